@@ -89,7 +89,7 @@ test('files that pass are run once', () => {
   assert.doesNotMatch(stdout, /flaky|failed twice/)
 })
 
-test('files of the API share a process, unless one changes it, and a failure is that of its file', async () => {
+test('files of a folder can share a process, unless one changes it, and a failure is that of its file', async () => {
   const paths = ['api/cursors', 'api/get-run', 'api/put-object', 'tenancy']
   const files = paths.map((path) => new URL(`${path}.test.ts`, import.meta.url).pathname)
   const [cursors = '', getRun = '', putObject = '', tenancy = ''] = files
@@ -102,7 +102,7 @@ test('files of the API share a process, unless one changes it, and a failure is 
   assert.deepEqual(testFilesOf({ file: getRun, name: 'a test' }, processes), [getRun])
   assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/cursors.test.ts' }, processes), [cursors])
   assert.deepEqual(testFilesOf({ file: program, name: program }, processes), [cursors, getRun])
-  assert.equal((await writePrograms(files, directory, () => false)).length, 4)
+  assert.equal((await writePrograms(files, directory, () => null)).length, 4)
 })
 
 test('a file that shares a process is a suite with hooks of its own', async () => {
@@ -111,7 +111,7 @@ test('a file that shares a process is a suite with hooks of its own', async () =
     writeFileSync(path, HOOKS.replaceAll('NAME', name))
     return path
   })
-  const [shared] = await writePrograms(files, directory, () => true)
+  const [shared] = await writePrograms(files, directory, () => 'one folder')
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { stdout } = spawnSync(process.execPath, [shared?.program ?? ''], { encoding: 'utf8', env })
   const said = stdout.split('\n').filter((line) => line.startsWith('said '))

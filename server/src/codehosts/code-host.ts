@@ -323,5 +323,5 @@ export type CodeHost = {
   redeliveries: HostRedeliveries | null
 }
 
-/** The supported code hosts, by provider. */
-export type CodeHosts = ReadonlyMap<string, CodeHost>
+/** The supported code hosts, by provider. The code of one can be loaded when it is first used. */
+export type CodeHosts = { get(provider: string): CodeHost | undefined | Promise<CodeHost | undefined> }

@@ -61,7 +61,7 @@ export const COMMANDS = {
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
   'provider setup': {
     about: 'create the App of a code host',
-    load: async () => (await import('./provider.ts')).providerSetup,
+    load: async () => (await import('./provider-setup.ts')).providerSetup,
   },
   'provider connect': {
     about: 'connect an installation to an organization',

@@ -7,7 +7,6 @@ import {
   listWaiting,
 } from '../codehosts/connections/connection-list.store.ts'
 import { disconnect } from '../codehosts/connections/remove-connection.ts'
-import { startSetup } from '../codehosts/github/create-app.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { PROVIDERS, type Provider } from '../repositories/repository-identity.ts'
@@ -17,39 +16,6 @@ import { CREDENTIALS, readCredentials } from './provider-credentials.ts'
 import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true } as const
-
-export const providerSetup = defineCommand({
-  name: 'provider setup',
-  about: 'Prints an address at which a person creates the GitHub App. The address works once and for an hour.',
-  arguments: ['provider'],
-  options: {
-    organization: {
-      type: 'text',
-      value: 'LOGIN',
-      about: 'the organization on GitHub that will own the App (default: the account of the person)',
-    },
-    'read-only-alerts': {
-      type: 'flag',
-      value: '',
-      about: 'do not ask for permission to dismiss security alerts on GitHub',
-    },
-    public: { type: 'flag', value: '', about: 'let other accounts install the App too' },
-  },
-  async run(context, { provider }, { organization, 'read-only-alerts': readOnlyAlerts, public: isPublic }) {
-    requireOneOf('provider', provider, ['github'])
-    const options = {
-      organization: organization ?? null,
-      read_only_alerts: readOnlyAlerts,
-      public: isPublic,
-      org: null,
-    }
-    const { url, expires_at } = await administer(context, (services) => startSetup(services, options))
-    const text = `Open this address in a browser to create the GitHub App. It works once, until ${expires_at.toISOString()}.`
-    context.print({ json: { url, expires_at }, text: `${url}\n\n${text}` })
-    if (!url.startsWith('https:'))
-      context.say('Note: GitHub sends webhooks only to addresses that it can reach. Set SHIPLOCK_BASE_URL.')
-  },
-})
 
 export const providerConnect = defineCommand({
   name: 'provider connect',

@@ -1,12 +1,10 @@
-import { type Static, Type } from 'typebox'
+import { payloadOf } from '../platform/queue/payload.ts'
 
 /** A repository of a code host, as an organization sees it. Jobs have it as their payload. */
-export const RepositoryKey = Type.Object({
-  org_id: Type.String(),
-  provider: Type.String(),
-  repository_id: Type.String(),
-})
-export type RepositoryKey = Static<typeof RepositoryKey>
+export type RepositoryKey = { org_id: string; provider: string; repository_id: string }
+
+/** The payload of a job for a repository. */
+export const REPOSITORY_KEY = payloadOf('org_id', 'provider', 'repository_id')
 
 /** Names a repository in locks and in the keys of jobs. */
 export function repositoryKeyText({ org_id, provider, repository_id }: RepositoryKey): string {

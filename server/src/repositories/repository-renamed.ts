@@ -1,5 +1,5 @@
 import type { Event } from '../platform/queue/event.ts'
-import { RepositoryKey, repositoryKeyText } from './repository-key.ts'
+import { REPOSITORY_KEY, type RepositoryKey, repositoryKeyText } from './repository-key.ts'
 
 /**
  * Published when a known repository has another name: renamed or transferred on its code host, or
@@ -7,6 +7,6 @@ import { RepositoryKey, repositoryKeyText } from './repository-key.ts'
  */
 export const repositoryRenamed: Event<RepositoryKey> = {
   name: 'repositories.repository.renamed',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   once: repositoryKeyText,
 }

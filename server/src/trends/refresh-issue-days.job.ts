@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { enqueue, type Job, type ScheduledJob } from '../platform/queue/job.ts'
+import { payloadOf } from '../platform/queue/payload.ts'
 import type { Services } from '../services.ts'
 import { countIssueDay, listOrganizationsWithIssues } from './issue-days.store.ts'
 
@@ -8,7 +8,7 @@ type Organization = { org_id: string }
 /** Counts the open issues of an organization after they may have changed. */
 export const refreshIssueDay: Job<Services, Organization> = {
   name: 'trends.refresh-issue-day',
-  payload: Type.Object({ org_id: Type.String() }),
+  payload: payloadOf('org_id'),
   attemptsMax: 5,
   priority: 10,
   once: ({ org_id }) => org_id,

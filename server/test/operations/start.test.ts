@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Running, runProgram, startProgram } from '../support/program.ts'
+import { type Running, runProgram, startOnEmpty, startProgram } from '../support/program.ts'
 
 const RUN = {
   ci_system: 'jenkins',
@@ -20,7 +20,7 @@ let key: string
 
 before(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'shiplock-start-'))
-  running = await startProgram(dataDir)
+  running = await startOnEmpty(dataDir)
   key = running.ready.key.key
 })
 

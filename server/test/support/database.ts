@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ROLE } from '../../src/platform/db/embedded/cluster.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrateQueue } from '../../src/platform/queue/worker.ts'
 import { citusWorkers, closeTemplate, distributeTemplate, joinDatabases, onServer, readNodes } from './citus.ts'
+import { CLUSTER_TEMPLATE, makeClusterTemplate } from './cluster-template.ts'
 
 export type TestDatabase = {
   /** For psql. */
@@ -44,19 +46,19 @@ const THROW_AWAY = {
 
 /** Starts the server that all test files of one run share. */
 export async function startTestServer(): Promise<TestServer> {
+  await using opened = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'shiplock-test-'))
-  const server = await openEmbeddedPostgres({ dataDir, settings: THROW_AWAY })
-  const close = async () => {
-    await server.close()
-    await rm(dataDir, { recursive: true, force: true })
-  }
-  try {
-    await createTemplate(server)
-    return { url: server.url, logFile: server.logFile, env: {}, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  opened.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const open = () => openEmbeddedPostgres({ dataDir, settings: THROW_AWAY })
+  const first = await open()
+  await migrateDatabase(first, ROLE).finally(first.close)
+  const env = { [CLUSTER_TEMPLATE]: makeClusterTemplate(dataDir) }
+  const server = await open()
+  opened.defer(server.close)
+  await withAdmin(server.connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`))
+  await migrateDatabase(server, TEMPLATE)
+  const kept = opened.move()
+  return { url: server.url, logFile: server.logFile, env, close: () => kept.disposeAsync() }
 }
 
 /**
@@ -119,10 +121,9 @@ async function createDatabase(create: (sql: Sql, database: string) => Promise<un
   }
 }
 
-async function createTemplate({ url, connection }: EmbeddedPostgres): Promise<void> {
-  await withAdmin(connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`))
-  await withAdmin({ ...connection, database: TEMPLATE }, (sql) => migrate(sql))
-  await migrateQueue(url.replace(/[^/]*$/, TEMPLATE), createLog('silent'))
+async function migrateDatabase({ url, connection }: EmbeddedPostgres, database: string): Promise<void> {
+  await withAdmin({ ...connection, database }, (sql) => migrate(sql))
+  await migrateQueue(url.replace(/[^/]*$/, database), createLog('silent'))
 }
 
 /**

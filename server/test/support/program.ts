@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { copyClusterTemplate } from './cluster-template.ts'
 import { endWithTest } from './end-with-test.ts'
 import { collectedFile, collectOutput } from './secrets/collected-logs.ts'
 import { noteDataDirectory, notePrinted, noteSettings } from './secrets/note-secrets.ts'
@@ -41,7 +42,16 @@ export type Running = {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-export async function startProgram(
+/**
+ * Starts the server program and waits until it is ready. An empty data directory gets a migrated
+ * database first; `startOnEmpty` lets the program make it.
+ */
+export function startProgram(dataDir: string, command = 'start', env: Record<string, string> = {}): Promise<Running> {
+  if (command === 'start' && !env.DATABASE_URL) copyClusterTemplate(dataDir)
+  return startOnEmpty(dataDir, command, env)
+}
+
+export async function startOnEmpty(
   dataDir: string,
   command = 'start',
   env: Record<string, string> = {},

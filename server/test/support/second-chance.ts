@@ -50,7 +50,7 @@ async function runNodeTest(
   try {
     const isAlone = concurrency === 1 || flags.some((flag) => SELECTS.test(flag))
     const paths = files.map((file) => resolve(ROOT, file))
-    const processes = await writePrograms(paths, directory, isAlone ? () => false : undefined)
+    const processes = await writePrograms(paths, directory, isAlone ? () => null : undefined)
     const reporters = [...reporter('spec', 'stdout'), ...reporter(FAILED_FILES, list)]
     const programs = processes.map(({ program }) => program)
     const args = ['--test', `--test-concurrency=${concurrency}`, ...reporters, ...flags, ...programs]

@@ -3,12 +3,28 @@ import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Their tests need little but the API, which takes a new process longer to load than to test. */
-const SHARING = ['server/test/api/', 'server/test/application/']
+/**
+ * Folders whose files share processes, and how many files one of them takes. What they test takes a
+ * new process longer to load than to test.
+ */
+const FILES_MAX: Record<string, number> = {
+  'server/test/journeys/': 6,
+  'server/test/provenance/': 6,
+  'server/test/retention/': 6,
+  'server/test/sign-in/': 6,
+  'server/test/oidc/': 6,
+  'server/test/provider-runs/': 6,
+  'server/test/ingest/': 6,
+  'server/test/objects/': 6,
+  'server/test/api/': 8,
+  'server/test/application/': 8,
+  'server/test/bench/': 50,
+  'server/src/': 50,
+  'console/src/': 50,
+}
 const ROOT = new URL('../../..', import.meta.url).pathname
 /** What a file may leave behind for the next one of its process. */
 const OWN_PROCESS = /\b(?:process|globalThis|mock)\./
-const FILES_MAX = 8
 
 /** A process of `node --test`: the program that it runs, and the test files that this loads. */
 export type TestProcess = { program: string; files: string[] }
@@ -18,7 +34,7 @@ export type TestProcess = { program: string; files: string[] }
  * `node --test` starts them in the order of their names, which is that of the files. Files that
  * share a process are suites of it, one after the other, with hooks of their own.
  */
-export async function writePrograms(files: string[], directory: string, shares = canShare): Promise<TestProcess[]> {
+export async function writePrograms(files: string[], directory: string, shares = folderOf): Promise<TestProcess[]> {
   const programs = groups(files, shares).map((group, index) => {
     const program = join(directory, `${String(index).padStart(4, '0')}.test.mjs`)
     return { program, files: group }
@@ -27,17 +43,23 @@ export async function writePrograms(files: string[], directory: string, shares =
   return programs
 }
 
-function groups(files: string[], shares: typeof canShare): string[][] {
-  const sharing = files.filter(shares)
-  const alone = files.filter((file) => !sharing.includes(file))
-  const shared = Array.from({ length: Math.ceil(sharing.length / FILES_MAX) }, (_, index) =>
-    sharing.slice(index * FILES_MAX, (index + 1) * FILES_MAX),
+function groups(files: string[], shares: typeof folderOf): string[][] {
+  const { '': alone = [], ...folders } = Object.groupBy(files, (file) => shares(file) ?? '')
+  const shared = Object.entries(folders).flatMap(([folder, inFolder = []]) =>
+    inGroups(inFolder, FILES_MAX[folder] ?? inFolder.length),
   )
   return [...alone.map((file) => [file]), ...shared]
 }
 
-function canShare(file: string): boolean {
-  return SHARING.some((folder) => nameOf(file).startsWith(folder)) && !OWN_PROCESS.test(readFileSync(file, 'utf8'))
+function inGroups(files: string[], max: number): string[][] {
+  const count = Math.ceil(files.length / max)
+  return Array.from({ length: count }, (_, index) => files.slice(index * max, (index + 1) * max))
+}
+
+/** The folder whose files a file shares a process with; null if it needs one of its own. */
+function folderOf(file: string): string | null {
+  const folder = Object.keys(FILES_MAX).find((folder) => nameOf(file).startsWith(folder)) ?? null
+  return folder !== null && OWN_PROCESS.test(readFileSync(file, 'utf8')) ? null : folder
 }
 
 const nameOf = (file: string) => relative(ROOT, file)

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { CodeHost, CodeHosts, TranslatedDelivery } from '../../src/codehosts/code-host.ts'
+import type { CodeHost, TranslatedDelivery } from '../../src/codehosts/code-host.ts'
 import { readDeliveryHead } from '../../src/codehosts/github/delivery-head.ts'
 import { createVerify } from '../../src/codehosts/github/webhook-signature.ts'
 import type { TestApi } from './api.ts'
@@ -14,7 +14,7 @@ export const INSTALLATION = '4711'
  * A code host with GitHub's signatures and headers, and simple payloads: `workflow_run` becomes one
  * run, whose commit message is `message` of the payload; a payload with `unfit` does not fit.
  */
-export function webhookHost(secrets: readonly string[] = [SECRET]): CodeHosts {
+export function webhookHost(secrets: readonly string[] = [SECRET]): Map<string, CodeHost> {
   const credentials = { app_id: '1', private_key: '', webhook_secrets: secrets, api_url: 'https://api.github.com' }
   const webhooks: CodeHost['webhooks'] = {
     verify: createVerify(async () => credentials),

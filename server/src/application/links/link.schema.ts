@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { EmailAddress } from '../../access/users/email-address.ts'
+import { EmailAddress } from '../../access/users/email-address.schema.ts'
 import { Closed, Nullable, OneOf } from '../../platform/http/schemas.ts'
 import { NewPasskeyResponse } from '../sign-in/sign-in.schema.ts'
 

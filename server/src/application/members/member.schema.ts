@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { EmailAddress } from '../../access/users/email-address.ts'
+import { EmailAddress } from '../../access/users/email-address.schema.ts'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'

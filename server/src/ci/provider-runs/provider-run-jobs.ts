@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { REPOSITORY_KEY, type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import { markUnscored } from './provider-run.store.ts'
 
 /** An import queues much of this work; it must not hold up the import or what people wait for. */
@@ -9,7 +9,7 @@ const AFTER_IMPORT = 10
 /** Computes the scores of runs, and queues the two jobs below if they have work. */
 export const completeRunsJob = {
   name: 'ci.complete-runs',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
@@ -18,7 +18,7 @@ export const completeRunsJob = {
 /** Reads what events do not contain from the host. Its ten tries last about four hours. */
 export const readRunDetailsJob = {
   name: 'ci.read-run-details',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
@@ -27,7 +27,7 @@ export const readRunDetailsJob = {
 /** Reads why runs failed from the host. */
 export const readRunFailuresJob = {
   name: 'ci.read-run-failures',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { markAnnounced, type ReportKey } from '../artifacts/artifact.store.ts'
 import { lockRunFor } from '../runs/lock-run.ts'
@@ -14,7 +14,7 @@ type ReportChanged = { org_id: string; run_id: string }
 /** Published when a report, its attestations or its uploaded artifacts change. */
 export const reportChanged: Event<ReportChanged> = {
   name: 'ci.report.changed',
-  payload: Type.Object({ org_id: Type.String(), run_id: Type.String() }),
+  payload: payloadOf('org_id', 'run_id'),
   // Changes of one run are serialized by its lock, so queueing the event once adds no waiting.
   once: ({ org_id, run_id }) => `${org_id} ${run_id}`,
 }
@@ -25,7 +25,7 @@ export const reportChanged: Event<ReportChanged> = {
  */
 export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> = {
   name: 'ci.artifact.completed',
-  payload: Type.Object({ org_id: Type.String(), artifact_id: Type.String() }),
+  payload: payloadOf('org_id', 'artifact_id'),
 }
 
 /** Published when a file that an ownership attestation names is uploaded. */

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Event } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import { type HostCall, insertCall, type SubjectKey } from './call.store.ts'
 
 /** Published when a call has ended: accepted, refused by the host, or given up after 24 hours. */
@@ -14,19 +14,13 @@ export const callEnded: Event<{
   outcome: 'done' | 'refused' | 'failed'
 }> = {
   name: 'codehosts.call.ended',
-  payload: Type.Object({
-    org_id: Type.String(),
-    call_id: Type.String(),
-    subject_type: Type.String(),
-    subject_id: Type.String(),
-    outcome: Type.String(),
-  }),
+  payload: payloadOf('org_id', 'call_id', 'subject_type', 'subject_id', 'outcome'),
 }
 
 /** What queues the job that sends the calls of a subject. Its `run` is in the job itself. */
 export const sendCalls = {
   name: 'codehosts.send-call',
-  payload: Type.Object({ org_id: Type.String(), subject_type: Type.String(), subject_id: Type.String() }),
+  payload: payloadOf('org_id', 'subject_type', 'subject_id'),
   attemptsMax: 10,
   once: ({ org_id, subject_type, subject_id }: SubjectKey) => `${org_id} ${subject_type} ${subject_id}`,
 }

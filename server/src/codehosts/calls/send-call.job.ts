@@ -90,7 +90,7 @@ async function send(services: Services, subject: SubjectKey, call: PendingCall):
 
 async function act(services: Services, { connection_id, action }: PendingCall): Promise<void> {
   const connection = await findConnection(services.sql, connection_id)
-  const client = connection && openClient(services, connection)
+  const client = connection && (await openClient(services, connection))
   if (!client) throw new Error(`The connection is ${connection?.status ?? 'removed'}`)
   await client.act(action)
 }

@@ -45,7 +45,7 @@ export async function connectInstallation(
   principal: Principal,
 ): Promise<MadeConnection> {
   const { org_id, provider, credentials } = request
-  const codeHost = requireCodeHost(services, provider)
+  const codeHost = await requireCodeHost(services, provider)
   requireForm(codeHost, request)
   const installation = await readInstallation(services, codeHost, request)
   const wanted = { org_id, provider, host: await codeHost.host(), installation, credentials }
@@ -65,8 +65,8 @@ function requireForm({ connects }: CodeHost, { provider, installation_id, creden
   throw new ApiError(400, 'invalid_request', message)
 }
 
-function requireCodeHost({ codeHosts }: Pick<Services, 'codeHosts'>, provider: Provider): CodeHost {
-  const codeHost = codeHosts.get(provider)
+async function requireCodeHost({ codeHosts }: Pick<Services, 'codeHosts'>, provider: Provider): Promise<CodeHost> {
+  const codeHost = await codeHosts.get(provider)
   if (codeHost) return codeHost
   throw new ApiError(400, 'invalid_request', `Shiplock cannot connect to ${provider}`)
 }

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Event } from '../../platform/queue/event.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 
 /**
  * Published when a connection was made, when its suspension has ended, and when repositories were
@@ -7,6 +7,6 @@ import type { Event } from '../../platform/queue/event.ts'
  */
 export const connectionMade: Event<{ org_id: string; connection_id: string }> = {
   name: 'codehosts.connection.made',
-  payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
+  payload: payloadOf('org_id', 'connection_id'),
   once: ({ connection_id }) => connection_id,
 }

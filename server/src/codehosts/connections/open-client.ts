@@ -7,13 +7,15 @@ import { findHostRepository } from './find-host-repository.ts'
 type ClientOptions = { impatient?: boolean }
 
 /** Opens a client of a connection; null while it is suspended or removed. */
-export function openClient(
+export async function openClient(
   { codeHosts }: Pick<Services, 'codeHosts'>,
   connection: ConnectionName,
   options: ClientOptions = {},
-): HostClient | null {
+): Promise<HostClient | null> {
   const { id, provider, host, installation_id, status } = connection
-  return status === 'active' ? (codeHosts.get(provider)?.open({ id, installation_id, host, ...options }) ?? null) : null
+  if (status !== 'active') return null
+  const codeHost = await codeHosts.get(provider)
+  return codeHost?.open({ id, installation_id, host, ...options }) ?? null
 }
 
 /** Opens a client for a repository; null if no active connection covers it. */
@@ -36,6 +38,6 @@ export async function openRepository(
     findHostRepository(services.sql, org_id, provider, repository_id),
     findConnectionOfRepository(services.sql, org_id, provider, repository_id),
   ])
-  const client = connection && openClient(services, connection, options)
+  const client = connection && (await openClient(services, connection, options))
   return repository && connection && client && { client, repository, connection }
 }

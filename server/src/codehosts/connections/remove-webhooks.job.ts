@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Job } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from './connection.store.ts'
@@ -12,12 +12,12 @@ import { webhookAddress } from './webhook-address.ts'
  */
 export const removeWebhooksJob: Job<Services, RemovedWebhooks> = {
   ...removeWebhooks,
-  payload: Type.Object({ connection_id: Type.String() }),
+  payload: payloadOf('connection_id'),
   async run(services, removed) {
     const { sql, config, codeHosts, secretsOfConnections: secrets } = services
     const connection = await findConnection(sql, removed.connection_id)
     if (connection === null || (await secrets.read(connection.id)) === null) return
-    const client = codeHosts.get(connection.provider)?.open(connection)
+    const client = (await codeHosts.get(connection.provider))?.open(connection)
     await client?.removeWebhooks(webhookAddress(config.baseUrl, connection)).catch((error) => {
       if (!(error instanceof HostRefusal)) throw error
     })

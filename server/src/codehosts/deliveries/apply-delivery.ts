@@ -52,7 +52,7 @@ export async function applyDelivery(context: ApplyContext, claimed: ClaimedDeliv
   const { services } = context
   const { sql, clock, codeHosts } = services
   const { provider } = claimed
-  const codeHost = codeHosts.get(provider)
+  const codeHost = await codeHosts.get(provider)
   if (!codeHost)
     return settleDelivery(sql, claimed, { status: 'failed', error: `${provider} is not supported` }, clock.now())
   const origin = { provider, host: await codeHost.host(), codeHost }

@@ -26,7 +26,7 @@ async function readAndApply(
 ): Promise<void> {
   const { sql, log } = services
   const connection = await findConnection(sql, connection_id)
-  const client = connection && openClient(services, connection)
+  const client = connection && (await openClient(services, connection))
   if (!client) return
   const { provider, host } = connection
   const known = await findHostRepository(sql, org_id, provider, change.repository_id)

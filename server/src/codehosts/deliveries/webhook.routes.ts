@@ -34,7 +34,7 @@ export async function webhookRoutes(app: FastifyInstance, services: Services): P
   const receive = async (request: FastifyRequest<WebhookRequest>, reply: FastifyReply) => {
     const { connection } = request.params
     const provider = PROVIDERS.find((known) => known === request.params.provider)
-    const codeHost = provider && codeHosts.get(provider)
+    const codeHost = provider && (await codeHosts.get(provider))
     if (!codeHost || (codeHost.connects === 'app') !== (connection === undefined)) throw notFound('code host')
     const { webhooks } = codeHost
     return bodies.read(request, async (body) => {

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { type FailedDelivery, type HostRedeliveries, HostRefusal } from '../code-host.ts'
@@ -24,11 +24,11 @@ const WHILE_CHECKED_MS = 10_000
  */
 export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
   name: 'codehosts.redeliver-failed',
-  payload: Type.Object({ provider: Type.String() }),
+  payload: payloadOf('provider'),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ provider }) => provider,
   async run(services, { provider }, stopping) {
-    const host = services.codeHosts.get(provider)?.redeliveries
+    const host = (await services.codeHosts.get(provider))?.redeliveries
     if (!host) return
     const slice = new SyncSlice(services.clock, stopping)
     const ran = await runAlone(services.sql, `redeliver ${provider}`, () =>

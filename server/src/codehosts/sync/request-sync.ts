@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from './sync.store.ts'
@@ -14,7 +14,7 @@ const ATTEMPTS_MAX = 5
 /** The job that works on a synchronization. jobs.ts adds `run`. */
 export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
   name: 'codehosts.synchronize',
-  payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
+  payload: payloadOf('org_id', 'connection_id'),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ connection_id }) => connection_id,
 }

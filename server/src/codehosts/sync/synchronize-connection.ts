@@ -62,9 +62,9 @@ async function openRun(
 ): Promise<SyncRun | null> {
   const { sql, clock, codeHosts } = services
   const connection = await findConnection(sql, connectionId)
-  const host = connection && codeHosts.get(connection.provider)
+  const host = connection && (await codeHosts.get(connection.provider))
   if (!connection || !host) return null
-  const client = openClient(services, connection)
+  const client = await openClient(services, connection)
   if (client === null) {
     await rest(services, host, connection)
     return null

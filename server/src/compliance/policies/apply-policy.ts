@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { Type } from 'typebox'
 import { type Author, recordAudit } from '../../audit/audit.store.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import type { PolicyBundle, PolicyDefinition, PolicyMode } from './policy.schema.ts'
 import { countPolicies, insertBundle, lockPolicy, POLICIES_MAX, type PolicyFileName } from './policy.store.ts'
@@ -14,7 +14,7 @@ import { findContentHash, insertVersion } from './policy-version.store.ts'
 /** Published when a policy is created, gets a new version or is removed. */
 export const policyApplied: Event<{ org_id: string; policy_id: string }> = {
   name: 'compliance.policy.applied',
-  payload: Type.Object({ org_id: Type.String(), policy_id: Type.String() }),
+  payload: payloadOf('org_id', 'policy_id'),
 }
 
 /**

@@ -2,7 +2,7 @@ import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Job } from '../../platform/queue/job.ts'
-import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { REPOSITORY_KEY, type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { compileRego } from '../engines/evaluate-rego.ts'
 import { RegoError } from '../engines/opa-server.ts'
@@ -18,7 +18,7 @@ import { type FoundPolicies, type ReadFile, storePolicies } from './store-polici
  */
 export const readRepositoryPoliciesJob: Job<Services, RepositoryKey> = {
   name: 'compliance.read-repository-policies',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   attemptsMax: 20,
   once: repositoryKeyText,
   run: readRepositoryPolicies,

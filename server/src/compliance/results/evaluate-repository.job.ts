@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Job } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { evaluatePolicy } from '../engines/evaluate-policy.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
@@ -15,7 +15,7 @@ type Payload = { org_id: string; repository: string }
 /** Updates the results of a repository. Waiting jobs for one repository are merged. */
 export const evaluateRepositoryJob: Job<Services, Payload> = {
   name: 'compliance.evaluate-repository',
-  payload: Type.Object({ org_id: Type.String(), repository: Type.String() }),
+  payload: payloadOf('org_id', 'repository'),
   attemptsMax: 10,
   once: ({ org_id, repository }) => `${org_id} ${repository}`,
   run: (services, { org_id, repository }) => evaluateRepository(services, org_id, repository),

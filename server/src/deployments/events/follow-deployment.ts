@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { settleAndCover } from '../gates/cover-deployment.ts'
@@ -14,12 +15,7 @@ import { standingOf } from '../host/standing.ts'
 /** Reads the protection rules of an environment from its host. */
 export const readEnvironmentJob: Pick<Job<Services, EnvironmentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
   name: 'deployments.read-environment',
-  payload: Type.Object({
-    org_id: Type.String(),
-    provider: Type.String(),
-    repository_id: Type.String(),
-    environment: Type.String(),
-  }),
+  payload: payloadOf('org_id', 'provider', 'repository_id', 'environment'),
   attemptsMax: 6,
   once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
 }
@@ -27,7 +23,7 @@ export const readEnvironmentJob: Pick<Job<Services, EnvironmentKey>, 'name' | 'p
 /** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
 export const readReviewsJob: Pick<Job<Services, DeploymentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
   name: 'deployments.read-reviews',
-  payload: Type.Object({ org_id: Type.String(), id: Type.String() }),
+  payload: payloadOf('org_id', 'id'),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
 }

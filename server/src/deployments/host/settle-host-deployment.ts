@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Type } from 'typebox'
 import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import { notifyChanges } from '../../organizations/change.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { findDerived, writeDerived } from './host-deployment.store.ts'
 import { findCallbackUrl, findRunFacts, listReviews, listStatuses, lockFacts } from './host-facts.store.ts'
@@ -14,7 +14,7 @@ import { findAttempts, findNextSuccess } from './lineage.store.ts'
 /** Published when a deployment went on against its protection rules. */
 export const deploymentBypassed: Event<{ org_id: string; deployment_id: string; repository: string }> = {
   name: 'deployments.deployment.bypassed',
-  payload: Type.Object({ org_id: Type.String(), deployment_id: Type.String(), repository: Type.String() }),
+  payload: payloadOf('org_id', 'deployment_id', 'repository'),
 }
 
 export type Settled = { facts: HostFacts; before: DerivedDeployment; derived: DerivedDeployment }

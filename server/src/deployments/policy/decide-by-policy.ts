@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Job } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
@@ -22,7 +22,7 @@ import { acceptsPolicies, blockingReasons, isShown, policyApproval, toStoredEval
 /** Evaluates the policies of a deployment that a code host asked us about. */
 export const decideByPolicyJob: Job<Services, DeploymentKey> = {
   name: 'deployments.decide-by-policy',
-  payload: Type.Object({ org_id: Type.String(), id: Type.String() }),
+  payload: payloadOf('org_id', 'id'),
   attemptsMax: 10,
   once: ({ org_id, id }) => `${org_id} ${id}`,
   run: decideByPolicy,

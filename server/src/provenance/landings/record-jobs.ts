@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { REPOSITORY_KEY, repositoryKeyText } from '../../repositories/repository-key.ts'
 
 /**
  * Writes the records of a repository's landings that are due. An import queues much of this work.
  */
 export const recordChangesJob = {
   name: 'provenance.record-changes',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: 10,
   once: repositoryKeyText,

@@ -1,11 +1,11 @@
-import { Type } from 'typebox'
 import type { Tx } from '../../platform/db/sql.ts'
 import { beginStoppable } from '../../platform/db/transaction.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Job } from '../../platform/queue/job.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import { branchName, isTracked } from '../../repositories/branch-name.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
-import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { REPOSITORY_KEY, repositoryKeyText } from '../../repositories/repository-key.ts'
 import { findById, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { ReportTool } from '../formats/report/parsed-report.ts'
@@ -31,14 +31,14 @@ const ATTEMPTS_MAX = 10
  */
 export const alertsChanged: Event<{ org_id: string; repository: string }> = {
   name: 'security.alerts.changed',
-  payload: Type.Object({ org_id: Type.String(), repository: Type.String() }),
+  payload: payloadOf('org_id', 'repository'),
   once: ({ org_id, repository }) => `${org_id} ${repository}`,
 }
 
 /** Brings the findings of a repository's alerts in line with the alerts that changed. */
 export const reconcileAlertsJob: Job<Services, AlertRepository> = {
   name: 'security.reconcile-alerts',
-  payload: RepositoryKey,
+  payload: REPOSITORY_KEY,
   attemptsMax: ATTEMPTS_MAX,
   once: repositoryKeyText,
   run: reconcileRepository,

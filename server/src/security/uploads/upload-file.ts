@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import type { Event } from '../../platform/queue/event.ts'
+import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 
 /** The type that every report is PUT with. Its format is detected from the contents. */
@@ -23,15 +23,14 @@ export async function presignReport(
   return { url, headers }
 }
 
-const ReadUploadPayload = Type.Object({ org_id: Type.String(), upload_id: Type.String() })
-export type ReadUploadPayload = Static<typeof ReadUploadPayload>
+export type ReadUploadPayload = { org_id: string; upload_id: string }
 
 /**
  * Queued when an upload is complete. `read-report-file.ts` does the work: the API does not load it.
  */
 export const readUploadJob = {
   name: 'security.read-upload',
-  payload: ReadUploadPayload,
+  payload: payloadOf('org_id', 'upload_id'),
   attemptsMax: 5,
 }
 
@@ -40,5 +39,5 @@ type UploadFinished = { org_id: string; upload_id: string }
 /** Published when the findings of a report are stored, or were seen again in another commit. */
 export const uploadFinished: Event<UploadFinished> = {
   name: 'security.upload.finished',
-  payload: Type.Object({ org_id: Type.String(), upload_id: Type.String() }),
+  payload: payloadOf('org_id', 'upload_id'),
 }

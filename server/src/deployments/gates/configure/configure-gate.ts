@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Type } from 'typebox'
 import { type Author, recordAudit } from '../../../audit/audit.store.ts'
 import { lockName } from '../../../platform/db/advisory-lock.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
 import { ApiError, invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
 import { type Event, publish } from '../../../platform/queue/event.ts'
+import { payloadOf } from '../../../platform/queue/payload.ts'
 import type { Services } from '../../../services.ts'
 import type { ConfiguredGate, GateSettings } from './configured-gate.schema.ts'
 import { countGates, GATES_PER_ORGANIZATION_MAX, lockGate, removeGate, writeGate } from './configured-gate.store.ts'
@@ -14,7 +14,7 @@ import { requireGate } from './configured-gate.ts'
 /** Published when a gate was created or changed. */
 export const gateConfigured: Event<{ org_id: string }> = {
   name: 'deployments.gate.configured',
-  payload: Type.Object({ org_id: Type.String() }),
+  payload: payloadOf('org_id'),
 }
 
 type Needs = Pick<Services, 'sql' | 'clock'>

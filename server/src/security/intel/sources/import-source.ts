@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { Event } from '../../../platform/queue/event.ts'
 import { publish } from '../../../platform/queue/event.ts'
+import { payloadOf } from '../../../platform/queue/payload.ts'
 import type { Services } from '../../../services.ts'
 import type { FileFacts } from './intel-file.ts'
 import { lockSource, recordImport, type SourceName } from './intel-source.store.ts'
@@ -9,7 +9,7 @@ import { lockSource, recordImport, type SourceName } from './intel-source.store.
 /** Published by every import of vulnerability intelligence. It concerns all organizations. */
 export const intelImported: Event<{ source: string }> = {
   name: 'security.intel.imported',
-  payload: Type.Object({ source: Type.String() }),
+  payload: payloadOf('source'),
   once: () => 'any',
 }
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { type Event, publish } from '../../../platform/queue/event.ts'
+import { payloadOf } from '../../../platform/queue/payload.ts'
 import { refreshIssues } from '../../issues/writing/issue-refresh.store.ts'
 import { listNamesOfIssues } from './triage.store.ts'
 
@@ -10,7 +10,7 @@ import { listNamesOfIssues } from './triage.store.ts'
  */
 export const findingsTriaged: Event<{ org_id: string; repository: string }> = {
   name: 'security.findings.triaged',
-  payload: Type.Object({ org_id: Type.String(), repository: Type.String() }),
+  payload: payloadOf('org_id', 'repository'),
   once: ({ org_id, repository }) => `${org_id} ${repository}`,
 }
 

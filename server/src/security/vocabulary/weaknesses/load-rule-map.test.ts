@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { isTooGeneral } from './cwe-relation.ts'
-import { loadRuleMap, readRuleMapFile } from './load-rule-map.ts'
+import { loadRuleMap } from './load-rule-map.ts'
+import { loadRuleMapFile } from './load-rule-map-file.ts'
 import type { RuleGroup } from './rule-map.schema.ts'
 import { ruleNames } from './rule-name.ts'
 import { KNOWN_TOOLS } from './tool-name.ts'
 
 const FILES = globSync('rule-map/*.json', { cwd: import.meta.dirname }).map((file) => join(import.meta.dirname, file))
-const files = await Promise.all(FILES.map(readRuleMapFile))
+const files = await Promise.all(FILES.map(loadRuleMapFile))
 const weaknesses = files.flatMap((file) => file.weaknesses ?? [])
 const controls = files.flatMap((file) => file.controls ?? [])
 const groups = [...weaknesses, ...controls]

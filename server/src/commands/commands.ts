@@ -191,6 +191,12 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS
 
-export function isCommandName(text: string): text is CommandName {
+/** The command that arguments name: two words, such as `backup verify`, or else one. */
+export function findName(args: readonly string[]): CommandName | null {
+  const names = [args.slice(0, 2).join(' '), args[0] ?? '']
+  return names.find(isCommandName) ?? null
+}
+
+function isCommandName(text: string): text is CommandName {
   return Object.hasOwn(COMMANDS, text)
 }

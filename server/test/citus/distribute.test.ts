@@ -7,7 +7,7 @@ import { insertOrganization } from '../../src/organizations/organization.store.t
 import { newUuid } from '../../src/platform/ids.ts'
 import { citusWorkers, joinTestDatabase, useSql } from '../support/citus.ts'
 import { createEmptyTestDatabase } from '../support/database.ts'
-import { runProgram } from '../support/program.ts'
+import { runAsProcess } from '../support/program.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-citus-'))
 const ORGANIZATIONS = 20
@@ -32,7 +32,7 @@ after(async () => {
 })
 
 async function migrated(...options: string[]) {
-  const { code, json, stderr } = await runProgram(dataDir, ['migrate', ...options, '--json'], {
+  const { code, json, stderr } = await runAsProcess(dataDir, ['migrate', ...options, '--json'], {
     DATABASE_URL: database.url,
   })
   assert.equal(code, 0, stderr)
@@ -59,7 +59,7 @@ test('a dry run moves nothing', async () => {
 test('a running program is refused', async () => {
   await useSql(database.connection, async (sql) => {
     await sql`set application_name = 'shiplock api'`
-    const refused = await runProgram(dataDir, ['migrate', '--distribute'], { DATABASE_URL: database.url })
+    const refused = await runAsProcess(dataDir, ['migrate', '--distribute'], { DATABASE_URL: database.url })
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /Shiplock is running on this database \(shiplock api\)/)
   })
@@ -98,12 +98,12 @@ test('shards can be moved to another worker', async () => {
 
 test('a backup, and a server with a replica, are refused', async () => {
   const address = { DATABASE_URL: database.url }
-  const backup = await runProgram(dataDir, ['backup', join(dataDir, 'copy')], address)
+  const backup = await runAsProcess(dataDir, ['backup', join(dataDir, 'copy')], address)
   assert.equal(backup.code, 1)
   assert.match(backup.stderr, /distributed over several database servers/)
   assert.equal(existsSync(join(dataDir, 'copy')), false)
   const env = { ...address, SHIPLOCK_PORT: '0', SHIPLOCK_DATABASE_READ_URL: database.url }
-  const server = await runProgram(dataDir, ['server'], env)
+  const server = await runAsProcess(dataDir, ['server'], env)
   assert.match(server.stderr, /SHIPLOCK_DATABASE_READ_URL is for a database on one server/)
 })
 
@@ -113,7 +113,7 @@ test('migrate distributes a table that is new, and server refuses to start befor
       'create table news (org_id uuid not null references organizations (id), id int, primary key (org_id, id))',
     ),
   )
-  const refused = await runProgram(dataDir, ['server'], { DATABASE_URL: database.url, SHIPLOCK_PORT: '0' })
+  const refused = await runAsProcess(dataDir, ['server'], { DATABASE_URL: database.url, SHIPLOCK_PORT: '0' })
   assert.match(refused.stderr, /not up to date \(distribution\)/)
   assert.deepEqual((await migrated()).applied, ['distribution'])
   const [table] = await useSql(

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { SeededRandom } from '../../src/platform/seeded-random.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
 import type { Repository } from '../support/hosts/types.ts'
-import { runProgram } from '../support/program.ts'
+import { runAsProcess } from '../support/program.ts'
 import type { Installation } from './installation.ts'
 
 const ACCOUNT = 'acme'
@@ -51,7 +51,7 @@ export class HostLoad {
     const { id } = this.fake.install(ACCOUNT)
     await this.fake.webhooks.settled()
     const args = ['provider', 'connect', '--org', 'default', '--provider', 'github', '--installation', `${id}`]
-    const { code, stderr } = await runProgram(installation.dataDir, args, installation.settings)
+    const { code, stderr } = await runAsProcess(installation.dataDir, args, installation.settings)
     if (code !== 0) throw new Error(`The code host was not connected: ${stderr}`)
   }
 

@@ -1,5 +1,5 @@
 import type { Json } from '../support/json.ts'
-import { runProgram } from '../support/program.ts'
+import { runAsProcess } from '../support/program.ts'
 import type { Access } from './client.ts'
 import type { Installation } from './installation.ts'
 
@@ -16,7 +16,7 @@ export async function signUp(installation: Installation): Promise<Access> {
 
 export async function configureGate(dataDir: string, settings: Record<string, string>, org: string): Promise<Json> {
   const about = ['--org', org, '--name', 'Production', '--environment', 'production', '--allow-api-keys', '--json']
-  const { code, stderr, json } = await runProgram(dataDir, ['gate', 'create', ...about], settings)
+  const { code, stderr, json } = await runAsProcess(dataDir, ['gate', 'create', ...about], settings)
   if (code !== 0) throw new Error(`The gate was not created: ${stderr}`)
   return json
 }

@@ -1,4 +1,4 @@
-import { type Running, runProgram, startProgram } from '../support/program.ts'
+import { type Running, runAsProcess, startProgram } from '../support/program.ts'
 
 /** Programs of ours with the same data directory and settings. They end together. */
 export class Programs implements AsyncDisposable {
@@ -12,8 +12,8 @@ export class Programs implements AsyncDisposable {
     this.#env = { SHIPLOCK_CONSOLE: 'off', SHIPLOCK_LOG_LEVEL: 'fatal', ...env }
   }
 
-  run(...args: string[]): ReturnType<typeof runProgram> {
-    return runProgram(this.directory, args, this.#env)
+  run(...args: string[]): ReturnType<typeof runAsProcess> {
+    return runAsProcess(this.directory, args, this.#env)
   }
 
   start(command: 'server' | 'worker', env: Record<string, string> = {}): Promise<Running> {

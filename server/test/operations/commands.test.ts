@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Running, runProgram, startProgram } from '../support/program.ts'
+import { type Running, runAsProcess, startProgram } from '../support/program.ts'
 import { assertRefused, printedBy } from '../support/run-command.ts'
 
 let dataDir: string
@@ -101,12 +101,12 @@ test('doctor answers ok for every part, with the address of the database', async
 })
 
 test('doctor exits with 1 and names each failed check, and never shows a password', async () => {
-  const wrong = await runProgram(dataDir, ['doctor', '--json'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
+  const wrong = await runAsProcess(dataDir, ['doctor', '--json'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
   assert.equal(wrong.code, 1)
   assert.match(wrong.json[0].detail, /SHIPLOCK_PORT.*SHIPLOCK_LOG_LEVEL/)
   assert.match(wrong.json[0].next, /docs\/operations\.md#settings/)
 
-  const away = await runProgram(dataDir, ['doctor', '--json'], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' })
+  const away = await runAsProcess(dataDir, ['doctor', '--json'], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' })
   assert.equal(away.code, 1)
   assert.deepEqual([away.json[1].ok, away.json[1].url], [false, 'postgres://u@127.0.0.1:1/x'])
   assert.match(away.json[1].next, /^Start PostgreSQL, or correct DATABASE_URL/)
@@ -114,7 +114,7 @@ test('doctor exits with 1 and names each failed check, and never shows a passwor
 })
 
 test('every mistake in the settings is reported at once, one line each', async () => {
-  const { code, stderr } = await runProgram(dataDir, ['start'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
+  const { code, stderr } = await runAsProcess(dataDir, ['start'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
   assert.equal(code, 1)
   assert.deepEqual(
     stderr
@@ -127,7 +127,7 @@ test('every mistake in the settings is reported at once, one line each', async (
 
 test('a data directory that is a file is named, with the setting', async () => {
   for (const command of ['start', 'doctor']) {
-    const { code, stdout, stderr } = await runProgram(import.meta.filename, [command])
+    const { code, stdout, stderr } = await runAsProcess(import.meta.filename, [command])
     assert.equal(code, 1)
     assert.match(stdout + stderr, /The data directory cannot be read \(ENOTDIR: .*\); check SHIPLOCK_DATA_DIR/)
   }
@@ -146,24 +146,24 @@ test('a wrong command, flag or value is exit code 2 and one line', async () => {
 })
 
 test('--help lists every command, and the --help of a command lists its options', async () => {
-  const { code, stdout } = await runProgram(dataDir, ['--help'])
+  const { code, stdout } = await runAsProcess(dataDir, ['--help'])
   assert.equal(code, 0)
   for (const name of ['start', 'server', 'worker', 'migrate', 'org set-plan', 'key revoke', 'repo link', 'doctor'])
     assert.match(stdout, new RegExp(`^  ${name} `, 'm'))
-  assert.match((await runProgram(dataDir, ['key', 'create', '--help'])).stdout, /--expires-in 90d/)
+  assert.match((await runAsProcess(dataDir, ['key', 'create', '--help'])).stdout, /--expires-in 90d/)
 })
 
 test('without a running server, the commands start and stop PostgreSQL; server and worker require migrate first', async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'shiplock-commands-'))
   try {
     for (const command of ['server', 'worker']) {
-      const { code, stderr } = await runProgram(fresh, [command])
+      const { code, stderr } = await runAsProcess(fresh, [command])
       assert.equal(code, 1)
       assert.match(stderr, /^The database is not up to date \(0001_.*run: shiplock-server migrate$/m)
     }
-    const migrated = await runProgram(fresh, ['migrate', '--json'])
+    const migrated = await runAsProcess(fresh, ['migrate', '--json'])
     assert.ok(migrated.json.applied.includes('graphile_worker'))
-    assert.deepEqual((await runProgram(fresh, ['migrate', '--json'])).json, { applied: [] })
+    assert.deepEqual((await runAsProcess(fresh, ['migrate', '--json'])).json, { applied: [] })
     const worker = await startProgram(fresh, 'worker')
     const server = await startProgram(fresh, 'server')
     assert.equal((await fetch(`${server.ready.url}/readyz`)).status, 200)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createTestDatabase } from '../support/database.ts'
-import { runProgram, startProgram } from '../support/program.ts'
+import { runAsProcess, startProgram } from '../support/program.ts'
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-database-url-'))
@@ -27,7 +27,7 @@ const FORMS: Record<string, () => string> = {
 for (const [form, url] of Object.entries(FORMS)) {
   test(`the address of a Unix socket ${form} is a DATABASE_URL for all parts`, async () => {
     const env = { DATABASE_URL: url() }
-    const doctor = await runProgram(dataDir, ['doctor', '--json'], env)
+    const doctor = await runAsProcess(dataDir, ['doctor', '--json'], env)
     const checks: { check: string; ok: boolean; url?: string }[] = doctor.json
     assert.equal(checks.find(({ check }) => check === 'database')?.ok, true, doctor.stdout)
     for (const command of ['server', 'worker']) {

@@ -11,7 +11,7 @@ import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrateQueue } from '../../src/platform/queue/worker.ts'
-import { runProgram, startProgram } from '../support/program.ts'
+import { runAsProcess, startProgram } from '../support/program.ts'
 import { runSection } from '../support/runbook.ts'
 
 const PREVIOUS = process.env.SHIPLOCK_TEST_PREVIOUS_POSTGRES ?? assert.fail('run npm run test:postgres-upgrade')
@@ -45,14 +45,14 @@ before(async () => {
 })
 
 test('a start on a database of PostgreSQL 17 is refused with the command that upgrades it', async () => {
-  const { code, stderr } = await runProgram(dataDir, ['start'])
+  const { code, stderr } = await runAsProcess(dataDir, ['start'])
   assert.equal(code, 1)
   assert.match(stderr, /^The database in .* was made with PostgreSQL 17, and this program has PostgreSQL 18\./m)
   assert.match(stderr, /run: shiplock-server upgrade-postgres --from DIR/)
 })
 
 test('binaries of another version are refused', async () => {
-  const missing = await runProgram(dataDir, ['upgrade-postgres', '--from', root])
+  const missing = await runAsProcess(dataDir, ['upgrade-postgres', '--from', root])
   assert.equal(missing.code, 1)
   assert.match(missing.stderr, /has no bin\/postgres that can be run/)
 })
@@ -108,7 +108,7 @@ test('the old database is removed as the runbook says', async () => {
 })
 
 function upgrade() {
-  return runProgram(dataDir, ['upgrade-postgres', '--from', PREVIOUS, '--json'])
+  return runAsProcess(dataDir, ['upgrade-postgres', '--from', PREVIOUS, '--json'])
 }
 
 /** Kills an upgrade when it says something, or at its start. Returns false if it had ended before. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { PutBucketCorsCommand } from '@aws-sdk/client-s3'
 import { createS3Client } from '../../src/platform/objects/s3-client.ts'
-import { runProgram } from '../support/program.ts'
+import { runAsProcess } from '../support/program.ts'
 import { requireS3, s3Environment } from '../support/s3-under-test.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-doctor-s3-'))
@@ -13,7 +13,7 @@ after(() => rmSync(dataDir, { recursive: true, force: true }))
 
 async function doctorOn(check: string, bucket: string) {
   const env = { ...s3Environment(requireS3()), SHIPLOCK_S3_BUCKET: bucket }
-  const { json, stdout, stderr } = await runProgram(dataDir, ['doctor', '--json'], env)
+  const { json, stdout, stderr } = await runAsProcess(dataDir, ['doctor', '--json'], env)
   assert.ok(!(stdout + stderr).includes(requireS3().secretAccessKey))
   return json.find((finding: { check: string }) => finding.check === check)
 }

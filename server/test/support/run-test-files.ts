@@ -7,8 +7,8 @@ import { type RunOptions, runWithSecondChance } from './second-chance.ts'
 import { SECRETS_DIRECTORY } from './secrets/collected-logs.ts'
 import { reportLeaks } from './secrets/report-leaks.ts'
 
-/** The files that take longest are started first. */
-const LONG = ['/stories/', '/operations/', '/runbook/', '/upgrade/']
+/** The files that take longest are started first, in this order. */
+const LONG = ['/stories/hosts/', '/stories/', '/operations/', '/runbook/', '/upgrade/']
 const ROOT = new URL('../../..', import.meta.url).pathname
 /** Notes the secrets that a test file sends and receives. */
 const WATCH = new URL('./secrets/watch-fetch.ts', import.meta.url).href
@@ -68,6 +68,10 @@ async function runIn(scratch: string, files: string[], settings: RunOptions, ser
 }
 
 function byLength(a: string, b: string): number {
-  const isLong = (file: string) => LONG.some((folder) => file.includes(folder))
-  return Number(isLong(b)) - Number(isLong(a)) || (a < b ? -1 : 1)
+  return rankOf(a) - rankOf(b) || (a < b ? -1 : 1)
+}
+
+function rankOf(file: string): number {
+  const rank = LONG.findIndex((folder) => file.includes(folder))
+  return rank === -1 ? LONG.length : rank
 }

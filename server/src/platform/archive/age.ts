@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { ArchiveError } from './archive-format.ts'
 
@@ -51,5 +50,5 @@ export async function decrypt(
 }
 
 function toWeb(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  return Readable.toWeb(Readable.from(content, { objectMode: false }))
+  return Readable.toWeb(Readable.from(content, { objectMode: false })) as ReadableStream<Uint8Array>
 }

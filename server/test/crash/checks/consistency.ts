@@ -1,6 +1,6 @@
 import type { Sql } from '../../../src/platform/db/sql.ts'
 import { UPLOAD_EXPIRED } from '../../../src/security/uploads/upload-state.store.ts'
-import { runProgram } from '../../support/program.ts'
+import { runAsProcess } from '../../support/program.ts'
 import type { Installation } from '../installation.ts'
 import type { Loss } from './loss.ts'
 
@@ -54,7 +54,7 @@ async function findDecidedTwice(sql: Sql): Promise<Loss[]> {
 
 /** Every hash chain, and the transparency log. */
 export async function findBreaks({ dataDir, settings }: Installation): Promise<{ losses: Loss[]; links: number }> {
-  const { code, json, stderr } = await runProgram(dataDir, ['provenance', 'verify', '--json'], settings)
+  const { code, json, stderr } = await runAsProcess(dataDir, ['provenance', 'verify', '--json'], settings)
   if (code === 0) return { losses: [], links: json.links }
   return {
     losses: [{ kind: 'provenance', id: 'verify', expected: 'ok', found: json ?? stderr }],

@@ -146,9 +146,9 @@ function connectWith(
   principal: boolean,
 ): Promise<Json> {
   const about = ['provider', 'connect', '--org', 'default', '--provider', 'azure', '--account', organization.login]
-  const client = ['--client-id', credentials.clientId, '--client-secret-file', '-', '--tenant-id', TENANT]
-  const kind = principal ? client : ['--token-file', '-']
-  return server.commandWithInput(credentials.add(organization), ...about, ...kind)
+  const file = server.secretFile(credentials.add(organization))
+  const client = ['--client-id', credentials.clientId, '--client-secret-file', file, '--tenant-id', TENANT]
+  return server.command(...about, ...(principal ? client : ['--token-file', file]))
 }
 
 /** The names of projects stand between that of the organization and that of the repository. */

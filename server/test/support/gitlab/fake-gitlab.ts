@@ -87,8 +87,9 @@ function hostOf({ gitlab, tokens, trouble, requests, close }: Parts): FakeHost {
   const { world, webhooks, edition, url } = gitlab
   let program = ''
   const connectWith = (server: Parameters<FakeHost['connect']>[0], login: string) => {
-    const about = ['--org', 'default', '--provider', 'gitlab', '--account', login, '--token-file', '-']
-    return server.commandWithInput(tokens.issue(world.organization(login)).value, 'provider', 'connect', ...about)
+    const file = server.secretFile(tokens.issue(world.organization(login)).value)
+    const about = ['--org', 'default', '--provider', 'gitlab', '--account', login, '--token-file', file]
+    return server.command('provider', 'connect', ...about)
   }
   return {
     provider: 'gitlab',

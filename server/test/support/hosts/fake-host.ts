@@ -25,6 +25,8 @@ export type ConnectingServer = {
   url: string
   command(...args: string[]): Promise<Json>
   commandWithInput(input: string, ...args: string[]): Promise<Json>
+  /** Writes a secret into a file of its own, and answers its path. */
+  secretFile(secret: string): string
   restart(): Promise<void>
 }
 

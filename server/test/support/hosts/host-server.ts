@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PORT, socketDirectory } from '../../../src/platform/db/embedded/socket-directory.ts'
@@ -79,6 +79,12 @@ export class HostServer {
     const { code, json, stderr } = await runProgram(this.dataDir, [...args, '--json'], this.#settings(), input)
     if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${stderr}`)
     return json
+  }
+
+  secretFile(secret: string): string {
+    const path = join(mkdtempSync(join(this.dataDir, 'secret-')), 'secret')
+    writeFileSync(path, secret, { mode: 0o600 })
+    return path
   }
 
   /** Connects an account of a host, and waits for the import. */

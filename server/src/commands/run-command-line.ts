@@ -1,0 +1,69 @@
+import { ConfigError, readConfig } from '../config.ts'
+import { ApiError } from '../platform/http/errors.ts'
+import { type AnyCommand, type Output, PROGRAM, UsageError } from './command.ts'
+import { COMMANDS, findName } from './commands.ts'
+import { describeFailure } from './describe-failure.ts'
+import { commandHelp, programHelp } from './help.ts'
+import { parseArguments } from './parse-arguments.ts'
+
+/** What a command line is run with: the environment, standard error by lines, standard output. */
+export type Terminal = {
+  env: Readonly<Record<string, string | undefined>>
+  say: (line: string) => void
+  write: (text: string) => void
+}
+
+const FAILED = 1
+const WRONGLY_CALLED = 2
+
+/** Runs `shiplock-server <args>`. Returns the exit code. */
+export async function runCommandLine(args: string[], terminal: Terminal): Promise<number> {
+  const name = findName(args)
+  if (name === null && args.slice(0, 2).some(isHelp)) return answer(terminal, programHelp())
+  if (args.length === 0) return refuse(terminal, 'No command is given', '')
+  if (name === null) return refuse(terminal, `Unknown command "${args.slice(0, 2).join(' ')}"`, '')
+  const command = await COMMANDS[name].load()
+  return call(command, args.slice(name.split(' ').length), terminal)
+}
+
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h' || argument === 'help'
+}
+
+async function call(command: AnyCommand, args: string[], terminal: Terminal): Promise<number> {
+  const { env, say, write } = terminal
+  try {
+    const { help, json, given, options } = parseArguments(command, args)
+    if (help) return answer(terminal, commandHelp(command))
+    const print = (output: Output) => {
+      const text = json ? JSON.stringify(output.json) : output.text
+      if (text !== '') write(`${text}\n`)
+    }
+    await command.run({ readSettings: () => readConfig(env), say, print }, given, options)
+    return 0
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(terminal, error.mistakes)
+    if (isUsersMistake(error)) return refuse(terminal, error.message, ` ${command.name}`)
+    return fail(terminal, [describeFailure(error)])
+  }
+}
+
+/** An invalid value, no matter whether the command line or a use case refused it. */
+function isUsersMistake(error: unknown): error is Error {
+  return error instanceof UsageError || (error instanceof ApiError && error.status === 400)
+}
+
+function answer({ write }: Terminal, text: string): number {
+  write(`${text}\n`)
+  return 0
+}
+
+function refuse({ say }: Terminal, message: string, command: string): number {
+  say(`${message.replace(/\.$/, '')}; see ${PROGRAM}${command} --help`)
+  return WRONGLY_CALLED
+}
+
+function fail({ say }: Terminal, lines: string[]): number {
+  for (const line of lines) say(line)
+  return FAILED
+}

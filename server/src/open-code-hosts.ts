@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Log } from './platform/log.ts'
 import { whenNeeded } from './platform/when-needed.ts'
+import type { Provider } from './repositories/repository-identity.ts'
 
 /** What code hosts need of the program. */
 export type CodeHostParts = {
@@ -27,7 +28,7 @@ export function openCodeHosts(parts: CodeHostParts): CodeHosts {
   const { config, secretsOfConnections, log, clock } = parts
   const readCredentials = async (id: string) => (await secretsOfConnections.read(id))?.credentials ?? null
   const { gitlabUrl, bitbucketApiUrl, azureDevopsUrl, entraUrl } = config.codeHosts
-  const openers: Record<string, () => Promise<CodeHost>> = {
+  const openers: Record<Provider, () => Promise<CodeHost>> = {
     github: () => openGithub(parts),
     async gitlab() {
       const { createGitlabHost } = await import('./codehosts/gitlab/gitlab-host.ts')

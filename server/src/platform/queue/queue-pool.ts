@@ -13,8 +13,12 @@ export function openQueuePool(databaseUrl: string, onError: (error: Error) => vo
     max: CONNECTIONS,
     ...(primary === null ? { connectionString: databaseUrl } : { Client: clientOf(primary), ...LOST_SOON }),
   })
-  pool.on('error', onError)
-  pool.on('connect', (client) => client.on('error', onError))
+  // A server that stops can end a connection before it has read that it was closed.
+  const report = (error: Error) => {
+    if (!pool.ending) onError(error)
+  }
+  pool.on('error', report)
+  pool.on('connect', (client) => client.on('error', report))
   return pool
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLUSTER } from '../../src/platform/db/embedded/cluster.ts'
 
@@ -19,8 +19,9 @@ export function makeClusterTemplate(dataDir: string): string {
  */
 export function copyClusterTemplate(dataDir: string): void {
   const template = process.env[CLUSTER_TEMPLATE]
-  if (template === undefined || existsSync(join(dataDir, CLUSTER))) return
+  if (template === undefined) return
   mkdirSync(dataDir, { recursive: true })
+  if (readdirSync(dataDir).length > 0) return
   copy(template, join(dataDir, CLUSTER))
 }
 

@@ -5,7 +5,6 @@ import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
 import { readEdits } from '../writing/edit.store.ts'
-import { groupedLines } from '../writing/grouped-lines.ts'
 import { type MergeScope, readCanonicalNames, readMembers } from '../writing/grouping.store.ts'
 import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
@@ -45,15 +44,7 @@ export async function regroupBuckets(
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
   const groups = reviveIssues(grouped, await readMerged(tx, orgId, splitFrom))
   const described = describeGroups(groups, stored, canonicalId, scope.at)
-  const lines = groupedLines(described)
-  const written = await writeGroups(tx, scope, {
-    groups,
-    described,
-    lines,
-    stored,
-    cause,
-    ...(remember && { remember }),
-  })
+  const written = await writeGroups(tx, scope, { groups, described, stored, cause, ...(remember && { remember }) })
   await refreshIssues(tx, orgId, [...written.touched, ...newIssues(described)], scope.at)
   await dropGrouped(written.grouped)
   return {

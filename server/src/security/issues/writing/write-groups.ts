@@ -4,7 +4,7 @@ import type { DescribedGroup, StoredIssues } from '../grouping/describe-groups.t
 import type { Group } from '../grouping/group-members.ts'
 import { type Cause, type IssueChange, issueChanges, leftIssues } from '../grouping/issue-change.ts'
 import { joinBuckets } from './edit.store.ts'
-import type { GroupedLines } from './grouped-lines.ts'
+import { type GroupedLines, groupedLines } from './grouped-lines.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
 import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.store.ts'
@@ -13,8 +13,8 @@ import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.stor
 type Regrouping = {
   groups: readonly Group[]
   described: readonly DescribedGroup[]
-  /** `described` as it is sent to PostgreSQL. */
-  lines: GroupedLines
+  /** `described` as it is sent to PostgreSQL, if it was formatted already. */
+  lines?: GroupedLines
   stored: StoredIssues
   cause: Cause
   /** Called before anything is written, so that the present state can be saved. */
@@ -31,7 +31,7 @@ type WrittenGroups = { touched: string[]; changes: IssueChange[]; grouped: Group
  * table `grouped` names the issues of new findings.
  */
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
-  const { groups, described, lines, stored, cause, remember, meanwhile } = regrouping
+  const { groups, described, lines = groupedLines(described), stored, cause, remember, meanwhile } = regrouping
   const { org_id, at } = scope
   if (scope.has_edits)
     await joinBuckets(
@@ -54,7 +54,7 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   return { touched, changes, grouped }
 }
 
-/** postgres.js sends a statement at the end of a turn of the event loop. */
+/** Resolves after postgres.js has sent a statement, which it does in the next turn of the loop. */
 async function sent(): Promise<void> {
   await nextTurn()
   await nextTurn()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { work } from '../../server/src/work.ts'
+import { work } from '../../server/src/start/work.ts'
 import { startTestConsole } from './support/console.ts'
 
 /** 1024 for the largest report that is allowed. */

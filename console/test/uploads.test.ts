@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { work } from '../../server/src/work.ts'
+import { work } from '../../server/src/start/work.ts'
 import { createUpload } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import {

@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config.ts'
-import { openServices } from '../src/open-services.ts'
+import { openServices } from '../src/start/open-services.ts'
 import { DAY_MS } from '../src/platform/clock.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 import { removeExpired } from '../src/retention/remove-expired.ts'

@@ -1,19 +1,30 @@
 import type { FastifyInstance } from 'fastify'
+import { apiKeyRoutes } from './access/api-keys/api-key.routes.ts'
 import { ListedApiKey } from './access/api-keys/api-key.schema.ts'
+import { auditLogRoutes } from './access/audit-log/audit-log.routes.ts'
+import { applicationDescription } from './access/gateway/application-description.ts'
 import { registerAuthorization } from './access/gateway/authorize.ts'
 import { registerPeople } from './access/gateway/authorize-people.ts'
 import { registerAccessDescriptions } from './access/gateway/describe-access.ts'
 import { registerOpenToPeople } from './access/gateway/open-to-people.ts'
+import { linkRoutes } from './access/links/link.routes.ts'
+import { invitationRoutes } from './access/members/invitation.routes.ts'
+import { memberRoutes } from './access/members/member.routes.ts'
+import { organizationRoutes } from './access/members/organization.routes.ts'
+import { roleRoutes } from './access/members/role.routes.ts'
+import { oidcTrustRoutes } from './access/oidc-trusts/trusts/oidc-trust.routes.ts'
 import { ListedTrust } from './access/oidc-trusts/trusts/trust.schema.ts'
-import { applicationRoutes } from './application/application.routes.ts'
-import { applicationDescription } from './application/application-description.ts'
-import { consoleRoutes } from './application/console/console.routes.ts'
-import { registerRequestChanges } from './application/events/request-changes.ts'
-import { KnownRepository } from './application/overview/repository-list.schema.ts'
-import { ListedPolicy, PolicyVersion } from './application/policies/policy.schema.ts'
+import { accountRoutes } from './access/sign-in/account.routes.ts'
+import { ownSessionRoutes } from './access/sign-in/own-session.routes.ts'
+import { passkeyRoutes } from './access/sign-in/passkey.routes.ts'
+import { sessionRoutes } from './access/sign-in/session.routes.ts'
+import { signInRoutes } from './access/sign-in/sign-in.routes.ts'
+import { singleSignOnRoutes } from './access/sso/single-sign-on.routes.ts'
+import { ssoSignInRoutes } from './access/sso/sso-sign-in.routes.ts'
 import { ingestRoutes } from './ci/ingest/ingest.routes.ts'
 import { pipelineRunRoutes } from './ci/pipeline-runs/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-runs/pipeline-run.schema.ts'
+import { runReportRoutes } from './ci/pipeline-runs/run-report.routes.ts'
 import { RunJob } from './ci/provider-runs/run-job.schema.ts'
 import { reportRoutes } from './ci/reports/report.routes.ts'
 import { CiReportResult } from './ci/reports/report.schema.ts'
@@ -22,16 +33,30 @@ import { runRoutes } from './ci/runs/run.routes.ts'
 import { CiRun } from './ci/runs/run.schema.ts'
 import { webhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
 import { appSetupRoutes } from './codehosts/github/app-setup.routes.ts'
+import { codeHostRoutes } from './codehosts/setup/code-host.routes.ts'
+import { codeHostSetupRoutes } from './codehosts/setup/code-host-setup.routes.ts'
+import { deliveryRoutes } from './codehosts/setup/delivery.routes.ts'
+import { policyRoutes } from './compliance/policies/policy.routes.ts'
+import { ListedPolicy, PolicyVersion } from './compliance/policies/policy-response.schema.ts'
 import { resultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
+import { consoleRoutes } from './console-server/console.routes.ts'
+import { eventRoutes } from './console-server/event.routes.ts'
+import { registerRequestChanges } from './console-server/request-changes.ts'
+import { savedViewRoutes } from './console-server/saved-view.routes.ts'
 import { answerRoutes } from './deployments/approvals/answer.routes.ts'
+import { deploymentDecisionRoutes } from './deployments/approvals/decision.routes.ts'
 import { DeploymentDecision } from './deployments/approvals/decision.schema.ts'
+import { deploymentBoardRoutes } from './deployments/board/board.routes.ts'
 import { DeploymentBoard } from './deployments/board/board.schema.ts'
 import { deploymentRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
+import { configuredGateRoutes } from './deployments/gates/configure/configured-gate.routes.ts'
 import { ConfiguredGate, GateVersion } from './deployments/gates/configure/configured-gate.schema.ts'
 import { gateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
+import { policyChangeRoutes } from './deployments/policy/policy-change.routes.ts'
+import { usageRoutes } from './organizations/usage.routes.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { addErrorSchemas, KEY_ERROR_RESPONSES, registerDocs, registerOpenApi } from './platform/http/openapi.ts'
 import { registerHealth } from './platform/http/operations.routes.ts'
@@ -44,7 +69,6 @@ import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
 import { logRoutes } from './provenance/log/log.routes.ts'
 import { statementRoutes } from './provenance/statements/statement.routes.ts'
 import { SignedStatement } from './provenance/statements/statement.schema.ts'
-import { readinessChecks } from './readiness-checks.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -52,11 +76,18 @@ import { Finding } from './security/findings/finding.schema.ts'
 import { IssueExplanation } from './security/issues/explain/issue-explanation.schema.ts'
 import { issueRoutes } from './security/issues/issue.routes.ts'
 import { Issue } from './security/issues/issue.schema.ts'
+import { repositoryListRoutes } from './security/repositories/repository-list.routes.ts'
+import { KnownRepository } from './security/repositories/repository-list.schema.ts'
+import { issueEditRoutes } from './security/triage/issue-edit.routes.ts'
+import { triageRoutes } from './security/triage/triage.routes.ts'
+import { downloadRoutes } from './security/uploads/download.routes.ts'
 import { uploadRoutes } from './security/uploads/upload.routes.ts'
 import { SecurityUpload } from './security/uploads/upload.schema.ts'
 import { vexRoutes } from './security/vex/export/vex.routes.ts'
-import { addMetrics } from './serve-metrics.ts'
 import type { Services } from './services.ts'
+import { readinessChecks } from './start/readiness-checks.ts'
+import { addMetrics } from './start/serve-metrics.ts'
+import { chartRoutes } from './trends/chart.routes.ts'
 
 const DESCRIPTION = {
   prefix: '/v1',
@@ -181,7 +212,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(signingKeyRoutes, services)
   await app.register(changeRoutes, services)
   await app.register(statementRoutes, services)
-  await app.register(applicationRoutes, services)
+  await registerPeopleRoutes(app, services)
   await app.register(consoleRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
@@ -190,4 +221,40 @@ export async function createApp(services: Services): Promise<HttpServer> {
   const { objects, clock } = services
   if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })
   return app
+}
+
+/** The routes for people only, under /app/api, beside those that /v1 shares with them. */
+async function registerPeopleRoutes(app: HttpServer, services: Services): Promise<void> {
+  await app.register(accountRoutes, services)
+  await app.register(apiKeyRoutes, services)
+  await app.register(auditLogRoutes, services)
+  await app.register(chartRoutes, services)
+  await app.register(codeHostRoutes, services)
+  await app.register(configuredGateRoutes, services)
+  await app.register(deliveryRoutes, services)
+  await app.register(deploymentBoardRoutes, services)
+  await app.register(deploymentDecisionRoutes, services)
+  await app.register(downloadRoutes, services)
+  await app.register(eventRoutes, services)
+  await app.register(invitationRoutes, services)
+  await app.register(issueEditRoutes, services)
+  await app.register(linkRoutes, services)
+  await app.register(memberRoutes, services)
+  await app.register(oidcTrustRoutes, services)
+  await app.register(organizationRoutes, services)
+  await app.register(ownSessionRoutes, services)
+  await app.register(passkeyRoutes, services)
+  await app.register(repositoryListRoutes, services)
+  await app.register(roleRoutes, services)
+  await app.register(runReportRoutes, services)
+  await app.register(savedViewRoutes, services)
+  await app.register(sessionRoutes, services)
+  await app.register(signInRoutes, services)
+  await app.register(triageRoutes, services)
+  await app.register(ssoSignInRoutes, services)
+  await app.register(singleSignOnRoutes, services)
+  await app.register(policyRoutes, services)
+  await app.register(policyChangeRoutes, services)
+  await app.register(codeHostSetupRoutes, services)
+  await app.register(usageRoutes, services)
 }

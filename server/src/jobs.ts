@@ -1,6 +1,5 @@
 import { forgetRequestCounts } from './access/gateway/forget-request-counts.job.ts'
 import { forgetSignIns } from './access/sign-in/forget-sign-ins.job.ts'
-import { withChanges } from './application/events/job-changes.ts'
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
 import { renameVerifiedRuns } from './ci/provider-runs/apply-host-run.ts'
 import { readRunDetails } from './ci/provider-runs/details/read-run-details.job.ts'
@@ -34,6 +33,7 @@ import {
   reconsiderRun,
   reconsiderUpload,
 } from './compliance/results/reconsider-results.ts'
+import { withChanges } from './console-server/job-changes.ts'
 import { followRun } from './deployments/decisions/follow-run.ts'
 import { renameDeployments } from './deployments/events/apply-deployment.ts'
 import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/follow-deployment.ts'

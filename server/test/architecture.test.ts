@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { importCycles } from './support/import-cycles.ts'
 import { importsOf, resolvePath, type Source } from './support/source-imports.ts'
-import { brokenRules } from './support/source-rules.ts'
+import { brokenRules, isRoutes } from './support/source-rules.ts'
 
 const SRC = new URL('../src/', import.meta.url).pathname
 const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname
@@ -146,7 +146,8 @@ const BROKEN: [rule: string, path: string, text: string][] = [
 ]
 
 test('no files and no folders import each other in a circle', () => {
-  assert.deepEqual(importCycles(sources), [])
+  const belowRoutes = sources.filter(({ path }) => !isRoutes(path))
+  assert.deepEqual(importCycles(belowRoutes), [])
 })
 
 const CIRCLES: [circle: string, Source[]][] = [

@@ -1,4 +1,4 @@
-import { work } from '../../../server/src/work.ts'
+import { work } from '../../../server/src/start/work.ts'
 import { startTestApi, type TestApi } from '../../../server/test/support/api.ts'
 
 /** A real server that also reads reports. */

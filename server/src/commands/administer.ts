@@ -1,7 +1,7 @@
-import { bringUpToDate } from '../bring-up-to-date.ts'
-import { openDatabase } from '../database.ts'
-import { openServices } from '../open-services.ts'
 import type { Services } from '../services.ts'
+import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { openDatabase } from '../start/database.ts'
+import { openServices } from '../start/open-services.ts'
 import type { Context } from './command.ts'
 
 const CONNECTIONS = 1

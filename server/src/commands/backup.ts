@@ -10,8 +10,6 @@ import {
 import { createBackup } from '../backup/create-backup.ts'
 import { openBackup } from '../backup/open-backup.ts'
 import { verifyBackup } from '../backup/verify-backup.ts'
-import { type Database, openDatabase } from '../database.ts'
-import { openServices } from '../open-services.ts'
 import { encrypt, type Lock } from '../platform/archive/age.ts'
 import { ArchiveWriter } from '../platform/archive/archive-writer.ts'
 import { readSecretText } from '../platform/crypto/secret-key.ts'
@@ -19,9 +17,11 @@ import { openSql, type Sql } from '../platform/db/sql.ts'
 import { ignoreMissing } from '../platform/files.ts'
 import { rememberBackup } from '../platform/last-backup.ts'
 import { writeWhole } from '../platform/partial-file.ts'
+import { type Database, openDatabase } from '../start/database.ts'
+import { openServices } from '../start/open-services.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { lockOptions, openBackupFile, readLock, STANDARD, unlockOptions } from './backup-file.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 
 export const backup = defineCommand({
   name: 'backup',

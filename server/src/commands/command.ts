@@ -1,9 +1,6 @@
 import type { Config } from '../config.ts'
 import { DURATION_DAYS_MAX, durationMs } from '../platform/duration.ts'
 
-/** The name of the program on the command line. */
-export const PROGRAM = 'shiplock-server'
-
 /** One `--option` of a command. A `list` can be repeated; a `flag` has no value. */
 export type Option = {
   type: 'text' | 'list' | 'flag'

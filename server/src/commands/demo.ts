@@ -1,4 +1,3 @@
-import { organizationParts } from '../application/organization-parts.ts'
 import { type MadeDemo, makeDemo } from '../demo/make-demo.ts'
 import { hostEventHandlers } from '../host-event-handlers.ts'
 import { jobs } from '../jobs.ts'
@@ -6,9 +5,11 @@ import { deleteOrganization } from '../organizations/delete-organization.ts'
 import { findDemoOrganization } from '../organizations/organization.store.ts'
 import { browserAddress } from '../platform/loopback.ts'
 import type { Services } from '../services.ts'
+import { organizationParts } from '../start/organization-parts.ts'
+import { PROGRAM } from '../start/program.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
-import { type Context, defineCommand, PROGRAM } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
+import { type Context, defineCommand } from './command.ts'
 
 /** The transaction of the example data, and the live updates beside it. */
 const CONNECTIONS = 3

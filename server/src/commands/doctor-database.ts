@@ -1,6 +1,6 @@
-import { pendingUpdates } from '../bring-up-to-date.ts'
 import { replicationState, serverTime, serverVersion } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
+import { pendingUpdates } from '../start/bring-up-to-date.ts'
 import type { Check, Result } from './doctor-finding.ts'
 
 const MAJOR_MIN = 15

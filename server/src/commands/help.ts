@@ -1,4 +1,5 @@
-import { type AnyCommand, PROGRAM } from './command.ts'
+import { PROGRAM } from '../start/program.ts'
+import type { AnyCommand } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { alignColumns } from './table.ts'
 

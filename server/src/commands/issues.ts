@@ -8,9 +8,9 @@ import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../security/issues/re
 import type { RegroupRun } from '../security/issues/regroup/regroup-run.store.ts'
 import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
 import type { Services } from '../services.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
 import { defineCommand, type Output, UsageError } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 const CHANGES_SHOWN_MAX = 100

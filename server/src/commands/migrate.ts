@@ -1,10 +1,10 @@
-import { applyMigrations, bringUpToDate } from '../bring-up-to-date.ts'
-import { openDatabase } from '../database.ts'
 import { type Distribution, distributeDatabase } from '../distribution/distribute-database.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
+import { applyMigrations, bringUpToDate } from '../start/bring-up-to-date.ts'
+import { openDatabase } from '../start/database.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { type Context, defineCommand, UsageError } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 
 export const migrateDatabase = defineCommand({
   name: 'migrate',

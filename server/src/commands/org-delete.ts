@@ -1,11 +1,12 @@
-import { organizationParts } from '../application/organization-parts.ts'
 import { deleteOrganization } from '../organizations/delete-organization.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import type { Services } from '../services.ts'
+import { organizationParts } from '../start/organization-parts.ts'
+import { PROGRAM } from '../start/program.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
-import { type Context, defineCommand, PROGRAM, UsageError } from './command.ts'
+import { type Context, defineCommand, UsageError } from './command.ts'
 import { describeExport, EXPORT_CONNECTIONS, writeExport } from './org-export.ts'
-import { ProgressBar } from './progress-bar.ts'
 
 export const orgDelete = defineCommand({
   name: 'org delete',

@@ -1,12 +1,12 @@
-import { organizationObjects } from '../application/organization-parts.ts'
 import { countOrganization } from '../organizations/delete-organization.ts'
 import { type ExportedOrganization, exportOrganization } from '../organizations/export-organization.ts'
 import type { Organization } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import type { Services } from '../services.ts'
+import { organizationObjects } from '../start/organization-parts.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 
 /** The snapshot that is exported, and the progress beside it. */
 export const EXPORT_CONNECTIONS = 2

@@ -8,10 +8,10 @@ import { listChains, type OpenBreak, type Verification, verifyChains } from '../
 import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import type { Services } from '../services.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
 import { nameOfChain, requireChain, requireChains } from './chain-names.ts'
 import { type Context, defineCommand, type Output } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const

@@ -4,9 +4,9 @@ import { countExpired } from '../retention/count-expired.ts'
 import { removeExpired } from '../retention/remove-expired.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 /** One holds the lock of the run, one works. */

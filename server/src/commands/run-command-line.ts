@@ -1,6 +1,7 @@
 import { ConfigError, readConfig } from '../config.ts'
 import { ApiError } from '../platform/http/errors.ts'
-import { type AnyCommand, type Output, PROGRAM, UsageError } from './command.ts'
+import { PROGRAM } from '../start/program.ts'
+import { type AnyCommand, type Output, UsageError } from './command.ts'
 import { COMMANDS, findName } from './commands.ts'
 import { describeFailure } from './describe-failure.ts'
 import { commandHelp, programHelp } from './help.ts'

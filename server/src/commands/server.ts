@@ -1,6 +1,6 @@
-import { requireMigrated } from '../bring-up-to-date.ts'
-import { openDatabase } from '../database.ts'
-import { openApi, serve } from '../serve.ts'
+import { requireMigrated } from '../start/bring-up-to-date.ts'
+import { openDatabase } from '../start/database.ts'
+import { openApi, serve } from '../start/serve.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
 
 export const server = defineCommand({

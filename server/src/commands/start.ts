@@ -1,11 +1,11 @@
 import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/manage-access.ts'
 import { offerSetup, type SetupLink } from '../access/links/account-links.ts'
-import { bringUpToDate } from '../bring-up-to-date.ts'
 import type { Config } from '../config.ts'
-import { openDatabase } from '../database.ts'
 import { browserAddress } from '../platform/loopback.ts'
-import { openApi, serve } from '../serve.ts'
-import { workInThread } from '../work-in-thread.ts'
+import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { openDatabase } from '../start/database.ts'
+import { openApi, serve } from '../start/serve.ts'
+import { workInThread } from '../start/work-in-thread.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
 
 export const start = defineCommand({

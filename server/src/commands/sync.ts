@@ -5,9 +5,9 @@ import { synchronizeNow } from '../codehosts/sync/request-sync.ts'
 import { findTiming } from '../codehosts/sync/sync.store.ts'
 import { notFound } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { administer } from './administer.ts'
 import { type Context, defineCommand, parseDuration } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 
 const LOOK_EVERY_MS = 500
 

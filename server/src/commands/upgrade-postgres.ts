@@ -1,11 +1,11 @@
 import { toMib } from '../backup/backup-counts.ts'
-import { bringUpToDate } from '../bring-up-to-date.ts'
 import type { EmbeddedPostgres } from '../platform/db/embedded-postgres.ts'
 import { type ClusterUpgrade, upgradeCluster } from '../platform/db/major-upgrade/upgrade-cluster.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog, type Log } from '../platform/log.ts'
+import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { ProgressBar } from '../start/progress-bar.ts'
 import { defineCommand, type Output } from './command.ts'
-import { ProgressBar } from './progress-bar.ts'
 
 export const upgradePostgres = defineCommand({
   name: 'upgrade-postgres',

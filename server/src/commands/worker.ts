@@ -1,11 +1,11 @@
-import { requireMigrated } from '../bring-up-to-date.ts'
 import type { Config } from '../config.ts'
-import { type Database, openDatabase } from '../database.ts'
-import { openServices } from '../open-services.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
-import { serveMetrics } from '../serve-metrics.ts'
-import { workInThread } from '../work-in-thread.ts'
+import { requireMigrated } from '../start/bring-up-to-date.ts'
+import { type Database, openDatabase } from '../start/database.ts'
+import { openServices } from '../start/open-services.ts'
+import { serveMetrics } from '../start/serve-metrics.ts'
+import { workInThread } from '../start/work-in-thread.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
 
 export const worker = defineCommand({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { listKnownRepositories } from '../../src/application/overview/repository-list.store.ts'
 import { upsertRepository } from '../../src/repositories/repository.store.ts'
+import { listKnownRepositories } from '../../src/security/repositories/repository-list.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { createRun } from '../support/ci-runs.ts'
 import { ON_ONE_SERVER } from '../support/citus.ts'

@@ -4,7 +4,7 @@ import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.
 import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { reportKey } from '../../src/security/uploads/upload-file.ts'
 import type { Services } from '../../src/services.ts'
-import { work } from '../../src/work.ts'
+import { work } from '../../src/start/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { countStates } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'

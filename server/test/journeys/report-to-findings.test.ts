@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.ts'
-import { work } from '../../src/work.ts'
+import { work } from '../../src/start/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
   artifactOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { work } from '../../src/work.ts'
+import { work } from '../../src/start/work.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { countStates, listFindings } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'

@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/open-services.ts'
 import { listStoredTables } from '../../src/platform/db/stored-tables.ts'
 import { reportKey } from '../../src/security/uploads/upload-file.ts'
+import { openServices } from '../../src/start/open-services.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
   assertSameData,

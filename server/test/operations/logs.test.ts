@@ -4,7 +4,7 @@ import { logSlowStatements } from '../../src/platform/db/statements.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
 import { within } from '../../src/platform/work.ts'
-import { work } from '../../src/work.ts'
+import { work } from '../../src/start/work.ts'
 import { startTestApi } from '../support/api.ts'
 import { createUpload, putFile } from '../support/reports.ts'
 

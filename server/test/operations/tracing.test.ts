@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { work } from '../../src/work.ts'
+import { work } from '../../src/start/work.ts'
 import { startTestApi } from '../support/api.ts'
 import { createUpload, getUpload, putFile } from '../support/reports.ts'
 import { sarifResult } from '../support/sarif.ts'

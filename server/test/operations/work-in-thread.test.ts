@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { workInThread } from '../../src/work-in-thread.ts'
+import { workInThread } from '../../src/start/work-in-thread.ts'
 
 test('a thread that dies is started again, and stops on request', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-thread-'))

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { openServices } from '../../src/start/open-services.ts'
 import { growChain } from './chains.ts'
 
 // Appends links to a chain, and ends.

@@ -1,8 +1,8 @@
 import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
+import { openServices } from '../../src/start/open-services.ts'
 import { applyingHandlers } from './applied-runs.ts'
 import { webhookHost } from './webhooks.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/open-services.ts'
 import { learnSpread } from '../../src/platform/db/spread.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { removeExpired } from '../../src/retention/remove-expired.ts'
+import { openServices } from '../../src/start/open-services.ts'
 
 // Removes what has expired at a time, and ends.
 const { settings, database, now } = JSON.parse(process.argv[2] as string)

@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startSequencing } from '../../src/provenance/log/sequence-log.ts'
+import { openServices } from '../../src/start/open-services.ts'
 
 // Extends the transparency log of a test's database until it is killed.
 const { settings, database } = JSON.parse(process.argv[2] as string)

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { workInThread } from '../../src/work-in-thread.ts'
+import { workInThread } from '../../src/start/work-in-thread.ts'
 
 // A worker in a separate process, on a test's database and data directory, until it is stopped or
 // killed.

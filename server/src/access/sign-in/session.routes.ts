@@ -1,0 +1,117 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { invalidField } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { Envelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { auditPerson } from '../sessions/audit-person.ts'
+import { clearSessionCookie, readSessionCookie, sessionCookieOf, setSessionCookie } from '../sessions/session-cookie.ts'
+import { endSession } from '../sessions/session-end.store.ts'
+import { placeOf } from '../sessions/start-session.ts'
+import type { Proof } from './proof.ts'
+import { createRequestOptions, proveByPasskey } from './prove-by-passkey.ts'
+import { proveByPassword } from './prove-by-password.ts'
+import { readCurrentSession, readSessionOfToken } from './read-current-session.ts'
+import { Confirmation, CurrentSession, PasskeyOptions, ProofRefused, SignedOut } from './sign-in.schema.ts'
+import { confirmSession } from './sign-in-person.ts'
+
+/** The session of the request. */
+export async function sessionRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = sessionCookieOf(services.config.baseUrl)
+
+  app.get(
+    '/app/api/session',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'getSession',
+        summary: 'Get the current session',
+        description:
+          'Returns who is signed in, their organizations with role and permissions, how recently they proved who they ' +
+          'are, and how they can sign in.',
+        tags: ['Sign-in'],
+        response: { 200: Envelope(CurrentSession, 'The current session.') },
+      },
+    },
+    async ({ session }) => ({ data: await readCurrentSession(services, session) }),
+  )
+
+  app.delete(
+    '/app/api/session',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'signOut',
+        summary: 'Sign out',
+        description: 'Ends the session and removes its cookie. No copy of the cookie is accepted any more.',
+        tags: ['Sign-in'],
+        response: { 200: Envelope(SignedOut, 'The session has ended.') },
+      },
+    },
+    async ({ session }, reply) => {
+      const { user_id, id } = session
+      const now = services.clock.now()
+      await services.sql.begin(async (tx) => {
+        if (!(await endSession(tx, user_id, id, now))) return
+        await auditPerson(tx, user_id, { action: 'session.end', object: { type: 'session', id } }, now)
+      })
+      clearSessionCookie(reply, cookie)
+      return { data: { signed_out: true as const } }
+    },
+  )
+
+  app.post(
+    '/app/api/session/confirm/options',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'createPasskeyConfirmationOptions',
+        summary: 'Start a confirmation with a passkey',
+        description:
+          'Returns the options with which the browser asks for one of your passkeys.\n\nErrors: 429 `rate_limited` after ' +
+          'too many requests from this address.',
+        tags: ['Sign-in'],
+        response: { 200: Envelope(PasskeyOptions, 'The options for the browser.') },
+      },
+    },
+    async ({ session, ip }) => ({
+      data: { ...(await createRequestOptions(services, { userId: session.user_id, address: ip })) },
+    }),
+  )
+
+  app.post(
+    '/app/api/session/confirm',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'confirmSession',
+        summary: 'Confirm who you are',
+        description:
+          'Makes the session fresh, for actions that require a sign-in within the last 15 minutes. Send `password` (with ' +
+          '`totp_code` or `recovery_code` if the account has TOTP) or `credential`. The session gets a new cookie. Users ' +
+          'who sign in only by single sign-on sign in again instead.\n\nErrors: 401 `sign_in_failed`, `totp_required` or ' +
+          '`invalid_code`. 429 `rate_limited` after too many failed attempts for this account or from this address.',
+        tags: ['Sign-in'],
+        body: Confirmation,
+        response: { 200: Envelope(CurrentSession, 'The session is fresh.'), 401: ProofRefused },
+      },
+    },
+    async (request, reply) => {
+      const proof = await prove(request, request.body)
+      const visit = { place: placeOf(request), token: readSessionCookie(request, cookie) }
+      const token = await confirmSession(services, request.session, proof, visit)
+      setSessionCookie(reply, cookie, token)
+      return { data: await readSessionOfToken(services, token) }
+    },
+  )
+
+  function prove({ session, ip }: FastifyRequest, body: Static<typeof Confirmation>): Promise<Proof> {
+    const { password, credential, ...codes } = body
+    if ((password === undefined) === (credential === undefined))
+      throw invalidField('/body', 'must have either password or credential')
+    if (password !== undefined) return proveByPassword(services, { email: session.email, password, ...codes }, ip)
+    const asked = { userId: session.user_id, address: ip }
+    return proveByPasskey(services, credential as AuthenticationResponseJSON, asked)
+  }
+}

@@ -1,0 +1,179 @@
+import { Type } from 'typebox'
+import { principalOf } from '../../access/actor.ts'
+import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
+import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
+import { DAY_MS } from '../../platform/clock.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { errorResponse } from '../../platform/http/openapi.ts'
+import { Envelope } from '../../platform/http/schemas.ts'
+import { isUuid } from '../../platform/ids.ts'
+import type { Services } from '../../services.ts'
+import { connectInstallation } from '../connections/connect-installation.ts'
+import { findListed, type ListedConnection, listConnections } from '../connections/connection-list.store.ts'
+import { disconnect } from '../connections/remove-connection.ts'
+import { synchronizeNow } from '../sync/request-sync.ts'
+import { CodeHostConnection, ConnectionPath, NewConnection, NewSync } from './code-host.schema.ts'
+import { requireOwnInstallation } from './shared-app.ts'
+import { toConnectRequest } from './to-connect-request.ts'
+
+const PATH = `${ORGANIZATION_PATH}/code-hosts`
+const config = { permission: 'manage_integrations' } as const
+const tags = ['Code hosts']
+
+export async function codeHostRoutes(app: HttpServer, services: Services): Promise<void> {
+  connectionRoutes(app, services)
+  changeRoutes(app, services)
+}
+
+function connectionRoutes(app: HttpServer, services: Services): void {
+  app.get(
+    PATH,
+    {
+      config,
+      schema: {
+        operationId: 'listCodeHosts',
+        summary: 'List the connections to code hosts',
+        description: 'Returns the connections of the organization with their synchronization, newest first.',
+        tags,
+        params: OrganizationPath,
+        response: { 200: Envelope(Type.Array(CodeHostConnection), 'The connections, at most 1,000.') },
+      },
+    },
+    async ({ actor }) => {
+      const listed = await listConnections(services.sql, actor.org_id)
+      return { data: listed.map(({ connection }) => toShown(connection)) }
+    },
+  )
+
+  app.get(
+    `${PATH}/:id`,
+    {
+      config,
+      schema: {
+        operationId: 'getCodeHost',
+        summary: 'Get a connection to a code host',
+        description: 'Returns a connection with the progress of its synchronization.',
+        tags,
+        params: ConnectionPath,
+        response: { 200: Envelope(CodeHostConnection, 'The connection.') },
+      },
+    },
+    async ({ actor, params }) => ({ data: await readConnection(services, actor.org_id, params.id) }),
+  )
+}
+
+function changeRoutes(app: HttpServer, services: Services): void {
+  app.post(
+    PATH,
+    {
+      config: { ...config, fresh: true },
+      schema: {
+        operationId: 'connectCodeHost',
+        summary: 'Connect an account on a code host',
+        description:
+          'Connects an installation of the GitHub App, or an account on another code host, to the organization and starts ' +
+          'its synchronization. Connecting it again returns the same connection with the status 200; an account is then ' +
+          'read with the new credentials.\n\nErrors: 400 `invalid_credentials` if the code host does not accept the ' +
+          'credentials. 403 `server_admin_required` if the server has other organizations that ' +
+          'do not trust each other, unless this organization had connected the account last. 404 if the installation does not exist. 409 `not_configured` if ' +
+          'the server has no GitHub App, `account_connected` if another organization of the server has the account. 502 ' +
+          '`host_unavailable` if the code host cannot be reached.',
+        tags,
+        params: OrganizationPath,
+        body: NewConnection,
+        response: {
+          200: Envelope(CodeHostConnection, 'The account was connected already.'),
+          201: Envelope(CodeHostConnection, 'The account is connected.'),
+          502: errorResponse('`host_unavailable`: the code host cannot be reached.'),
+        },
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const request = toConnectRequest(body)
+      if (request.credentials === null) await requireOwnInstallation(services, actor, request)
+      if (body.provider === 'github') await services.githubCredentials.require()
+      const made = await connectInstallation(services, { org_id: actor.org_id, ...request }, principalOf(actor))
+      const connection = await readConnection(services, actor.org_id, made.id)
+      return reply.code(made.created ? 201 : 200).send({ data: connection })
+    },
+  )
+
+  app.post(
+    `${PATH}/:id/sync`,
+    {
+      config,
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
+      schema: {
+        operationId: 'syncCodeHost',
+        summary: 'Synchronize a connection',
+        description:
+          'Requests a synchronization with the code host. If one is in progress, another one follows. `sync` of the ' +
+          'connection shows the progress.\n\nErrors: 409 `not_active` if the connection is suspended or removed.',
+        tags,
+        params: ConnectionPath,
+        body: NewSync,
+        response: { 202: Envelope(CodeHostConnection, 'The synchronization was requested.') },
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const { since_days: days } = body
+      const since = days === undefined ? null : new Date(services.clock.now().getTime() - days * DAY_MS)
+      const asked = { id: requireConnectionId(params.id), org_id: actor.org_id, since }
+      await synchronizeNow(services, asked, principalOf(actor))
+      return reply.code(202).send({ data: await readConnection(services, actor.org_id, asked.id) })
+    },
+  )
+
+  app.delete(
+    `${PATH}/:id`,
+    {
+      config: { ...config, fresh: true },
+      schema: {
+        operationId: 'disconnectCodeHost',
+        summary: 'Disconnect an account on a code host',
+        description:
+          'Ends a connection. Its repositories keep their names and their history. Later events of the installation are ' +
+          'stored and wait.\n\nErrors: 409 `already_removed` if the connection has ended already.',
+        tags,
+        params: ConnectionPath,
+        response: { 200: Envelope(CodeHostConnection, 'The connection has ended.') },
+      },
+    },
+    async ({ actor, params }) => {
+      const removed = { id: requireConnectionId(params.id), org_id: actor.org_id }
+      await disconnect(services, removed, principalOf(actor))
+      return { data: await readConnection(services, actor.org_id, removed.id) }
+    },
+  )
+}
+
+/** Ids of connections are UUIDs, so every other text names no connection. */
+function requireConnectionId(id: string): string {
+  const lower = id.toLowerCase()
+  if (!isUuid(lower)) throw notFound('connection')
+  return lower
+}
+
+async function readConnection({ sql }: Services, orgId: string, id: string) {
+  const connection = await findListed(sql, orgId, requireConnectionId(id))
+  if (connection === null) throw notFound('connection')
+  return toShown(connection)
+}
+
+function toShown(listed: ListedConnection) {
+  const { account, status, repositories, connected_at, last_event_at, last_synced_at, ...shown } = listed
+  if (account === null || repositories === null || connected_at === null || status === 'waiting')
+    throw new Error(`The connection ${listed.id} lacks what every connection has.`)
+  return {
+    ...shown,
+    account,
+    status,
+    repositories,
+    connected_at: connected_at.toISOString(),
+    last_event_at: last_event_at?.toISOString() ?? null,
+    last_synced_at: last_synced_at?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { notFound } from '../platform/http/errors.ts'
+import type { HttpServer } from '../platform/http/http-server.ts'
+import { newUuid } from '../platform/ids.ts'
+import type { Services } from '../services.ts'
+import { chooseEncoding, type Encoding, matchesEtag } from './content-encoding.ts'
+import { contentSecurityPolicy } from './content-security-policy.ts'
+import { openConsole } from './open-console.ts'
+import type { ConsoleFile } from './read-built-console.ts'
+import { UNBUILT_PAGE } from './unbuilt-page.ts'
+
+const ASSETS = '/assets/'
+const NONCE = '__CSP_NONCE__'
+const NONCE_BYTES = 18
+/** The names of assets contain the hash of their contents. */
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATED = 'no-cache'
+
+/**
+ * Serves the built console: its files, and its page at `/` and at every path of which no other
+ * route has the first part. Which page of the console a path shows is decided in the browser.
+ */
+export async function consoleRoutes(app: HttpServer, services: Services): Promise<void> {
+  if (services.config.console === null) return
+  const files = openConsole(services.config.console)
+  const uploadOrigin = await originOfUploads(services)
+  const filePolicy = contentSecurityPolicy(uploadOrigin, null)
+  const schema = { hide: true }
+
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
+    const nonce = randomBytes(NONCE_BYTES).toString('base64')
+    const page = ((await files.page()) ?? UNBUILT_PAGE).replaceAll(NONCE, nonce)
+    const encoding = chooseEncoding(request.headers['accept-encoding'], () => true)
+    reply.headers({
+      'cache-control': REVALIDATED,
+      'content-security-policy': contentSecurityPolicy(uploadOrigin, nonce),
+    })
+    return sendEncoded(reply.type('text/html; charset=utf-8'), encoding, ENCODERS[encoding](page))
+  }
+  const sendFile = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { path, file }: { path: string; file: ConsoleFile },
+  ) =>
+    sendUnlessKnown(request, reply.header('content-security-policy', filePolicy), {
+      file,
+      caching: path.startsWith(ASSETS) ? IMMUTABLE : REVALIDATED,
+    })
+
+  app.get('/', { schema }, (request, reply) => {
+    if (request.headers.authorization !== undefined) throw notFound('path')
+    return sendPage(request, reply)
+  })
+  app.get(`${ASSETS}*`, { schema }, async (request, reply) => {
+    const path = pathOf(request)
+    const file = await files.file(path)
+    if (file === null) throw notFound('file')
+    return sendFile(request, reply, { path, file })
+  })
+  app.answerUnknownPaths(async (request, reply) => {
+    const path = pathOf(request)
+    const file = await files.file(path)
+    if (file === null && !isNavigation(request)) return false
+    await (file === null ? sendPage(request, reply) : sendFile(request, reply, { path, file }))
+    return true
+  })
+}
+
+/** Browsers accept HTML where a person opens a page; clients of the API do not. */
+function isNavigation({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') === true && headers.authorization === undefined
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+/** Uploads are sent to signed addresses, which a bucket has at an origin of its own. */
+async function originOfUploads({ objects, clock }: Services): Promise<string> {
+  const expected = { sizeBytes: 1, sha256: '0'.repeat(64), contentType: 'application/octet-stream' }
+  const { url } = await objects.presignPut(newUuid(clock.now()), expected, clock.now())
+  return new URL(url).origin
+}
+
+/** Pages differ in every response, so they are compressed quickly. */
+const ENCODERS: Record<Encoding, (page: string) => Buffer> = {
+  br: (page) => brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: (page) => gzipSync(page),
+  identity: (page) => Buffer.from(page),
+}
+
+type SentFile = { file: ConsoleFile; caching: string }
+
+function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, { file, caching }: SentFile) {
+  const encoding = chooseEncoding(request.headers['accept-encoding'], (name) => file.bodies[name] !== undefined)
+  const etag = `"${file.sha256.slice(0, 32)}-${encoding}"`
+  reply.headers({ 'cache-control': caching, etag })
+  if (matchesEtag(request.headers['if-none-match'], etag))
+    return reply.code(304).header('vary', 'accept-encoding').send()
+  return sendEncoded(reply.type(file.type), encoding, file.bodies[encoding] as Buffer)
+}
+
+function sendEncoded(reply: FastifyReply, encoding: Encoding, body: Buffer) {
+  if (encoding !== 'identity') reply.header('content-encoding', encoding)
+  return reply.header('vary', 'accept-encoding').send(body)
+}

@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import type { Actor } from '../access/actor.ts'
+import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
+import { OrganizationPath } from '../access/gateway/open-to-people.ts'
+import { notFound } from '../platform/http/errors.ts'
+import type { HttpServer } from '../platform/http/http-server.ts'
+import { sendData } from '../platform/http/responses.ts'
+import { Envelope } from '../platform/http/schemas.ts'
+import type { Services } from '../services.ts'
+import { createSavedView } from './create-saved-view.ts'
+import { NewSavedView, SAVED_VIEWS_MAX, SavedView, SavedViewPath } from './saved-view.schema.ts'
+import { deleteSavedView, listSavedViews, type Owner } from './saved-view.store.ts'
+
+const PATH = `${ORGANIZATION_PATH}/saved-views`
+const TAGS = ['Saved views']
+
+/** The views that a person keeps. Nobody else sees them. */
+export async function savedViewRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    PATH,
+    {
+      config: { permission: 'view' },
+      schema: {
+        operationId: 'listSavedViews',
+        summary: 'List your saved views',
+        description: `Returns your saved views of every list by name. There are at most ${SAVED_VIEWS_MAX}.`,
+        tags: TAGS,
+        params: OrganizationPath,
+        response: { 200: Envelope(Type.Array(SavedView), 'Your saved views.') },
+      },
+    },
+    async ({ actor }, reply) => sendData(reply, JSON.stringify(await listSavedViews(services.sql, ownerOf(actor)))),
+  )
+
+  app.post(
+    PATH,
+    {
+      config: { permission: 'view' },
+      schema: {
+        operationId: 'createSavedView',
+        summary: 'Save a view',
+        description:
+          'Keeps the filters and the order of a list under a name. Only you see the view.\n\nErrors: 409 `name_taken`, ' +
+          '`too_many_saved_views`.',
+        tags: TAGS,
+        params: OrganizationPath,
+        body: NewSavedView,
+        response: { 201: Envelope(SavedView, 'The view was saved.') },
+      },
+    },
+    async ({ actor, body }, reply) =>
+      sendData(reply.code(201), JSON.stringify(await createSavedView(services, ownerOf(actor), body))),
+  )
+
+  app.delete(
+    `${PATH}/:id`,
+    {
+      config: { permission: 'view' },
+      schema: {
+        operationId: 'deleteSavedView',
+        summary: 'Delete a saved view',
+        description: 'Deletes one of your saved views.\n\nErrors: 404 `not_found` if you have no such view.',
+        tags: TAGS,
+        params: SavedViewPath,
+        response: { 204: { type: 'null', description: 'The view was deleted.' } },
+      },
+    },
+    async ({ actor, params }, reply) => {
+      if (!(await deleteSavedView(services.sql, ownerOf(actor), params.id))) throw notFound('saved view')
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function ownerOf({ org_id, credential }: Actor): Owner {
+  return { orgId: org_id, userId: credential.id }
+}

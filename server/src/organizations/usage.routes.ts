@@ -1,0 +1,55 @@
+import type { Actor } from '../access/actor.ts'
+import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
+import { OrganizationPath } from '../access/gateway/open-to-people.ts'
+import { sumArtifactBytes } from '../ci/artifacts/artifact.store.ts'
+import { countCreatedRuns } from '../ci/runs/run.store.ts'
+import { nextUtcMonthStart, utcMonthStart } from '../platform/clock.ts'
+import type { HttpServer } from '../platform/http/http-server.ts'
+import { Envelope } from '../platform/http/schemas.ts'
+import type { Services } from '../services.ts'
+import { Usage } from './usage.schema.ts'
+import { findMonthlyUse } from './usage.store.ts'
+
+export async function usageRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    `${ORGANIZATION_PATH}/usage`,
+    {
+      config: { permission: 'view' },
+      schema: {
+        operationId: 'getUsage',
+        summary: "Get the organization's usage",
+        description: 'Returns the plan of the organization, its limits, and what is used of them.',
+        tags: ['Usage'],
+        params: OrganizationPath,
+        response: { 200: Envelope(Usage, 'The plan and its usage.') },
+      },
+    },
+    async ({ actor }) => ({ data: await readUsage(services, actor) }),
+  )
+}
+
+async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
+  const now = clock.now()
+  const [month, resets_at] = [utcMonthStart(now), nextUtcMonthStart(now).toISOString()]
+  const { ci_runs_per_month_max: runs, artifact_bytes_per_month_max: bytes } = plan
+  // The counter of a metric is only kept for plans that limit it.
+  const [usedRuns, usedBytes] = await Promise.all([
+    runs === null ? countCreatedRuns(sql, org_id, month) : findMonthlyUse(sql, org_id, 'ci_runs', month),
+    bytes === null ? sumArtifactBytes(sql, org_id, month) : findMonthlyUse(sql, org_id, 'artifact_bytes', month),
+  ])
+  return {
+    plan: plan.name,
+    features: [...plan.features],
+    retention_days: plan.retention_days,
+    limits: [
+      { name: 'ci_runs_per_month' as const, used: usedRuns, limit: runs, resets_at },
+      { name: 'artifact_bytes_per_month' as const, used: usedBytes, limit: bytes, resets_at },
+    ],
+    maximums: {
+      security_report_bytes: plan.security_report_bytes_max,
+      security_uploads_per_commit: plan.security_uploads_per_commit_max,
+      artifact_bytes: plan.artifact_bytes_max,
+      artifact_bytes_per_run: plan.artifact_bytes_per_run_max,
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
+import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
+import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
+import { findUploadedArtifact } from '../../ci/reports/stored-report.store.ts'
+import { retainedSince } from '../../organizations/plan.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { Closed } from '../../platform/http/schemas.ts'
+import { UUID_PATTERN } from '../../platform/ids.ts'
+import type { Services } from '../../services.ts'
+import { FileResponse, sendFile } from './send-file.ts'
+import { UploadPath } from './upload.schema.ts'
+import { reportKey } from './upload-file.ts'
+import { findUploadFile } from './upload-view.store.ts'
+
+const ArtifactPath = Closed({
+  org: OrganizationSlug,
+  artifact_id: Type.String({ pattern: UUID_PATTERN, description: 'The id of the artifact.' }),
+})
+
+/** HEAD would read the whole file, because it is sent as a stream. */
+const exposeHeadRoute = false
+
+/** Downloads of the files that jobs and people have sent. */
+export async function downloadRoutes(app: HttpServer, services: Services): Promise<void> {
+  const { sql, objects, clock } = services
+
+  app.get(
+    `${ORGANIZATION_PATH}/artifacts/:artifact_id/download`,
+    {
+      exposeHeadRoute,
+      config: { permission: 'view' },
+      schema: {
+        operationId: 'downloadArtifact',
+        summary: 'Download an artifact',
+        description:
+          'Returns the file of an artifact with the status `uploaded`. Browsers save it and never show it.\n\nErrors: 404 ' +
+          '`not_found` also if the file is not stored.',
+        tags: ['Pipeline runs'],
+        params: ArtifactPath,
+        response: { 200: FileResponse },
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const since = retainedSince(actor.plan, clock.now())
+      const artifact = await findUploadedArtifact(sql, actor.org_id, params.artifact_id, since)
+      if (artifact === null) throw notFound('artifact')
+      return sendFile(reply, objects, { ...artifact, key: artifactKey(actor.org_id, params.artifact_id) })
+    },
+  )
+
+  app.get(
+    `${ORGANIZATION_PATH}/security/uploads/:uploadId/download`,
+    {
+      exposeHeadRoute,
+      config: { permission: 'view', feature: 'security_uploads' },
+      schema: {
+        operationId: 'downloadSecurityUpload',
+        summary: 'Download the file of a security upload',
+        description:
+          'Returns the report as it was sent. Browsers save it and never show it.\n\nErrors: 404 `not_found` also if the ' +
+          'file is not stored: because it was not sent, or because the upload failed.',
+        tags: ['Security uploads'],
+        params: Closed({ org: OrganizationSlug, ...UploadPath.properties }),
+        response: { 200: FileResponse },
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const file = await findUploadFile(sql, actor.org_id, params.uploadId)
+      if (file === null) throw notFound('upload')
+      const { artifact_id, filename: path, size } = file
+      const key =
+        artifact_id === null ? reportKey(actor.org_id, params.uploadId) : artifactKey(actor.org_id, artifact_id)
+      return sendFile(reply, objects, { key, path, size })
+    },
+  )
+}

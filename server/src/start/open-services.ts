@@ -1,0 +1,92 @@
+import type { KeyObject } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CodeHosts } from '../codehosts/code-host.ts'
+import { SecretsOfConnections } from '../codehosts/connections/connection-secrets.ts'
+import { AppCredentialsSource } from '../codehosts/github/read-app-credentials.ts'
+import type { Config } from '../config.ts'
+import { ChangeFeed } from '../organizations/change-feed.ts'
+import { loadPlans } from '../organizations/load-plans.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { deriveKey, loadSecretKey } from '../platform/crypto/secret-key.ts'
+import { ReplicaReads } from '../platform/db/replica-reads.ts'
+import { openSql, type Sql } from '../platform/db/sql.ts'
+import { createLog, type Log } from '../platform/log.ts'
+import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
+import type { ObjectStore } from '../platform/objects/object-store.ts'
+import { observedStore } from '../platform/objects/observed-store.ts'
+import { loadRuleMap } from '../security/vocabulary/weaknesses/load-rule-map.ts'
+import type { Services } from '../services.ts'
+import type { Database } from './database.ts'
+import { openCodeHosts } from './open-code-hosts.ts'
+
+type OpenServices = { services: Services; close: () => Promise<void> }
+
+type OpenOptions = {
+  applicationName: string
+  connections: number
+  clock?: Clock
+  log?: Log
+  /** The default are all supported ones. */
+  codeHosts?: CodeHosts
+}
+
+const CLOSE_TIMEOUT_SECONDS = 5
+
+/** Opens everything that the program needs. `close` releases it. */
+export async function openServices(
+  config: Config,
+  database: Pick<Database, 'address'> & Partial<Database>,
+  options: OpenOptions,
+): Promise<OpenServices> {
+  const log = options.log ?? createLog(config.logLevel)
+  const plans = await loadPlans(config.plansFile)
+  const ruleMap = await loadRuleMap(config.ruleMapFile)
+  const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
+  const objects = observedStore(await openObjects(config, deriveKey(secret, 'object addresses')))
+  const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
+  const clock = options.clock ?? systemClock
+  const sealingKey = deriveKey(secret, 'sealed secrets')
+  const githubCredentials = new AppCredentialsSource({ config, sql, clock, sealingKey })
+  const secretsOfConnections = new SecretsOfConnections({ sql, clock, sealingKey })
+  const services = {
+    config,
+    log,
+    plans,
+    ruleMap,
+    objects,
+    sql,
+    reads: new ReplicaReads(sql, openReplica(config, options), log),
+    changes: new ChangeFeed(sql, log),
+    clock,
+    cursorKey: deriveKey(secret, 'list cursors'),
+    contextKey: deriveKey(secret, 'contexts of findings'),
+    pollTokenKey: deriveKey(secret, 'gate poll tokens'),
+    sealingKey,
+    integrityKey: deriveKey(secret, 'integrity of stored rows'),
+    codeHosts:
+      options.codeHosts ?? openCodeHosts({ config, log, clock, sealingKey, githubCredentials, secretsOfConnections }),
+    githubCredentials,
+    secretsOfConnections,
+  }
+  const close = async () => {
+    await Promise.race([services.changes.close(), delay(CLOSE_TIMEOUT_SECONDS * 1000, undefined, { ref: false })])
+    await Promise.all([services.reads.close(CLOSE_TIMEOUT_SECONDS), sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })])
+  }
+  return { services, close }
+}
+
+/** It connects on first use. */
+function openReplica({ databaseReadUrl }: Config, { applicationName, connections }: OpenOptions): Sql | null {
+  if (databaseReadUrl === null) return null
+  return openSql(databaseReadUrl, { max: connections, applicationName: `${applicationName} reads` })
+}
+
+/** Loads the S3 SDK only if it is used, because loading it takes 0.1 s. */
+async function openObjects(config: Config, signingKey: KeyObject): Promise<ObjectStore> {
+  if (config.s3) {
+    const { S3ObjectStore } = await import('../platform/objects/s3-object-store.ts')
+    return new S3ObjectStore(config.s3)
+  }
+  return openFileObjectStore({ directory: join(config.dataDir, 'objects'), baseUrl: config.baseUrl, signingKey })
+}

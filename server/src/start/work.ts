@@ -1,0 +1,41 @@
+import { syncAll } from '../codehosts/sync/request-sync.ts'
+import { jobs, scheduledJobs } from '../jobs.ts'
+import { startWorker } from '../platform/queue/worker.ts'
+import { startSequencing } from '../provenance/log/sequence-log.ts'
+import { removeAfterRest } from '../retention/remove-expired.job.ts'
+import type { Services } from '../services.ts'
+import type { Database } from './database.ts'
+
+type Working = {
+  /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
+  ended: Promise<void>
+  close: () => Promise<void>
+}
+
+const JOBS_AT_ONCE = 2
+/** How long jobs in progress may take to end after a stop was requested. */
+const STOP_TIMEOUT_MS = 10_000
+
+/**
+ * Works through the queue until closed. What was missed while no worker ran is read from the code
+ * hosts. Jobs in progress are told to stop and may finish; those
+ * that stop, or take too long, go back to the queue.
+ */
+export async function work(services: Services, database: Pick<Database, 'url' | 'address'>): Promise<Working> {
+  const { ended, stop } = await startWorker({
+    databaseUrl: database.url,
+    address: database.address,
+    context: services,
+    jobs,
+    scheduled: scheduledJobs,
+    log: services.log,
+    concurrency: JOBS_AT_ONCE,
+  })
+  const sequencing = startSequencing(services)
+  await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronizations'))
+  await removeAfterRest(services).catch((err) => services.log.error({ err }, 'Could not schedule the retention'))
+  const close = async () => {
+    await Promise.all([sequencing.close(), stop(STOP_TIMEOUT_MS)])
+  }
+  return { ended, close }
+}

@@ -1,5 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { reportNotFound } from '../../errors/ingest.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import type { PresignedPut } from '../../platform/objects/object-store.ts'
 import type { Services } from '../../services.ts'
 import { completeArtifacts } from '../reports/complete-artifacts.ts'
@@ -64,8 +65,4 @@ export async function completeIngested(services: Services, intake: RunIntake, ac
 
 function rethrowNotFound(error: unknown): never {
   throw error instanceof ApiError && error.status === 404 ? reportNotFound() : error
-}
-
-function reportNotFound(): ApiError {
-  return new ApiError(404, 'report_not_found', 'The run of this token has no such report.')
 }

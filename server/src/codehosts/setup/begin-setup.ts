@@ -1,6 +1,7 @@
 import { type Actor, principalOf } from '../../access/actor.ts'
 import { recordAudit } from '../../audit/audit.store.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { alreadyConfigured } from '../../errors/codehosts.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { hasOtherConnections } from '../connections/connection-list.store.ts'
 import type { SetupOptions } from '../github/app.store.ts'
@@ -29,5 +30,5 @@ export async function beginSetup(services: Services, actor: Actor, options: Omit
 function usedByOthers(): ApiError {
   const message =
     'Another organization of this server uses its GitHub App. Only an administrator of the server can replace the App.'
-  return new ApiError(409, 'already_configured', message)
+  return alreadyConfigured(message)
 }

@@ -1,6 +1,7 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { notDismissed, notOpen } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import { invalidField, missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type DecidableAlert, lockDecidable, showInFindings } from '../alerts/alert-decision.store.ts'
 import { authorOf, connectionsOf, decideAlerts, repositoryNameOf } from '../alerts/decide-alerts.ts'
@@ -83,12 +84,12 @@ function refuse({ action, target }: Decision, { unknown, refused }: TriageSelect
   const does = (ids: string[], one: string, many: string) => (ids.length === 1 ? one : many)
   if (unknown.length > 0) {
     const message = `${what(unknown)} ${does(unknown, 'does', 'do')} not exist.`
-    throw new ApiError(404, 'not_found', message, { ids: unknown })
+    throw missing(message, { ids: unknown })
   }
   if (refused.length === 0) return
-  const code = action === 'dismiss' ? 'not_open' : 'not_dismissed'
+  const error = action === 'dismiss' ? notOpen : notDismissed
   const state = action === 'dismiss' ? 'open' : 'dismissed'
-  throw new ApiError(409, code, `${what(refused)} ${does(refused, 'is', 'are')} not ${state}.`, { ids: refused })
+  throw error(`${what(refused)} ${does(refused, 'is', 'are')} not ${state}.`, { ids: refused })
 }
 
 type Selected = { triageId: string; selection: TriageSelection; decision: Decision; principal: Principal }

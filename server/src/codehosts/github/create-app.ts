@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { alreadyConfigured, codeRefused, hostUnavailable } from '../../errors/codehosts.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { randomBase62 } from '../../platform/crypto/checked-token.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
+import { invalidRequest, missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { claimSetup, findOpenSetup, insertSetup, releaseSetup, type SetupOptions } from './app.store.ts'
 import { appManifest, newAppUrl, SETUP_PATH } from './app-manifest.ts'
@@ -29,10 +31,10 @@ export async function startSetup(
   if (config.github) {
     const message =
       'SHIPLOCK_GITHUB_APP_ID names the App, and takes precedence. Remove the setting to create another App.'
-    throw new ApiError(409, 'already_configured', message)
+    throw alreadyConfigured(message)
   }
   if (options.organization !== null && !LOGIN.test(options.organization))
-    throw new ApiError(400, 'invalid_request', 'The organization must be the login of an organization on GitHub')
+    throw invalidRequest('The organization must be the login of an organization on GitHub')
   const state = randomBase62(STATE_CHARS)
   const now = clock.now()
   const expires_at = new Date(now.getTime() + SETUP_MS)
@@ -55,7 +57,7 @@ export async function readSetup({ config, sql, clock }: Services, state: string)
  */
 export async function completeSetup(services: Services, state: string, code: string) {
   const { config, sql, clock, log, githubCredentials } = services
-  if (!CODE.test(code)) throw new ApiError(400, 'invalid_request', 'The code of GitHub is missing or not valid.')
+  if (!CODE.test(code)) throw invalidRequest('The code of GitHub is missing or not valid.')
   const stateSha256 = hash(state)
   const options = await claimSetup(sql, stateSha256, clock.now())
   if (options === null) throw unknownState()
@@ -89,11 +91,10 @@ async function exchange(apiUrl: string, code: string): Promise<NewApp> {
   if (status >= 500 || status === 429) throw unreachable()
   if (status < 200 || status >= 300) {
     const message = `GitHub refused the code with the status ${status}. A code works once and for an hour.`
-    throw new ApiError(400, 'code_refused', message)
+    throw codeRefused(message)
   }
   const app = text.length <= ANSWER_CHARS_MAX && parseJson(text)
-  if (!Value.Check(CreatedApp, app))
-    throw new ApiError(400, 'code_refused', "GitHub's answer does not contain the credentials of the App.")
+  if (!Value.Check(CreatedApp, app)) throw codeRefused("GitHub's answer does not contain the credentials of the App.")
   const { id, slug, html_url, pem: private_key, webhook_secret } = app
   const name = slug ?? (new URL(html_url).pathname.split('/').at(-1) || String(id))
   return { api_url: apiUrl, app_id: String(id), slug: name, html_url, private_key, webhook_secret }
@@ -122,9 +123,9 @@ function hash(state: string): Buffer {
 }
 
 function unknownState(): ApiError {
-  return new ApiError(404, 'not_found', 'This address does not exist, has been used or has expired.')
+  return missing('This address does not exist, has been used or has expired.')
 }
 
 function unreachable(): ApiError {
-  return new ApiError(502, 'host_unavailable', 'GitHub could not be reached. Load this page again.')
+  return hostUnavailable('GitHub could not be reached. Load this page again.')
 }

@@ -1,5 +1,5 @@
+import { invalidCredentials } from '../../errors/codehosts.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { ClientCache, clientKey } from '../client-cache.ts'
 import { type CodeHost, type HostClient, type HostCredentials, HostUnavailable } from '../code-host.ts'
@@ -81,12 +81,12 @@ function openApi({ url, log, clock }: GitlabHostOptions, readToken: () => Promis
 function tokenOf(credentials: HostCredentials | null): string {
   if (credentials === null) throw new HostUnavailable('The connection has no credentials.')
   if (credentials.type === 'token') return credentials.token
-  throw new ApiError(400, 'invalid_credentials', 'GitLab needs an access token.')
+  throw invalidCredentials('GitLab needs an access token.')
 }
 
 function refused(error: unknown): never {
   if (!(error instanceof CredentialsRefused)) throw error
-  throw new ApiError(400, 'invalid_credentials', 'GitLab does not accept the token.')
+  throw invalidCredentials('GitLab does not accept the token.')
 }
 
 function namesOf(url: string): { host: string; apiUrl: string } {

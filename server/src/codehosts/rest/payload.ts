@@ -1,6 +1,7 @@
+import { pointerToken } from '../../platform/http/errors.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { pointerToken } from '../../platform/http/errors.ts'
+
 
 /** Most ids of hosts are numbers. Beyond 2^53 a parsed number is not exact, so it is refused. */
 export const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })

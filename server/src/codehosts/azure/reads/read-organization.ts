@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidCredentials } from '../../../errors/codehosts.ts'
+import type { ApiError } from '../../../platform/http/api-error.ts'
 import { type HostInstallation, HostRefusal } from '../../code-host.ts'
 import { Maybe, readAs, Text } from '../../rest/payload.ts'
 import { CredentialsRefused } from '../../rest/rest-error.ts'
@@ -40,5 +41,5 @@ async function read(api: AzureApi, idOrName: string): Promise<HostInstallation |
 }
 
 function refused(message: string): ApiError {
-  return new ApiError(400, 'invalid_credentials', `Azure DevOps does not accept the credentials. ${message}`)
+  return invalidCredentials(`Azure DevOps does not accept the credentials. ${message}`)
 }

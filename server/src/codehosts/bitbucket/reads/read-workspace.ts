@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidCredentials } from '../../../errors/codehosts.ts'
 import type { HostInstallation } from '../../code-host.ts'
 import { dateOrNull, Maybe, readAs, Timestamp, textOrNull } from '../../rest/payload.ts'
 import { type RestClient, restPath } from '../../rest/rest-client.ts'
@@ -20,7 +20,7 @@ export async function readWorkspace(rest: RestClient, idOrSlug: string): Promise
     return found === null ? null : installationOf(found)
   } catch (error) {
     if (!(error instanceof CredentialsRefused)) throw error
-    throw new ApiError(400, 'invalid_credentials', error.message).causedBy(error)
+    throw invalidCredentials(error.message).causedBy(error)
   }
 }
 

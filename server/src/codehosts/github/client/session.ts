@@ -1,5 +1,5 @@
+import { notConfigured } from '../../../errors/codehosts.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { ApiError } from '../../../platform/http/errors.ts'
 import type { Log } from '../../../platform/log.ts'
 import { HostUnavailable } from '../../code-host.ts'
 import { hostError, limitEnd } from './host-error.ts'
@@ -30,7 +30,7 @@ export class AppKeys {
 
   async readAgain(): Promise<AppKey> {
     const read = await this.#read()
-    if (read === null) throw new ApiError(409, 'not_configured', 'The GitHub App of this server is not configured.')
+    if (read === null) throw notConfigured('The GitHub App of this server is not configured.')
     const known = this.#current?.key
     const key = known !== undefined && isSameKey(known, read) ? known : read
     this.#current = { key, readAt: this.#clock.now().getTime() }

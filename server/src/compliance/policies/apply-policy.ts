@@ -37,7 +37,8 @@ export type AppliedPolicy = { id: string; name: string; version: number; mode: P
 /**
  * Applies a policy. New content becomes the next version, and earlier versions stay stored. Content
  * equal to the current version changes nothing. Simultaneous calls for one policy run one by one.
- * Throws 409 `version_conflict` if the policy has another version than expected.
+ * Throws 409 `version_conflict` if the policy has another version than expected, and 409
+ * `too_many_policies`.
  */
 export async function applyPolicy(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,

@@ -36,10 +36,24 @@ const STATEMENTS = '-- run: statement by statement\n'
 /** The directory of the program's migrations. */
 export const MIGRATIONS = new URL('../../../../migrations/', import.meta.url)
 
-/** Reads the migrations of a directory, in order. */
+/** Reads the migrations of a directory, in order. Throws if two have one number or one title. */
 export async function readMigrations(directory: URL): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+  refuseDoubles(names)
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, directory), 'utf8'))))
+}
+
+/** Two branches can add one each: their order would be an accident, and logs could mean either. */
+function refuseDoubles(names: readonly string[]): void {
+  const files = new Map<string, string>()
+  for (const name of names) {
+    const [number = '', ...words] = name.split('_')
+    for (const part of [number, words.join('_')]) {
+      const other = files.get(part)
+      if (other !== undefined) throw new Error(`The migrations ${other} and ${name} have one name: ${part}`)
+      files.set(part, name)
+    }
+  }
 }
 
 function parseMigration(name: string, text: string): Migration {

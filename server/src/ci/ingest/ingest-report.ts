@@ -30,7 +30,10 @@ export async function ingestReport(services: Services, intake: RunIntake, actor:
     warnings: [...warnings, ...result.warnings, ...(otherRunner === null ? [] : [REPLACED])],
     skipped: result.skipped,
     uploads: result.uploads.map(({ artifact_id, path, url, method, headers, expires_at }) => ({
-      ...{ artifactId: artifact_id, path, url, method },
+      artifactId: artifact_id,
+      path,
+      url,
+      method,
       headers: withLength(services, headers, sizes.get(path)),
       expiresAt: expires_at,
     })),

@@ -51,7 +51,13 @@ function decisionOf(request: NewTriageRequest, { id, name }: Principal, at: Date
   const expires_at = expires === null ? null : new Date(expires)
   if (expires_at !== null && expires_at <= at) throw invalidField('/body/expires_at', 'must be in the future')
   return {
-    ...{ action, reason, expires_at, at, source: 'shiplock', target: targetOf(request), by: { id, name } },
+    action,
+    reason,
+    expires_at,
+    at,
+    source: 'shiplock',
+    target: targetOf(request),
+    by: { id, name },
     comment: boundedText(comment, TRIAGE_COMMENT_MAX),
   }
 }

@@ -65,8 +65,14 @@ async function requireIssues(tx: Tx, orgId: string, ids: readonly string[]): Pro
 async function recordMerge(tx: Tx, actor: Actor, { issueIds, comment }: MergeRequest, at: Date): Promise<string> {
   const by = principalOf(actor)
   const triageId = await insertTriage(tx, actor.org_id, {
-    ...{ action: 'merge', source: 'shiplock', target: { type: 'issue', ids: issueIds } },
-    ...{ reason: null, comment, expires_at: null, by: { id: by.id, name: by.name }, at },
+    action: 'merge',
+    source: 'shiplock',
+    target: { type: 'issue', ids: issueIds },
+    reason: null,
+    comment,
+    expires_at: null,
+    by: { id: by.id, name: by.name },
+    at,
   })
   const entry = {
     principal: by,

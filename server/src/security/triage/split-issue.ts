@@ -85,8 +85,14 @@ async function recordSplit(tx: Tx, actor: Actor, request: SplitRequest, at: Date
   const { issueId, findingIds, comment } = request
   const by = principalOf(actor)
   const triageId = await insertTriage(tx, actor.org_id, {
-    ...{ action: 'split', source: 'shiplock', target: { type: 'issue', ids: [issueId] } },
-    ...{ reason: null, comment, expires_at: null, by: { id: by.id, name: by.name }, at },
+    action: 'split',
+    source: 'shiplock',
+    target: { type: 'issue', ids: [issueId] },
+    reason: null,
+    comment,
+    expires_at: null,
+    by: { id: by.id, name: by.name },
+    at,
   })
   const details = { triage_id: triageId, finding_ids: findingIds }
   const object = { type: 'issue', id: issueId }

@@ -893,6 +893,21 @@ CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_unt
 CREATE INDEX deployments_to_evaluate ON public.deployments USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (custom_rule_state = 'pending'::text));
 CREATE INDEX deployments_waiting ON public.deployments USING btree (org_id, created_at, id) WHERE ((status = 'pending_approval'::text) AND (custom_rule_state = 'pending'::text));
 
+create table events (
+  org_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  type text not null,
+  version smallint not null,
+  created_at timestamp(3) with time zone not null default now(),
+  actor jsonb,
+  subject jsonb not null,
+  cause jsonb,
+  data jsonb not null,
+  previous jsonb,
+  constraint events_pkey PRIMARY KEY (org_id, created_at, id),
+  constraint events_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
+);
+
 create table finding_streams (
   org_id uuid not null,
   id bigint not null generated always as identity,

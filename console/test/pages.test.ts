@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { makeDemo } from '../../server/src/demo/make-demo.ts'
-import { hostEventHandlers } from '../../server/src/host-event-handlers.ts'
+import { hostParts } from '../../server/src/host-event-handlers.ts'
 import { jobs } from '../../server/src/jobs.ts'
 import { type Person, requestAs, signIn } from '../../server/test/support/people.ts'
 import { assertAccessible, assertNoSidewaysScroll, startTestConsole, type TestConsole } from './support/console.ts'
@@ -55,7 +55,7 @@ let person: Person
 before(async () => {
   shown = await startTestConsole()
   const { userId } = await shown.person()
-  await makeDemo(shown.api.services, { jobs, handlers: hostEventHandlers }, () => {})
+  await makeDemo(shown.api.services, { jobs, parts: hostParts }, () => {})
   // The demo has made every Org admin a member.
   const cookie = await signIn(shown.api, userId)
   person = { userId, email: '', name: '', orgId: '', org: '/app/api/orgs/demo', cookie }

@@ -120,6 +120,7 @@ begin
       ('deployment_runs', 'insert, update'),
       ('deployment_statuses', 'insert, update'),
       ('deployments', 'insert, update'),
+      ('events', 'insert'),
       ('finding_streams', 'insert, update'),
       ('findings', 'insert, update'),
       ('gate_polls', 'insert, update, delete'),

@@ -42,7 +42,7 @@ import { resultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
 import { consoleRoutes } from './console-server/console.routes.ts'
 import { eventRoutes } from './console-server/event.routes.ts'
-import { registerRequestChanges } from './console-server/request-changes.ts'
+import { registerRouteUpdates } from './console-server/route-updates.ts'
 import { savedViewRoutes } from './console-server/saved-view.routes.ts'
 import { answerRoutes } from './deployments/approvals/answer.routes.ts'
 import { deploymentDecisionRoutes } from './deployments/approvals/decision.routes.ts'
@@ -194,7 +194,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   if (services.config.metricsPort === null) addMetrics(base, services)
   await registerAuthorization(base, services)
   registerPeople(base, services)
-  registerRequestChanges(base, services)
+  registerRouteUpdates(base, services)
 
   await app.register(runRoutes, services)
   await app.register(reportRoutes, services)

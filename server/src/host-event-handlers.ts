@@ -6,8 +6,7 @@ import { attemptExists } from './ci/runs/run-attempt.store.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
 import { hostRunId } from './codehosts/host-ids.ts'
-import type { RunParts } from './codehosts/sync/read-run.job.ts'
-import type { SyncParts } from './codehosts/sync/sync-run.ts'
+import type { HostParts } from './codehosts/sync/host-parts.ts'
 import { followPush, followRepository } from './compliance/repository-policies/follow-push.ts'
 import {
   applyDeployment,
@@ -46,18 +45,13 @@ export const hostEventHandlers: HostEventHandlers = {
   push: [applyPush, followPush, followTrackedPush],
 }
 
-/** What the synchronization of connections needs of the slices above it. */
-export const syncParts: SyncParts = {
+/** What the jobs of code hosts need of the slices above them. */
+export const hostParts: HostParts = {
   handlers: hostEventHandlers,
   listOpenRuns: listOpenProviderRuns,
   listOpenAlerts: listOpenHostAlerts,
   listOpenDeployments: listOpenHostDeployments,
-}
-
-/** What reading a run that other events name needs of the slices above it. */
-export const runParts: RunParts = {
-  handlers: hostEventHandlers,
-  async isKnown(db, { org_id, provider, run_id: hostId, attempt }) {
+  async isRunKnown(db, { org_id, provider, run_id: hostId, attempt }) {
     const run_id = hostRunId(provider as Provider, hostId)
     if (attempt !== undefined) return attemptExists(db, { org_id, run_id, attempt })
     return (await findRunRepository(db, org_id, run_id)) !== null

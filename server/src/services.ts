@@ -3,13 +3,13 @@ import type { CodeHosts } from './codehosts/code-host.ts'
 import type { SecretsOfConnections } from './codehosts/connections/connection-secrets.ts'
 import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
-import type { ChangeFeed } from './organizations/change-feed.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
 import type { ReplicaReads } from './platform/db/replica-reads.ts'
 import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
+import type { UpdateFeed } from './platform/updates/update-feed.ts'
 import type { RuleMap } from './security/vocabulary/weaknesses/rule-map.ts'
 
 /** What use cases and routes need. `openServices` creates it once per process. */
@@ -22,8 +22,8 @@ export type Services = Readonly<{
   reads: ReplicaReads
   objects: ObjectStore
   plans: Plans
-  /** Sends the committed changes of this process to the event streams of all processes. */
-  changes: ChangeFeed
+  /** Sends the live updates of this process to the event streams of all processes. */
+  updates: UpdateFeed
   /** Which rules of different scanners report the same weakness. */
   ruleMap: RuleMap
   /** Signs list cursors. */

@@ -121,6 +121,16 @@ const BROKEN: [rule: string, path: string, text: string][] = [
   ['an import over several lines', 'audit/a.ts', "import {\n  a,\n  b,\n} from '../ci/runs/run-status.ts'"],
   ['an import at run time', 'audit/a.ts', "const x = await import('../ci/runs/run-status.ts')"],
   [
+    "the work of another slice's job",
+    'ci/runs/a.job.ts',
+    "const run = lazy(async () => (await import('../../security/uploads/b.ts')).b)",
+  ],
+  [
+    'work that is loaded late outside of a job',
+    'ci/runs/a.ts',
+    "const b = lazy(async () => (await import('../evidence/b.ts')).b)",
+  ],
+  [
     'an inner folder imports one above it',
     'security/intel/aliases/a.ts',
     "import { x } from '../../issues/regroup/b.ts'",
@@ -203,6 +213,7 @@ test('what the rules allow is not reported', () => {
     sourceOf('app.ts', "import { runRoutes } from './ci/runs/run.routes.ts'"),
     sourceOf('services.ts', "import type { Plans } from './organizations/plan.ts'"),
     sourceOf('ci/runs/create-run.ts', 'const at = new Date(now)'),
+    sourceOf('ci/runs/a.job.ts', "const run = lazy(async () => (await import('../evidence/b.ts')).b)"),
   ]
   assert.deepEqual(brokenRules(allowed), [])
 })

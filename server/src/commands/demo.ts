@@ -1,5 +1,5 @@
 import { type MadeDemo, makeDemo } from '../demo/make-demo.ts'
-import { hostEventHandlers } from '../host-event-handlers.ts'
+import { hostParts } from '../host-event-handlers.ts'
 import { jobs } from '../jobs.ts'
 import { deleteOrganization } from '../organizations/delete-organization.ts'
 import { findDemoOrganization } from '../organizations/organization.store.ts'
@@ -32,9 +32,7 @@ async function makeExample(context: Context): Promise<void> {
   const made = await administer(
     context,
     async (services) => ({
-      ...(await makeDemo(services, { jobs, handlers: hostEventHandlers }, (done, total) =>
-        bar.reach(done, total, 'steps'),
-      )),
+      ...(await makeDemo(services, { jobs, parts: hostParts }, (done, total) => bar.reach(done, total, 'steps'))),
       url: `${browserAddress(services.config.baseUrl)}/orgs/demo`,
     }),
     CONNECTIONS,

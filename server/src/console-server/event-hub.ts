@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { findSession, type Membership } from '../access/sessions/session.store.ts'
 import { isLive } from '../access/sessions/session.ts'
-import { CHANGE_CHANNEL } from '../organizations/change.store.ts'
-import { EVERY_ORGANIZATION, readMessage } from '../organizations/change.ts'
 import { MINUTE_MS } from '../platform/clock.ts'
 import { rateLimited } from '../platform/http/errors.ts'
 import { gauge } from '../platform/telemetry/metrics.ts'
+import { UPDATE_CHANNEL } from '../platform/updates/update.store.ts'
+import { EVERY_ORGANIZATION, readMessage } from '../platform/updates/update.ts'
 import type { Services } from '../services.ts'
 import { EventStream } from './event-stream.ts'
 
@@ -38,8 +38,8 @@ export class EventHub {
    */
   async listen(): Promise<() => Promise<void>> {
     const { sql } = this.#services
-    const changes = await sql.listen(
-      CHANGE_CHANNEL,
+    const updates = await sql.listen(
+      UPDATE_CHANNEL,
       (payload) => this.#deliver(payload),
       () => this.#resync(),
     )
@@ -49,7 +49,7 @@ export class EventHub {
       () => this.#recheck('*'),
     )
     return async () => {
-      await Promise.all([changes.unlisten(), people.unlisten()])
+      await Promise.all([updates.unlisten(), people.unlisten()])
     }
   }
 
@@ -85,10 +85,10 @@ export class EventHub {
   }
 
   #deliver(payload: string): void {
-    const { org, changes } = readMessage(payload)
+    const { org, changes: updates } = readMessage(payload)
     for (const { reader, stream } of this.#open) {
       if (org !== EVERY_ORGANIZATION && org !== reader.membership.organization.id) continue
-      for (const change of changes) stream.send(change)
+      for (const update of updates) stream.send(update)
     }
   }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import type { Change } from '../organizations/change.ts'
+import type { Update } from '../platform/updates/update.ts'
 
-/** Changes that wait for a slow reader. Beyond it, the reader has to read everything again. */
+/** Updates that wait for a slow reader. Beyond it, the reader has to read everything again. */
 const WAITING_MAX = 200
 /** A reader that takes nothing for this many heartbeats is disconnected. */
 const BLOCKED_HEARTBEATS_MAX = 3
@@ -13,7 +13,7 @@ export class EventStream {
   readonly readable: Readable
   #isBlocked = false
   #blockedHeartbeats = 0
-  #waiting = new Map<string, Change>()
+  #waiting = new Map<string, Update>()
   #mustResync = false
   #isEnded = false
   #sent = 0
@@ -29,9 +29,9 @@ export class EventStream {
     this.#write(`retry: ${RETRY_MS}\n: connected\n\n`)
   }
 
-  send(change: Change): void {
-    if (!this.#isBlocked) this.#write(this.#event('', change))
-    else if (this.#waiting.size < WAITING_MAX) this.#waiting.set(`${change.type} ${change.id}`, change)
+  send(update: Update): void {
+    if (!this.#isBlocked) this.#write(this.#event('', update))
+    else if (this.#waiting.size < WAITING_MAX) this.#waiting.set(`${update.type} ${update.id}`, update)
     else this.resync()
   }
 
@@ -71,6 +71,6 @@ export class EventStream {
     const waiting = this.#waiting.values()
     this.#waiting = new Map()
     if (this.#mustResync) this.resync()
-    for (const change of waiting) this.send(change)
+    for (const update of waiting) this.send(update)
   }
 }

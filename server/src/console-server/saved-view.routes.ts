@@ -35,7 +35,7 @@ export async function savedViewRoutes(app: HttpServer, services: Services): Prom
   app.post(
     PATH,
     {
-      config: { permission: 'view' },
+      config: { permission: 'view', updates: 'none' },
       schema: {
         operationId: 'createSavedView',
         summary: 'Save a view',
@@ -55,7 +55,7 @@ export async function savedViewRoutes(app: HttpServer, services: Services): Prom
   app.delete(
     `${PATH}/:id`,
     {
-      config: { permission: 'view' },
+      config: { permission: 'view', updates: 'none' },
       schema: {
         operationId: 'deleteSavedView',
         summary: 'Delete a saved view',

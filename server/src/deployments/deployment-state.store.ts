@@ -1,5 +1,6 @@
-import { notifyChanges } from '../organizations/change.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
+import { notifyUpdates } from '../platform/updates/update.store.ts'
+import { update } from '../platform/updates/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import type { DeploymentKey, DeploymentState, GateState, Outcome, RequiredGate } from './deployment-state.ts'
 
@@ -100,7 +101,7 @@ export async function settleDeployment(
       updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
-  await notifyChanges(tx, org_id, [{ type: 'deployment', id }])
+  await notifyUpdates(tx, org_id, [update('deployment', id)])
 }
 
 /** Updates the deployment's opened gate, if it has one, and notifies its pollers on commit. */
@@ -127,7 +128,7 @@ export async function moveDeployment(
     set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
-  await notifyChanges(tx, org_id, [{ type: 'deployment', id }])
+  await notifyUpdates(tx, org_id, [update('deployment', id)])
 }
 
 /**

@@ -66,6 +66,7 @@ const LOCAL_TABLES: Readonly<Record<string, string>> = {
   log_entries: OF_LOG,
   log_key: OF_LOG,
   log_tiles: OF_LOG,
+  events: 'A row is written in the statement that queues its job, and the queue is local.',
   abandoned_objects: 'Workers look for what is due over all organizations.',
   replica_marks: OF_PROGRAM,
   retention_kinds: OF_PROGRAM,

@@ -5,6 +5,7 @@ import type { ApiError } from '../platform/http/api-error.ts'
 import { invalidRequest } from '../platform/http/errors.ts'
 import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
+import { repositoryRenamed } from './repository.events.ts'
 import {
   findConnectedByName,
   type ListedRepository,
@@ -21,7 +22,6 @@ import {
   type Provider,
   repositoryIdForm,
 } from './repository-identity.ts'
-import { repositoryRenamed } from './repository-renamed.ts'
 
 /** A repository to link. Without a host or tracked branch, the present or default value is used. */
 export type RepositoryRequest = {

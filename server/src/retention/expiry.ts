@@ -9,10 +9,10 @@ import {
   expiringGateRequests,
   expiringReviews,
 } from '../deployments/expired-deployment.store.ts'
-import type { Plan } from '../organizations/plan.ts'
-import { retainedSince } from '../organizations/plan.ts'
+import { type Plan, retainedSince } from '../organizations/plan.ts'
 import { DAY_MS, utcDayStart } from '../platform/clock.ts'
 import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'
+import { EVENTS_KEPT_MS, expiringEvents } from '../platform/queue/expired-event.ts'
 import { AMENDED_FOR_MS } from '../provenance/changes/late-facts.ts'
 import { expiringFacts } from '../provenance/landings/expired-fact.store.ts'
 import { expiringStatements } from '../provenance/statements/expired-statement.store.ts'
@@ -67,9 +67,11 @@ export type Due = { expiring: Expiring; expiry: Expiry }
 export function listDue(expiry: Expiry, auditRetentionDays: number): Due[] {
   const facts = factExpiryOf(expiry)
   const audit = auditExpiryOf(expiry, auditRetentionDays)
+  const events = { ...expiry, before: new Date(expiry.at.getTime() - EVENTS_KEPT_MS) }
   return [
     ...EXPIRING.map((expiring) => ({ expiring, expiry })),
     ...expiringFacts.map((expiring) => ({ expiring, expiry: facts })),
+    { expiring: expiringEvents, expiry: events },
     ...(audit === null ? [] : [{ expiring: expiringAuditEntries, expiry: audit }]),
   ]
 }

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { DAY_MS, MINUTE_MS } from '../platform/clock.ts'
-import { enqueue, type Job, type ScheduledJob } from '../platform/queue/job.ts'
+import { enqueue, job, scheduledJob } from '../platform/queue/job.ts'
+import { object } from '../platform/queue/payload.ts'
 import type { Services } from '../services.ts'
 import { removeExpired } from './remove-expired.ts'
 import { findState } from './retention.store.ts'
@@ -10,24 +10,22 @@ const SLICE_MS = 5000
 const START_DELAY_MS = 5 * MINUTE_MS
 
 /** Works on the removal of what has expired. It is safe to queue at any time. */
-export const removeExpiredJob: Job<Services, Record<string, never>> = {
-  name: 'retention.remove-expired',
-  payload: Type.Object({}),
+export const removeExpiredJob = job('retention.remove-expired', {
+  payload: object({}),
   attemptsMax: 10,
   priority: 10,
   once: () => 'all',
-  async run(services, _payload, stopping): Promise<void> {
+  async run(services: Services, _payload, stopping): Promise<void> {
     const result = await removeExpired(services, { sliceMs: SLICE_MS, ...(stopping && { stopping }) })
     if (result === 'unfinished') await enqueue(services.sql, removeExpiredJob, {})
   },
-}
+})
 
 /** Starts the removal once a day. */
-export const removeExpiredDaily: ScheduledJob<Services> = {
-  name: 'retention.start',
+export const removeExpiredDaily = scheduledJob<Services>('retention.start', {
   schedule: '37 2 * * *',
   run: ({ sql }) => enqueue(sql, removeExpiredJob, {}),
-}
+})
 
 /**
  * Called when a worker starts: if the last run ended more than a day ago, or has not ended, the

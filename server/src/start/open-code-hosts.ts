@@ -6,8 +6,8 @@ import type { SecretsOfConnections } from '../codehosts/connections/connection-s
 import type { AppCredentialsSource } from '../codehosts/github/read-app-credentials.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../platform/clock.ts'
+import { lazy } from '../platform/lazy.ts'
 import type { Log } from '../platform/log.ts'
-import { whenNeeded } from '../platform/when-needed.ts'
 import type { Provider } from '../repositories/repository-identity.ts'
 
 /** What code hosts need of the program. */
@@ -50,7 +50,7 @@ export function openCodeHosts(parts: CodeHostParts): CodeHosts {
       })
     },
   }
-  const hosts = new Map(Object.entries(openers).map(([provider, open]) => [provider, whenNeeded(open)]))
+  const hosts = new Map(Object.entries(openers).map(([provider, open]) => [provider, lazy(open)]))
   return { get: (provider) => hosts.get(provider)?.() }
 }
 

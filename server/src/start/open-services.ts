@@ -5,7 +5,6 @@ import type { CodeHosts } from '../codehosts/code-host.ts'
 import { SecretsOfConnections } from '../codehosts/connections/connection-secrets.ts'
 import { AppCredentialsSource } from '../codehosts/github/read-app-credentials.ts'
 import type { Config } from '../config.ts'
-import { ChangeFeed } from '../organizations/change-feed.ts'
 import { loadPlans } from '../organizations/load-plans.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { deriveKey, loadSecretKey } from '../platform/crypto/secret-key.ts'
@@ -15,6 +14,7 @@ import { createLog, type Log } from '../platform/log.ts'
 import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import { observedStore } from '../platform/objects/observed-store.ts'
+import { UpdateFeed } from '../platform/updates/update-feed.ts'
 import { loadRuleMap } from '../security/vocabulary/weaknesses/load-rule-map.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
@@ -57,7 +57,7 @@ export async function openServices(
     objects,
     sql,
     reads: new ReplicaReads(sql, openReplica(config, options), log),
-    changes: new ChangeFeed(sql, log),
+    updates: new UpdateFeed(sql, log),
     clock,
     cursorKey: deriveKey(secret, 'list cursors'),
     contextKey: deriveKey(secret, 'contexts of findings'),
@@ -70,7 +70,7 @@ export async function openServices(
     secretsOfConnections,
   }
   const close = async () => {
-    await Promise.race([services.changes.close(), delay(CLOSE_TIMEOUT_SECONDS * 1000, undefined, { ref: false })])
+    await Promise.race([services.updates.close(), delay(CLOSE_TIMEOUT_SECONDS * 1000, undefined, { ref: false })])
     await Promise.all([services.reads.close(CLOSE_TIMEOUT_SECONDS), sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })])
   }
   return { services, close }

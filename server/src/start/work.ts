@@ -1,4 +1,5 @@
 import { syncAll } from '../codehosts/sync/request-sync.ts'
+import { hostParts } from '../host-event-handlers.ts'
 import { jobs, scheduledJobs } from '../jobs.ts'
 import { startWorker } from '../platform/queue/worker.ts'
 import { startSequencing } from '../provenance/log/sequence-log.ts'
@@ -25,7 +26,7 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
   const { ended, stop } = await startWorker({
     databaseUrl: database.url,
     address: database.address,
-    context: services,
+    context: { ...services, ...hostParts },
     jobs,
     scheduled: scheduledJobs,
     log: services.log,

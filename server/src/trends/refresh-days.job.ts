@@ -1,6 +1,6 @@
 import { DAY_MS, utcDayStart } from '../platform/clock.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import type { ScheduledJob } from '../platform/queue/job.ts'
+import { type ScheduledJob, scheduledJob } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
 import { countDeliveryDays } from './delivery.store.ts'
 import { countRunDays } from './run-days.store.ts'
@@ -26,13 +26,12 @@ export const refreshRecentDays = refreshDays('trends.refresh-recent-days', '10 3
 export const refreshAllDays = refreshDays('trends.refresh-all-days', '20 3 * * 0', null)
 
 function refreshDays(name: string, schedule: string, days: number | null): ScheduledJob<Services> {
-  return {
-    name,
+  return scheduledJob(name, {
     schedule,
-    async run(services) {
+    async run(services: Services) {
       for (const trend of Object.keys(TRENDS) as Trend[]) await refresh(services, trend, days)
     },
-  }
+  })
 }
 
 /** Counts all days of an organization. */

@@ -1,19 +1,18 @@
-import { enqueue, type Job, type ScheduledJob } from '../platform/queue/job.ts'
-import { payloadOf } from '../platform/queue/payload.ts'
+import { enqueue, job, scheduledJob } from '../platform/queue/job.ts'
+import { object, text } from '../platform/queue/payload.ts'
 import type { Services } from '../services.ts'
 import { countIssueDay, listOrganizationsWithIssues } from './issue-days.store.ts'
 
 type Organization = { org_id: string }
 
 /** Counts the open issues of an organization after they may have changed. */
-export const refreshIssueDay: Job<Services, Organization> = {
-  name: 'trends.refresh-issue-day',
-  payload: payloadOf('org_id'),
+export const refreshIssueDay = job('trends.refresh-issue-day', {
+  payload: object({ org_id: text }),
   attemptsMax: 5,
   priority: 10,
   once: ({ org_id }) => org_id,
-  run: ({ sql, clock }, { org_id }) => countIssueDay(sql, org_id, clock.now()),
-}
+  run: ({ sql, clock }: Services, { org_id }) => countIssueDay(sql, org_id, clock.now()),
+})
 
 /** After a report was read, alerts or triage changed. */
 export async function recountIssues({ sql }: Services, { org_id }: Organization): Promise<void> {
@@ -21,10 +20,9 @@ export async function recountIssues({ sql }: Services, { org_id }: Organization)
 }
 
 /** Every hour, so that each day has a figure and no change is missed for long. */
-export const refreshIssueDays: ScheduledJob<Services> = {
-  name: 'trends.refresh-issue-days',
+export const refreshIssueDays = scheduledJob<Services>('trends.refresh-issue-days', {
   schedule: '55 * * * *',
   async run({ sql, clock }) {
     for (const orgId of await listOrganizationsWithIssues(sql)) await countIssueDay(sql, orgId, clock.now())
   },
-}
+})

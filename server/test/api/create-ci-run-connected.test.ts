@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
+import { hostParts } from '../../src/host-event-handlers.ts'
 import { jobs } from '../../src/jobs.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
@@ -52,7 +53,7 @@ async function readRequested(): Promise<void> {
     where task.identifier = 'codehosts.read-run' and job.run_at <= now()`
   assert.equal(requested.length, 1)
   const job = jobs.find(({ name }) => name === 'codehosts.read-run')
-  await job?.run(services, requested[0]?.payload as never)
+  await job?.run({ ...services, ...hostParts }, requested[0]?.payload as never)
 }
 
 test("200 with the code host's run, in the terms of createCiRun", async () => {

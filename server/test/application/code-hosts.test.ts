@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { applyDeliveries } from '../../src/codehosts/deliveries/apply-deliveries.ts'
 import { PAYLOAD_CHARS_MAX } from '../../src/codehosts/setup/code-host.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { applyingHandlers, createAppliedTable } from '../support/applied-runs.ts'
@@ -72,7 +72,7 @@ async function deliver(message: string, of = installation, unfit = false): Promi
 
 async function applyAll(): Promise<void> {
   for (let shard = 0; shard < SHARDS; shard += 1)
-    await applyDeliveriesJob(applyingHandlers()).run(api.services, { shard })
+    await applyDeliveries({ ...api.services, handlers: applyingHandlers() }, { shard })
 }
 
 test('201 for a new connection and 200 for the same again; it is listed, read and recorded with the person', async () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { after, before, test } from 'node:test'
-import { CHANGES_OF_JOBS } from '../../src/console-server/job-changes.ts'
-import { typesOfRoute } from '../../src/console-server/request-changes.ts'
-import { jobs } from '../../src/jobs.ts'
-import { notifyChanges } from '../../src/organizations/change.store.ts'
+import fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
+import { createApp } from '../../src/app.ts'
+import { registerRouteUpdates } from '../../src/console-server/route-updates.ts'
+import { notifyUpdates } from '../../src/platform/updates/update.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
@@ -182,7 +183,7 @@ test('429 rate_limited for the 21st stream of a person, until one is closed', as
 test('many changes of one kind arrive as one without an id', async () => {
   const reader = await open()
   const changes = Array.from({ length: 5000 }, (_, at) => ({ type: 'finding' as const, id: `finding-${at}` }))
-  await notifyChanges(api.services.sql, caller.orgId, changes)
+  await notifyUpdates(api.services.sql, caller.orgId, changes)
   assert.deepEqual((await reader.until('finding')).data, { type: 'finding', id: null })
   reader.close()
 })
@@ -200,22 +201,61 @@ test('the server stops while streams are open', async () => {
   await reader.ended()
 })
 
-test('every state-changing operation of an organization names what it changes', async () => {
+/** The parameters of a route. Reading another one fails. */
+function paramsOf(url: string): Record<string, string> {
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => name)
+  return new Proxy(
+    {},
+    {
+      get(_, name) {
+        assert.ok(names.includes(String(name)), `${url} has no parameter ${String(name)}`)
+        return `the ${String(name)}`
+      },
+    },
+  )
+}
+
+test('every route of an organization that is not a GET declares what it changes', async () => {
+  const routes = await declaredUpdates()
   const operations = operationsOf(JSON.parse(await readOpenApi(api, '/app/api')))
   const changing = operations.filter(({ method, path }) => method !== 'GET' && path.startsWith('/app/api/orgs/'))
   assert.ok(changing.length > 3)
   for (const { method, path } of changing) {
-    const url = path.replace(/\{(\w+)\}/g, ':$1')
-    assert.ok(typesOfRoute(url), `${method} ${path} is not in CHANGES_OF_ROUTES`)
+    const name = `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`
+    assert.ok(routes.has(name), `${name} declares no updates`)
+  }
+  for (const [name, updates] of routes) {
+    if (updates === 'none') continue
+    const named = updates({ params: paramsOf(name) as never, created: 'created' })
+    assert.ok(named.length > 0, name)
+    for (const { type, id } of named) assert.ok(type && id !== undefined, name)
   }
 })
 
-test('every job that names changes exists', () => {
-  const names = jobs.map(({ name }) => name)
-  assert.deepEqual(
-    Object.keys(CHANGES_OF_JOBS).filter((name) => !names.includes(name)),
-    [],
-  )
+type DeclaredUpdates = NonNullable<FastifyContextConfig['updates']>
+
+/** What the routes of an app declare, by their methods and addresses. */
+async function declaredUpdates(): Promise<Map<string, DeclaredUpdates>> {
+  const declared = new Map<string, DeclaredUpdates>()
+  const watch = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', ({ method, url, config }) => {
+      for (const name of [method].flat()) if (config?.updates) declared.set(`${name} ${url}`, config.updates)
+    })
+  }
+  subscribe('fastify.initialization', watch)
+  const app = await createApp(api.services)
+  unsubscribe('fastify.initialization', watch)
+  await app.close()
+  return declared
+}
+
+test('a route of an organization that declares no updates is refused', () => {
+  const app = fastify()
+  registerRouteUpdates(app, api.services)
+  app.post('/v1/read', { config: { scope: 'write:ci', updates: 'none' } }, () => null)
+  app.get('/v1/read', { config: { scope: 'write:ci' } }, () => null)
+  assert.throws(() => app.put('/v1/read', { config: { scope: 'write:ci' } }, () => null), /PUT .* declares no updates/)
 })
 
 test('a person who accepts an invitation is named', async () => {

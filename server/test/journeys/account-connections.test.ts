@@ -5,8 +5,8 @@ import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { type HostCredentials, HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
 import { connectInstallation } from '../../src/codehosts/connections/connect-installation.ts'
 import { disconnect } from '../../src/codehosts/connections/remove-connection.ts'
-import { removeWebhooksJob } from '../../src/codehosts/connections/remove-webhooks.job.ts'
-import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { removeWebhooks } from '../../src/codehosts/connections/remove-webhooks.job.ts'
+import { applyDeliveries } from '../../src/codehosts/deliveries/apply-deliveries.ts'
 import type { ObjectChange } from '../../src/codehosts/object-change.ts'
 import { hostEventHandlers } from '../../src/host-event-handlers.ts'
 import { accountHost, TOKEN } from '../support/account-host.ts'
@@ -68,7 +68,7 @@ async function deliver(id: string, changes: ObjectChange[], token: string, path 
 
 async function applyAll(): Promise<void> {
   for (let shard = 0; shard < SHARDS; shard += 1)
-    await applyDeliveriesJob(hostEventHandlers).run(api.services, { shard })
+    await applyDeliveries({ ...api.services, handlers: hostEventHandlers }, { shard })
   await drainQueue(api)
 }
 
@@ -198,11 +198,11 @@ test('credentials are removed although the host does not let us remove the webho
     }
     await disconnect(api.services, { id }, COMMAND_LINE)
     await api.services.sql`delete from graphile_worker._private_jobs`
-    const work = removeWebhooksJob.run(api.services, { connection_id: id })
+    const work = removeWebhooks.run(api.services, { connection_id: id })
     if (error === refused) await work
     else {
       await assert.rejects(work, HostUnavailable)
-      await removeWebhooksJob.giveUp?.(api.services, { connection_id: id }, { cause: 'failed' })
+      await removeWebhooks.giveUp?.(api.services, { connection_id: id }, { cause: 'failed' })
     }
     assert.equal(await api.services.secretsOfConnections.read(id), null)
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
-import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { applyDeliveries } from '../../src/codehosts/deliveries/apply-deliveries.ts'
 import { releaseDeliveries } from '../../src/codehosts/deliveries/apply-delivery.ts'
 import { summarizeDeliveries } from '../../src/codehosts/deliveries/delivery.store.ts'
 import type { HostEventHandlers } from '../../src/codehosts/deliveries/host-event-handler.ts'
@@ -54,7 +54,7 @@ async function send(runId: number, message: string, more: object = {}, event = '
 }
 
 async function applyAll(handlers: HostEventHandlers = applyingHandlers()): Promise<void> {
-  for (let shard = 0; shard < SHARDS; shard += 1) await applyDeliveriesJob(handlers).run(api.services, { shard })
+  for (let shard = 0; shard < SHARDS; shard += 1) await applyDeliveries({ ...api.services, handlers }, { shard })
 }
 
 const failing = (fail: (tx: Tx, run: HostRun) => Promise<void> | void) =>
@@ -321,16 +321,14 @@ test('a process retries deliveries one by one, so that one that ends the process
   await api.services.sql`update codehost_deliveries set attempts = 1`
   let running = 0
   let most = 0
-  const job = applyDeliveriesJob(
-    applyingHandlers(async (tx) => {
-      running += 1
-      most = Math.max(most, running)
-      for (let at = 0; at < 10; at += 1) await tx`select`
-      running -= 1
-    }),
-  )
+  const handlers = applyingHandlers(async (tx) => {
+    running += 1
+    most = Math.max(most, running)
+    for (let at = 0; at < 10; at += 1) await tx`select`
+    running -= 1
+  })
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard)
-  await eachSideBySide(shards, 2, (shard) => job.run(api.services, { shard }))
+  await eachSideBySide(shards, 2, (shard) => applyDeliveries({ ...api.services, handlers }, { shard }))
   assert.equal((await listApplied(api.services.sql)).length, SHARDS * 2)
   assert.equal(most, 1)
 })

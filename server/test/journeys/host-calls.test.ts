@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostCall } from '../../src/codehosts/calls/call.store.ts'
 import { requestCall } from '../../src/codehosts/calls/request-call.ts'
-import { retryCalls, sendCallsJob } from '../../src/codehosts/calls/send-call.job.ts'
+import { retryCalls, sendCalls } from '../../src/codehosts/calls/send-call.job.ts'
 import { type HostAction, HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
@@ -65,7 +65,7 @@ async function callOf(key: string) {
 }
 
 const subject = () => ({ org_id: orgId, subject_type: 'commit', subject_id: 'c1' })
-const sendAll = () => sendCallsJob.run(api.services, subject())
+const sendAll = () => sendCalls.run(api.services, subject())
 
 async function auditOf(action: string) {
   return api.services.sql`
@@ -130,7 +130,7 @@ test('the next try of a call is queued for the end of its pause', async () => {
   const queued = await api.services.sql`
     select round(extract(epoch from run_at - created_at))::int as pause_seconds
     from graphile_worker.jobs
-    where task_identifier = ${sendCallsJob.name}`
+    where task_identifier = ${sendCalls.name}`
   assert.deepEqual([...queued], [{ pause_seconds: 5 }])
 })
 
@@ -188,7 +188,7 @@ test('calls of one subject are sent in the order in which they were requested, a
   assert.deepEqual(acted(), [])
   assert.equal((await callOf('second')).attempts, 0)
   await requestOf('other', { subject: { type: 'commit', id: 'c2' } })
-  await sendCallsJob.run(api.services, { ...subject(), subject_id: 'c2' })
+  await sendCalls.run(api.services, { ...subject(), subject_id: 'c2' })
   assert.deepEqual(acted(), ['other'])
   answer = () => {}
   api.clock.advance(MINUTE_MS)
@@ -250,7 +250,7 @@ test('a job that is stopped keeps what it has not sent', async () => {
   answer = () => stop.abort(new Error('stopped'))
   await requestOf('first')
   await requestOf('second')
-  await assert.rejects(sendCallsJob.run(api.services, subject(), stop.signal), /stopped/)
+  await assert.rejects(sendCalls.run(api.services, subject(), stop.signal), /stopped/)
   assert.equal(acted().length, 1)
   await sendAll()
   assert.deepEqual(acted(), ['first', 'second'])

@@ -4,7 +4,7 @@ import type { HostDeployment, HostDeploymentState } from '../../src/codehosts/ho
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
 import { listUncovered } from '../../src/deployments/gates/configure/required-gate.store.ts'
 import { publish } from '../../src/platform/queue/event.ts'
-import { repositoryRenamed } from '../../src/repositories/repository-renamed.ts'
+import { repositoryRenamed } from '../../src/repositories/repository.events.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { answer, auditOf, configureGate, getDeployment } from '../support/gates.ts'

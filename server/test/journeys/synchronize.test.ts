@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { redeliverFailedJob } from '../../src/codehosts/sync/redeliver-failed.ts'
+import { redeliverFailedJob } from '../../src/codehosts/sync/redeliver-failed.job.ts'
 import { requestSync, startDueSyncs, syncAll } from '../../src/codehosts/sync/request-sync.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
 import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-connection.ts'
@@ -434,11 +434,11 @@ test('two workers do not work on a connection at the same time, and a request me
     await mayAnswer
   }
   await requestSync(api.services.sql, source, api.clock.now())
-  const first = synchronizeConnection(services, parts, source)
+  const first = synchronizeConnection({ ...services, ...parts }, source)
   await isAsked
   const asked = host.requests.length
   await requestSync(api.services.sql, source, api.clock.now())
-  await synchronizeConnection(services, parts, source)
+  await synchronizeConnection({ ...services, ...parts }, source)
   assert.equal(host.requests.length, asked)
   answer()
   await first
@@ -453,7 +453,7 @@ test('a long synchronization takes turns with other jobs, and shows its progress
   await requestSync(api.services.sql, source, api.clock.now())
   let jobs = 0
   for (let open = true; open; open = (await findTiming(api.services.sql, source.connection_id))?.is_open ?? false) {
-    await synchronizeConnection(services, parts, source)
+    await synchronizeConnection({ ...services, ...parts }, source)
     const { sync_phase, sync_done, sync_total } = await shown()
     seen.add(`${sync_phase} ${sync_done}/${sync_total}`)
     jobs += 1
@@ -493,7 +493,7 @@ test('a worker that stops ends between two pages', async () => {
     if (name === 'listRuns 1' && options.next === '2') stopping.abort(new Error('The worker is stopping'))
   }
   await requestSync(api.services.sql, source, api.clock.now())
-  await assert.rejects(synchronizeConnection(services, parts, source, stopping.signal), /stopping/)
+  await assert.rejects(synchronizeConnection({ ...services, ...parts }, source, stopping.signal), /stopping/)
   assert.equal((await shown()).sync_state, 'running')
   host.hooks.before = async () => {}
   assert.equal(await workOnSync(services, parts, source), true)

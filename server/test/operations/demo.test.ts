@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeDemo } from '../../src/demo/make-demo.ts'
-import { hostEventHandlers } from '../../src/host-event-handlers.ts'
+import { hostParts } from '../../src/host-event-handlers.ts'
 import { jobs } from '../../src/jobs.ts'
 import { deleteOrganization } from '../../src/organizations/delete-organization.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
@@ -16,7 +16,7 @@ let admin: Person
 let demoId: string
 let before_: Map<string, string>
 
-const background = { jobs, handlers: hostEventHandlers }
+const background = { jobs, parts: hostParts }
 const make = (progress = () => {}) => makeDemo(api.services, background, progress)
 
 before(async () => {

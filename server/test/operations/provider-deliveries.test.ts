@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { applyDeliveries } from '../../src/codehosts/deliveries/apply-deliveries.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { applyingHandlers, createAppliedTable } from '../support/applied-runs.ts'
 import { runProgram } from '../support/program.ts'
@@ -22,8 +22,8 @@ function run(...args: string[]) {
 }
 
 async function applyAll(): Promise<void> {
-  const job = applyDeliveriesJob(applyingHandlers())
-  for (let shard = 0; shard < SHARDS; shard += 1) await job.run(api.services, { shard })
+  const handlers = applyingHandlers()
+  for (let shard = 0; shard < SHARDS; shard += 1) await applyDeliveries({ ...api.services, handlers }, { shard })
 }
 
 test('provider deliveries lists the newest first, by status; provider replay queues one again', async () => {

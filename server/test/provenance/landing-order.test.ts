@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
 import { readChainState } from '../../src/provenance/chain/read-chain-state.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
-import { recordChanges } from '../../src/provenance/changes/record-changes.job.ts'
+import { recordChanges } from '../../src/provenance/changes/record-changes.ts'
 import { settleLanding } from '../../src/provenance/changes/record-landing.ts'
 import { openHostReads } from '../../src/provenance/landings/host-reads.ts'
 import { listDueLandings } from '../../src/provenance/landings/landing.store.ts'
@@ -181,7 +181,7 @@ test('events and jobs side by side write one record for each landing, in one cha
   api.clock.advance(3000)
   const { org_id } = landed.source
   const repository = { org_id, provider: 'github', repository_id: '1001' }
-  await Promise.all(Array.from({ length: 6 }, () => recordChanges.run(landed.services, repository)))
+  await Promise.all(Array.from({ length: 6 }, () => recordChanges(landed.services, repository)))
   await drainQueue({ ...api, services: landed.services })
   const links = await sql`select index from chain_links where org_id = ${org_id} and kind = 'record'`
   assert.equal(links.length, 4)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Type } from 'typebox'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
-import type { GiveUpCause, Job } from '../../src/platform/queue/job.ts'
-import { enqueue } from '../../src/platform/queue/job.ts'
+import { enqueue, type GiveUpCause, type Job, job } from '../../src/platform/queue/job.ts'
 import { INTERRUPTIONS_MAX, settleLostJobs } from '../../src/platform/queue/lost-jobs.ts'
+import { integer, object } from '../../src/platform/queue/payload.ts'
 import { queueStatus } from '../../src/platform/queue/queue.store.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -36,17 +35,16 @@ type Recorder = {
 
 const IDLE: Recorder = { ran() {}, gaveUp() {} }
 
-const count: Job<Recorder, { n: number }> = {
-  name: 'test.count',
-  payload: Type.Object({ n: Type.Integer() }),
+const count = job<Recorder, { n: number }>('test.count', {
+  payload: object({ n: integer }),
   attemptsMax: 2,
   run: async (recorder, { n }, stopping) => recorder.ran(n, stopping),
   giveUp: async (recorder, { n }, cause) => void recorder.gaveUp(n, cause),
-}
+})
 /** Debounced: all of them are one while they wait. */
-const countOnce: Job<Recorder, { n: number }> = { ...count, name: 'test.count-once', once: () => 'all' }
+const countOnce = { ...count, name: 'test.count-once', once: () => 'all' }
 
-const jobs = [count, countOnce] as Job<Recorder, never>[]
+const jobs: Job<Recorder, never>[] = [count, countOnce]
 const log = createLog('silent')
 
 function start(context: Partial<Recorder>) {

@@ -34,6 +34,7 @@ const INDEXES: Record<string, RegExp> = {
   commit_checks: /^commit_checks_(un)?ended$/,
   run_days: /^run_days_pkey$/,
   delivery_days: /^delivery_days_pkey$/,
+  events: /^events_pkey$/,
   audit_entries: /^audit_entries_by_time$/,
 }
 

@@ -1,4 +1,4 @@
-import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { applyShard } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
@@ -18,8 +18,8 @@ const handlers = applyingHandlers(async (_, { commit }) => {
 await startWorker({
   databaseUrl: database.url,
   address: database.address,
-  context: services,
-  jobs: [applyDeliveriesJob(handlers)],
+  context: { ...services, handlers },
+  jobs: [applyShard],
   scheduled: [],
   log,
   concurrency: 2,

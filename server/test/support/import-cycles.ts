@@ -1,4 +1,4 @@
-import { importsOf, resolvePath, type Source } from './source-imports.ts'
+import { importsOf, isJobsWork, resolvePath, type Source } from './source-imports.ts'
 
 /** Groups of files that import each other, and of folders (the files directly in each) that do. */
 export function importCycles(sources: Source[]): string[] {
@@ -15,7 +15,7 @@ export function importCycles(sources: Source[]): string[] {
 }
 
 function targetsOf({ path, text }: Source): string[] {
-  const relative = importsOf(text).filter(({ specifier }) => specifier.startsWith('.'))
+  const relative = importsOf(text).filter((found) => found.specifier.startsWith('.') && !isJobsWork(path, found))
   return relative.map(({ specifier }) => resolvePath(path, specifier))
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hostParts } from '../../src/host-event-handlers.ts'
 import { jobs } from '../../src/jobs.ts'
 import type { TestApi } from './api.ts'
 
@@ -18,7 +19,7 @@ export async function drainQueue(api: TestApi, lost?: string): Promise<void> {
       if (is_delayed) delayed.add(name)
       const job = jobs.find(({ name }) => name === task_identifier)
       assert.ok(job, `nothing works on ${task_identifier}`)
-      await job.run(api.services, payload as never)
+      await job.run({ ...api.services, ...hostParts }, payload as never)
     }
   }
 }

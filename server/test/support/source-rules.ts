@@ -1,4 +1,4 @@
-import { importsOf, resolvePath, type Source } from './source-imports.ts'
+import { importsOf, isJobsWork, resolvePath, type Source } from './source-imports.ts'
 
 /**
  * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is
@@ -135,8 +135,9 @@ export function brokenRules(sources: Source[]): string[] {
 }
 
 function importsUpward({ path, text }: Source): string[] {
-  return importsOf(text).flatMap(({ specifier, typeOnly }) => {
-    if (!specifier.startsWith('.')) return []
+  return importsOf(text).flatMap((found) => {
+    const { specifier, typeOnly } = found
+    if (!specifier.startsWith('.') || isJobsWork(path, found)) return []
     const target = resolvePath(path, specifier)
     if (!target.endsWith('.ts') && !target.endsWith('.json')) return [`${path} imports ${specifier} without its ending`]
     if ((path === 'config.ts' && !target.startsWith('platform/')) || (path === 'services.ts' && !typeOnly))

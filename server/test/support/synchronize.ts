@@ -3,9 +3,9 @@ import { applyRepositoryEvent } from '../../src/codehosts/connections/remember-r
 import type { HostEventHandler } from '../../src/codehosts/deliveries/host-event-handler.ts'
 import type { HostDeployment } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostEventKind, HostSource } from '../../src/codehosts/host-event.ts'
+import type { HostParts } from '../../src/codehosts/sync/host-parts.ts'
 import { requestSync } from '../../src/codehosts/sync/request-sync.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
-import type { SyncParts } from '../../src/codehosts/sync/sync-run.ts'
 import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-connection.ts'
 import type { Sql, Tx } from '../../src/platform/db/sql.ts'
 import { newUuid } from '../../src/platform/ids.ts'
@@ -23,7 +23,7 @@ export async function createObjectTable(sql: Sql): Promise<void> {
  * Handlers that keep the newest version of each object, and the real ones of repositories.
  * `hooks.before` is called with each event before it is stored, and may fail.
  */
-export function objectParts(hooks: { before(event: HostEvent): Promise<void> }): SyncParts & { applied: HostEvent[] } {
+export function objectParts(hooks: { before(event: HostEvent): Promise<void> }): HostParts & { applied: HostEvent[] } {
   const applied: HostEvent[] = []
   const keeps = <Kind extends HostEventKind>(kind: Kind): HostEventHandler<Kind>[] => [
     async (_services, tx, source, data) => {
@@ -63,6 +63,7 @@ export function objectParts(hooks: { before(event: HostEvent): Promise<void> }):
       return rows.map(({ key }) => key)
     },
     listOpenAlerts: async () => [],
+    isRunKnown: async () => false,
     listOpenDeployments: async (db, orgId, repository, limit) => {
       const rows = await db<{ data: HostDeployment }[]>`
         select data
@@ -151,18 +152,18 @@ const JOBS_MAX = 10_000
  * Works on the synchronization, as the queue does, until nothing is due. Returns whether it has
  * ended; otherwise it pauses.
  */
-export async function workOnSync(services: Services, parts: SyncParts, { connection_id, org_id }: HostSource) {
+export async function workOnSync(services: Services, parts: HostParts, { connection_id, org_id }: HostSource) {
   for (let jobs = 0; jobs < JOBS_MAX; jobs += 1) {
     const timing = await findTiming(services.sql, connection_id)
     if (!timing?.is_open) return true
     if (timing.due_at > services.clock.now()) return false
-    await synchronizeConnection(services, parts, { org_id, connection_id })
+    await synchronizeConnection({ ...services, ...parts }, { org_id, connection_id })
   }
   throw new Error('The synchronization does not end')
 }
 
 /** Requests a synchronization and works on it. */
-export async function synchronize(services: Services, parts: SyncParts, source: HostSource, since?: Date) {
+export async function synchronize(services: Services, parts: HostParts, source: HostSource, since?: Date) {
   await requestSync(services.sql, source, services.clock.now(), since ?? null)
   return workOnSync(services, parts, source)
 }

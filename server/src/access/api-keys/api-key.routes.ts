@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { treatMissingBodyAsEmpty } from '../../platform/http/json-body.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { authorOf } from '../actor.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
@@ -39,7 +40,11 @@ export async function apiKeyRoutes(app: HttpServer, services: Services): Promise
   app.post(
     PATH,
     {
-      config: { permission: 'manage_integrations', fresh: true },
+      config: {
+        permission: 'manage_integrations',
+        fresh: true,
+        updates: ({ created }) => [update('api_key', created)],
+      },
       schema: {
         operationId: 'createApiKey',
         summary: 'Create an API key',
@@ -56,11 +61,13 @@ export async function apiKeyRoutes(app: HttpServer, services: Services): Promise
         response: { 201: Envelope(CreatedApiKey, 'The key was created.') },
       },
     },
-    async ({ actor, body }, reply) => {
+    async (request, reply) => {
+      const { actor, body } = request
       const { name, scopes, environment = config.environment, expires_at = null } = body
       const expiresAt = expires_at === null ? null : new Date(expires_at)
-      const request = { name, scopes, environment, expiresAt, grantor: grantorOf(actor, body) }
-      const key = await sql.begin((tx) => createApiKey(tx, actor.org_id, request, clock.now()))
+      const wanted = { name, scopes, environment, expiresAt, grantor: grantorOf(actor, body) }
+      const key = await sql.begin((tx) => createApiKey(tx, actor.org_id, wanted, clock.now()))
+      request.created = key.id
       return reply.code(201).send({ data: { ...key, revoked_at: null, last_used_at: null } })
     },
   )
@@ -68,7 +75,11 @@ export async function apiKeyRoutes(app: HttpServer, services: Services): Promise
   app.post(
     `${PATH}/:id/revoke`,
     {
-      config: { permission: 'manage_integrations', fresh: true },
+      config: {
+        permission: 'manage_integrations',
+        fresh: true,
+        updates: ({ params }) => [update('api_key', params.id)],
+      },
       preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'revokeApiKey',

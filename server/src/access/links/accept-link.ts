@@ -4,6 +4,7 @@ import { notSignedIn } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { invalidField } from '../../platform/http/errors.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { insertMember, lockOrganization } from '../members/member.store.ts'
 import { type Role, toStoredRole } from '../roles/role.store.ts'
@@ -41,12 +42,12 @@ type Accepted = { user: Person; organization: string | null; sessionToken: strin
  * `wrong_account`, 409 `already_member`, and 400 for invalid fields.
  */
 export async function acceptLink(services: Services, acceptance: Acceptance, visitor: Visitor): Promise<Accepted> {
-  const { sql, clock, changes } = services
+  const { sql, clock, updates } = services
   const link = await openLink(sql, acceptance.token, clock.now())
   if (link.kind === 'reset') return resetAccount(services, { link, acceptance, visitor })
   const accepted = await join(services, { link, acceptance, visitor })
-  const member = { type: 'member', id: accepted.user.id } as const
-  if (link.org_id !== null) changes.note(link.org_id, [member, { type: 'invitation', id: link.id }])
+  if (link.org_id !== null)
+    updates.note(link.org_id, [update('member', accepted.user.id), update('invitation', link.id)])
   return accepted
 }
 

@@ -4,6 +4,7 @@ import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
@@ -64,7 +65,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
   app.post(
     PATH,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: ({ created }) => [update('invitation', created)] },
       schema: {
         operationId: 'inviteMember',
         summary: 'Invite a person',
@@ -83,6 +84,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
     async (request, reply) => {
       const wanted = { email: requireEmail(request.body.email), roleId: request.body.role }
       const sent = await inviteMember(services, inviterOf(request), wanted)
+      request.created = sent.id
       return sendData(reply.code(201), JSON.stringify(toShown(sent)))
     },
   )
@@ -90,7 +92,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
   app.post(
     `${PATH}/:id/resend`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: ({ params }) => [update('invitation', params.id)] },
       schema: {
         operationId: 'resendInvitation',
         summary: 'Send an invitation again',
@@ -111,7 +113,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
   app.delete(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_members' },
+      config: { permission: 'manage_members', updates: ({ params }) => [update('invitation', params.id)] },
       schema: {
         operationId: 'revokeInvitation',
         summary: 'Revoke an invitation',

@@ -1,10 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import { DURATION_DAYS_MAX } from '../../platform/duration.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { listContext } from '../actor.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
@@ -22,6 +23,11 @@ import {
 import { findMemberJson, listMembers } from './member-list.store.ts'
 
 const PATH = `${ORGANIZATION_PATH}/members`
+const CHANGE: FastifyContextConfig = {
+  permission: 'manage_members',
+  fresh: true,
+  updates: ({ params }) => [update('member', params.user_id)],
+}
 const TAGS = ['Members and roles']
 const RULES =
   '403 `own_membership` for your own membership. 403 `insufficient_permission` if the member has a permission that ' +
@@ -72,7 +78,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
   app.patch(
     `${PATH}/:user_id`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: CHANGE,
       schema: {
         operationId: 'changeMemberRole',
         summary: "Change a member's role",
@@ -99,7 +105,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
     app.post(
       `${PATH}/:user_id/${verb}`,
       {
-        config: { permission: 'manage_members', fresh: true },
+        config: CHANGE,
         schema: {
           operationId: `${verb}Member`,
           summary: `${isEnabled ? 'Enable' : 'Disable'} a member`,
@@ -119,7 +125,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
   app.delete(
     `${PATH}/:user_id`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: CHANGE,
       schema: {
         operationId: 'removeMember',
         summary: 'Remove a member',
@@ -138,7 +144,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
   app.put(
     `${PATH}/:user_id/provider-accounts/:provider`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: CHANGE,
       schema: {
         operationId: 'setProviderAccount',
         summary: "Set a member's account at a code host",
@@ -162,7 +168,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
   app.delete(
     `${PATH}/:user_id/provider-accounts/:provider`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: CHANGE,
       schema: {
         operationId: 'removeProviderAccount',
         summary: "Remove a member's account at a code host",

@@ -2,6 +2,7 @@ import { isDemo, type Organization } from '../../organizations/organization.stor
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
@@ -34,7 +35,7 @@ export async function organizationRoutes(app: HttpServer, services: Services): P
   app.patch(
     ORGANIZATION_PATH,
     {
-      config: { permission: 'manage_members' },
+      config: { permission: 'manage_members', updates: () => [update('organization')] },
       schema: {
         operationId: 'renameOrganization',
         summary: 'Rename the organization',

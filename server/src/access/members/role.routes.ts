@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
@@ -49,7 +50,7 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
   app.post(
     PATH,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: ({ created }) => [update('role', created)] },
       schema: {
         operationId: 'createRole',
         summary: 'Create a custom role',
@@ -62,14 +63,17 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
         response: { 201: Envelope(Role, 'The role was created.') },
       },
     },
-    async (request, reply) =>
-      sendData(reply.code(201), JSON.stringify(await createRole(services, writerOf(request), request.body))),
+    async (request, reply) => {
+      const role = await createRole(services, writerOf(request), request.body)
+      request.created = role.id
+      return sendData(reply.code(201), JSON.stringify(role))
+    },
   )
 
   app.patch(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: ({ params }) => [update('role', params.id)] },
       schema: {
         operationId: 'changeRole',
         summary: 'Change a custom role',
@@ -92,7 +96,7 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
   app.delete(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: ({ params }) => [update('role', params.id)] },
       schema: {
         operationId: 'deleteRole',
         summary: 'Delete a custom role',

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../platform/clock.ts'
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { deleteOldSessions } from '../sessions/session-end.store.ts'
 import { deleteOldAttempts } from './attempt.store.ts'
@@ -9,8 +9,7 @@ import { deleteUnconfirmedTotp } from './totp.store.ts'
 const SESSIONS_KEPT_MS = 30 * DAY_MS
 
 /** Removes what sign-ins leave behind. Runs every hour. */
-export const forgetSignIns: ScheduledJob<Services> = {
-  name: 'access.forget-sign-ins',
+export const forgetSignIns = scheduledJob<Services>('access.forget-sign-ins', {
   schedule: '23 * * * *',
   async run({ sql, clock }) {
     const now = clock.now()
@@ -20,4 +19,4 @@ export const forgetSignIns: ScheduledJob<Services> = {
     await deleteUnconfirmedTotp(sql, yesterday)
     await deleteOldSessions(sql, new Date(now.getTime() - SESSIONS_KEPT_MS))
   },
-}
+})

@@ -3,6 +3,7 @@ import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
@@ -36,7 +37,7 @@ export async function singleSignOnRoutes(app: HttpServer, services: Services): P
   app.put(
     PATH,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: () => [update('single_sign_on')] },
       schema: {
         operationId: 'configureSingleSignOn',
         summary: 'Set up single sign-on',
@@ -60,7 +61,7 @@ export async function singleSignOnRoutes(app: HttpServer, services: Services): P
   app.delete(
     PATH,
     {
-      config: { permission: 'manage_members', fresh: true },
+      config: { permission: 'manage_members', fresh: true, updates: () => [update('single_sign_on')] },
       schema: {
         operationId: 'removeSingleSignOn',
         summary: 'Remove single sign-on',

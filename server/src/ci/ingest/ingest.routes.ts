@@ -4,6 +4,7 @@ import { TRUST_PROVIDERS, type TrustProvider } from '../../access/oidc-trusts/to
 import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { replaceUnstorableText } from '../../platform/http/json-body.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { openRunIntake, type RunIntake } from '../runs/run-intake.ts'
 import { INGEST_BODY_BYTES_MAX, IngestedCompletion, IngestedReport, IngestedReportPath } from './ingest.schema.ts'
@@ -29,7 +30,7 @@ export async function ingestRoutes(app: HttpServer, services: Services): Promise
 
 function addRoutes(app: HttpServer, provider: TrustProvider, services: Services, intake: RunIntake): void {
   const options = {
-    config: { scope: 'write:ci', limitedAs: 'report', tokenOnly: true } as const,
+    config: { scope: 'write:ci', limitedAs: 'report', tokenOnly: true, updates: () => [update('run')] } as const,
     bodyLimit: INGEST_BODY_BYTES_MAX,
     onRequest: requireProvider(provider),
   }

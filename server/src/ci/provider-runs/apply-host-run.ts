@@ -8,8 +8,8 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
+import { runFinished } from '../runs/run.events.ts'
 import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import { runFinished } from '../runs/update-run.ts'
 import { lockProviderRun, type ProviderRunKey, readAttemptFacts, writeAttemptFacts } from './attempt-facts.store.ts'
 import {
   type Attempt,
@@ -29,7 +29,7 @@ import {
   upsertRun,
 } from './provider-run.store.ts'
 import { toLastingFacts, toProviderRun } from './provider-run.ts'
-import { requestCompletion } from './provider-run-jobs.ts'
+import { requestCompletion } from './provider-runs.job.ts'
 import { linkPullRequestsOfRun, linkRunsOfPullRequest } from './pull-request-link.store.ts'
 import { renameRuns } from './renamed-run.store.ts'
 import { upsertJobs } from './run-job.store.ts'

@@ -1,38 +1,13 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { notFound } from '../../platform/http/errors.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { markAnnounced, type ReportKey } from '../artifacts/artifact.store.ts'
 import { lockRunFor } from '../runs/lock-run.ts'
 import type { TrustClass } from '../runs/trust.ts'
+import { artifactCompleted, ownershipCompleted, reportChanged } from './report.events.ts'
 import { lockReport } from './report.store.ts'
-
-type ReportChanged = { org_id: string; run_id: string }
-
-/** Published when a report, its attestations or its uploaded artifacts change. */
-export const reportChanged: Event<ReportChanged> = {
-  name: 'ci.report.changed',
-  payload: payloadOf('org_id', 'run_id'),
-  // Changes of one run are serialized by its lock, so queueing the event once adds no waiting.
-  once: ({ org_id, run_id }) => `${org_id} ${run_id}`,
-}
-
-/**
- * Published when a file that a scan or SBOM attestation names is uploaded, so that it can be read
- * into findings.
- */
-export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> = {
-  name: 'ci.artifact.completed',
-  payload: payloadOf('org_id', 'artifact_id'),
-}
-
-/** Published when a file that an ownership attestation names is uploaded. */
-export const ownershipCompleted: Event<{ org_id: string; artifact_id: string }> = {
-  name: 'ci.ownership.completed',
-  payload: artifactCompleted.payload,
-}
 
 /**
  * Runs `change` in a transaction that first locks the run, then the report. `trust` is the class of

@@ -1,5 +1,7 @@
+import type { FastifyContextConfig } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ArtifactsResult, CompletedArtifacts, CompletionResult, NewArtifacts } from '../artifacts/artifact.schema.ts'
 import { addArtifacts, addAttestations } from './add-to-report.ts'
@@ -16,7 +18,11 @@ import {
   ReportsPath,
 } from './report.schema.ts'
 
-const config = { scope: 'write:ci', limitedAs: 'report' } as const
+const config: FastifyContextConfig = {
+  scope: 'write:ci',
+  limitedAs: 'report',
+  updates: ({ params }) => [update('run', params.run_id)],
+}
 const tags = ['CI ingestion']
 const bodyLimit = REPORT_BODY_BYTES_MAX
 

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { createRun } from './create-run.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
@@ -17,7 +18,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
   app.post(
     '/v1/ci/runs',
     {
-      config: { scope: 'write:ci' },
+      config: { scope: 'write:ci', updates: ({ created }) => [update('run', created)] },
       schema: {
         operationId: 'createCiRun',
         summary: 'Create a CI run',
@@ -43,6 +44,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
     },
     async (request, reply) => {
       const { run, created } = await createRun(services, intake, request.actor, request.body as NewCiRun)
+      request.created = run.id
       return sendRun(reply.code(created ? 201 : 200), run)
     },
   )
@@ -50,7 +52,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
   app.patch(
     '/v1/ci/runs/:run_id',
     {
-      config: { scope: 'write:ci' },
+      config: { scope: 'write:ci', updates: ({ params }) => [update('run', params.run_id)] },
       schema: {
         operationId: 'updateCiRun',
         summary: 'Update a CI run',

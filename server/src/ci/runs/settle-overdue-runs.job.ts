@@ -1,26 +1,28 @@
+import { SYSTEM } from '../../audit/audit.store.ts'
 import { publish } from '../../platform/queue/event.ts'
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { settleEarlierAttempts, settleNewestAttempts } from './attempt-deadline.store.ts'
-import { runFinished } from './update-run.ts'
+import { runFinished } from './run.events.ts'
 
 /**
  * Runs every minute: sets open attempts past their deadline to `timed_out` (decisions §5). Reads do
  * not depend on it.
  */
-export const settleOverdueRuns: ScheduledJob<Services> = {
-  name: 'ci.settle-overdue-runs',
+export const settleOverdueRuns = scheduledJob<Services>('ci.settle-overdue-runs', {
   schedule: '* * * * *',
   async run(services): Promise<void> {
     while ((await settleSome(services)) > 0);
   },
-}
+})
 
 async function settleSome({ sql, clock }: Services): Promise<number> {
   const now = clock.now()
   return sql.begin(async (tx) => {
     const settled = [...(await settleNewestAttempts(tx, now)), ...(await settleEarlierAttempts(tx, now))]
-    await Promise.all(settled.map((attempt) => publish(tx, runFinished, { ...attempt, status: 'timed_out' })))
+    await Promise.all(
+      settled.map((attempt) => publish(tx, runFinished, { ...attempt, status: 'timed_out' }, { actor: SYSTEM })),
+    )
     return settled.length
   })
 }

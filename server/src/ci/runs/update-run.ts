@@ -1,34 +1,18 @@
-import { type Static, Type } from 'typebox'
 import type { Actor } from '../../access/actor.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { invalidField, notFound } from '../../platform/http/errors.ts'
-import { OneOf } from '../../platform/http/schemas.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { attemptToChange, lockRunFor, type RunToChange } from './lock-run.ts'
+import { runFinished } from './run.events.ts'
 import type { CiRunUpdate } from './run.schema.ts'
 import { type CiSystemRun, findRun, readCiSystemRun } from './run.store.ts'
 import { type AttemptChange, findAttempt, type StoredAttempt, setTrust, updateAttempt } from './run-attempt.store.ts'
-import { isFinal, RUN_STATUSES } from './run-status.ts'
+import { isFinal } from './run-status.ts'
 import { asCiSystemRun, jobOf } from './token-run.ts'
 import { isRunOf, weakest } from './trust.ts'
-
-const Payload = Type.Object({
-  org_id: Type.String(),
-  run_id: Type.String(),
-  attempt: Type.Integer(),
-  status: OneOf(RUN_STATUSES),
-})
-
-export type RunFinished = Static<typeof Payload>
-
-/**
- * Published when an attempt reaches a final status, by an update or because its deadline has
- * passed.
- */
-export const runFinished: Event<RunFinished> = { name: 'ci.run.finished', payload: Payload }
 
 /**
  * Updates one attempt of a run, by default the newest, and returns the run with that attempt. A run

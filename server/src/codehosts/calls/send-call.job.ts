@@ -1,12 +1,14 @@
 import { type AuditEntry, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import { drainAlone } from '../../platform/db/advisory-lock.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import { enqueue, job, scheduledJob } from '../../platform/queue/job.ts'
+import { object, text } from '../../platform/queue/payload.ts'
 import { counter } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
+import { callEnded } from './call.events.ts'
 import {
   countTry,
   type EndedStatus,
@@ -19,7 +21,6 @@ import {
   type SubjectKey,
 } from './call.store.ts'
 import { holdsBack, nextTryOf } from './call-retry.ts'
-import { callEnded, sendCalls } from './request-call.ts'
 
 const ended = counter(
   'shiplock_host_calls_total',
@@ -31,24 +32,29 @@ const ended = counter(
  * Sends the pending calls of a subject in the order in which they were requested. One process sends
  * the calls of a subject at a time. A call whose answer was lost is repeated.
  */
-export const sendCallsJob: Job<Services, SubjectKey> = {
-  ...sendCalls,
-  run: (services, subject, stopping) =>
+export const sendCalls = job('codehosts.send-call', {
+  payload: object({ org_id: text, subject_type: text, subject_id: text }),
+  attemptsMax: 10,
+  once: subjectText,
+  run: (services: Services, subject, stopping) =>
     drainAlone(services.sql, {
-      key: `calls ${sendCalls.once(subject)}`,
+      key: `calls ${subjectText(subject)}`,
       drain: () => sendPending(services, subject, stopping),
       hasMore: async () => isAnyDue(services, await listPendingCalls(services.sql, subject)),
     }),
+})
+
+function subjectText({ org_id, subject_type, subject_id }: SubjectKey): string {
+  return `${org_id} ${subject_type} ${subject_id}`
 }
 
 /** Every minute: queues the calls whose pause after a failed try is over. */
-export const retryCalls: ScheduledJob<Services> = {
-  name: 'codehosts.retry-calls',
+export const retryCalls = scheduledJob<Services>('codehosts.retry-calls', {
   schedule: '* * * * *',
   async run({ sql, clock }): Promise<void> {
     for (const subject of await listDueSubjects(sql, clock.now())) await enqueue(sql, sendCalls, subject)
   },
-}
+})
 
 /** When one call is due, all are tried, so that their order stays the same after an outage. */
 async function sendPending(services: Services, subject: SubjectKey, stopping?: AbortSignal): Promise<void> {

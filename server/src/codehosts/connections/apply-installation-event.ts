@@ -5,13 +5,13 @@ import { joinConnection, leaveConnection } from '../../repositories/followed-rep
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import type { InstallationEvent } from '../code-host.ts'
+import { connectionMade } from './connection.events.ts'
 import {
   findConnectionOfInstallation,
   type LiveConnection,
   lockConnection,
   updateConnection,
 } from './connection.store.ts'
-import { connectionMade } from './connection-made.ts'
 import {
   type InstallationKey,
   type KnownInstallation,

@@ -10,13 +10,13 @@ import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { type CodeHost, type HostCredentials, type HostInstallation, HostUnavailable } from '../code-host.ts'
 import { rememberInstallation } from './apply-installation-event.ts'
+import { connectionMade } from './connection.events.ts'
 import {
   type ConnectionName,
   insertConnection,
   type LiveConnection,
   lockConnectionsOfAccount,
 } from './connection.store.ts'
-import { connectionMade } from './connection-made.ts'
 import { findInstallation } from './installation.store.ts'
 import { removeConnection } from './remove-connection.ts'
 

@@ -7,8 +7,8 @@ import {
   lockFollowed,
   updateFollowed,
 } from '../../repositories/followed-repository.store.ts'
+import { repositoryRenamed } from '../../repositories/repository.events.ts'
 import { mergeFacts, type RepositoryFacts, replaces, type ToldFacts } from '../../repositories/repository-facts.ts'
-import { repositoryRenamed } from '../../repositories/repository-renamed.ts'
 import type { Services } from '../../services.ts'
 import type { HostEvents, HostSource } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'

@@ -7,17 +7,7 @@ import { enqueue } from '../../platform/queue/job.ts'
 import { leaveConnection } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { type ConnectionName, type LiveConnection, lockConnection, markRemoved } from './connection.store.ts'
-
-export type RemovedWebhooks = { connection_id: string }
-
-/**
- * What queues the job that removes the webhooks of a connection. Its `run` is in the job itself.
- */
-export const removeWebhooks = {
-  name: 'codehosts.remove-webhooks',
-  attemptsMax: 8,
-  once: ({ connection_id }: RemovedWebhooks) => connection_id,
-}
+import { removeWebhooks } from './remove-webhooks.job.ts'
 
 /** The connection to remove; of the organization if one is given. */
 type RemovedConnection = { id: string; org_id?: string }

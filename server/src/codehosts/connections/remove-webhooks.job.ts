@@ -1,19 +1,19 @@
-import type { Job } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { job } from '../../platform/queue/job.ts'
+import { object, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from './connection.store.ts'
-import { type RemovedWebhooks, removeWebhooks } from './remove-connection.ts'
 import { webhookAddress } from './webhook-address.ts'
 
 /**
  * After a connection has ended: removes its webhooks from the host, and then its credentials. If
  * the host does not permit it, the webhooks stay there, and what they send is refused.
  */
-export const removeWebhooksJob: Job<Services, RemovedWebhooks> = {
-  ...removeWebhooks,
-  payload: payloadOf('connection_id'),
-  async run(services, removed) {
+export const removeWebhooks = job('codehosts.remove-webhooks', {
+  payload: object({ connection_id: text }),
+  attemptsMax: 8,
+  once: ({ connection_id }) => connection_id,
+  async run(services: Services, removed) {
     const { sql, config, codeHosts, secretsOfConnections: secrets } = services
     const connection = await findConnection(sql, removed.connection_id)
     if (connection === null || (await secrets.read(connection.id)) === null) return
@@ -24,8 +24,8 @@ export const removeWebhooksJob: Job<Services, RemovedWebhooks> = {
     await forgetSecrets(services, removed)
   },
   giveUp: forgetSecrets,
-}
+})
 
-async function forgetSecrets({ sql, secretsOfConnections }: Services, { connection_id }: RemovedWebhooks) {
+async function forgetSecrets({ sql, secretsOfConnections }: Services, { connection_id }: { connection_id: string }) {
   await sql.begin((tx) => secretsOfConnections.remove(tx, connection_id))
 }

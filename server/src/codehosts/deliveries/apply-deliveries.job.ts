@@ -1,107 +1,11 @@
-import { drainAlone } from '../../platform/db/advisory-lock.ts'
-import { sqlState } from '../../platform/db/sql.ts'
-import type { Job } from '../../platform/queue/job.ts'
-import { eachSideBySide } from '../../platform/side-by-side.ts'
-import { counter } from '../../platform/telemetry/metrics.ts'
-import { isUnreachable } from '../../platform/unreachable.ts'
-import type { Services } from '../../services.ts'
-import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
-import { ATTEMPTS_MAX, applyShard } from './delivery.ts'
-import type { HostEventHandlers } from './host-event-handler.ts'
-import { type ClaimedDelivery, claimRetry, claimUntried, hasPending, noteFailedTry } from './pending-delivery.store.ts'
+import { lazy } from '../../platform/lazy.ts'
+import { job } from '../../platform/queue/job.ts'
+import { integer, object } from '../../platform/queue/payload.ts'
 
-/** Each needs a connection of the worker. */
-const LANES_AT_ONCE = 2
-const CONFLICT_TRIES_MAX = 3
-/** serialization_failure, deadlock_detected */
-const CONFLICTS = ['40001', '40P01']
-
-const failedTries = counter(
-  'shiplock_webhook_failed_tries_total',
-  'Tries to apply a webhook that failed. A webhook fails for good after five tries.',
-  ['provider'],
-)
-
-/**
- * The job that applies the stored deliveries of a shard. Deliveries of one lane are applied in the
- * order of receipt, some lanes side by side.
- */
-export function applyDeliveriesJob(handlers: HostEventHandlers): Job<Services, { shard: number }> {
-  const retries = new Turns()
-  return {
-    ...applyShard,
-    run: (services, { shard }, stopping) =>
-      drainAlone(services.sql, {
-        key: `deliveries ${shard}`,
-        drain: () => drain({ services, handlers, shard }, retries, stopping),
-        hasMore: () => hasPending(services.sql, shard, services.clock.now()),
-      }),
-  }
-}
-
-async function drain(context: ApplyContext, retries: Turns, stopping?: AbortSignal): Promise<void> {
-  while ((await tryUntried(context, stopping)) || (await retries.take(() => retryNext(context, stopping)))) {}
-}
-
-/** Applies the next deliveries that were not tried before. Returns whether there were any. */
-async function tryUntried(context: ApplyContext, stopping?: AbortSignal): Promise<boolean> {
-  const claimed = await claimUntried(context.services.sql, context.shard, context.services.clock.now())
-  const lanes = Map.groupBy(claimed, ({ lane }) => lane)
-  await eachSideBySide(lanes.values(), LANES_AT_ONCE, async (deliveries) => {
-    for (const delivery of deliveries) {
-      stopping?.throwIfAborted()
-      await tryDelivery(context, delivery)
-    }
-  })
-  return claimed.length > 0
-}
-
-/**
- * Applies the next delivery that was tried before. A process takes these one by one, also those of
- * several shards: a delivery that ends the process then costs no other one its remaining tries.
- */
-async function retryNext(context: ApplyContext, stopping?: AbortSignal): Promise<boolean> {
-  stopping?.throwIfAborted()
-  const delivery = await claimRetry(context.services.sql, context.shard, context.services.clock.now())
-  if (delivery) await tryDelivery(context, delivery)
-  return delivery !== null
-}
-
-/** Lets one caller work at a time, in the order of the calls. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve()
-
-  take<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(work)
-    this.#last = turn.catch(() => {})
-    return turn
-  }
-}
-
-/** Throws only if the database cannot be reached: the job is then tried again. */
-async function tryDelivery(context: ApplyContext, delivery: ClaimedDelivery): Promise<void> {
-  const { sql, clock, log } = context.services
-  if (delivery.attempts > ATTEMPTS_MAX) {
-    const error = `The process ended ${ATTEMPTS_MAX} times while it applied this delivery`
-    return noteFailedTry(sql, delivery, error, clock.now())
-  }
-  try {
-    await applyUnlessInConflict(context, delivery)
-  } catch (error) {
-    if (isUnreachable(error)) throw error
-    failedTries.inc({ provider: delivery.provider })
-    log.warn({ err: error, provider: delivery.provider, delivery: delivery.id }, 'Could not apply a delivery')
-    await noteFailedTry(sql, delivery, (error as Error).message.slice(0, 500), clock.now())
-  }
-}
-
-/** Repeats a transaction at once that PostgreSQL ended because of another one. */
-async function applyUnlessInConflict(context: ApplyContext, delivery: ClaimedDelivery): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await applyDelivery(context, delivery)
-    } catch (error) {
-      if (tries === CONFLICT_TRIES_MAX || !CONFLICTS.includes(sqlState(error) ?? '')) throw error
-    }
-  }
-}
+/** Applies the stored deliveries of a shard. */
+export const applyShard = job('codehosts.apply-deliveries', {
+  payload: object({ shard: integer }),
+  attemptsMax: 25,
+  once: ({ shard }) => `${shard}`,
+  run: lazy(async () => (await import('./apply-deliveries.ts')).applyDeliveries),
+})

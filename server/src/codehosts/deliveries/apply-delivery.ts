@@ -12,8 +12,8 @@ import {
   noteConnectionEvent,
 } from '../connections/connection.store.ts'
 import { noteInstallation } from '../connections/installation.store.ts'
+import { applyShard } from './apply-deliveries.job.ts'
 import { applyEvents } from './apply-events.ts'
-import { applyShard } from './delivery.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 import {
   type ClaimedDelivery,
@@ -24,7 +24,7 @@ import {
   type Settlement,
   settleDelivery,
 } from './pending-delivery.store.ts'
-import { readObject } from './read-object.ts'
+import { readObject } from './read-object.job.ts'
 
 /** The label of events that we do not use. */
 const UNKNOWN_EVENT = 'other'

@@ -1,6 +1,6 @@
-import { notifyChanges } from '../../organizations/change.store.ts'
-import type { Change } from '../../organizations/change.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { notifyUpdates } from '../../platform/updates/update.store.ts'
+import { type Update, update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { rememberRepository } from '../connections/remember-repository.ts'
 import type { HostEvent, HostEventKind, HostEvents, HostSource } from '../host-event.ts'
@@ -28,10 +28,10 @@ export async function applyEvents(
     remembered = repository
     await apply(kind, data)
   }
-  await notifyChanges(
+  await notifyUpdates(
     tx,
     source.org_id,
-    events.flatMap((event) => changesBy(source, event)),
+    events.flatMap((event) => updatesBy(source, event)),
   )
 }
 
@@ -39,18 +39,18 @@ export async function applyEvents(
  * What people see differently after an event. Handlers notify what follows from several events,
  * such as the status of a deployment.
  */
-function changesBy({ provider }: HostSource, { kind, data }: HostEvent): Change[] {
+function updatesBy({ provider }: HostSource, { kind, data }: HostEvent): Update[] {
   switch (kind) {
     case 'repository':
-      return [{ type: 'repository', id: null }]
+      return [update('repository')]
     case 'run':
-      return [{ type: 'run', id: hostRunId(provider, data.id) }]
+      return [update('run', hostRunId(provider, data.id))]
     case 'job':
-      return [{ type: 'run', id: hostRunId(provider, data.run_id) }]
+      return [update('run', hostRunId(provider, data.run_id))]
     case 'deployment':
-      return [{ type: 'deployment', id: hostDeploymentId(provider, data.id) }]
+      return [update('deployment', hostDeploymentId(provider, data.id))]
     case 'alert':
-      return [{ type: 'alert', id: hostAlertId(provider, data.repository.id, data) }]
+      return [update('alert', hostAlertId(provider, data.repository.id, data))]
     default:
       return []
   }

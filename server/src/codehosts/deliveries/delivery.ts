@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib'
-import { Type } from 'typebox'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { DeliveryHead } from '../code-host.ts'
 
@@ -15,14 +14,6 @@ const SHARDS = 8
 /** The shard of a lane. */
 export function shardOf(lane: string): number {
   return crc32(lane) % SHARDS
-}
-
-/** What queues the job that applies the deliveries of a shard. Its `run` is in the job itself. */
-export const applyShard = {
-  name: 'codehosts.apply-deliveries',
-  payload: Type.Object({ shard: Type.Integer() }),
-  attemptsMax: 25,
-  once: ({ shard }: { shard: number }) => `${shard}`,
 }
 
 /** Tries after which a delivery is `failed`. */

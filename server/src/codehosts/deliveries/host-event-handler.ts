@@ -14,5 +14,8 @@ export type HostEventHandler<Kind extends HostEventKind> = (
   data: HostEvents[Kind],
 ) => Promise<void>
 
-/** The handlers of each kind, in the order in which they are called. jobs.ts lists them. */
+/** The handlers of each kind, in the order in which they are called. */
 export type HostEventHandlers = { readonly [Kind in HostEventKind]: readonly HostEventHandler<Kind>[] }
+
+/** What jobs that apply events get: the services, and the handlers of the slices above. */
+export type HandlingServices = Services & { readonly handlers: HostEventHandlers }

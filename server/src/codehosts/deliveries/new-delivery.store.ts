@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/db/sql.ts'
 import { enqueueRows } from '../../platform/queue/job.ts'
-import { applyShard, type NewDelivery, shardOf } from './delivery.ts'
+import { applyShard } from './apply-deliveries.job.ts'
+import { type NewDelivery, shardOf } from './delivery.ts'
 
 /**
  * Stores deliveries and queues the jobs of these shards, in one statement. A delivery that is

@@ -1,30 +1,65 @@
-import type { Job } from '../../platform/queue/job.ts'
-import type { Services } from '../../services.ts'
+import { job } from '../../platform/queue/job.ts'
+import { object, type PayloadSchema, text } from '../../platform/queue/payload.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { findHostRepository } from '../connections/find-host-repository.ts'
 import { openClient } from '../connections/open-client.ts'
 import type { HostEvent } from '../host-event.ts'
+import type { ObjectChange } from '../object-change.ts'
 import { readChange } from '../read-change.ts'
 import { applyEvents } from './apply-events.ts'
-import type { HostEventHandlers } from './host-event-handler.ts'
-import { type ReadObject, readObject } from './read-object.ts'
+import type { HandlingServices } from './host-event-handler.ts'
+
+/** A change, and the connection whose webhook named it. */
+type ReadObject = { org_id: string; connection_id: string; change: ObjectChange }
+
+/** Every change has these members. The webhook was checked when it was translated. */
+const payload: PayloadSchema<ReadObject> = {
+  type: 'object',
+  required: ['org_id', 'connection_id', 'change'],
+  properties: { org_id: text, connection_id: text, change: object({ type: text, repository_id: text }) },
+}
 
 /**
- * The job that reads an object which a webhook named, and applies what the host says. Several
- * webhooks about one object that wait are one read. jobs.ts provides the handlers.
+ * Reads an object which a webhook named, and applies what the host says. Several webhooks about one
+ * object that wait are one read.
  */
-export function readObjectJob(handlers: HostEventHandlers): Job<Services, ReadObject> {
-  return { ...readObject, run: (services, changed) => readAndApply(services, handlers, changed) }
+export const readObject = job('codehosts.read-object', {
+  payload,
+  attemptsMax: 20,
+  once: ({ connection_id, change }) => JSON.stringify([connection_id, ...nameOf(change)]),
+  run: readAndApply,
+})
+
+/** What identifies the changed object. Changes that are known only from a webhook are each one. */
+function nameOf(change: ObjectChange): (string | number | null)[] {
+  const { type, repository_id } = change
+  switch (change.type) {
+    case 'repository':
+      return [type, repository_id, change.change]
+    case 'run':
+    case 'deployment':
+      return [type, repository_id, change.id]
+    case 'run_deployments':
+      return [type, repository_id, change.run_id]
+    case 'pull_request':
+      return [type, repository_id, change.number]
+    case 'checks':
+      return [type, repository_id, change.commit_sha]
+    case 'alert':
+      return [type, repository_id, change.alert.type, change.alert.number]
+    case 'alerts':
+      return [type, repository_id]
+    case 'push':
+      return [type, repository_id, change.push.ref, change.push.before, change.push.after]
+    case 'gate_request':
+      return [type, repository_id, change.request.callback_url]
+  }
 }
 
 /** The synchronization reads what changed while a connection was suspended. */
-async function readAndApply(
-  services: Services,
-  handlers: HostEventHandlers,
-  { org_id, connection_id, change }: ReadObject,
-): Promise<void> {
-  const { sql, log } = services
+async function readAndApply(services: HandlingServices, { org_id, connection_id, change }: ReadObject): Promise<void> {
+  const { sql, log, handlers } = services
   const connection = await findConnection(sql, connection_id)
   const client = connection && (await openClient(services, connection))
   if (!client) return

@@ -3,8 +3,8 @@ import { notReplayable } from '../../errors/codehosts.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { applyShard } from './apply-deliveries.job.ts'
 import { lockDelivery, resetDelivery } from './delivery.store.ts'
-import { applyShard } from './delivery.ts'
 
 /** The delivery to apply again; of the organization if one is given. */
 type AskedReplay = { id: string; org_id?: string }

@@ -2,7 +2,8 @@ import { Batch } from '../../platform/batch.ts'
 import type { Sql } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { applyShard, type NewDelivery, shardOf } from './delivery.ts'
+import { applyShard } from './apply-deliveries.job.ts'
+import { type NewDelivery, shardOf } from './delivery.ts'
 import { insertDeliveries } from './new-delivery.store.ts'
 
 const QUEUED_EVERY_MS = 200

@@ -3,6 +3,7 @@ import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import type { ListedConnection } from '../connections/connection-list.store.ts'
 import { installUrl } from '../github/app-manifest.ts'
@@ -20,7 +21,7 @@ export async function codeHostSetupRoutes(app: HttpServer, services: Services): 
   app.post(
     `${PATH}/setup`,
     {
-      config: { ...config, fresh: true },
+      config: { ...config, fresh: true, updates: () => [update('code_host')] },
       schema: {
         operationId: 'setUpCodeHost',
         summary: 'Start the setup of a code host',

@@ -8,6 +8,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { errorResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { isUuid } from '../../platform/ids.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { connectInstallation } from '../connections/connect-installation.ts'
 import { findListed, type ListedConnection, listConnections } from '../connections/connection-list.store.ts'
@@ -67,7 +68,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
   app.post(
     PATH,
     {
-      config: { ...config, fresh: true },
+      config: { ...config, fresh: true, updates: ({ created }) => [update('code_host', created)] },
       schema: {
         operationId: 'connectCodeHost',
         summary: 'Connect an account on a code host',
@@ -89,11 +90,13 @@ function changeRoutes(app: HttpServer, services: Services): void {
         },
       },
     },
-    async ({ actor, body }, reply) => {
-      const request = toConnectRequest(body)
-      if (request.credentials === null) await requireOwnInstallation(services, actor, request)
+    async (request, reply) => {
+      const { actor, body } = request
+      const wanted = toConnectRequest(body)
+      if (wanted.credentials === null) await requireOwnInstallation(services, actor, wanted)
       if (body.provider === 'github') await services.githubCredentials.require()
-      const made = await connectInstallation(services, { org_id: actor.org_id, ...request }, principalOf(actor))
+      const made = await connectInstallation(services, { org_id: actor.org_id, ...wanted }, principalOf(actor))
+      request.created = made.id
       const connection = await readConnection(services, actor.org_id, made.id)
       return reply.code(made.created ? 201 : 200).send({ data: connection })
     },
@@ -102,7 +105,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
   app.post(
     `${PATH}/:id/sync`,
     {
-      config,
+      config: { ...config, updates: ({ params }) => [update('code_host', params.id)] },
       preValidation: async (request) => {
         request.body ??= {}
       },
@@ -130,7 +133,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
   app.delete(
     `${PATH}/:id`,
     {
-      config: { ...config, fresh: true },
+      config: { ...config, fresh: true, updates: ({ params }) => [update('code_host', params.id)] },
       schema: {
         operationId: 'disconnectCodeHost',
         summary: 'Disconnect an account on a code host',

@@ -6,6 +6,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { findOwnDelivery, findOwnPayload, listOwnDeliveries } from '../deliveries/delivery.store.ts'
 import { replayDelivery } from '../deliveries/replay-delivery.ts'
@@ -82,7 +83,7 @@ export async function deliveryRoutes(app: HttpServer, services: Services): Promi
   app.post(
     `${PATH}/:delivery/replay`,
     {
-      config,
+      config: { ...config, updates: () => [update('code_host')] },
       schema: {
         operationId: 'replayHostDelivery',
         summary: 'Replay a webhook delivery',

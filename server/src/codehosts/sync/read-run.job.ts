@@ -1,61 +1,38 @@
-import { type Static, Type } from 'typebox'
-import type { Db, Tx } from '../../platform/db/sql.ts'
-import { enqueue, type Job } from '../../platform/queue/job.ts'
-import type { Services } from '../../services.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { enqueue, job } from '../../platform/queue/job.ts'
+import { integer, object, optional, text } from '../../platform/queue/payload.ts'
 import { openRepository } from '../connections/open-client.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
-import type { HostEventHandlers } from '../deliveries/host-event-handler.ts'
+import type { HostServices, NamedRun } from './host-parts.ts'
 
-const Payload = Type.Object({
-  org_id: Type.String(),
-  provider: Type.String(),
-  repository_id: Type.String(),
-  /** The host's id. */
-  run_id: Type.String(),
-  /** The attempt that has to be known. Any if it is missing. */
-  attempt: Type.Optional(Type.Integer()),
-})
-type Payload = Static<typeof Payload>
-
-const QUEUED = {
-  name: 'codehosts.read-run',
-  payload: Payload,
+/** Reads a run that something else names, and applies it, unless its own event has arrived. */
+export const readRunJob = job('codehosts.read-run', {
+  payload: object({ org_id: text, provider: text, repository_id: text, run_id: text, attempt: optional(integer) }),
   attemptsMax: 10,
-  once: ({ org_id, provider, run_id }: Payload) => `${org_id} ${provider} ${run_id}`,
+  once: ({ org_id, provider, run_id }) => `${org_id} ${provider} ${run_id}`,
+  run: readRun,
+})
+
+async function readRun(services: HostServices, named: NamedRun): Promise<void> {
+  const { sql, handlers } = services
+  if (await services.isRunKnown(sql, named)) return
+  const opened = await openRepository(services, named)
+  const run = opened && (await opened.client.readRun(opened.repository, named.run_id))
+  if (!run) return
+  const { org_id, id: connection_id, provider, host } = opened.connection
+  const source = { org_id, connection_id, provider, host }
+  await sql.begin((tx) => applyEvents({ services, handlers }, tx, source, [{ kind: 'run', data: run }]))
 }
 
 /** Events of a run usually arrive together. The event of the run itself may only be late. */
 const DELAY_MS = 10_000
 
 /** Reads a run that another event names, unless its own event arrives in the meantime. */
-export async function requestRun(tx: Tx, run: Payload): Promise<void> {
-  await enqueue(tx, QUEUED, run, DELAY_MS)
+export async function requestRun(tx: Tx, run: NamedRun): Promise<void> {
+  await enqueue(tx, readRunJob, run, DELAY_MS)
 }
 
 /** Reads a run at once that a CI job names, which its host has not reported yet. */
-export async function requestRunNow(tx: Tx, run: Payload): Promise<void> {
-  await enqueue(tx, QUEUED, run)
-}
-
-export type RunParts = {
-  handlers: HostEventHandlers
-  /** Whether an event of the run, or of its attempt, has arrived. */
-  isKnown(db: Db, run: Payload): Promise<boolean>
-}
-
-/** The job that reads such a run from its host. jobs.ts provides what the slices above know. */
-export function readRunJob({ handlers, isKnown }: RunParts): Job<Services, Payload> {
-  return {
-    ...QUEUED,
-    async run(services, payload) {
-      const { sql } = services
-      if (await isKnown(sql, payload)) return
-      const opened = await openRepository(services, payload)
-      const run = opened && (await opened.client.readRun(opened.repository, payload.run_id))
-      if (!run) return
-      const { org_id, id: connection_id, provider, host } = opened.connection
-      const source = { org_id, connection_id, provider, host }
-      await sql.begin((tx) => applyEvents({ services, handlers }, tx, source, [{ kind: 'run', data: run }]))
-    },
-  }
+export async function requestRunNow(tx: Tx, run: NamedRun): Promise<void> {
+  await enqueue(tx, readRunJob, run)
 }

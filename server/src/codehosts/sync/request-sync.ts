@@ -4,21 +4,11 @@ import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { enqueue, scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from './sync.store.ts'
-
-const ATTEMPTS_MAX = 5
-
-/** The job that works on a synchronization. jobs.ts adds `run`. */
-export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
-  name: 'codehosts.synchronize',
-  payload: payloadOf('org_id', 'connection_id'),
-  attemptsMax: ATTEMPTS_MAX,
-  once: ({ connection_id }) => connection_id,
-}
+import { syncJob } from './sync-connection.job.ts'
 
 /** Code hosts keep runs for 400 days at most. */
 const SINCE_MS_MAX = 400 * DAY_MS
@@ -77,10 +67,9 @@ export async function syncAll({ sql, clock }: Pick<Services, 'sql' | 'clock'>): 
 }
 
 /** Queues every synchronization that is due: an hour after the last one, or after a pause. */
-export const startDueSyncs: ScheduledJob<Services> = {
-  name: 'codehosts.start-due-syncs',
+export const startDueSyncs = scheduledJob<Services>('codehosts.start-due-syncs', {
   schedule: '* * * * *',
   async run({ sql, clock }) {
     for (const scope of await listDueSyncs(sql, clock.now())) await enqueue(sql, syncJob, scope)
   },
-}
+})

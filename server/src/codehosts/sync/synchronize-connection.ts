@@ -1,17 +1,17 @@
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
-import { enqueue, type Job } from '../../platform/queue/job.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import type { CodeHost } from '../code-host.ts'
 import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
 import { finishSync, pauseSync } from './end-sync.ts'
 import { followInstallation } from './follow-installation.ts'
+import type { HostServices } from './host-parts.ts'
 import { listRepositories } from './list-repositories.ts'
 import { readRepositories } from './read-repositories.ts'
 import { readSafely } from './read-safely.ts'
-import { redeliverFailedJob } from './redeliver-failed.ts'
-import { syncJob } from './request-sync.ts'
+import { redeliverFailedJob } from './redeliver-failed.job.ts'
 import {
   beginSync,
   enterPhase,
@@ -21,16 +21,9 @@ import {
   type SyncScope,
   updateConnection,
 } from './sync.store.ts'
-import type { SyncParts, SyncRun } from './sync-run.ts'
+import { syncJob } from './sync-connection.job.ts'
+import type { SyncRun } from './sync-run.ts'
 import { SyncSlice } from './sync-slice.ts'
-
-/** The job that works on synchronizations. */
-export function syncConnectionJob(parts: SyncParts): Job<Services, SyncScope> {
-  return {
-    ...syncJob,
-    run: (services, scope, stopping) => synchronizeConnection(services, parts, scope, stopping),
-  }
-}
 
 /**
  * Works on the synchronization of a connection for some seconds, and queues a job for the rest.
@@ -38,14 +31,13 @@ export function syncConnectionJob(parts: SyncParts): Job<Services, SyncScope> {
  * continue.
  */
 export async function synchronizeConnection(
-  services: Services,
-  parts: SyncParts,
+  services: HostServices,
   { connection_id }: SyncScope,
   stopping?: AbortSignal,
 ): Promise<void> {
   const slice = new SyncSlice(services.clock, stopping)
   const isOurs = await runAlone(services.sql, `synchronization ${connection_id}`, async () => {
-    const run = await openRun(services, parts, connection_id, slice)
+    const run = await openRun(services, connection_id, slice)
     if (run !== null) await work(run)
   })
   slice.throwIfStopping()
@@ -54,12 +46,7 @@ export async function synchronizeConnection(
 }
 
 /** Null if nothing is due, or the connection is not active. */
-async function openRun(
-  services: Services,
-  parts: SyncParts,
-  connectionId: string,
-  slice: SyncSlice,
-): Promise<SyncRun | null> {
+async function openRun(services: HostServices, connectionId: string, slice: SyncSlice): Promise<SyncRun | null> {
   const { sql, clock, codeHosts } = services
   const connection = await findConnection(sql, connectionId)
   const host = connection && (await codeHosts.get(connection.provider))
@@ -73,7 +60,7 @@ async function openRun(
   if (sync === null) return null
   const { org_id, provider } = connection
   const source = { org_id, connection_id: connectionId, provider, host: connection.host }
-  return { services, parts, connection, source, host, client, sync, slice }
+  return { services, parts: services, connection, source, host, client, sync, slice }
 }
 
 /**

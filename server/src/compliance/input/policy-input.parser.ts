@@ -1,11 +1,11 @@
 import { Ajv } from 'ajv'
 import { isTimestamp } from '../../platform/http/validation.ts'
-import { whenNeeded } from '../../platform/when-needed.ts'
+import { lazy } from '../../platform/lazy.ts'
 import { NO_CHANGE, PolicyInput, plainEnvironment } from './policy-input.schema.ts'
 
 const MISTAKES_MAX = 20
 
-const compiled = whenNeeded(() => {
+const compiled = lazy(() => {
   const ajv = new Ajv({ allErrors: true, strict: false })
   ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
   return ajv.compile<PolicyInput>(PolicyInput)

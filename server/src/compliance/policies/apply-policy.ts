@@ -5,18 +5,12 @@ import { versionConflict } from '../../errors/organizations.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
+import { policyChanged } from './policy.events.ts'
 import type { PolicyBundle, PolicyDefinition, PolicyMode } from './policy.schema.ts'
 import { countPolicies, insertBundle, lockPolicy, POLICIES_MAX, type PolicyFileName } from './policy.store.ts'
 import { findContentHash, insertVersion } from './policy-version.store.ts'
-
-/** Published when a policy is created, gets a new version or is removed. */
-export const policyApplied: Event<{ org_id: string; policy_id: string }> = {
-  name: 'compliance.policy.applied',
-  payload: payloadOf('org_id', 'policy_id'),
-}
 
 /**
  * A policy to apply. `source` is the text of its file. `bundle` is null unless the policy's engine
@@ -69,7 +63,7 @@ export async function storePolicy(
   await insertVersion(tx, orgId, { id, version: applied.version, definition, source, content_hash, author }, now)
   const details = { name, version: applied.version, mode, ...(file && { file }) }
   await recordAudit(tx, orgId, { ...author, action: 'policy.apply', object: { type: 'policy', id }, details }, now)
-  await publish(tx, policyApplied, { org_id: orgId, policy_id: id })
+  await publish(tx, policyChanged, { org_id: orgId, policy_id: id }, { actor: author.principal })
   return applied
 }
 

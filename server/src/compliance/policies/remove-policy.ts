@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { policyApplied } from './apply-policy.ts'
+import { policyChanged } from './policy.events.ts'
 import { lockListedPolicy, markRemoved } from './policy.store.ts'
 
 type Removal = {
@@ -34,6 +34,6 @@ export async function removePolicy(
   await markRemoved(tx, org_id, policy.id, now)
   const entry = { ...author, action: 'policy.remove', object: { type: 'policy', id: policy.id } }
   await recordAudit(tx, org_id, { ...entry, details: { name, version } }, now)
-  await publish(tx, policyApplied, { org_id, policy_id: policy.id })
+  await publish(tx, policyChanged, { org_id, policy_id: policy.id }, { actor: author.principal })
   return { id: policy.id, name }
 }

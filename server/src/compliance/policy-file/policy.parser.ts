@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { durationMs } from '../../platform/duration.ts'
-import { whenNeeded } from '../../platform/when-needed.ts'
+import { lazy } from '../../platform/lazy.ts'
 import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
 import { PolicyDocument } from './policy-document.ts'
 import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
@@ -12,16 +12,16 @@ type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
 }
 export type WasmFile = EvidenceTerms & { type: 'wasm'; file: string; entrypoint: string }
 
-const ajv = whenNeeded(() => {
+const ajv = lazy(() => {
   const created = new Ajv({ allErrors: true, verbose: true, strict: false })
   for (const [name, mistakeIn] of Object.entries(FORMATS))
     created.addFormat(name, { type: 'string', validate: (text) => mistakeIn(text) === null })
   return created
 })
 const checks = {
-  cel: whenNeeded(() => ajv().compile(POLICY_SCHEMAS.cel)),
-  opa: whenNeeded(() => ajv().compile(POLICY_SCHEMAS.opa)),
-  wasm: whenNeeded(() => ajv().compile(POLICY_SCHEMAS.wasm)),
+  cel: lazy(() => ajv().compile(POLICY_SCHEMAS.cel)),
+  opa: lazy(() => ajv().compile(POLICY_SCHEMAS.opa)),
+  wasm: lazy(() => ajv().compile(POLICY_SCHEMAS.wasm)),
 }
 
 /** Parses a policy file. Throws `PolicyFileError` with every mistake and its position. */

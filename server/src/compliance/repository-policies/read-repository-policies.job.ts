@@ -1,8 +1,8 @@
 import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
-import type { Job } from '../../platform/queue/job.ts'
-import { REPOSITORY_KEY, type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { job } from '../../platform/queue/job.ts'
+import { REPOSITORY_KEY, repositoryKeyText } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { compileRego } from '../engines/evaluate-rego.ts'
 import { RegoError } from '../engines/opa-server.ts'
@@ -16,13 +16,12 @@ import { type FoundPolicies, type ReadFile, storePolicies } from './store-polici
 /**
  * Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one.
  */
-export const readRepositoryPoliciesJob: Job<Services, RepositoryKey> = {
-  name: 'compliance.read-repository-policies',
+export const readRepositoryPoliciesJob = job('compliance.read-repository-policies', {
   payload: REPOSITORY_KEY,
   attemptsMax: 20,
   once: repositoryKeyText,
   run: readRepositoryPolicies,
-}
+})
 
 async function readRepositoryPolicies(services: Services, source: PolicySource): Promise<void> {
   const { sql } = services

@@ -8,7 +8,8 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { shortened } from '../../platform/shortened.ts'
 import type { Services } from '../../services.ts'
-import { policyApplied, storePolicy } from '../policies/apply-policy.ts'
+import { storePolicy } from '../policies/apply-policy.ts'
+import { policyChanged } from '../policies/policy.events.ts'
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
 import { markRemoved } from '../policies/policy.store.ts'
 import { listPolicyFiles, lockSource, noteRead, type PolicySource } from './policy-source.store.ts'
@@ -68,7 +69,7 @@ async function removeOthers(tx: Tx, source: PolicySource, files: ReadFile[], now
     await markRemoved(tx, source.org_id, id, now)
     const entry = { ...AUTHOR, action: 'policy.remove', object: { type: 'policy', id } }
     await recordAudit(tx, source.org_id, { ...entry, details: { path } }, now)
-    await publish(tx, policyApplied, { org_id: source.org_id, policy_id: id })
+    await publish(tx, policyChanged, { org_id: source.org_id, policy_id: id }, { actor: AUTHOR.principal })
   }
   return removed.length
 }

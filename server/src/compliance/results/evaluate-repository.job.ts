@@ -1,5 +1,6 @@
-import type { Job } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { job } from '../../platform/queue/job.ts'
+import { object, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { evaluatePolicy } from '../engines/evaluate-policy.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
@@ -10,16 +11,14 @@ import { hostlessName } from './known-repositories.ts'
 import { type RepositoryInputs, readRepositoryInputs } from './read-repository-inputs.ts'
 import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResults } from './result.store.ts'
 
-type Payload = { org_id: string; repository: string }
-
 /** Updates the results of a repository. Waiting jobs for one repository are merged. */
-export const evaluateRepositoryJob: Job<Services, Payload> = {
-  name: 'compliance.evaluate-repository',
-  payload: payloadOf('org_id', 'repository'),
+export const evaluateRepositoryJob = job('compliance.evaluate-repository', {
+  payload: object({ org_id: text, repository: text }),
   attemptsMax: 10,
   once: ({ org_id, repository }) => `${org_id} ${repository}`,
-  run: (services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
-}
+  run: (services: Services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
+  updates: () => [update('compliance_result')],
+})
 
 /** Stores a result for each policy that covers the repository. Deletes others (decisions §10). */
 export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { findRunRepository, listRunRepositories } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { ScheduledJob } from '../../platform/queue/job.ts'
-import { enqueue } from '../../platform/queue/job.ts'
+import { enqueue, scheduledJob } from '../../platform/queue/job.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/policy-facts/policy-repository.store.ts'
 import type { Services } from '../../services.ts'
@@ -12,11 +11,10 @@ import { isNamed, knownRepositories } from './known-repositories.ts'
 const REPOSITORIES_MAX = 10_000
 
 /** Evaluates every repository once a day, because evidence expires without any event. */
-export const evaluateDaily: ScheduledJob<Services> = {
-  name: 'compliance.evaluate-daily',
+export const evaluateDaily = scheduledJob<Services>('compliance.evaluate-daily', {
   schedule: '30 3 * * *',
   run: (services) => reconsiderAll(services),
-}
+})
 
 /** After a run ended or one of its jobs sent a report: evaluates the run's repository. */
 export async function reconsiderRun({ sql }: Services, { org_id, run_id }: { org_id: string; run_id: string }) {

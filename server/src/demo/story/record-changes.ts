@@ -1,6 +1,6 @@
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { recordChangesJob } from '../../provenance/landings/record-jobs.ts'
+import { recordChangesJob } from '../../provenance/landings/landings.job.ts'
 import type { Demo } from '../world/demo.ts'
 
 /** Records the changes of a repository that are due. */

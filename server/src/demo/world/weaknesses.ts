@@ -266,7 +266,7 @@ const CODE: Record<DemoRepository['language'], Weakness[]> = {
       'SQL query built from request data',
       'app/reports/queries.py',
       91,
-      'cursor.execute(f"select * from events where day = {day}")',
+      'cursor.execute(f"select * from visits where day = {day}")',
     ],
     [
       'python.requests.security.disabled-cert-validation',

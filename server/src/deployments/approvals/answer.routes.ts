@@ -2,6 +2,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { treatMissingBodyAsEmpty } from '../../platform/http/json-body.ts'
 import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { DeploymentPath } from '../deployment.schema.ts'
 import { Approved, NewAnswer, Rejected } from './answer.schema.ts'
@@ -15,6 +16,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         scope: 'write:deployments',
         permission: ['answer_deployment_gates', 'override_compliance'],
         fresh: true,
+        updates: ({ params }) => [update('deployment', params.id)],
       },
       preValidation: treatMissingBodyAsEmpty,
       schema: {
@@ -47,7 +49,12 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
   app.post(
     '/v1/deployments/:id/reject',
     {
-      config: { scope: 'write:deployments', permission: 'answer_deployment_gates', fresh: true },
+      config: {
+        scope: 'write:deployments',
+        permission: 'answer_deployment_gates',
+        fresh: true,
+        updates: ({ params }) => [update('deployment', params.id)],
+      },
       preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'rejectDeployment',

@@ -1,7 +1,7 @@
+import type { RunFinished } from '../../ci/runs/run.events.ts'
 import { readRun } from '../../ci/runs/run.store.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
 import { endedBadly, type RunStatus } from '../../ci/runs/run-status.ts'
-import type { RunFinished } from '../../ci/runs/update-run.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'

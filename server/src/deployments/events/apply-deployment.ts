@@ -20,7 +20,8 @@ import {
 import type { EnvironmentKey } from '../host/host-facts.ts'
 import { hasRun, insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-news.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
-import { followDeployment, readEnvironmentJob } from './follow-deployment.ts'
+import { followDeployment } from './follow-deployment.ts'
+import { readEnvironmentJob } from './host-reads.job.ts'
 
 /** Stores a deployment and derives its state from all facts. */
 export const applyDeployment: HostEventHandler<'deployment'> = async (services, tx, source, deployment) => {

@@ -1,43 +1,15 @@
-import { Type } from 'typebox'
 import type { Tx } from '../../platform/db/sql.ts'
-import { enqueue, type Job } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { settleAndCover } from '../gates/cover-deployment.ts'
 import { lacksReviews } from '../host/bypass.ts'
-import { type EnvironmentKey, environmentOf, type HostFacts } from '../host/host-facts.ts'
+import { environmentOf, type HostFacts } from '../host/host-facts.ts'
 import { findEnvironmentRules, findNewestAttempt, setEnvironmentRules } from '../host/host-news.store.ts'
 import { listAffected, listOtherAttempts } from '../host/lineage.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { standingOf } from '../host/standing.ts'
-
-/** Reads the protection rules of an environment from its host. */
-export const readEnvironmentJob: Pick<Job<Services, EnvironmentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
-  name: 'deployments.read-environment',
-  payload: payloadOf('org_id', 'provider', 'repository_id', 'environment'),
-  attemptsMax: 6,
-  once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
-}
-
-/** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
-export const readReviewsJob: Pick<Job<Services, DeploymentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
-  name: 'deployments.read-reviews',
-  payload: payloadOf('org_id', 'id'),
-  attemptsMax: 6,
-  once: ({ org_id, id }) => `${org_id} ${id}`,
-}
-
-/** Reads which attempt of its run a deployment belongs to, because lists do not name it. */
-export const readAttemptJob: Pick<
-  Job<Services, DeploymentKey & { job_id: string; newest: number }>,
-  'name' | 'payload' | 'attemptsMax' | 'once'
-> = {
-  name: 'deployments.read-attempt',
-  payload: Type.Object({ org_id: Type.String(), id: Type.String(), job_id: Type.String(), newest: Type.Integer() }),
-  attemptsMax: 6,
-  once: ({ org_id, id }) => `${org_id} ${id}`,
-}
+import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './host-reads.job.ts'
 
 /**
  * Derives the state of a deployment after one of its facts has arrived, and that of the deployments

@@ -4,7 +4,7 @@ import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { decideByPolicyJob } from '../policy/decide-by-policy.ts'
+import { decideByPolicyJob } from '../policy/decide-by-policy.job.ts'
 import { listGates } from './configure/configured-gate.store.ts'
 import { coversTarget } from './configure/configured-gate.ts'
 import {

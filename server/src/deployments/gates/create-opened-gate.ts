@@ -1,7 +1,8 @@
 import type { StoredRun } from '../../ci/runs/run.store.ts'
-import { notifyChanges } from '../../organizations/change.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
+import { notifyUpdates } from '../../platform/updates/update.store.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, endWaiting, noteDecision } from '../decisions/decide-deployment.ts'
 import { type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
@@ -67,6 +68,6 @@ async function announceApproval(
   noteDecision({ created_at }, 'approved', now)
   await Promise.all([
     auditOutcome(tx, deployment, policyApproval(approval.evaluation).audited, now),
-    notifyChanges(tx, deployment.org_id, [{ type: 'deployment', id: deployment.id }]),
+    notifyUpdates(tx, deployment.org_id, [update('deployment', deployment.id)]),
   ])
 }

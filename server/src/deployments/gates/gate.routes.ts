@@ -3,6 +3,7 @@ import { bearerToken } from '../../access/gateway/authorize.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { toDeploymentGate } from './deployment-gate.ts'
 import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './gate.schema.ts'
@@ -25,7 +26,7 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
   app.post(
     '/v1/ci/gates',
     {
-      config: { scope: 'write:ci' },
+      config: { scope: 'write:ci', updates: ({ created }) => [update('deployment', created)] },
       schema: {
         operationId: 'openCiGate',
         summary: 'Open a deployment gate',
@@ -45,6 +46,7 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
     },
     async (request, reply) => {
       const { gate, created, token } = await openGate(services, request.actor, request.body as NewGate)
+      request.created = gate.deployment_id
       reply.code(created ? 201 : 200)
       return { data: { ...toWire(gate), poll_token: token.text, expires_at: token.expiresAt.toISOString() } }
     },

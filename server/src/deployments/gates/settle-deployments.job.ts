@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { endWaiting } from '../decisions/decide-deployment.ts'
 import { listOverdue } from '../deployment-state.store.ts'
@@ -20,8 +20,7 @@ const POLLS_KEPT_MS = 10 * MINUTE_MS
  * Every minute: expires overdue deployments, evaluates those whose evaluation was interrupted, and
  * covers those whose gate was configured while they were created.
  */
-export const settleDeployments: ScheduledJob<Services> = {
-  name: 'deployments.settle',
+export const settleDeployments = scheduledJob<Services>('deployments.settle', {
   schedule: '* * * * *',
   async run(services): Promise<void> {
     const { sql, clock } = services
@@ -31,7 +30,7 @@ export const settleDeployments: ScheduledJob<Services> = {
       await decideByPolicy(services, deployment)
     await deletePolls(sql, before(clock.now(), POLLS_KEPT_MS))
   },
-}
+})
 
 /**
  * Each pass settles all that it finds, because an overdue deployment can no longer be answered. So

@@ -1,21 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
-import { notifyChanges } from '../../organizations/change.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { publish } from '../../platform/queue/event.ts'
+import { notifyUpdates } from '../../platform/updates/update.store.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import { deploymentBypassed } from './deployment.events.ts'
 import { findDerived, writeDerived } from './host-deployment.store.ts'
 import { findCallbackUrl, findRunFacts, listReviews, listStatuses, lockFacts } from './host-facts.store.ts'
 import type { DeploymentFacts, HostFacts } from './host-facts.ts'
 import { type DerivedDeployment, deriveDeployment } from './host-state.ts'
 import { findAttempts, findNextSuccess } from './lineage.store.ts'
-
-/** Published when a deployment went on against its protection rules. */
-export const deploymentBypassed: Event<{ org_id: string; deployment_id: string; repository: string }> = {
-  name: 'deployments.deployment.bypassed',
-  payload: payloadOf('org_id', 'deployment_id', 'repository'),
-}
 
 export type Settled = { facts: HostFacts; before: DerivedDeployment; derived: DerivedDeployment }
 
@@ -31,7 +26,7 @@ export async function settleHostDeployment(tx: Tx, key: DeploymentKey, now: Date
   if (!isDeepStrictEqual({ ...before }, derived)) {
     await writeDerived(tx, key, derived, now)
     await recordChange(tx, deployment, { before, derived }, now)
-    await notifyChanges(tx, key.org_id, [{ type: 'deployment', id: key.id }])
+    await notifyUpdates(tx, key.org_id, [update('deployment', key.id)])
   }
   return { facts, before, derived }
 }

@@ -1,7 +1,5 @@
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { Job } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
@@ -18,15 +16,6 @@ import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import { noteEvaluation, removeEvaluation, writeEvaluation } from './evaluation.store.ts'
 import { acceptsPolicies, blockingReasons, isShown, policyApproval, toStoredEvaluation } from './evaluation.ts'
-
-/** Evaluates the policies of a deployment that a code host asked us about. */
-export const decideByPolicyJob: Job<Services, DeploymentKey> = {
-  name: 'deployments.decide-by-policy',
-  payload: payloadOf('org_id', 'id'),
-  attemptsMax: 10,
-  once: ({ org_id, id }) => `${org_id} ${id}`,
-  run: decideByPolicy,
-}
 
 /**
  * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation

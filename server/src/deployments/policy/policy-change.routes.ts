@@ -9,6 +9,7 @@ import { removePolicy } from '../../compliance/policies/remove-policy.ts'
 import { readPolicyText, validatePolicyText } from '../../compliance/policy-file/read-policy-text.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { listGatesOfPolicy } from '../gates/configure/configured-gate.store.ts'
 import { DryRun } from './policy-trial.schema.ts'
@@ -23,7 +24,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
   app.post(
     `${PATH}/validate`,
     {
-      config,
+      config: { ...config, updates: 'none' },
       schema: {
         operationId: 'validatePolicy',
         summary: 'Validate a policy file',
@@ -42,7 +43,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
   app.post(
     `${PATH}/dry-run`,
     {
-      config,
+      config: { ...config, updates: 'none' },
       schema: {
         operationId: 'dryRunPolicy',
         summary: 'Try a policy file',
@@ -65,7 +66,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
   app.post(
     PATH,
     {
-      config,
+      config: { ...config, updates: ({ created }) => [update('policy', created)] },
       schema: {
         operationId: 'applyPolicy',
         summary: 'Apply a policy file',
@@ -84,10 +85,12 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
         },
       },
     },
-    async ({ actor, body }, reply) => {
+    async (request, reply) => {
+      const { actor, body } = request
       const { file: source, expected_version } = body
       const policy = { definition: readPolicyText(source), source, bundle: null, file: null, expected_version }
       const applied = await applyPolicy(services, actor.org_id, authorOf(actor, body), policy)
+      request.created = applied.id
       return reply.code(applied.changed ? 201 : 200).send({ data: applied })
     },
   )
@@ -95,7 +98,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
   app.delete(
     `${PATH}/:id`,
     {
-      config,
+      config: { ...config, updates: ({ params }) => [update('policy', params.id)] },
       schema: {
         operationId: 'deletePolicy',
         summary: 'Delete a policy',

@@ -1,5 +1,5 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
-import { whenNeeded } from '../when-needed.ts'
+import { lazy } from '../lazy.ts'
 
 type Serializers = ReturnType<ReturnType<typeof SerializerSelector>>
 type Serializer = ReturnType<Serializers>
@@ -16,7 +16,7 @@ type Schemas = Record<string, unknown>
 export function compileSerializers(shared: unknown, options: Options): Serializers {
   const compiled = new Map<string, Serializer>()
   return (route) => {
-    const serializer = whenNeeded(() => serializerOf(route))
+    const serializer = lazy(() => serializerOf(route))
     return (value) => serializer()(value)
   }
 

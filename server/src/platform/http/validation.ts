@@ -9,7 +9,7 @@ import type {
   FastifySchemaValidationError,
 } from 'fastify'
 import type { TObject } from 'typebox'
-import { whenNeeded } from '../when-needed.ts'
+import { lazy } from '../lazy.ts'
 import type { ApiError } from './api-error.ts'
 import { type FieldError, invalidField, invalidFields, pointerToken } from './errors.ts'
 import { Closed } from './schemas.ts'
@@ -22,8 +22,8 @@ const NOT_A_FIELD = 'is not a field of this request'
  * text, so their values are coerced. Fastify's own Ajv would coerce and strip silently everywhere.
  */
 export function registerValidation(app: FastifyInstance): void {
-  const literal = whenNeeded(() => createAjv({ coerceTypes: false }))
-  const coercing = whenNeeded(() => createAjv({ coerceTypes: true }))
+  const literal = lazy(() => createAjv({ coerceTypes: false }))
+  const coercing = lazy(() => createAjv({ coerceTypes: true }))
   const compile: FastifySchemaCompiler<AnySchema> = ({ schema, httpPart }) => {
     const validate = compiledWhenUsed(httpPart === 'body' ? literal : coercing, schema)
     return httpPart === 'querystring' ? withPlainNumbers(schema as TObject, validate) : validate
@@ -46,7 +46,7 @@ type Validate = (value: unknown) => true | { error: FastifySchemaValidationError
  * of all routes would delay every start.
  */
 function compiledWhenUsed(ajv: () => Ajv, schema: AnySchema): Validate {
-  const compiled = whenNeeded<ValidateFunction>(() => ajv().compile(schema))
+  const compiled = lazy<ValidateFunction>(() => ajv().compile(schema))
   return (value) => {
     const validate = compiled()
     return validate(value) || { error: (validate.errors ?? []) as FastifySchemaValidationError[] }

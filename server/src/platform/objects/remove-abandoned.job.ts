@@ -1,7 +1,7 @@
 import { type Clock, MINUTE_MS } from '../clock.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
-import type { ScheduledJob } from '../queue/job.ts'
+import { scheduledJob } from '../queue/job.ts'
 import { forgetAbandonedObjects, lockAbandonedObjects, postponeAbandonedObjects } from './abandoned-objects.store.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -15,15 +15,14 @@ const OBJECTS_AT_ONCE_MAX = 50
 const BATCHES_MAX = 40
 
 /** Removes objects that no row refers to any more. Runs every minute. */
-export const removeAbandoned: ScheduledJob<Context> = {
-  name: 'objects.remove-abandoned',
+export const removeAbandoned = scheduledJob<Context>('objects.remove-abandoned', {
   schedule: '* * * * *',
   async run(context) {
     for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
       if ((await removeBatch(context)) < OBJECTS_AT_ONCE_MAX) return
     }
   },
-}
+})
 
 /** Removes all that are due now, and returns how many entries it took. */
 export async function removeAllAbandoned(context: Context): Promise<number> {
@@ -59,8 +58,7 @@ async function removeBatch({ sql, objects, clock, log }: Context): Promise<numbe
 }
 
 /** Removes the files of aborted transfers. Runs every hour. */
-export const sweepObjects: ScheduledJob<{ objects: ObjectStore; clock: Clock }> = {
-  name: 'objects.sweep',
+export const sweepObjects = scheduledJob<{ objects: ObjectStore; clock: Clock }>('objects.sweep', {
   schedule: '17 * * * *',
   run: ({ objects, clock }) => objects.sweep(clock.now()),
-}
+})

@@ -1,26 +1,80 @@
-import type { TSchema } from 'typebox'
 import type { Db } from '../db/sql.ts'
-import type { Job } from './job.ts'
-import { enqueue } from './job.ts'
+import type { Update } from '../updates/update.ts'
+import { enqueue, enqueueWith, type Job, job } from './job.ts'
+import type { PayloadSchema } from './payload.ts'
+
+/** What an event is about. `id` is null where it is about several objects. */
+type Subject = { type: string; id: string | null; repository?: string; url?: string }
+
+/** Who caused an event. */
+type EventActor = { type: string; id: string | null; name: string }
+
+type EventDefinition<Payload extends object> = {
+  /** Its ids. A payload with `org_id` is that of an event of one organization. */
+  readonly payload: PayloadSchema<Payload>
+  /** The live updates that are sent when all subscribers have been called. */
+  readonly updates: (payload: Payload) => readonly Update[]
+  readonly subject: (payload: Payload) => Subject
+  /** Events with the same key have one job while it waits, as with jobs. */
+  readonly once?: (payload: Payload) => string
+  /** The name that its job is stored with, where the event was called otherwise before. */
+  readonly queuedAs?: string
+}
 
 /**
- * Something that happened in a slice. Slices above it subscribe without the slice knowing them. The
- * name is `slice.noun.past-tense`.
+ * Something that happened in a slice. Slices above it subscribe without the slice knowing them.
  */
-export type Event<Payload extends object> = {
-  name: string
-  payload: TSchema
-  /** Events with the same key are one while they wait, as with jobs. */
-  once?(payload: Payload): string
-  /** Never set: it ties the event's type to its payload's. */
-  readonly carries?: Payload
+export type Event<Payload extends object> = EventDefinition<Payload> & {
+  /**
+   * `noun.past-tense` where the catalogue of events has it (specification, "Events");
+   * `slice.noun.past-tense` for what only slices hear of.
+   */
+  readonly name: string
+}
+
+export function event<Payload extends object>(name: string, definition: EventDefinition<Payload>): Event<Payload> {
+  return { name, ...definition }
 }
 
 const ATTEMPTS_MAX = 10
+const VERSION = 1
 
-/** Publishes an event in the caller's transaction: the change and its event are stored together. */
-export async function publish<Payload extends object>(db: Db, event: Event<Payload>, payload: Payload): Promise<void> {
-  await enqueue(db, { ...queued(event), attemptsMax: ATTEMPTS_MAX }, payload)
+/** What is known of an event besides its payload. */
+type Circumstances = { actor?: EventActor; previous?: object }
+
+/**
+ * Publishes an event in the caller's transaction: the change, the event's row and the job that
+ * calls its subscribers are stored together. An event that concerns every organization has a job
+ * only, because each row belongs to one organization.
+ */
+export async function publish<Payload extends object>(
+  db: Db,
+  published: Event<Payload>,
+  payload: Payload,
+  circumstances: Circumstances = {},
+): Promise<void> {
+  const queued = { ...queuedJob(published), attemptsMax: ATTEMPTS_MAX }
+  const { org_id } = payload as { org_id?: string }
+  if (org_id === undefined) return enqueue(db, queued, payload)
+  await enqueueWith(db, insertion(db, org_id, published, { payload, ...circumstances }), queued, payload)
+}
+
+/** SQL: stores the row of an event, in the shape in which events are told to others. */
+function insertion<Payload extends object>(
+  db: Db,
+  orgId: string,
+  { name, subject }: Event<Payload>,
+  { payload, actor, previous }: Circumstances & { payload: Payload },
+): ReturnType<Db> {
+  const { org_id: _, ...data } = payload as { org_id?: string }
+  const { type, id, repository = null, url = null } = subject(payload)
+  const about = { type, id, repository, url }
+  return db`
+    insert into events (org_id, type, version, actor, subject, data, previous)
+    values (
+      ${orgId}, ${name}, ${VERSION}, ${actor ? db.json(actor) : null}, ${db.json(about)}, ${db.json(data)},
+      ${previous ? db.json(previous as never) : null}
+    )`
 }
 
 /**
@@ -28,19 +82,21 @@ export async function publish<Payload extends object>(db: Db, event: Event<Paylo
  * once. When a subscriber fails, all of them are called again, so each must be safe to call twice.
  */
 export function subscribe<Context, Payload extends object>(
-  event: Event<Payload>,
+  subscribed: Event<Payload>,
   ...subscribers: ((context: Context, payload: Payload) => Promise<void>)[]
 ): Job<Context, Payload> {
-  return {
-    ...queued(event),
-    payload: event.payload,
+  const { name, once } = queuedJob(subscribed)
+  return job<Context, Payload>(name, {
+    payload: subscribed.payload,
     attemptsMax: ATTEMPTS_MAX,
+    ...(once && { once }),
     run: async (context, payload) => {
       for (const notify of subscribers) await notify(context, payload)
     },
-  }
+    updates: subscribed.updates,
+  })
 }
 
-function queued<Payload extends object>({ name, once }: Event<Payload>): Pick<Job<never, Payload>, 'name' | 'once'> {
-  return { name: `event ${name}`, ...(once && { once }) }
+function queuedJob<Payload extends object>({ name, queuedAs, once }: Event<Payload>) {
+  return { name: `event ${queuedAs ?? name}`, ...(once && { once }) }
 }

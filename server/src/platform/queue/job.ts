@@ -1,47 +1,102 @@
-import type { TSchema } from 'typebox'
 import type { Db } from '../db/sql.ts'
+import type { Lazy } from '../lazy.ts'
+import { EVERY_ORGANIZATION, type Update } from '../updates/update.ts'
+import type { UpdateFeed } from '../updates/update-feed.ts'
 import { causeFlags } from './job-work.ts'
-
-/** A kind of background job. `Context` is what the program passes to every job. */
-export type Job<Context, Payload = unknown> = {
-  /** `slice.verb-noun`. It is stored with every queued job, so it never changes. */
-  name: string
-  /** Ids only. A job whose payload does not match this schema fails. */
-  payload: TSchema
-  /**
-   * How often the job may fail (throw) before it is given up; the pauses between the tries grow. A
-   * mistake of a user is not a failure: it ends in a state that the user can see.
-   */
-  attemptsMax: number
-  /**
-   * Of the jobs that wait, those with the lowest number start first; the default is 0. Work that
-   * follows an import has a higher one, so that it does not hold up what people wait for.
-   */
-  priority?: number
-  /**
-   * Jobs with the same key are one while they wait: queued twice before it starts, the job runs
-   * once.
-   */
-  once?(payload: Payload): string
-  /**
-   * Must be safe to run twice. `stopping` is aborted when the worker stops: a job that takes long
-   * then rolls back and throws, and is run again from the start, without having used up a try.
-   */
-  run(context: Context, payload: Payload, stopping?: AbortSignal): Promise<void>
-  /**
-   * Called when the job will not be tried again, so that nothing waits for it. Must be safe to call
-   * twice.
-   */
-  giveUp?(context: Context, payload: Payload, cause: GiveUpCause): Promise<void>
-}
+import type { PayloadSchema } from './payload.ts'
 
 /** The last try failed, or the worker died during too many tries. */
 export type GiveUpCause = { cause: 'failed' } | { cause: 'interrupted'; times: number }
 
+type Run<Context, Payload> = (context: Context, payload: Payload, stopping?: AbortSignal) => Promise<void>
+type GiveUp<Context, Payload> = (context: Context, payload: Payload, cause: GiveUpCause) => Promise<void>
+
+/** A kind of background job. `Context` is what the program passes to every job. */
+export type Job<Context, Payload = unknown> = {
+  /** `slice.verb-noun`. It is stored with every queued job, so it never changes. */
+  readonly name: string
+  /** Ids only. A job whose payload does not match this schema fails. */
+  readonly payload: PayloadSchema<Payload>
+  /**
+   * How often the job may fail (throw) before it is given up; the pauses between the tries grow. A
+   * mistake of a user is not a failure: it ends in a state that the user can see.
+   */
+  readonly attemptsMax: number
+  /**
+   * Of the jobs that wait, those with the lowest number start first; the default is 0. Work that
+   * follows an import has a higher one, so that it does not hold up what people wait for.
+   */
+  readonly priority?: number
+  /**
+   * Jobs with the same key are one while they wait: queued twice before it starts, the job runs
+   * once.
+   */
+  readonly once?: (payload: Payload) => string
+  /**
+   * Must be safe to run twice. `stopping` is aborted when the worker stops: a job that takes long
+   * then rolls back and throws, and is run again from the start, without having used up a try.
+   */
+  readonly run: Run<Context, Payload>
+  /**
+   * Called when the job will not be tried again, so that nothing waits for it. Must be safe to call
+   * twice.
+   */
+  readonly giveUp?: GiveUp<Context, Payload>
+}
+
+/** Work that is lazy is loaded by the first job that runs it. */
+type JobDefinition<Context, Payload> = Omit<Job<Context, Payload>, 'name' | 'run' | 'giveUp'> & {
+  readonly run: Run<Context, Payload> | Lazy<Promise<Run<Context, Payload>>>
+  readonly giveUp?: GiveUp<Context, Payload> | Lazy<Promise<GiveUp<Context, Payload>>>
+  /** The live updates that are sent when the job has run. */
+  readonly updates?: (payload: Payload) => readonly Update[]
+}
+
+/** Defines a job. jobs.ts lists each one. */
+export function job<Context, Payload extends object>(
+  name: string,
+  { run, giveUp, updates, ...definition }: JobDefinition<Context, Payload>,
+): Job<Context, Payload> {
+  const loaded = whenLoaded(run)
+  return {
+    ...definition,
+    name,
+    run: updates ? withUpdates(loaded, updates) : loaded,
+    ...(giveUp && { giveUp: whenLoaded(giveUp) }),
+  }
+}
+
+function whenLoaded<Args extends unknown[]>(
+  work: ((...args: Args) => Promise<void>) | Lazy<Promise<(...args: Args) => Promise<void>>>,
+): (...args: Args) => Promise<void> {
+  if (!('isLazy' in work)) return work
+  return async (...args) => (await work())(...args)
+}
+
+/** What has changed is noted after the work, so that readers see it. */
+function withUpdates<Context, Payload extends object>(
+  run: Run<Context, Payload>,
+  updates: (payload: Payload) => readonly Update[],
+): Run<Context, Payload> {
+  return async (context, payload, stopping) => {
+    await run(context, payload, stopping)
+    const { org_id } = payload as { org_id?: string }
+    ;(context as { updates: UpdateFeed }).updates.note(org_id ?? EVERY_ORGANIZATION, updates(payload))
+  }
+}
+
 /** A job that is started by the clock, once in the whole installation. */
 export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
   /** crontab(5) notation, in UTC. */
-  schedule: string
+  readonly schedule: string
+}
+
+/** Defines a job that is started by the clock. jobs.ts lists each one. */
+export function scheduledJob<Context>(
+  name: string,
+  definition: Omit<ScheduledJob<Context>, 'name'>,
+): ScheduledJob<Context> {
+  return { name, ...definition }
 }
 
 /** What identifies a job to the queue. */
@@ -57,27 +112,57 @@ export async function enqueue<Payload extends object>(
   payload: Payload,
   delayMs = 0,
 ): Promise<void> {
-  const key = job.once ? `${job.name} ${job.once(payload)}` : null
-  const added = db`
+  const key = keyOf(job, payload)
+  if (key === null || delayMs > 0) await addedJob(db, job, payload, delayMs)
+  else await db`with ${onceWaiting(db, job, key, payload)}`
+}
+
+/** Queues a job in the same statement that writes something else. */
+export async function enqueueWith<Payload extends object>(
+  db: Db,
+  written: ReturnType<Db>,
+  job: QueuedJob<Payload>,
+  payload: Payload,
+): Promise<void> {
+  const key = keyOf(job, payload)
+  await db`
+    with written as (${written})${
+      key === null ? addedJob(db, job, payload, 0) : db`, ${onceWaiting(db, job, key, payload)}`
+    }`
+}
+
+function keyOf<Payload>(job: QueuedJob<Payload>, payload: Payload): string | null {
+  return job.once ? `${job.name} ${job.once(payload)}` : null
+}
+
+function addedJob<Payload>(db: Db, job: QueuedJob<Payload>, payload: Payload, delayMs: number): ReturnType<Db> {
+  return db`
     select graphile_worker.add_job(
       ${job.name}::text,
       ${db.json(payload as never)}::json,
       run_at => now() + ${delayMs} * interval '1 millisecond',
       max_attempts => ${job.attemptsMax}::int,
-      job_key => ${key}::text,
+      job_key => ${keyOf(job, payload)}::text,
       priority => ${job.priority ?? 0}::int,
       flags => ${causeFlags()}::text[]
     )`
-  if (key === null || delayMs > 0) await added
-  else
-    await db`
-      with waiting as (${waitingJob(db, key, payload)}), told as (
-        select pg_notify('jobs:insert', '{"count":1}')
-        from waiting
-      )
-      (${added} where not exists (select from waiting))
-      union all
-      (select null from told)`
+}
+
+/** What follows `with`: queues a job that is one while it waits. */
+function onceWaiting<Payload extends object>(
+  db: Db,
+  job: QueuedJob<Payload>,
+  key: string,
+  payload: Payload,
+): ReturnType<Db> {
+  return db`
+    waiting as (${waitingJob(db, key, payload)}), told as (
+      select pg_notify('jobs:insert', '{"count":1}')
+      from waiting
+    )
+    (${addedJob(db, job, payload, 0)} where not exists (select from waiting))
+    union all
+    (select null from told)`
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { findNextChain, readEnd } from './chain.store.ts'
 import { isSettled, type StoredBreak } from './chain-break.ts'
@@ -7,8 +7,7 @@ import type { ChainKey } from './link.ts'
 import { verifyChain, type Walk } from './verify-chain.ts'
 
 /** Verifies every chain once a day, at an unusual minute to spread the load. */
-export const verifyChainsDaily: ScheduledJob<Services> = {
-  name: 'provenance.verify-chains',
+export const verifyChainsDaily = scheduledJob<Services>('provenance.verify-chains', {
   schedule: '23 3 * * *',
   async run(services, _payload, stopping): Promise<void> {
     const { chains, links, breaks } = await verifyChains(services, listChains(services, null), { stopping })
@@ -17,7 +16,7 @@ export const verifyChainsDaily: ScheduledJob<Services> = {
     if (breaks.length + unlinked === 0) services.log.info(counts, 'The chains of change records were verified')
     else services.log.error(counts, 'Chains of change records do not verify; see "provenance verify"')
   },
-}
+})
 
 /** A break that is not acknowledged. */
 export type OpenBreak = StoredBreak & { chain: ChainKey }

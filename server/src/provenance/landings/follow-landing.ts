@@ -9,7 +9,7 @@ import { branchName } from '../../repositories/branch-name.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import { addMergeCommit, type ConcernedBy, insertLanding, listConcerned, type NewLanding } from './landing.store.ts'
 import { firstDue, isLate, SETTLE_MS } from './landing-schedule.ts'
-import { followFactJob, recordChangesJob } from './record-jobs.ts'
+import { followFactJob, recordChangesJob } from './landings.job.ts'
 
 type What = Pick<NewLanding, 'pull_request' | 'push_id' | 'branch' | 'head_sha' | 'merge_sha' | 'landed_at'>
 

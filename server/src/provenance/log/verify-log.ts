@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
 import { findNewestCheckpoint, listCheckpoints, listTiles, type StoredCheckpoint } from './log.store.ts'
@@ -63,14 +63,13 @@ export async function verifyLog(
 }
 
 /** Verifies the transparency log once a day, and logs an error for each contradiction. */
-export const verifyLogDaily: ScheduledJob<Services> = {
-  name: 'provenance.verify-log',
+export const verifyLogDaily = scheduledJob<Services>('provenance.verify-log', {
   schedule: '17 3 * * *',
   run: async (services, _payload, stopping) => {
     const breaks = await verifyLog(services, undefined, stopping)
     for (const found of breaks) services.log.error(found, 'The stored transparency log contradicts itself')
   },
-}
+})
 
 function lost(resource: string): LogBreak {
   return { resource, index: 0, expected: null, found: null }

@@ -1,5 +1,6 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
-import { type callEnded, requestCall } from '../../codehosts/calls/request-call.ts'
+import type { CallEnded } from '../../codehosts/calls/call.events.ts'
+import { requestCall } from '../../codehosts/calls/request-call.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
 import type { DismissReason } from '../../codehosts/host-alert.ts'
@@ -130,8 +131,6 @@ function repositoriesOf(orgId: string, decided: readonly { alert: DecidableAlert
   const byName = new Map(decided.map(({ alert }) => [repositoryNameOf(alert), repositoryOf(orgId, alert)]))
   return byName.values()
 }
-
-type CallEnded = NonNullable<(typeof callEnded)['carries']>
 
 /**
  * After the call of a dismissal or reopening ended: it is delivered, or the state of the host

@@ -1,5 +1,5 @@
 import type { HostAlertName } from '../../codehosts/host-alert.ts'
-import type { OpenAlerts } from '../../codehosts/sync/sync-run.ts'
+import type { OpenAlerts } from '../../codehosts/sync/host-parts.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { HostAlertFacts, HostVersion } from './host-alert-facts.ts'
 

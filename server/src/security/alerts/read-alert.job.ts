@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { type HostClient, isDenied } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import { HOST_ALERT_TYPES, type HostAlert, type HostAlertName } from '../../codehosts/host-alert.ts'
@@ -6,21 +5,21 @@ import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
 import { hostAlertId } from '../../codehosts/host-ids.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { OneOf } from '../../platform/http/schemas.ts'
-import { enqueue, type Job } from '../../platform/queue/job.ts'
+import { enqueue, job } from '../../platform/queue/job.ts'
+import { integer, object, oneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { applyAlert } from './apply-alert.ts'
 import { closeAlert, lockAlerts } from './host-alert.store.ts'
 import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
 
-const Payload = Type.Object({
-  org_id: Type.String(),
-  provider: Type.String(),
-  repository_id: Type.String(),
-  type: OneOf(HOST_ALERT_TYPES),
-  number: Type.Integer(),
+const payload = object({
+  org_id: text,
+  provider: text,
+  repository_id: text,
+  type: oneOf(...HOST_ALERT_TYPES),
+  number: integer,
 })
-type Payload = Static<typeof Payload>
 
 const ATTEMPTS_MAX = 12
 
@@ -28,14 +27,14 @@ const ATTEMPTS_MAX = 12
  * Reads an alert from its host and applies it. An alert that the host no longer has is fixed. One
  * that may not be read any more stays as it is.
  */
-export const readAlertJob: Job<Services, Payload> = {
-  name: 'security.read-alert',
-  payload: Payload,
+export const readAlertJob = job('security.read-alert', {
+  payload,
   attemptsMax: ATTEMPTS_MAX,
   once: ({ org_id, provider, repository_id, type, number }) =>
     `${org_id} ${provider} ${repository_id} ${type} ${number}`,
   run: readAlert,
-}
+  updates: () => [update('alert')],
+})
 
 /** An alert changed: reads it in a job, because the event lacks some of its fields. */
 export async function applyAlertChange(
@@ -47,7 +46,10 @@ export async function applyAlertChange(
   await enqueue(tx, readAlertJob, { org_id, provider: repository.provider, repository_id: repository.id, type, number })
 }
 
-async function readAlert(services: Services, { org_id, provider, repository_id, ...name }: Payload): Promise<void> {
+async function readAlert(
+  services: Services,
+  { org_id, provider, repository_id, ...name }: PayloadOf<typeof payload>,
+): Promise<void> {
   const opened = await openRepository(services, { org_id, provider, repository_id })
   if (opened === null) return
   const { client, repository } = opened

@@ -1,8 +1,7 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { beginStoppable } from '../../platform/db/transaction.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
-import type { Job } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { publish } from '../../platform/queue/event.ts'
+import { job } from '../../platform/queue/job.ts'
 import { branchName, isTracked } from '../../repositories/branch-name.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import { REPOSITORY_KEY, repositoryKeyText } from '../../repositories/repository-key.ts'
@@ -19,30 +18,20 @@ import { lockReportedRepository } from '../repositories/reported-repository.stor
 import { resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
 import { followStatements } from '../vex/apply-statements.ts'
+import { alertsChanged } from './alert.events.ts'
 import { alertFinding } from './alert-finding.ts'
 import { type DueAlert, lockAlertFindings, readDueAlerts } from './due-alert.store.ts'
 import type { AlertRepository } from './host-alert.store.ts'
 
 const ATTEMPTS_MAX = 10
 
-/**
- * Published when findings of alerts changed. `repository` is the name of the repository as
- * `owner/name`.
- */
-export const alertsChanged: Event<{ org_id: string; repository: string }> = {
-  name: 'security.alerts.changed',
-  payload: payloadOf('org_id', 'repository'),
-  once: ({ org_id, repository }) => `${org_id} ${repository}`,
-}
-
 /** Brings the findings of a repository's alerts in line with the alerts that changed. */
-export const reconcileAlertsJob: Job<Services, AlertRepository> = {
-  name: 'security.reconcile-alerts',
+export const reconcileAlertsJob = job('security.reconcile-alerts', {
   payload: REPOSITORY_KEY,
   attemptsMax: ATTEMPTS_MAX,
   once: repositoryKeyText,
   run: reconcileRepository,
-}
+})
 
 async function reconcileRepository(
   services: Services,

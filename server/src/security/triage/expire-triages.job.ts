@@ -1,5 +1,5 @@
 import { SYSTEM } from '../../audit/audit.store.ts'
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { endTriage } from './end-triage.ts'
 import { listExpired, lockTriage } from './ending.store.ts'
@@ -9,11 +9,10 @@ import { lockTriaged } from './writing/triaged-finding.store.ts'
 const TRIAGES_AT_ONCE = 1000
 
 /** Runs every minute and ends the dismissals whose time is over. */
-export const expireTriagesJob: ScheduledJob<Services> = {
-  name: 'security.expire-triages',
+export const expireTriagesJob = scheduledJob<Services>('security.expire-triages', {
   schedule: '* * * * *',
   run: expireTriages,
-}
+})
 
 /** Ends each dismissal in its own transaction. Safe to run twice at the same time. */
 export async function expireTriages({ sql, clock }: Pick<Services, 'sql' | 'clock'>): Promise<void> {

@@ -1,6 +1,7 @@
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { readIssuesById } from '../issues/issue-list.store.ts'
 import { boundedText } from '../vocabulary/bounded-text.ts'
@@ -13,7 +14,11 @@ export async function issueEditRoutes(app: HttpServer, services: Services): Prom
   app.post(
     '/app/api/orgs/:org/security/issues/:id/split',
     {
-      config: { permission: 'triage', feature: 'unique_issues' },
+      config: {
+        permission: 'triage',
+        feature: 'unique_issues',
+        updates: ({ params }) => [update('issue', params.id), update('finding'), update('triage')],
+      },
       schema: {
         operationId: 'splitIssue',
         summary: 'Split an issue',
@@ -40,7 +45,11 @@ export async function issueEditRoutes(app: HttpServer, services: Services): Prom
   app.post(
     '/app/api/orgs/:org/security/issues/merge',
     {
-      config: { permission: 'triage', feature: 'unique_issues' },
+      config: {
+        permission: 'triage',
+        feature: 'unique_issues',
+        updates: () => [update('issue'), update('finding'), update('triage')],
+      },
       schema: {
         operationId: 'mergeIssues',
         summary: 'Merge issues',

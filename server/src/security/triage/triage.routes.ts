@@ -7,6 +7,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Closed, Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { createTriage } from './create-triage.ts'
 import { NewTriageRequest, Triage, TriageId, TriageQuery } from './triage.schema.ts'
@@ -16,13 +17,16 @@ import { undoTriage } from './undo-triage.ts'
 const PATH = `${ORGANIZATION_PATH}/security/triage`
 const TriagePath = Closed({ org: OrganizationSlug, id: TriageId })
 
+/** What a triage changes besides itself. */
+const TRIAGED = [update('issue'), update('finding'), update('alert')]
+
 export async function triageRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql } = services
 
   app.post(
     PATH,
     {
-      config: { permission: 'triage' },
+      config: { permission: 'triage', updates: ({ created }) => [update('triage', created), ...TRIAGED] },
       schema: {
         operationId: 'createTriage',
         summary: 'Dismiss or reopen findings, issues or alerts',
@@ -42,6 +46,7 @@ export async function triageRoutes(app: HttpServer, services: Services): Promise
     async (request, reply) => {
       const { actor, body } = request
       const id = await createTriage(services, actor.org_id, principalOf(actor), body)
+      request.created = id
       reply.code(201)
       return sendData(reply, (await findTriageJson(sql, actor.org_id, id)) as string)
     },
@@ -94,7 +99,7 @@ export async function triageRoutes(app: HttpServer, services: Services): Promise
   app.post(
     `${PATH}/:id/undo`,
     {
-      config: { permission: 'triage' },
+      config: { permission: 'triage', updates: ({ params }) => [update('triage', params.id), ...TRIAGED] },
       schema: {
         operationId: 'undoTriage',
         summary: 'Undo a triage',

@@ -18,7 +18,8 @@ import { followStatements } from '../vex/apply-statements.ts'
 import { importDocument } from '../vex/import-document.ts'
 import { findingOrigin } from '../vocabulary/finding.ts'
 import { copyReport } from './copy-report.ts'
-import { readUploadJob, uploadFinished } from './upload-file.ts'
+import { readUploadJob } from './read-upload.job.ts'
+import { uploadFinished } from './upload.events.ts'
 import {
   type FinishedUpload,
   markFinished,

@@ -5,8 +5,9 @@ import { notFound } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { refuseOtherRepository } from './token-upload.ts'
-import { readUploadJob, reportKey } from './upload-file.ts'
+import { reportKey } from './upload-file.ts'
 import {
   findUploadToComplete,
   lockUploadToComplete,

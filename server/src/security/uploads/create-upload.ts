@@ -19,7 +19,9 @@ import {
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { requireTokenRepository } from './token-upload.ts'
+import { uploadFinished } from './upload.events.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   extendPut,
@@ -31,12 +33,13 @@ import {
   type StoredUpload,
   setUploadTrust,
 } from './upload.store.ts'
-import { type PutAddress, presignReport, readUploadJob, uploadFinished } from './upload-file.ts'
+import { type PutAddress, presignReport } from './upload-file.ts'
 import { refuseOverQuota, refuseTooLarge } from './upload-limits.ts'
 import type { UploadTrust } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
 export type CreatedUpload = {
+  id: string
   json: string
   put: PutAddress | null
   created: boolean
@@ -100,7 +103,7 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
   const json = await findUploadJson(tx, actor.org_id, upload.id, now)
   const awaitsFile = !same || same.status === 'pending'
   const put = awaitsFile ? await presignReport(services, upload, now) : null
-  return { json: json as string, put, created: !same, seenAgain }
+  return { id: upload.id, json: json as string, put, created: !same, seenAgain }
 }
 
 type Uploaded = { row: NewUploadRow; repository: string }

@@ -1,4 +1,4 @@
-import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { scheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { failExpiredUploads, failUnreadUploads } from './overdue-upload.store.ts'
 import { reportKey } from './upload-file.ts'
@@ -7,14 +7,13 @@ import { reportKey } from './upload-file.ts'
  * Runs every minute and fails the uploads that no client or worker will finish. Reads of pending
  * uploads do not depend on it: an expired upload is read as failed.
  */
-export const expireUploadsJob: ScheduledJob<Services> = {
-  name: 'security.expire-uploads',
+export const expireUploadsJob = scheduledJob<Services>('security.expire-uploads', {
   schedule: '* * * * *',
   async run(services) {
     await expireUploads(services)
     await settleUnreadUploads(services)
   },
-}
+})
 
 /** Fails uploads that were not completed within their 15 minutes, and removes their files. */
 export async function expireUploads(services: Services): Promise<void> {

@@ -1,7 +1,7 @@
 import { acrossOrganizations, areSpread, byOrganization, onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { hasLiveJob } from '../../platform/queue/queue.store.ts'
-import { readUploadJob } from './upload-file.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { OUR_FAILURE, UPLOAD_EXPIRED, type UploadKey } from './upload-state.store.ts'
 
 const SETTLED_AT_ONCE_MAX = 500

@@ -14,6 +14,7 @@ import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import {
   countRunUploads,
   findArtifactFigures,
@@ -21,7 +22,6 @@ import {
   type NewUploadRow,
   requeueFailedArtifact,
 } from './upload.store.ts'
-import { readUploadJob } from './upload-file.ts'
 import { markFailed } from './upload-state.store.ts'
 
 const FILENAME_CHARS_MAX = 200

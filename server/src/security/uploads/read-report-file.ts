@@ -7,7 +7,6 @@ import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
 import { measureReading } from './measure-reading.ts'
-import type { ReadUploadPayload } from './upload-file.ts'
 import { reportKey } from './upload-file.ts'
 import {
   markFailed,
@@ -26,7 +25,7 @@ const FILE_GONE = 'The uploaded file is no longer stored. Upload it again.'
  */
 export async function readReportFile(
   services: Services,
-  { org_id, upload_id }: ReadUploadPayload,
+  { org_id, upload_id }: { org_id: string; upload_id: string },
   stopping?: AbortSignal,
 ): Promise<void> {
   const upload = await startParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
@@ -58,7 +57,7 @@ function failureOf(error: unknown): UploadFailure | null {
 /** Fails an upload whose job will not be tried again. Its file can be uploaded again. */
 export async function failUnreadReport(
   services: Services,
-  { org_id, upload_id }: ReadUploadPayload,
+  { org_id, upload_id }: { org_id: string; upload_id: string },
   reason: GiveUpCause,
 ): Promise<void> {
   const error =

@@ -1,5 +1,3 @@
-import type { Event } from '../../platform/queue/event.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 
 /** The type that every report is PUT with. Its format is detected from the contents. */
@@ -21,23 +19,4 @@ export async function presignReport(
   const expected = { sizeBytes: upload.size, sha256: upload.sha256, contentType: CONTENT_TYPE }
   const { url, headers } = await objects.presignPut(reportKey(upload.org_id, upload.id), expected, now)
   return { url, headers }
-}
-
-export type ReadUploadPayload = { org_id: string; upload_id: string }
-
-/**
- * Queued when an upload is complete. `read-report-file.ts` does the work: the API does not load it.
- */
-export const readUploadJob = {
-  name: 'security.read-upload',
-  payload: payloadOf('org_id', 'upload_id'),
-  attemptsMax: 5,
-}
-
-type UploadFinished = { org_id: string; upload_id: string }
-
-/** Published when the findings of a report are stored, or were seen again in another commit. */
-export const uploadFinished: Event<UploadFinished> = {
-  name: 'security.upload.finished',
-  payload: payloadOf('org_id', 'upload_id'),
 }

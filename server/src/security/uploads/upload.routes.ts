@@ -5,6 +5,7 @@ import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { completeUpload } from './complete-upload.ts'
@@ -31,7 +32,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
   app.post(
     '/v1/security/uploads',
     {
-      config: access,
+      config: { ...access, updates: ({ created }) => [update('security_upload', created)] },
       schema: {
         operationId: 'createSecurityUpload',
         summary: 'Create a security upload',
@@ -51,7 +52,8 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async (request, reply) => {
-      const { json, put, created } = await createUpload(services, request.actor, request.body as NewSecurityUpload)
+      const { id, json, put, created } = await createUpload(services, request.actor, request.body as NewSecurityUpload)
+      request.created = id
       return sendData(reply.code(created ? 201 : 200), `{"upload":${json},"put":${JSON.stringify(put)}}`)
     },
   )
@@ -59,7 +61,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
   app.post(
     '/v1/security/uploads/:uploadId/complete',
     {
-      config: access,
+      config: { ...access, updates: ({ params }) => [update('security_upload', params.uploadId)] },
       schema: {
         operationId: 'completeSecurityUpload',
         summary: 'Complete a security upload',

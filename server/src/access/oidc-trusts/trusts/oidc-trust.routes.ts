@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../../platform/http/http-server.ts'
 import { treatMissingBodyAsEmpty } from '../../../platform/http/json-body.ts'
 import { Closed, Envelope } from '../../../platform/http/schemas.ts'
+import { update } from '../../../platform/updates/update.ts'
 import { listConnectedElsewhere } from '../../../repositories/connected-repository.store.ts'
 import type { Services } from '../../../services.ts'
 import { authorOf } from '../../actor.ts'
@@ -42,7 +43,11 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
   app.post(
     PATH,
     {
-      config: { permission: 'manage_integrations', fresh: true },
+      config: {
+        permission: 'manage_integrations',
+        fresh: true,
+        updates: ({ created }) => [update('oidc_trust', created)],
+      },
       schema: {
         operationId: 'createOidcTrust',
         summary: 'Create an OIDC trust',
@@ -59,11 +64,13 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
         response: { 201: Envelope(ListedTrust, 'The trust was created.') },
       },
     },
-    async ({ actor, body }, reply) => {
+    async (request, reply) => {
+      const { actor, body } = request
       const { audience = defaultAudience(services.config), provider = null, expires_at = null, ...given } = body
-      const request = { ...given, audience, provider, expiresAt: expires_at === null ? null : new Date(expires_at) }
+      const wanted = { ...given, audience, provider, expiresAt: expires_at === null ? null : new Date(expires_at) }
       const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
-      const trust = await createTrust(needs, actor.org_id, grantorOf(actor, body), request)
+      const trust = await createTrust(needs, actor.org_id, grantorOf(actor, body), wanted)
+      request.created = trust.id
       return reply.code(201).send({ data: { ...trust, revoked_at: null, last_used_at: null } })
     },
   )
@@ -71,7 +78,11 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
   app.post(
     `${PATH}/:id/revoke`,
     {
-      config: { permission: 'manage_integrations', fresh: true },
+      config: {
+        permission: 'manage_integrations',
+        fresh: true,
+        updates: ({ params }) => [update('oidc_trust', params.id)],
+      },
       preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'revokeOidcTrust',
@@ -93,7 +104,7 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
   app.post(
     `${PATH}/test`,
     {
-      config: { permission: 'manage_integrations' },
+      config: { permission: 'manage_integrations', updates: 'none' },
       schema: {
         operationId: 'testOidcToken',
         summary: 'Test an OIDC token',

@@ -6,18 +6,12 @@ import { lockName } from '../../../platform/db/advisory-lock.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
 import { invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
-import { type Event, publish } from '../../../platform/queue/event.ts'
-import { payloadOf } from '../../../platform/queue/payload.ts'
+import { publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
 import type { ConfiguredGate, GateSettings } from './configured-gate.schema.ts'
 import { countGates, GATES_PER_ORGANIZATION_MAX, lockGate, removeGate, writeGate } from './configured-gate.store.ts'
 import { requireGate } from './configured-gate.ts'
-
-/** Published when a gate was created or changed. */
-export const gateConfigured: Event<{ org_id: string }> = {
-  name: 'deployments.gate.configured',
-  payload: payloadOf('org_id'),
-}
+import { gateConfigured } from './gate.events.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock'>
 
@@ -98,7 +92,7 @@ export async function deleteGate(
 
 async function store(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
   await writeGate(tx, orgId, gate, author)
-  await publish(tx, gateConfigured, { org_id: orgId })
+  await publish(tx, gateConfigured, { org_id: orgId }, { actor: author.principal })
 }
 
 /** The lock makes simultaneous calls count each other's gate. */

@@ -7,6 +7,7 @@ import { notFound } from '../../../platform/http/errors.ts'
 import type { HttpServer } from '../../../platform/http/http-server.ts'
 import { Closed, Envelope } from '../../../platform/http/schemas.ts'
 import { isUuid } from '../../../platform/ids.ts'
+import { update } from '../../../platform/updates/update.ts'
 import type { Services } from '../../../services.ts'
 import { changeGate, createGate, deleteGate } from './configure-gate.ts'
 import { ConfiguredGate, GateUpdate, GateVersion, NewConfiguredGate } from './configured-gate.schema.ts'
@@ -39,7 +40,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
   app.post(
     PATH,
     {
-      config: { permission: 'manage_gates' },
+      config: { permission: 'manage_gates', updates: ({ created }) => [update('gate', created)] },
       schema: {
         operationId: 'createConfiguredGate',
         summary: 'Create a gate',
@@ -54,9 +55,11 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
         response: { 201: Envelope(ConfiguredGate, 'The gate was created.') },
       },
     },
-    async ({ actor, body }, reply) => {
+    async (request, reply) => {
+      const { actor, body } = request
       const { reason: _, ...given } = body
       const gate = await createGate(services, actor.org_id, authorOf(actor, body), { ...DEFAULTS, ...given })
+      request.created = gate.id
       return reply.code(201).send({ data: gate })
     },
   )
@@ -84,7 +87,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
   app.patch(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_gates' },
+      config: { permission: 'manage_gates', updates: ({ params }) => [update('gate', params.id)] },
       schema: {
         operationId: 'updateConfiguredGate',
         summary: 'Change a gate',
@@ -110,7 +113,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
   app.delete(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_gates' },
+      config: { permission: 'manage_gates', updates: ({ params }) => [update('gate', params.id)] },
       schema: {
         operationId: 'deleteConfiguredGate',
         summary: 'Delete a gate',

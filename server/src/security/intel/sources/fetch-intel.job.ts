@@ -2,21 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { IntelSettings } from '../../../config.ts'
-import type { ScheduledJob } from '../../../platform/queue/job.ts'
+import { scheduledJob } from '../../../platform/queue/job.ts'
 import type { Services } from '../../../services.ts'
 import { fetchFile } from './fetch-file.ts'
 import { importEpss, importKev } from './import-full-source.ts'
 import { importOsv } from './import-osv.ts'
 
 /** Runs once a day, at an unusual minute to spread the load, if the settings contain addresses. */
-export const fetchIntelDaily: ScheduledJob<Services> = {
-  name: 'security.fetch-intel',
+export const fetchIntelDaily = scheduledJob<Services>('security.fetch-intel', {
   schedule: '43 4 * * *',
   async run(services): Promise<void> {
     const { intel } = services.config
     if (intel !== null) await fetchIntel(services, intel)
   },
-}
+})
 
 /**
  * Downloads and imports every address in the settings. A failure does not stop the others: all

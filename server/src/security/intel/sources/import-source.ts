@@ -1,17 +1,9 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import type { Event } from '../../../platform/queue/event.ts'
 import { publish } from '../../../platform/queue/event.ts'
-import { payloadOf } from '../../../platform/queue/payload.ts'
 import type { Services } from '../../../services.ts'
+import { intelImported } from './intel.events.ts'
 import type { FileFacts } from './intel-file.ts'
 import { lockSource, recordImport, type SourceName } from './intel-source.store.ts'
-
-/** Published by every import of vulnerability intelligence. It concerns all organizations. */
-export const intelImported: Event<{ source: string }> = {
-  name: 'security.intel.imported',
-  payload: payloadOf('source'),
-  once: () => 'any',
-}
 
 /** How many records an import changed. */
 export type Changes = { added: number; changed: number; removed: number }

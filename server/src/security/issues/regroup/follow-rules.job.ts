@@ -1,4 +1,4 @@
-import type { ScheduledJob } from '../../../platform/queue/job.ts'
+import { scheduledJob } from '../../../platform/queue/job.ts'
 import type { Services } from '../../../services.ts'
 import { regroupOrganization } from './regroup-organization.ts'
 import { forgetRuleChange, hasUnfinishedRun, nextOutdatedOrganization } from './rule-change.store.ts'
@@ -7,8 +7,7 @@ import { forgetRuleChange, hasUnfinishedRun, nextOutdatedOrganization } from './
  * After an upgrade with new grouping rules, regroups the findings of every organization once. An
  * interrupted regroup continues within minutes. It can be undone as any other regroup.
  */
-export const followRules: ScheduledJob<Services> = {
-  name: 'security.follow-rules',
+export const followRules = scheduledJob<Services>('security.follow-rules', {
   schedule: '* * * * *',
   async run(services, _payload, stopping) {
     const { sql, clock } = services
@@ -18,7 +17,7 @@ export const followRules: ScheduledJob<Services> = {
       orgId = await nextOutdatedOrganization(sql, clock.now())
     }
   },
-}
+})
 
 /** An unfinished run may have applied the earlier rules to some repositories: another follows. */
 async function regroupOutdated(services: Services, orgId: string, stopping?: AbortSignal): Promise<void> {

@@ -1,18 +1,8 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import { type Event, publish } from '../../../platform/queue/event.ts'
-import { payloadOf } from '../../../platform/queue/payload.ts'
+import { publish } from '../../../platform/queue/event.ts'
 import { refreshIssues } from '../../issues/writing/issue-refresh.store.ts'
+import { findingsTriaged } from './triage.events.ts'
 import { listNamesOfIssues } from './triage.store.ts'
-
-/**
- * Published when findings of a repository were triaged. `repository` is the name of the repository
- * as `owner/name`.
- */
-export const findingsTriaged: Event<{ org_id: string; repository: string }> = {
-  name: 'security.findings.triaged',
-  payload: payloadOf('org_id', 'repository'),
-  once: ({ org_id, repository }) => `${org_id} ${repository}`,
-}
 
 /**
  * Updates the issues whose findings were triaged, and lets gates and results be evaluated again.

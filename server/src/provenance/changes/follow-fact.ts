@@ -1,10 +1,10 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { enqueue, type Job } from '../../platform/queue/job.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { appendLink } from '../chain/append-link.ts'
 import { type Landing, lockLanding, postponeLanding } from '../landings/landing.store.ts'
 import { firstDue } from '../landings/landing-schedule.ts'
-import { followFactJob, recordChangesJob } from '../landings/record-jobs.ts'
+import { recordChangesJob } from '../landings/landings.job.ts'
 import { findChange, noteAmendment, type StoredChange } from './change.store.ts'
 import type { Amendment } from './change-record.ts'
 import { describeResults } from './describe-change.ts'
@@ -17,14 +17,15 @@ const AMENDMENTS_MAX = 500
  * Follows a review, check or run of a landing. The landing is locked: a record that is being
  * written either contains the fact, or is amended.
  */
-export const followFact: Job<Services, { org_id?: string; landing_id: number }> = {
-  ...followFactJob,
-  run: (services, { org_id, landing_id: id }) =>
-    services.sql.begin(async (tx) => {
-      const landing = await lockLanding(tx, { ...(org_id !== undefined && { org_id }), id })
-      if (landing.state === 'waiting') await wake(services, tx, landing)
-      if (landing.state === 'recorded') await amend(services, tx, landing)
-    }),
+export async function followFact(
+  services: Services,
+  { org_id, landing_id: id }: { org_id?: string; landing_id: number },
+): Promise<void> {
+  await services.sql.begin(async (tx) => {
+    const landing = await lockLanding(tx, { ...(org_id !== undefined && { org_id }), id })
+    if (landing.state === 'waiting') await wake(services, tx, landing)
+    if (landing.state === 'recorded') await amend(services, tx, landing)
+  })
 }
 
 /** The record may be due. A landing whose host does not answer keeps its pause. */

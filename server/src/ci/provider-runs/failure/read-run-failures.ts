@@ -2,11 +2,11 @@ import type { HostClient } from '../../../codehosts/code-host.ts'
 import { openRepository } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostJob } from '../../../codehosts/host-run.ts'
-import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import { enqueue } from '../../../platform/queue/job.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { markUnscored } from '../provider-run.store.ts'
-import { completeRunsJob, readRunFailuresJob } from '../provider-run-jobs.ts'
+import { completeRunsJob } from '../provider-runs.job.ts'
 import { upsertJobs } from '../run-job.store.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
 import { listUnreadFailures, storeFailure, type UnreadFailure } from './run-failure.store.ts'
@@ -21,22 +21,19 @@ type Reading = { client: HostClient; reads: TolerantReads; repository: HostRepos
  * and the end of their logs. What cannot be read now is read again later; until then the rest
  * explains the failure.
  */
-export const readRunFailures: Job<Services, RepositoryKey> = {
-  ...readRunFailuresJob,
-  async run(services, key): Promise<void> {
-    const opened = await openRepository(services, key)
-    if (opened === null) return
-    const reads = tolerantReads()
-    const runs = await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)
-    for (const run of runs) await readOne(services, { ...opened, reads }, key.org_id, run)
-    await markUnscored(
-      services.sql,
-      key,
-      runs.map(({ run_id }) => run_id),
-    )
-    if (runs.length > 0) await enqueue(services.sql, completeRunsJob, key)
-    reads.end()
-  },
+export async function readRunFailures(services: Services, key: RepositoryKey): Promise<void> {
+  const opened = await openRepository(services, key)
+  if (opened === null) return
+  const reads = tolerantReads()
+  const runs = await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)
+  for (const run of runs) await readOne(services, { ...opened, reads }, key.org_id, run)
+  await markUnscored(
+    services.sql,
+    key,
+    runs.map(({ run_id }) => run_id),
+  )
+  if (runs.length > 0) await enqueue(services.sql, completeRunsJob, key)
+  reads.end()
 }
 
 async function readOne({ sql, clock }: Services, reading: Reading, orgId: string, run: UnreadFailure) {

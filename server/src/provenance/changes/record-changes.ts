@@ -2,51 +2,33 @@ import type { HostBranchRules } from '../../codehosts/host-change.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
-import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { type HostReads, openHostReads } from '../landings/host-reads.ts'
-import {
-  findNextDue,
-  listDueLandings,
-  listDueRepositories,
-  postponeImport,
-  postponeLanding,
-} from '../landings/landing.store.ts'
+import { findNextDue, listDueLandings, postponeImport, postponeLanding } from '../landings/landing.store.ts'
 import { AFTER_ERROR, laterTry } from '../landings/landing-schedule.ts'
+import { recordChangesJob } from '../landings/landings.job.ts'
 import type { LandingPass } from '../landings/read-landing.ts'
-import { recordChangesJob } from '../landings/record-jobs.ts'
 import { settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20
 const SLICE_MS = 5000
-const REPOSITORIES_MAX = 1000
 const SOON_MS = 3 * MINUTE_MS
 
 /**
  * Works on some due landings of a repository, unless another process does. Then it queues itself
  * again, so that an import takes turns with other jobs.
  */
-export const recordChanges: Job<Services, RepositoryKey> = {
-  ...recordChangesJob,
-  async run(services, repository, stopping) {
-    const key = `record changes ${repositoryKeyText(repository)}`
-    const ran = await runAlone(services.sql, key, () => settleSome(services, repository, stopping))
-    stopping?.throwIfAborted()
-    if (ran) await queueNext(services, repository)
-  },
-}
-
-/**
- * Queues the job of repositories with due landings: for their deadlines, and where a job was lost.
- */
-export const recordDueChanges: ScheduledJob<Services> = {
-  name: 'provenance.record-due-changes',
-  schedule: '* * * * *',
-  async run({ sql, clock }) {
-    for (const repository of await listDueRepositories(sql, clock.now(), REPOSITORIES_MAX))
-      await enqueue(sql, recordChangesJob, repository)
-  },
+export async function recordChanges(
+  services: Services,
+  repository: RepositoryKey,
+  stopping?: AbortSignal,
+): Promise<void> {
+  const key = `record changes ${repositoryKeyText(repository)}`
+  const ran = await runAlone(services.sql, key, () => settleSome(services, repository, stopping))
+  stopping?.throwIfAborted()
+  if (ran) await queueNext(services, repository)
 }
 
 async function settleSome(services: Services, repository: RepositoryKey, stopping?: AbortSignal): Promise<void> {

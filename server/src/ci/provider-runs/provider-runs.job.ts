@@ -1,5 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { enqueue } from '../../platform/queue/job.ts'
+import { lazy } from '../../platform/lazy.ts'
+import { enqueue, job } from '../../platform/queue/job.ts'
+import { update } from '../../platform/updates/update.ts'
 import { REPOSITORY_KEY, type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import { markUnscored } from './provider-run.store.ts'
 
@@ -7,31 +9,34 @@ import { markUnscored } from './provider-run.store.ts'
 const AFTER_IMPORT = 10
 
 /** Computes the scores of runs, and queues the two jobs below if they have work. */
-export const completeRunsJob = {
-  name: 'ci.complete-runs',
+export const completeRunsJob = job('ci.complete-runs', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
-}
+  run: lazy(async () => (await import('./history/complete-runs.ts')).completeRuns),
+  updates: () => [update('run')],
+})
 
 /** Reads what events do not contain from the host. Its ten tries last about four hours. */
-export const readRunDetailsJob = {
-  name: 'ci.read-run-details',
+export const readRunDetailsJob = job('ci.read-run-details', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
-}
+  run: lazy(async () => (await import('./details/read-run-details.ts')).readRunDetails),
+  updates: () => [update('run')],
+})
 
 /** Reads why runs failed from the host. */
-export const readRunFailuresJob = {
-  name: 'ci.read-run-failures',
+export const readRunFailuresJob = job('ci.read-run-failures', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
-}
+  run: lazy(async () => (await import('./failure/read-run-failures.ts')).readRunFailures),
+  updates: () => [update('run')],
+})
 
 /**
  * Queues the completion of a run, in the transaction that changes it. This is the only job that

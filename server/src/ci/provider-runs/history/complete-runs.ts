@@ -1,9 +1,9 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import { enqueue } from '../../../platform/queue/job.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { markUnscored } from '../provider-run.store.ts'
-import { completeRunsJob, readRunDetailsJob, readRunFailuresJob } from '../provider-run-jobs.ts'
+import { completeRunsJob, readRunDetailsJob, readRunFailuresJob } from '../provider-runs.job.ts'
 import {
   type BranchHistory,
   findUnreadRuns,
@@ -24,15 +24,12 @@ const WINDOW_RUNS = 300
  * Scores the runs of a repository that have changed, from stored facts only, and the later runs
  * that depend on them. Queues the jobs that read more about the runs from the host.
  */
-export const completeRuns: Job<Services, RepositoryKey> = {
-  ...completeRunsJob,
-  async run({ sql }, repository): Promise<void> {
-    await sql.begin((tx) => scoreSome(tx, repository))
-    const unread = await findUnreadRuns(sql, repository)
-    if (unread.scores) await enqueue(sql, completeRunsJob, repository)
-    if (unread.details) await enqueue(sql, readRunDetailsJob, repository)
-    if (unread.failures) await enqueue(sql, readRunFailuresJob, repository)
-  },
+export async function completeRuns({ sql }: Services, repository: RepositoryKey): Promise<void> {
+  await sql.begin((tx) => scoreSome(tx, repository))
+  const unread = await findUnreadRuns(sql, repository)
+  if (unread.scores) await enqueue(sql, completeRunsJob, repository)
+  if (unread.details) await enqueue(sql, readRunDetailsJob, repository)
+  if (unread.failures) await enqueue(sql, readRunFailuresJob, repository)
 }
 
 async function scoreSome(tx: Tx, repository: RepositoryKey): Promise<void> {

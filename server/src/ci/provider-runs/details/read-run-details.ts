@@ -3,13 +3,13 @@ import { openRepository } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostCommit } from '../../../codehosts/host-run.ts'
 import { DAY_MS } from '../../../platform/clock.ts'
-import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import { enqueue } from '../../../platform/queue/job.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { findMergedPullRequests } from '../../changes/pull-request.store.ts'
 import { applyHostRun } from '../apply-host-run.ts'
 import { markUnscored } from '../provider-run.store.ts'
-import { completeRunsJob, readRunDetailsJob } from '../provider-run-jobs.ts'
+import { completeRunsJob } from '../provider-runs.job.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
 import {
   insertWorkflowFile,
@@ -40,20 +40,17 @@ type Reading = {
  * workflow file, earlier attempts and the names of actors. Takes some runs of a repository, newest
  * first. What the host does not have stays null and is not asked for again.
  */
-export const readRunDetails: Job<Services, RepositoryKey> = {
-  ...readRunDetailsJob,
-  async run(services, key): Promise<void> {
-    const opened = await openRepository(services, key)
-    if (opened === null) return
-    const runs = await listWithoutDetails(services.sql, key, RUNS_AT_ONCE)
-    if (runs.length === 0) return
-    const reading = { ...opened, services, reads: tolerantReads(), key, runs }
-    await readCommits(reading)
-    await readAccounts(reading)
-    await readEarlierAttempts(reading)
-    await markRead(reading)
-    reading.reads.end()
-  },
+export async function readRunDetails(services: Services, key: RepositoryKey): Promise<void> {
+  const opened = await openRepository(services, key)
+  if (opened === null) return
+  const runs = await listWithoutDetails(services.sql, key, RUNS_AT_ONCE)
+  if (runs.length === 0) return
+  const reading = { ...opened, services, reads: tolerantReads(), key, runs }
+  await readCommits(reading)
+  await readAccounts(reading)
+  await readEarlierAttempts(reading)
+  await markRead(reading)
+  reading.reads.end()
 }
 
 /** Asks the host once per workflow file for all commits, each with the version of the file. */

@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
-import { enqueue, type Job } from '../../platform/queue/job.ts'
-import { payloadOf } from '../../platform/queue/payload.ts'
+import { enqueue, job } from '../../platform/queue/job.ts'
+import { object, text } from '../../platform/queue/payload.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { type FailedDelivery, type HostRedeliveries, HostRefusal } from '../code-host.ts'
@@ -22,9 +22,8 @@ const WHILE_CHECKED_MS = 10_000
  * synchronization queues it, and none waits for it: hosts accept about one such request a second,
  * and the lists show what the deliveries reported. All connections of the host share the check.
  */
-export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
-  name: 'codehosts.redeliver-failed',
-  payload: payloadOf('provider'),
+export const redeliverFailedJob = job<Services, { provider: Provider }>('codehosts.redeliver-failed', {
+  payload: object({ provider: text }),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ provider }) => provider,
   async run(services, { provider }, stopping) {
@@ -38,7 +37,7 @@ export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
     // The check that is under way does not see what has failed since it listed the deliveries.
     if (!ran) await enqueue(services.sql, redeliverFailedJob, { provider }, WHILE_CHECKED_MS)
   },
-}
+})
 
 type Redelivering = { services: Services; host: HostRedeliveries; provider: Provider; slice: SyncSlice }
 

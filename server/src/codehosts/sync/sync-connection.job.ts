@@ -1,0 +1,13 @@
+import { lazy } from '../../platform/lazy.ts'
+import { job } from '../../platform/queue/job.ts'
+import { object, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/updates/update.ts'
+
+/** Works on the synchronization of a connection. */
+export const syncJob = job('codehosts.synchronize', {
+  payload: object({ org_id: text, connection_id: text }),
+  attemptsMax: 5,
+  once: ({ connection_id }) => connection_id,
+  run: lazy(async () => (await import('./synchronize-connection.ts')).synchronizeConnection),
+  updates: () => [update('code_host'), update('repository')],
+})

@@ -1,0 +1,13 @@
+import { DAY_MS } from '../clock.ts'
+import { expiringRows } from '../db/expiring-rows.ts'
+
+/** Events are kept for as long in every plan. */
+export const EVENTS_KEPT_MS = 30 * DAY_MS
+
+export const expiringEvents = expiringRows({
+  kind: 'events',
+  table: 'events',
+  key: ['created_at', 'id'],
+  order: 'created_at',
+  isExpired: (db, { before }) => db`item.created_at < ${before}`,
+})

@@ -11,6 +11,7 @@ export const completeRunsJob = {
   name: 'ci.complete-runs',
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
+  class: 'bulk' as const,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
 }
@@ -20,6 +21,7 @@ export const readRunDetailsJob = {
   name: 'ci.read-run-details',
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
+  class: 'bulk' as const,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
 }
@@ -29,6 +31,7 @@ export const readRunFailuresJob = {
   name: 'ci.read-run-failures',
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
+  class: 'bulk' as const,
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
 }

@@ -24,6 +24,7 @@ const WHILE_CHECKED_MS = 10_000
  */
 export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
   name: 'codehosts.redeliver-failed',
+  class: 'bulk',
   payload: payloadOf('provider'),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ provider }) => provider,

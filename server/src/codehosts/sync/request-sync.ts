@@ -13,8 +13,9 @@ import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from
 const ATTEMPTS_MAX = 5
 
 /** The job that works on a synchronization. jobs.ts adds `run`. */
-export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
+export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'class' | 'payload' | 'attemptsMax' | 'once'> = {
   name: 'codehosts.synchronize',
+  class: 'bulk',
   payload: payloadOf('org_id', 'connection_id'),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ connection_id }) => connection_id,

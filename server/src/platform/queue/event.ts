@@ -10,6 +10,7 @@ import { enqueue } from './job.ts'
 export type Event<Payload extends object> = {
   name: string
   payload: TSchema
+  class?: Job<never>['class']
   /** Events with the same key are one while they wait, as with jobs. */
   once?(payload: Payload): string
   /** Never set: it ties the event's type to its payload's. */
@@ -41,6 +42,8 @@ export function subscribe<Context, Payload extends object>(
   }
 }
 
-function queued<Payload extends object>({ name, once }: Event<Payload>): Pick<Job<never, Payload>, 'name' | 'once'> {
-  return { name: `event ${name}`, ...(once && { once }) }
+type Queued<Payload> = Pick<Job<never, Payload>, 'name' | 'class' | 'once'>
+
+function queued<Payload extends object>({ name, class: jobClass, once }: Event<Payload>): Queued<Payload> {
+  return { name: `event ${name}`, ...(jobClass && { class: jobClass }), ...(once && { once }) }
 }

@@ -38,6 +38,7 @@ export const alertsChanged: Event<{ org_id: string; repository: string }> = {
 /** Brings the findings of a repository's alerts in line with the alerts that changed. */
 export const reconcileAlertsJob: Job<Services, AlertRepository> = {
   name: 'security.reconcile-alerts',
+  class: 'bulk',
   payload: REPOSITORY_KEY,
   attemptsMax: ATTEMPTS_MAX,
   once: repositoryKeyText,

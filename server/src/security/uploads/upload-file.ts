@@ -30,6 +30,7 @@ export type ReadUploadPayload = { org_id: string; upload_id: string }
  */
 export const readUploadJob = {
   name: 'security.read-upload',
+  class: 'bulk' as const,
   payload: payloadOf('org_id', 'upload_id'),
   attemptsMax: 5,
 }

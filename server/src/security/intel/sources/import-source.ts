@@ -9,6 +9,7 @@ import { lockSource, recordImport, type SourceName } from './intel-source.store.
 /** Published by every import of vulnerability intelligence. It concerns all organizations. */
 export const intelImported: Event<{ source: string }> = {
   name: 'security.intel.imported',
+  class: 'bulk',
   payload: payloadOf('source'),
   once: () => 'any',
 }

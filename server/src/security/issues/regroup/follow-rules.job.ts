@@ -9,6 +9,7 @@ import { forgetRuleChange, hasUnfinishedRun, nextOutdatedOrganization } from './
  */
 export const followRules: ScheduledJob<Services> = {
   name: 'security.follow-rules',
+  class: 'bulk',
   schedule: '* * * * *',
   async run(services, _payload, stopping) {
     const { sql, clock } = services

@@ -1233,6 +1233,44 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
+create table job_schedules (
+  name text not null,
+  last_started_at timestamp with time zone,
+  constraint job_schedules_pkey PRIMARY KEY (name)
+);
+
+create table jobs (
+  id bigint not null generated always as identity,
+  name text not null,
+  class text not null,
+  priority smallint not null,
+  key text,
+  payload jsonb not null,
+  organization_id uuid generated always as (((payload ->> 'org_id'::text))::uuid) stored,
+  state text not null,
+  run_at timestamp with time zone not null,
+  attempts smallint not null default 0,
+  attempts_max smallint not null,
+  interruptions smallint not null default 0,
+  worker_id text,
+  last_error text,
+  request_id text,
+  traceparent text,
+  updated_at timestamp with time zone not null default now(),
+  constraint jobs_pkey PRIMARY KEY (id),
+  constraint jobs_attempts_max_check CHECK ((attempts_max >= 1)),
+  constraint jobs_check CHECK (((state = 'running'::text) = (worker_id IS NOT NULL))),
+  constraint jobs_class_check CHECK ((class = ANY (ARRAY['interactive'::text, 'bulk'::text]))),
+  constraint jobs_key_check CHECK (((length(key) >= 1) AND (length(key) <= 512))),
+  constraint jobs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
+  constraint jobs_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'scheduled'::text, 'running'::text, 'failed'::text])))
+);
+CREATE INDEX jobs_failed ON public.jobs USING btree (updated_at) WHERE (state = 'failed'::text);
+CREATE UNIQUE INDEX jobs_key ON public.jobs USING btree (key) WHERE ((key IS NOT NULL) AND (state <> 'running'::text));
+CREATE INDEX jobs_ready ON public.jobs USING btree (class, organization_id, priority, run_at, id) WHERE (state = 'ready'::text);
+CREATE INDEX jobs_running ON public.jobs USING btree (worker_id) WHERE (state = 'running'::text);
+CREATE INDEX jobs_scheduled ON public.jobs USING btree (run_at) WHERE (state = 'scheduled'::text);
+
 create table joined_buckets (
   org_id uuid not null,
   repository_no bigint not null,

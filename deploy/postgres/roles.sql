@@ -50,19 +50,14 @@ begin
   for item in
     select format('alter table %s owner to shiplock_owner', class.oid::regclass) as command
     from pg_class class
-    where class.relnamespace in (to_regnamespace('public'), to_regnamespace('graphile_worker'))
+    where class.relnamespace = to_regnamespace('public')
       and class.relkind in ('r', 'p', 'v', 'm')
       and class.relowner <> 'shiplock_owner'::regrole
     union all
     select format('alter routine %s owner to shiplock_owner', routine.oid::regprocedure)
     from pg_proc routine
-    where routine.pronamespace in (to_regnamespace('public'), to_regnamespace('graphile_worker'))
+    where routine.pronamespace = to_regnamespace('public')
       and routine.proowner <> 'shiplock_owner'::regrole
-    union all
-    select 'alter schema graphile_worker owner to shiplock_owner'
-    from pg_namespace
-    where nspname = 'graphile_worker'
-      and nspowner <> 'shiplock_owner'::regrole
   loop
     execute item.command;
   end loop;
@@ -139,6 +134,8 @@ begin
       ('issue_regroup_issues', 'insert, delete'),
       ('issue_regroups', 'insert, update'),
       ('issue_rule_changes', 'delete'),
+      ('job_schedules', 'insert, update'),
+      ('jobs', 'insert, update, delete'),
       ('joined_buckets', 'insert, update'),
       ('landings', 'insert, update'),
       ('links', 'insert, update, delete'),
@@ -254,32 +251,6 @@ begin
     if to_regclass('public.' || name) is not null then
       execute format('revoke all on public.%I from shiplock_read', name);
     end if;
-  end loop;
-end
-$$;
-
--- The queue. Its tables have row level security, so that they need a policy for every role but the owner.
-do $$
-declare
-  queue record;
-begin
-  if to_regnamespace('graphile_worker') is null then
-    return;
-  end if;
-  grant usage on schema graphile_worker to shiplock_app, shiplock_read;
-  grant execute on all routines in schema graphile_worker to shiplock_app;
-  grant select on all tables in schema graphile_worker to shiplock_app, shiplock_read;
-  for queue in
-    select relname as name
-    from pg_class
-    where relnamespace = 'graphile_worker'::regnamespace
-      and relname in ('_private_jobs', '_private_job_queues', '_private_tasks', '_private_known_crontabs')
-  loop
-    execute format('grant insert, update, delete on graphile_worker.%I to shiplock_app', queue.name);
-    execute format('drop policy if exists shiplock_app on graphile_worker.%I', queue.name);
-    execute format('create policy shiplock_app on graphile_worker.%I to shiplock_app using (true)', queue.name);
-    execute format('drop policy if exists shiplock_read on graphile_worker.%I', queue.name);
-    execute format('create policy shiplock_read on graphile_worker.%I for select to shiplock_read using (true)', queue.name);
   end loop;
 end
 $$;

@@ -92,7 +92,7 @@ function newDeliveries(host: BulkHost, part: number): NewDelivery[] {
  * inserts one step of stories, in their order.
  */
 async function storeDeliveries(sql: Sql, deliveries: NewDelivery[]): Promise<void> {
-  await sql`truncate codehost_deliveries, graphile_worker._private_jobs`
+  await sql`truncate codehost_deliveries, jobs`
   for (let first = 0; first < deliveries.length; first += STORIES_AT_ONCE)
     await insertDeliveries(sql, deliveries.slice(first, first + STORIES_AT_ONCE), SHARDS)
 }

@@ -10,8 +10,6 @@ import { fillCopy, openCopy } from '../src/platform/db/copy-rows.ts'
 import { migrate } from '../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { listStoredTables } from '../src/platform/db/stored-tables.ts'
-import { createLog } from '../src/platform/log.ts'
-import { migrateQueue } from '../src/platform/queue/worker.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 import { largeAndSmall } from './stored-organizations.ts'
@@ -86,10 +84,6 @@ async function copyIntoNew(admin: Sql, name: string, directory: string): Promise
   const sql = openSql(address, { max: 1, applicationName: 'bench', statementTimeoutMs: 0 })
   try {
     await migrate(sql)
-    await migrateQueue(
-      `postgres://${user}@${encodeURIComponent(address.host)}:${address.port}/${name}`,
-      createLog('silent'),
-    )
     return await timed(() => copyFromFiles(sql, directory))
   } finally {
     await sql.end()

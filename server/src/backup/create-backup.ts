@@ -5,7 +5,7 @@ import { copyTable } from '../platform/db/copy-out.ts'
 import { readRecords } from '../platform/db/migrations/migration-records.ts'
 import { isDistributed } from '../platform/db/spread.ts'
 import { type Sql, serverVersion, type Tx } from '../platform/db/sql.ts'
-import { listPartitions, listSequences, listStoredTables, queueVersion } from '../platform/db/stored-tables.ts'
+import { listPartitions, listSequences, listStoredTables } from '../platform/db/stored-tables.ts'
 import { metered } from '../platform/metered.ts'
 import type { Services } from '../services.ts'
 import { type Closing, FORMAT, type Opening, SECRET_KEY_CONTENT, tableContent } from './manifest.ts'
@@ -62,7 +62,6 @@ async function describe(tx: Tx, { clock }: Services, { secret, withSecret }: Bac
     program_version: packageJson.version,
     server_version: await serverVersion(tx),
     migrations: Object.fromEntries(migrations),
-    queue_version: await queueVersion(tx),
     tables,
     partitions: await listPartitions(tx),
     has_secret_key: withSecret,

@@ -20,8 +20,6 @@ export type Opening = {
   server_version: number
   /** The names of the applied migrations, with the checksums of their files. */
   migrations: Record<string, string>
-  /** The newest migration of the queue's tables. */
-  queue_version: number
   tables: StoredTable[]
   partitions: StoredPartition[]
   has_secret_key: boolean

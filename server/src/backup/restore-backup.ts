@@ -3,16 +3,10 @@ import { dress, strip } from '../platform/db/bare-tables.ts'
 import { fillCopy, openCopy } from '../platform/db/copy-rows.ts'
 import { migrateLike } from '../platform/db/migrations/migrate-like.ts'
 import type { Sql, Tx } from '../platform/db/sql.ts'
-import {
-  createPartition,
-  listStoredTables,
-  queueVersion,
-  type StoredTable,
-  setSequence,
-} from '../platform/db/stored-tables.ts'
+import { createPartition, listStoredTables, type StoredTable, setSequence } from '../platform/db/stored-tables.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
-import type { Closing, ObjectFacts, Opening } from './manifest.ts'
+import type { Closing, ObjectFacts } from './manifest.ts'
 import type { OpenBackup } from './open-backup.ts'
 import { readContents } from './read-contents.ts'
 import { emptyTables, prepareLoad, requireEmpty } from './restore.store.ts'
@@ -34,7 +28,6 @@ export async function restoreBackup(backup: OpenBackup, options: RestoreOptions)
   return sql.begin(async (tx) => {
     await prepareLoad(tx)
     await requireEmpty(tx)
-    await requireQueue(tx, opening)
     await migrateLike(tx, new Map(Object.entries(opening.migrations)))
     for (const partition of opening.partitions) await createPartition(tx, partition)
     const dressing = await strip(tx)
@@ -57,11 +50,6 @@ export async function restoreBackup(backup: OpenBackup, options: RestoreOptions)
     for (const sequence of closing.sequences) await setSequence(tx, sequence)
     return closing
   }) as Promise<Closing>
-}
-
-async function requireQueue(tx: Tx, { queue_version }: Opening): Promise<void> {
-  if ((await queueVersion(tx)) < queue_version)
-    throw new Error('The queue of this backup is from a newer version of Shiplock')
 }
 
 /** The tables that the migrations have made. A backup also has those that somebody has added. */

@@ -24,6 +24,6 @@ export async function administer<Result>(
     connections,
   })
   opened.defer(close)
-  await bringUpToDate(services.sql, database, services.log, say)
+  await bringUpToDate(services.sql, say)
   return await action(services)
 }

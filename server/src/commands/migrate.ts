@@ -1,6 +1,5 @@
 import { type Distribution, distributeDatabase } from '../distribution/distribute-database.ts'
 import { openSql } from '../platform/db/sql.ts'
-import { createLog } from '../platform/log.ts'
 import { applyMigrations, bringUpToDate } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
@@ -29,7 +28,7 @@ export const migrateDatabase = defineCommand({
     opened.defer(() => sql.end())
     if (distribute) await distributeDatabase(sql, { dryRun: true })
     const update = distribute ? applyMigrations : bringUpToDate
-    const applied = dryRun ? [] : await update(sql, database, createLog(config.logLevel), say)
+    const applied = dryRun ? [] : await update(sql, say)
     const moved = distribute ? await showMoves(sql, say, dryRun === true) : null
     print({
       json: { applied, ...(moved && { distribution: moved }) },

@@ -9,7 +9,6 @@ import { keepSecret } from '../platform/crypto/secret-key.ts'
 import { stopLeftServer, syncToDisk } from '../platform/db/embedded-postgres.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
-import { migrateQueue } from '../platform/queue/worker.ts'
 import { abandonRestore, beginRestore, completeRestore } from '../platform/unfinished-restore.ts'
 import { bringUpToDate } from '../start/bring-up-to-date.ts'
 import { openForRestore } from '../start/database.ts'
@@ -76,7 +75,6 @@ async function load(config: Config, { say }: Context, backup: OpenBackup): Promi
   const database = await openForRestore(config, say)
   opened.defer(() => database.close())
   const log = createLog(config.logLevel)
-  await migrateQueue(database.url, log)
   const { services, close } = await openServices(config, database, {
     applicationName: 'shiplock restore',
     connections: 1,
@@ -89,7 +87,7 @@ async function load(config: Config, { say }: Context, backup: OpenBackup): Promi
   return await orStopped(sql, async () => {
     const closing = await restoreBackup(backup, { ...services, progress, say })
     bar.end()
-    const migrated = await bringUpToDate(sql, database, log)
+    const migrated = await bringUpToDate(sql)
     await sql.begin(analyzeTables)
     return { closing, migrated }
   })

@@ -27,7 +27,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await database.claim()
   const { services, port } = await openApi(settings, database, opened)
   const { config } = services
-  const applied = await bringUpToDate(services.sql, database, services.log, say)
+  const applied = await bringUpToDate(services.sql, say)
   if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 
   const server = await serve(services, port)

@@ -2,7 +2,6 @@ import { toMib } from '../backup/backup-counts.ts'
 import type { EmbeddedPostgres } from '../platform/db/embedded-postgres.ts'
 import { type ClusterUpgrade, upgradeCluster } from '../platform/db/major-upgrade/upgrade-cluster.ts'
 import { openSql } from '../platform/db/sql.ts'
-import { createLog, type Log } from '../platform/log.ts'
 import { bringUpToDate } from '../start/bring-up-to-date.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { defineCommand, type Output } from './command.ts'
@@ -21,20 +20,20 @@ export const upgradePostgres = defineCommand({
     },
   },
   async run({ readSettings, say, print }, _given, { from: binaries }) {
-    const { databaseUrl, dataDir, logLevel } = readSettings()
+    const { databaseUrl, dataDir } = readSettings()
     if (databaseUrl !== null) throw new Error('DATABASE_URL is set: upgrade that server with its own tools')
-    const [bar, log] = [new ProgressBar(say), createLog(logLevel)]
+    const bar = new ProgressBar(say)
     const follow = (bytes: number, total: number) => bar.reach(toMib(bytes), toMib(total), 'MiB')
-    const migrate = (database: EmbeddedPostgres) => migrateDatabase(database, log, say)
+    const migrate = (database: EmbeddedPostgres) => migrateDatabase(database, say)
     const upgrade = await upgradeCluster({ dataDir, binaries, say, migrate, follow })
     bar.end()
     print(outputOf(upgrade))
   },
 })
 
-async function migrateDatabase(database: EmbeddedPostgres, log: Log, say: (line: string) => void): Promise<void> {
+async function migrateDatabase(database: EmbeddedPostgres, say: (line: string) => void): Promise<void> {
   const sql = openSql(database.connection, { max: 1, applicationName: 'shiplock migrate' })
-  await bringUpToDate(sql, database, log, say).finally(() => sql.end())
+  await bringUpToDate(sql, say).finally(() => sql.end())
 }
 
 function outputOf(upgrade: ClusterUpgrade): Output {

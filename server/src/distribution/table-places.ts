@@ -66,6 +66,8 @@ const LOCAL_TABLES: Readonly<Record<string, string>> = {
   log_entries: OF_LOG,
   log_key: OF_LOG,
   log_tiles: OF_LOG,
+  jobs: 'Workers look for the next one over all organizations.',
+  job_schedules: OF_PROGRAM,
   events: 'A row is written in the statement that queues its job, and the queue is local.',
   abandoned_objects: 'Workers look for what is due over all organizations.',
   replica_marks: OF_PROGRAM,

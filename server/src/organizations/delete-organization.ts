@@ -1,11 +1,11 @@
 import { areSpread } from '../platform/db/spread.ts'
 import type { Db, Sql, Tx } from '../platform/db/sql.ts'
+import { deleteJobs } from '../platform/queue/queue.store.ts'
 import type { Services } from '../services.ts'
 import { deletionOrder } from './deletion-order.ts'
 import type { Organization } from './organization.store.ts'
 import {
   countRows,
-  deleteJobs,
   deleteOrganizationRow,
   deleteRows,
   insertDeleted,

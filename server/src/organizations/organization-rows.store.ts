@@ -56,14 +56,6 @@ export async function deleteRows(sql: Sql, table: string, orgId: string, limit: 
   return count
 }
 
-/** Takes the jobs of an organization off the queue, unless one is running. */
-export async function deleteJobs(sql: Sql, orgId: string): Promise<void> {
-  await sql`
-    delete from graphile_worker._private_jobs
-    where locked_at is null
-      and payload ->> 'org_id' = ${orgId}`
-}
-
 export async function deleteOrganizationRow(tx: Tx, orgId: string): Promise<void> {
   await tx`
     delete from organizations

@@ -11,6 +11,7 @@ const START_DELAY_MS = 5 * MINUTE_MS
 
 /** Works on the removal of what has expired. It is safe to queue at any time. */
 export const removeExpiredJob = job('retention.remove-expired', {
+  class: 'bulk',
   payload: object({}),
   attemptsMax: 10,
   priority: 10,

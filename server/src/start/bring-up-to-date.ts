@@ -2,27 +2,21 @@ import { distributeTables, planMoves } from '../distribution/distribute-tables.t
 import { migrate, pendingMigrations, refuseNewerDatabase } from '../platform/db/migrations/migrate.ts'
 import { areSpread, learnSpread } from '../platform/db/spread.ts'
 import type { Sql } from '../platform/db/sql.ts'
-import type { Log } from '../platform/log.ts'
-import { queueIsMissing } from '../platform/queue/queue.store.ts'
-import type { Database } from './database.ts'
 import { PROGRAM } from './program.ts'
 import { ProgressBar } from './progress-bar.ts'
 
-/** The name of the queue's tables in a list of migrations. */
-const QUEUE = 'graphile_worker'
 /** What a distributed database lacks if a table is not where it belongs. */
 const DISTRIBUTION = 'distribution'
 
 /**
- * Names of what has not been applied yet: our migrations, the queue's tables and, on several
- * servers, the distribution of tables. Throws `NewerDatabaseError` if a newer program has migrated
- * the database.
+ * Names of what has not been applied yet: migrations and, on several servers, the distribution of
+ * tables. Throws `NewerDatabaseError` if a newer program has migrated the database.
  */
 export async function pendingUpdates(sql: Sql): Promise<string[]> {
   await refuseNewerDatabase(sql)
-  const [names, queueMissing] = await Promise.all([pendingMigrations(sql), queueIsMissing(sql)])
+  const names = await pendingMigrations(sql)
   const misplaced = await findMisplaced(sql)
-  return [...names, ...(queueMissing ? [QUEUE] : []), ...(misplaced.length > 0 ? [DISTRIBUTION] : [])]
+  return [...names, ...(misplaced.length > 0 ? [DISTRIBUTION] : [])]
 }
 
 /** The tables of a distributed database that are not where they belong. */
@@ -32,11 +26,11 @@ async function findMisplaced(sql: Sql) {
 }
 
 /**
- * Applies our migrations and the queue's, and distributes tables that are new in a distributed
- * database. Returns the names of what was applied. Several processes may call it at the same time.
+ * Applies the migrations, and distributes tables that are new in a distributed database. Returns
+ * the names of what was applied. Several processes may call it at the same time.
  */
-export async function bringUpToDate(sql: Sql, database: Pick<Database, 'url'>, log: Log, say?: Say): Promise<string[]> {
-  const applied = await applyMigrations(sql, database, log, say)
+export async function bringUpToDate(sql: Sql, say?: Say): Promise<string[]> {
+  const applied = await applyMigrations(sql, say)
   const misplaced = await findMisplaced(sql)
   if (misplaced.length === 0) return applied
   await distributeTables(sql, misplaced)
@@ -46,22 +40,14 @@ export async function bringUpToDate(sql: Sql, database: Pick<Database, 'url'>, l
 type Say = (line: string) => void
 
 /**
- * Applies our migrations and the queue's, and returns their names. `say` receives the progress of
- * migrations that work in batches.
+ * Applies the migrations, and returns their names. `say` receives the progress of those that work
+ * in batches.
  */
-export async function applyMigrations(
-  sql: Sql,
-  database: Pick<Database, 'url'>,
-  log: Log,
-  say: Say = () => {},
-): Promise<string[]> {
+export async function applyMigrations(sql: Sql, say: Say = () => {}): Promise<string[]> {
   const progress = new ProgressBar(say)
   const applied = await migrate(sql, { follow: (rows, total, what) => progress.reach(rows, total, what) })
   progress.end()
-  if (!(await queueIsMissing(sql))) return applied
-  const { migrateQueue } = await import('../platform/queue/worker.ts')
-  await migrateQueue(database.url, log)
-  return [...applied, QUEUE]
+  return applied
 }
 
 /**

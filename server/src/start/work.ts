@@ -22,9 +22,8 @@ const STOP_TIMEOUT_MS = 10_000
  * hosts. Jobs in progress are told to stop and may finish; those
  * that stop, or take too long, go back to the queue.
  */
-export async function work(services: Services, database: Pick<Database, 'url' | 'address'>): Promise<Working> {
+export async function work(services: Services, database: Pick<Database, 'address'>): Promise<Working> {
   const { ended, stop } = await startWorker({
-    databaseUrl: database.url,
     address: database.address,
     context: { ...services, ...hostParts },
     jobs,

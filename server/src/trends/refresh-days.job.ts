@@ -27,6 +27,7 @@ export const refreshAllDays = refreshDays('trends.refresh-all-days', '20 3 * * 0
 
 function refreshDays(name: string, schedule: string, days: number | null): ScheduledJob<Services> {
   return scheduledJob(name, {
+    class: 'bulk',
     schedule,
     async run(services: Services) {
       for (const trend of Object.keys(TRENDS) as Trend[]) await refresh(services, trend, days)

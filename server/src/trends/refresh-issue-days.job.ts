@@ -7,6 +7,7 @@ type Organization = { org_id: string }
 
 /** Counts the open issues of an organization after they may have changed. */
 export const refreshIssueDay = job('trends.refresh-issue-day', {
+  class: 'bulk',
   payload: object({ org_id: text }),
   attemptsMax: 5,
   priority: 10,
@@ -21,6 +22,7 @@ export async function recountIssues({ sql }: Services, { org_id }: Organization)
 
 /** Every hour, so that each day has a figure and no change is missed for long. */
 export const refreshIssueDays = scheduledJob<Services>('trends.refresh-issue-days', {
+  class: 'bulk',
   schedule: '55 * * * *',
   async run({ sql, clock }) {
     for (const orgId of await listOrganizationsWithIssues(sql)) await countIssueDay(sql, orgId, clock.now())

@@ -7,6 +7,7 @@ import { readUploadJob } from '../../src/security/uploads/read-upload.job.ts'
 import { reportKey } from '../../src/security/uploads/upload-file.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
+import { listJobs } from '../support/queue.ts'
 import { createUpload, getUpload, putFile } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
 
@@ -35,13 +36,8 @@ async function createAndPut(): Promise<string> {
 
 /** Jobs that read the upload's file. */
 async function jobsOf(uploadId: string): Promise<number> {
-  const [row] = await api.services.sql<[{ count: number }]>`
-    select count(*)
-    from graphile_worker._private_jobs job
-    join graphile_worker._private_tasks task on task.id = job.task_id
-    where task.identifier = ${readUploadJob.name}
-      and job.payload ->> 'upload_id' = ${uploadId}`
-  return row.count
+  const jobs = await listJobs(api.services.sql, readUploadJob.name)
+  return jobs.filter(({ payload }) => payload.upload_id === uploadId).length
 }
 
 /**

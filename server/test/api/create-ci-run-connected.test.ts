@@ -11,6 +11,7 @@ import { createRun } from '../support/ci-runs.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
 import { applyRuns } from '../support/provider-runs.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../support/token-caller.ts'
 
 const COMMIT = '9f2a1c3b4d5e6f708192a3b4c5d6e7f801234567'
@@ -30,7 +31,7 @@ after(async () => {
   await api?.close()
 })
 beforeEach(async () => {
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
 })
 
 function runOf({ run_id: id }: { run_id: string }, fields: Partial<HostRun> = {}): HostRun {
@@ -46,11 +47,8 @@ function runOf({ run_id: id }: { run_id: string }, fields: Partial<HostRun> = {}
 /** Reads the run that was requested from the host. It was requested once. */
 async function readRequested(): Promise<void> {
   const { services } = api
-  const requested = await services.sql<{ payload: object }[]>`
-    select job.payload
-    from graphile_worker._private_jobs job
-    join graphile_worker._private_tasks task on task.id = job.task_id
-    where task.identifier = 'codehosts.read-run' and job.run_at <= now()`
+  const queued = await listJobs(services.sql, 'codehosts.read-run')
+  const requested = queued.filter(({ seconds_left }) => seconds_left <= 0)
   assert.equal(requested.length, 1)
   const job = jobs.find(({ name }) => name === 'codehosts.read-run')
   await job?.run({ ...services, ...hostParts }, requested[0]?.payload as never)

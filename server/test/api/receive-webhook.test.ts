@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { shardOf } from '../../src/codehosts/deliveries/delivery.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
 import { runPayload, SECRET, sendWebhook, sign, webhookHeaders, webhookHost } from '../support/webhooks.ts'
 
 const BYTES_MAX = 25 * 2 ** 20
@@ -56,8 +57,7 @@ test('202 stores the delivery with its raw payload and queues its job', async ()
     attempts: 0,
     error: null,
   })
-  const jobs = await api.services.sql`
-    select from graphile_worker.jobs where task_identifier = 'codehosts.apply-deliveries'`
+  const jobs = await listJobs(api.services.sql, 'codehosts.apply-deliveries')
   assert.equal(jobs.length, 1)
 })
 
@@ -65,12 +65,12 @@ test('a delivery that is stored right after another one is queued too', async ()
   const { sql } = api.services
   const untilQueued = async () => {
     for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-      const jobs = await sql`select from graphile_worker.jobs where key = ${`codehosts.apply-deliveries ${shard}`}`
-      if (jobs.length > 0) return sql`delete from graphile_worker._private_jobs`
+      const jobs = await listJobs(sql)
+      if (jobs.some(({ key }) => key === `codehosts.apply-deliveries ${shard}`)) return clearJobs(sql)
     }
     throw new Error('The job was not queued.')
   }
-  await sql`delete from graphile_worker._private_jobs`
+  await clearJobs(sql)
   const shard = shardOf('run:1')
   for (let sent = 0; sent < 5; sent += 1) {
     await sendWebhook(api, runPayload(1, `${sent}`))

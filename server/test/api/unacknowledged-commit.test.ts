@@ -11,6 +11,7 @@ import { auditOf, configureGate, openGate, REASON } from '../support/gates.ts'
 import type { Json } from '../support/json.ts'
 import { createTrust, githubClaims, type Issuer, startIssuer } from '../support/oidc-issuer.ts'
 import { apply } from '../support/policies.ts'
+import { listJobs } from '../support/queue.ts'
 import { putFile } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
 import { until } from '../support/until.ts'
@@ -89,9 +90,8 @@ async function countRows(table: Table, status?: string): Promise<number> {
 }
 
 async function readJobs(uploadId: string): Promise<number> {
-  const [row] = await api.services.sql<[{ count: number }]>`
-    select count(*) from graphile_worker._private_jobs where payload ->> 'upload_id' = ${uploadId}`
-  return row.count
+  const jobs = await listJobs(api.services.sql)
+  return jobs.filter(({ payload }) => payload.upload_id === uploadId).length
 }
 
 const REPORT = Buffer.from(JSON.stringify(sarif([sarifResult('r1')])))

@@ -12,7 +12,7 @@ import { applyAlerts, codeAlert, connect, listAlerts, newestCall } from '../supp
 import { hostAccount } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
 import { createPerson, type Person, requestAs } from '../support/people.ts'
-import { drainQueue } from '../support/queue.ts'
+import { clearJobs, drainQueue } from '../support/queue.ts'
 import { uploadReport } from '../support/reports.ts'
 import { placedResult, sarif } from '../support/sarif.ts'
 
@@ -31,7 +31,7 @@ before(async () => {
 })
 after(() => own?.close())
 beforeEach(async () => {
-  await own.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(own.services.sql)
   const host = fakeCodeHost()
   answers = host.answers
   api = { ...own, services: { ...own.services, codeHosts: host.codeHosts } }

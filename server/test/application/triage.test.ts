@@ -6,6 +6,7 @@ import { assertError } from '../support/assert-error.ts'
 import { listFindings } from '../support/findings.ts'
 import type { Json } from '../support/json.ts'
 import { createPerson, type Person, requestAs } from '../support/people.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
 
@@ -286,14 +287,9 @@ test('undoing a triage that hides an expired dismissal does not bring the dismis
 test('gates and results of the repository are evaluated again after a triage and its undo', async () => {
   await report([sarifResult('a')])
   const events = async () => {
-    const rows = await api.services.sql<{ payload: Json }[]>`
-      select job.payload
-      from graphile_worker._private_jobs job
-      join graphile_worker._private_tasks task on task.id = job.task_id
-      where task.identifier = 'event security.findings.triaged'
-        and job.payload ->> 'org_id' = ${caller.orgId}`
-    await api.services.sql`delete from graphile_worker._private_jobs`
-    return rows.map(({ payload }) => payload)
+    const rows = await listJobs(api.services.sql, 'event security.findings.triaged')
+    await clearJobs(api.services.sql)
+    return rows.map(({ payload }) => payload).filter(({ org_id }) => org_id === caller.orgId)
   }
   const { id } = await dismissed({ finding_ids: [(await only()).id] })
   const expected = [{ org_id: caller.orgId, repository: 'acme/app' }]

@@ -40,10 +40,10 @@ async function listOpen(sql: Sql): Promise<string[]> {
     from security_uploads
     where status in ('queued', 'parsing')
     union all
-    select 'job ' || task_identifier || ' ' || coalesce(last_error, '')
-    from graphile_worker.jobs
-    where attempts < max_attempts
-      and (locked_at is not null or run_at < now() + interval '1 minute')
-      and not (task_identifier = 'provenance.record-changes' and run_at > now() + interval '10 seconds')`
+    select 'job ' || name || ' ' || coalesce(last_error, '')
+    from jobs
+    where state <> 'failed'
+      and (state = 'running' or run_at < now() + interval '1 minute')
+      and not (name = 'provenance.record-changes' and run_at > now() + interval '10 seconds')`
   return rows.map(({ open }) => open)
 }

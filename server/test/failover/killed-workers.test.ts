@@ -40,8 +40,7 @@ test('three workers, one of which is killed every second: each report is read, w
   const [found] = await sql<[{ findings: number; issues: number; failed: number; interruptions: number }]>`
     select (select count(*) from findings) as findings,
       (select count(*) from security_issues) as issues,
-      (select count(*) from graphile_worker._private_jobs
-        where attempts >= max_attempts and locked_at is null) as failed,
+      (select count(*) from jobs where state = 'failed') as failed,
       (select count(*) from noted_interruptions) as interruptions`
   const all = uploads.length * RESULTS
   assert.deepEqual([found.findings, found.issues, found.failed], [all, all, 0])
@@ -118,7 +117,7 @@ async function noteInterruptions(sql: Sql): Promise<void> {
       end
     $$;
     create trigger note_interruption
-    after update of flags on graphile_worker._private_jobs
-    for each row when (old.flags ->> 'interruptions' is distinct from new.flags ->> 'interruptions')
+    after update of interruptions on jobs
+    for each row when (old.interruptions <> new.interruptions)
     execute function note_interruption()`)
 }

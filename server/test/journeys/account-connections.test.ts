@@ -12,7 +12,7 @@ import { hostEventHandlers } from '../../src/host-event-handlers.ts'
 import { accountHost, TOKEN } from '../support/account-host.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { hostRepository, hostRun } from '../support/host-objects.ts'
-import { drainQueue } from '../support/queue.ts'
+import { clearJobs, drainQueue } from '../support/queue.ts'
 
 const SHARDS = 8
 const host = accountHost()
@@ -26,7 +26,7 @@ before(async () => {
 })
 after(() => api?.close())
 beforeEach(async () => {
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
   caller = await api.caller()
   numbers += 1
   login = `group-${numbers}`
@@ -197,7 +197,7 @@ test('credentials are removed although the host does not let us remove the webho
       throw error
     }
     await disconnect(api.services, { id }, COMMAND_LINE)
-    await api.services.sql`delete from graphile_worker._private_jobs`
+    await clearJobs(api.services.sql)
     const work = removeWebhooks.run(api.services, { connection_id: id })
     if (error === refused) await work
     else {

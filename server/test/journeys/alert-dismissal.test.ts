@@ -10,7 +10,7 @@ import { type FakeAnswers, fakeCodeHost } from '../support/fake-client.ts'
 import { listFindings } from '../support/findings.ts'
 import { applyAlerts, codeAlert, connect, listAlerts, newestCall } from '../support/host-alerts.ts'
 import { hostAccount } from '../support/host-objects.ts'
-import { drainQueue } from '../support/queue.ts'
+import { clearJobs, drainQueue } from '../support/queue.ts'
 
 const ID = 'gh_alert_code_scanning_1001_1'
 const LATER = new Date('2026-03-05T10:00:00.000Z')
@@ -28,7 +28,7 @@ before(async () => {
 after(() => own?.close())
 beforeEach(async () => {
   // What the test before has left in the queue.
-  await own.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(own.services.sql)
   const host = fakeCodeHost()
   answers = host.answers
   api = { ...own, services: { ...own.services, codeHosts: host.codeHosts } }

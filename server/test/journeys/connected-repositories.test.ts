@@ -10,7 +10,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
 import { hostRepository, insertConnection } from '../support/host-objects.ts'
 import { codeResult } from '../support/issues.ts'
-import { drainQueue } from '../support/queue.ts'
+import { drainQueue, listJobs } from '../support/queue.ts'
 import { uploadReport } from '../support/reports.ts'
 import { link } from '../support/repositories.ts'
 import { sarif } from '../support/sarif.ts'
@@ -162,9 +162,7 @@ test('a new name is announced once and shown with what was reported before', asy
   await drainQueue(api)
   await happen('changed', renamed('acme/store', { updated_at: new Date('2026-03-02') }))
   await happen('changed', renamed('acme/store', { updated_at: new Date('2026-03-02') }))
-  const queued = await api.services.sql`
-    select payload from graphile_worker._private_jobs
-    where key like 'event repositories.repository.renamed%'`
+  const queued = await listJobs(api.services.sql, 'event repositories.repository.renamed')
   assert.deepEqual(
     queued.map(({ payload }) => payload),
     [{ org_id: caller.orgId, provider: 'github', repository_id: '1001' }],

@@ -13,6 +13,7 @@ import { disconnect } from '../../src/codehosts/connections/remove-connection.ts
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostRepository } from '../support/host-objects.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
 
 const RUNS = 40
 const GITHUB = { provider: 'github', host: 'github.com' } as const
@@ -53,12 +54,9 @@ const actions = async (orgId = caller.orgId) =>
     await api.services.sql`select action, principal_type from audit_entries where org_id = ${orgId} order by action`
   ).map(({ action, principal_type }) => `${principal_type} ${action}`)
 const announced = async (connectionId: string) =>
-  (
-    await api.services.sql`
-      select key from graphile_worker._private_jobs
-      where key = ${`event codehosts.connection.made ${connectionId}`}`
-  ).length
-const forget = () => api.services.sql`delete from graphile_worker._private_jobs`
+  (await listJobs(api.services.sql)).filter(({ key }) => key === `event codehosts.connection.made ${connectionId}`)
+    .length
+const forget = () => clearJobs(api.services.sql)
 
 test('connecting an installation stores, audits and announces it; connecting it again returns the same', async () => {
   const made = await connect()

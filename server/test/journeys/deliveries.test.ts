@@ -18,8 +18,8 @@ import { startTestApi, type TestApi } from '../support/api.ts'
 import { applyingHandlers, createAppliedTable, listApplied } from '../support/applied-runs.ts'
 import { startDeliveryWorker } from '../support/delivery-workers.ts'
 import { insertConnection } from '../support/host-objects.ts'
+import { clearJobs, listJobs, skipPauses } from '../support/queue.ts'
 import { INSTALLATION, runPayload, sendWebhook, webhookHost } from '../support/webhooks.ts'
-import { skipPauses } from '../support/workers.ts'
 
 const POLLS_MAX = 20_000
 const SHARDS = 8
@@ -33,7 +33,7 @@ before(async () => {
 beforeEach(async () => {
   const { sql } = api.services
   await sql`truncate codehost_deliveries, applied_runs`
-  await sql`delete from graphile_worker._private_jobs`
+  await clearJobs(sql)
   await sql`update codehost_connections set status = 'removed'`
 })
 after(() => api?.close())
@@ -109,9 +109,9 @@ test('deliveries of an unknown installation wait, are not tried again, and are a
   }
   const [installation] = await api.services.sql`select id from codehost_installations where id = ${INSTALLATION}`
   assert.ok(installation)
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
   await resumeDeliveries.run(api.services, {})
-  assert.equal((await api.services.sql`select from graphile_worker.jobs`).length, 0)
+  assert.equal((await listJobs(api.services.sql)).length, 0)
   const connection_id = await connect()
   await releaseDeliveries(api.services, { connection_id })
   await applyAll()
@@ -291,7 +291,7 @@ async function untilSettled(count: number): Promise<void> {
     const [row] = await sql<[{ settled: number }]>`
       select count(*)::int as settled from codehost_deliveries where status <> 'received'`
     if (row.settled === count) return
-    await skipPauses(api)
+    await skipPauses(api.services.sql)
     await resumeDeliveries.run(api.services, {})
   }
   throw new Error('The deliveries were not settled.')
@@ -347,7 +347,7 @@ test('a delivery that kills its process five times is failed, and the others are
       isEnded = true
     })
     for (let polls = 0; polls < POLLS_MAX && !isEnded; polls += 1) {
-      await skipPauses(api)
+      await skipPauses(api.services.sql)
       await resumeDeliveries.run(api.services, {})
     }
     assert.equal(await worker.ended, 'SIGKILL')

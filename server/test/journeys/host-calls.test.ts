@@ -8,7 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostRepository, insertConnection } from '../support/host-objects.ts'
-import { drainQueue } from '../support/queue.ts'
+import { clearJobs, drainQueue, listJobs } from '../support/queue.ts'
 
 let api: TestApi
 let orgId: string
@@ -23,7 +23,7 @@ before(async () => {
 beforeEach(async () => {
   const { sql } = api.services
   await sql`truncate codehost_calls`
-  await sql`delete from graphile_worker._private_jobs`
+  await clearJobs(sql)
   orgId = (await api.caller()).orgId
   connectionId = (await insertConnection(sql, orgId)).connection_id as string
   host.acted.length = 0
@@ -73,13 +73,8 @@ async function auditOf(action: string) {
 }
 
 async function endings(): Promise<string[]> {
-  const rows = await api.services.sql<{ outcome: string }[]>`
-    select payload ->> 'outcome' as outcome
-    from graphile_worker._private_jobs job
-    join graphile_worker._private_tasks task on task.id = job.task_id
-    where task.identifier = 'event codehosts.call.ended'
-    order by job.id`
-  return rows.map(({ outcome }) => outcome)
+  const jobs = await listJobs(api.services.sql, 'event codehosts.call.ended')
+  return jobs.map(({ payload }) => payload.outcome)
 }
 
 test('a call is sent once, by the job that its request queues', async () => {
@@ -125,13 +120,13 @@ test('the next try of a call is queued for the end of its pause', async () => {
     throw new HostUnavailable('down')
   }
   await requestOf('down')
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
   await sendAll()
-  const queued = await api.services.sql`
-    select round(extract(epoch from run_at - created_at))::int as pause_seconds
-    from graphile_worker.jobs
-    where task_identifier = ${sendCalls.name}`
-  assert.deepEqual([...queued], [{ pause_seconds: 5 }])
+  const queued = await listJobs(api.services.sql, sendCalls.name)
+  assert.deepEqual(
+    queued.map(({ delay_seconds }) => Math.round(delay_seconds)),
+    [5],
+  )
 })
 
 test('an unavailable host is tried again with growing pauses for 24 hours, then the call has failed', async () => {

@@ -7,9 +7,10 @@ import type { Services } from '../../src/services.ts'
 import { work } from '../../src/start/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { countStates } from '../support/findings.ts'
+import { clearJobs, failJobs, listJobs, loseJobs, skipPauses } from '../support/queue.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
-import { holdReports, skipPauses, startWorkerProcess } from '../support/workers.ts'
+import { holdReports, startWorkerProcess } from '../support/workers.ts'
 
 const RESULTS = 300
 const POLLS_MAX = 20_000
@@ -24,16 +25,13 @@ before(async () => {
 })
 beforeEach(async () => {
   caller = await api.caller()
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
 })
 after(() => api?.close())
 
 const reportOf = (results: number) =>
   Buffer.from(JSON.stringify(sarif(Array.from({ length: results }, (_, at) => sarifResult(`r${at}`)))))
 const SMALL = reportOf(2)
-
-/** Without interruptions, the queue has only noted which request caused the job. */
-const CAUSE = { 'request complete': true }
 
 /** An upload that waits for its job. */
 async function queueUpload(bytes: Buffer): Promise<string> {
@@ -50,7 +48,7 @@ async function untilSettled(id: string) {
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const upload = await getUpload(api, caller, id)
     if (upload.status === 'finished' || upload.status === 'failed') return upload
-    await skipPauses(api)
+    await skipPauses(api.services.sql)
   }
   throw new Error('The upload was not settled.')
 }
@@ -66,11 +64,13 @@ async function workUntilSettled(id: string, services: Services = api.services) {
 }
 
 async function jobs() {
-  return api.services.sql<{ attempts: number; max_attempts: number; locked_by: string | null; flags: object | null }[]>`
-    select attempts, max_attempts, locked_by, flags
-    from graphile_worker.jobs
-    where task_identifier = 'security.read-upload'`
+  const found = await listJobs(api.services.sql, 'security.read-upload')
+  return found.map(({ attempts, attempts_max, worker_id, interruptions, request_id }) => {
+    return { attempts, attempts_max, worker_id, interruptions, request_id }
+  })
 }
+
+const RETURNED = { attempts: 0, attempts_max: 5, worker_id: null, interruptions: 0, request_id: 'complete' }
 
 const settleUploads = () => expireUploadsJob.run(api.services, {})
 
@@ -81,7 +81,7 @@ async function assertReadAgain(bytes: Buffer): Promise<void> {
 
 test('a report whose reading was stopped five times and killed five times is read, once, and it is right', async () => {
   await uploadReport(api, caller, sarif([sarifResult('gone'), sarifResult('r1')]))
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
   api.clock.advance(1000)
   const id = await queueUpload(reportOf(RESULTS))
   await using lock = await holdReports(api)
@@ -91,7 +91,7 @@ test('a report whose reading was stopped five times and killed five times is rea
     const stoppedAt = performance.now()
     assert.equal(await worker.end('SIGTERM'), 0)
     assert.ok(performance.now() - stoppedAt < STOPS_WITHIN_MS, 'reading holds up the stop')
-    assert.deepEqual([...(await jobs())], [{ attempts: 0, max_attempts: 5, locked_by: null, flags: CAUSE }])
+    assert.deepEqual(await jobs(), [RETURNED])
   }
   for (let kills = 1; kills <= 5; kills += 1) {
     await using worker = startWorkerProcess(api)
@@ -109,9 +109,7 @@ test('a report whose reading was stopped five times and killed five times is rea
 
 test('a report that crashes its worker repeatedly fails with a reason, and can be uploaded again', async () => {
   const id = await queueUpload(SMALL)
-  await api.services.sql`
-    update graphile_worker._private_jobs
-    set attempts = attempts + 1, locked_by = 'pool-that-died', locked_at = now(), flags = '{"interruptions": 9}'`
+  await loseJobs(api.services.sql, 9)
   const upload = await workUntilSettled(id)
   assert.deepEqual(
     [upload.status, upload.error],
@@ -145,8 +143,8 @@ test('a report whose stored file is gone fails at the first try, and can be uplo
 })
 
 for (const [lost, loseJob] of [
-  ['is gone', () => api.services.sql`delete from graphile_worker._private_jobs`],
-  ['has used up its tries', () => api.services.sql`update graphile_worker._private_jobs set attempts = max_attempts`],
+  ['is gone', () => clearJobs(api.services.sql)],
+  ['has used up its tries', () => failJobs(api.services.sql)],
 ] as const) {
   for (const status of ['queued', 'parsing']) {
     test(`a ${status} upload whose job ${lost} fails within a minute, and can be created and read again`, async () => {
@@ -167,8 +165,8 @@ test('uploads whose jobs wait, run or will be tried again are left alone', async
   const waiting = await queueUpload(SMALL)
   const running = await queueUpload(reportOf(3))
   await api.services.sql`
-    update graphile_worker._private_jobs
-    set attempts = max_attempts, locked_at = now(), locked_by = 'pool'
+    update jobs
+    set attempts = attempts_max, state = 'running', worker_id = 'worker'
     where payload ->> 'upload_id' = ${running}`
   await settleUploads()
   for (const id of [waiting, running]) assert.equal((await getUpload(api, caller, id)).status, 'queued')

@@ -9,7 +9,7 @@ import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostDeployment, hostStatus } from '../support/host-deployments.ts'
 import { hostRun, insertConnection } from '../support/host-objects.ts'
 import { hostJob } from '../support/provider-runs.ts'
-import { drainQueue } from '../support/queue.ts'
+import { clearJobs, drainQueue } from '../support/queue.ts'
 
 const host = fakeCodeHost()
 let reads: string[]
@@ -22,7 +22,7 @@ before(async () => {
 })
 after(() => api?.close())
 beforeEach(async () => {
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
   caller = await api.caller()
   source = await insertConnection(api.services.sql, caller.orgId)
   reads = []

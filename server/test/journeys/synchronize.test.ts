@@ -10,6 +10,7 @@ import type { Services } from '../../src/services.ts'
 import { AcmeHost } from '../support/acme-host.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { pagedHost } from '../support/paged-host.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
 import {
   connectAcme,
   createObjectTable,
@@ -39,7 +40,7 @@ before(async () => {
 beforeEach(async () => {
   // Each test has an account of its own.
   await api.services.sql`update codehost_connections set status = 'removed'`
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
   await api.services.sql`delete from codehost_delivery_checks`
   await api.services.sql`delete from codehost_redeliveries`
   api.clock.advance(HOUR_MS)
@@ -303,11 +304,8 @@ test('a rate limit pauses until the host allows requests again', async () => {
   assert.equal(await sync(), false)
   const timing = await findTiming(api.services.sql, source.connection_id)
   assert.deepEqual(timing?.due_at, new Date(api.clock.now().getTime() + 40 * MINUTE_MS))
-  const [job] = await api.services.sql<{ minutes: number }[]>`
-    select round(extract(epoch from run_at - now()) / 60)::int as minutes
-    from graphile_worker.jobs
-    where task_identifier = 'codehosts.synchronize'`
-  assert.equal(job?.minutes, 40)
+  const [job] = await listJobs(api.services.sql, 'codehosts.synchronize')
+  assert.equal(job && Math.round(job.seconds_left / 60), 40)
 })
 
 test('a list that the host refuses or fails for is noted, and everything else is read', async () => {
@@ -371,8 +369,7 @@ test('a list that may not be read does not empty the connection or end a list ea
 /** A synchronization, and the job that it queues for failed deliveries. */
 async function syncAndRedeliver(): Promise<boolean> {
   const done = await sync()
-  const queued = await api.services.sql`
-    select from graphile_worker.jobs where task_identifier = ${redeliverFailedJob.name}`
+  const queued = await listJobs(api.services.sql, redeliverFailedJob.name)
   assert.equal(queued.length, 1)
   await redeliverFailedJob.run(services, { provider: 'github' })
   return done
@@ -468,12 +465,9 @@ test('a long synchronization takes turns with other jobs, and shows its progress
 
 test('a synchronization is due at the start of a worker and an hour after the last one', async () => {
   const queued = async () => {
-    const rows = await api.services.sql`
-      select payload from graphile_worker._private_jobs job
-      join graphile_worker._private_tasks task on task.id = job.task_id
-      where task.identifier = 'codehosts.synchronize' and payload ->> 'connection_id' = ${source.connection_id}`
-    await api.services.sql`delete from graphile_worker._private_jobs`
-    return rows.length
+    const rows = await listJobs(api.services.sql, 'codehosts.synchronize')
+    await clearJobs(api.services.sql)
+    return rows.filter(({ payload }) => payload.connection_id === source.connection_id).length
   }
   await syncAll(services)
   assert.equal(await queued(), 1)

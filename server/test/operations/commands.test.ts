@@ -168,7 +168,7 @@ test('without a running server, the commands start and stop PostgreSQL; server a
       assert.match(stderr, /^The database is not up to date \(0001_.*run: shiplock-server migrate$/m)
     }
     const migrated = await runAsProcess(fresh, ['migrate', '--json'])
-    assert.ok(migrated.json.applied.includes('graphile_worker'))
+    assert.ok(migrated.json.applied.includes('0002_jobs.sql'))
     assert.deepEqual((await runAsProcess(fresh, ['migrate', '--json'])).json, { applied: [] })
     const worker = await startProgram(fresh, 'worker')
     const server = await startProgram(fresh, 'server')

@@ -16,6 +16,7 @@ import { checkSecretKey, kmsChecks } from '../../src/commands/doctor-secrets.ts'
 import { serviceChecks } from '../../src/commands/doctor-services.ts'
 import { readConfig } from '../../src/config.ts'
 import { rememberBackup } from '../../src/platform/last-backup.ts'
+import { enqueue } from '../../src/platform/queue/job.ts'
 import { openLogKey } from '../../src/provenance/log/open-log-key.ts'
 import type { Services } from '../../src/services.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
@@ -59,7 +60,7 @@ const CHECKS: readonly Check[] = [
 const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>, detail: RegExp]> = {
   settings: [() => services, /SHIPLOCK_PORT/],
   database: [() => answering([{ version: 140_012 }]), /PostgreSQL 14\.12; versions 15 to 18/],
-  migrations: [() => answering([{ missing: true }]), /pending: 0001\S+ … graphile_worker/],
+  migrations: [() => answering([{ missing: true }]), /pending: 0001\S+ … \S+$/],
   replication: [
     () => answering([{ is_standby: false, standbys: 0, waits_for: 'other' }]),
     /commits wait for a standby \(synchronous_standby_names is other\)/,
@@ -97,7 +98,8 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
   ],
   worker: [
     async () => {
-      await services.sql`select graphile_worker.add_job('a', run_at => now() - interval '1 hour')`
+      await enqueue(services.sql, { name: 'a', attemptsMax: 1 }, {})
+      await services.sql`update jobs set run_at = now() - interval '1 hour' where name = 'a'`
       return services
     },
     /the oldest for 36\d\d s; 0 are running; no worker is running/,

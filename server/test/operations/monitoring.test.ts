@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import '../../src/jobs.ts'
+import { enqueue } from '../../src/platform/queue/job.ts'
 import { metrics } from '../../src/platform/telemetry/metrics.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { readExpression } from '../support/promql.ts'
@@ -138,11 +139,11 @@ async function storeSomethingOfEach({ services: { sql, clock }, caller }: TestAp
   const { orgId } = await caller()
   const now = clock.now()
   const [id, call] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
-  await sql`select graphile_worker.add_job('a task')`
+  await enqueue(sql, { name: 'a task', attemptsMax: 1 }, {})
   await sql`insert into retention_kinds (kind) values ('runs')`
   await sql`
-    insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
-    values ('a schedule', now(), now())`
+    insert into job_schedules (name, last_started_at)
+    values ('a schedule', now())`
   await sql`
     insert into codehost_connections (
       org_id, id, provider, host, installation_id, account_id, account_login, account_type, status, repositories,

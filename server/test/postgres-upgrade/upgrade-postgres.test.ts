@@ -9,8 +9,6 @@ import { storeFindings } from '../../bench/stored-findings.ts'
 import { openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { migrateQueue } from '../../src/platform/queue/worker.ts'
 import { runAsProcess, startProgram } from '../support/program.ts'
 import { runSection } from '../support/runbook.ts'
 
@@ -35,9 +33,8 @@ let written: { findings: number; sum: string }
 
 before(async () => {
   mkdirSync(dataDir)
-  await withPrevious(async (sql, url) => {
+  await withPrevious(async (sql) => {
     await migrate(sql)
-    await migrateQueue(url, createLog('silent'))
     await fill(sql)
     written = await summary(sql)
   })

@@ -7,6 +7,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { hostRun, insertConnection } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
 import { applyRunEvents, applyRuns, completedRun, hostJob, minutes } from '../support/provider-runs.ts'
+import { listJobs } from '../support/queue.ts'
 
 let api: TestApi
 
@@ -154,13 +155,9 @@ test('runFinished is published when an attempt finishes, unless that was more th
   const times = { created_at: completed, started_at: completed, completed_at: completed, updated_at: completed }
   const run = completedRun({ id: '77', ...times })
   await applyRuns(api.services, source, run, run, completedRun({ id: '78' }))
-  const published = await sql`
-    select payload
-    from graphile_worker._private_jobs job
-    join graphile_worker._private_tasks task on task.id = job.task_id
-    where task.identifier = 'event ci.run.finished' and payload ->> 'org_id' = ${source.org_id}`
+  const published = await listJobs(sql, 'event ci.run.finished')
   assert.deepEqual(
-    published.map(({ payload }) => payload),
+    published.map(({ payload }) => payload).filter(({ org_id }) => org_id === source.org_id),
     [{ org_id: source.org_id, run_id: 'gh_run_77', attempt: 1, status: 'success' }],
   )
 })

@@ -9,6 +9,7 @@ import { integer, object } from '../../src/platform/queue/payload.ts'
 import { queueStatus } from '../../src/platform/queue/queue.store.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { clearJobs, failJobs, listJobs, loseJobs, type StoredJob } from '../support/queue.ts'
 
 const STOP_TIMEOUT_MS = 10_000
 const POLLS_MAX = 20_000
@@ -25,7 +26,7 @@ after(async () => {
   await database.drop()
 })
 afterEach(async () => {
-  await sql`delete from graphile_worker._private_jobs`
+  await clearJobs(sql)
 })
 
 type Recorder = {
@@ -49,7 +50,6 @@ const log = createLog('silent')
 
 function start(context: Partial<Recorder>) {
   return startWorker({
-    databaseUrl: database.url,
     address: database.connection,
     context: { ...IDLE, ...context },
     jobs,
@@ -59,27 +59,11 @@ function start(context: Partial<Recorder>) {
   })
 }
 
-type Row = { attempts: number; max_attempts: number; locked_by: string | null; flags: object | null; due_s: number }
-
-async function queued(): Promise<Row[]> {
-  return sql<Row[]>`
-    select attempts, max_attempts, locked_by, flags, extract(epoch from run_at - now())::float as due_s
-    from graphile_worker._private_jobs
-    order by id`
-}
-
-/** Takes the next try of every job for a worker that has died. */
-async function dieWithEveryJob(): Promise<void> {
-  await sql`
-    update graphile_worker._private_jobs
-    set attempts = attempts + 1, locked_by = 'pool-that-died', locked_at = now()`
-}
-
 const settle = (context: Partial<Recorder> = {}) => settleLostJobs(sql, { context: { ...IDLE, ...context }, jobs, log })
 
 test('a job of a dead worker is run by the next worker at once', async () => {
   await enqueue(sql, count, { n: 1 })
-  await dieWithEveryJob()
+  await loseJobs(sql)
   const { promise: ran, resolve } = Promise.withResolvers<number>()
   const worker = await start({ ran: resolve })
   assert.equal(await ran, 1)
@@ -99,7 +83,7 @@ test('a job of a living worker is left alone', async () => {
   await enqueue(sql, count, { n: 2 })
   await started.promise
   const second = await start({ ran })
-  assert.ok((await queued())[0]?.locked_by)
+  assert.ok((await listJobs(sql))[0]?.worker_id)
   release.resolve()
   await Promise.all([first.stop(STOP_TIMEOUT_MS), second.stop(STOP_TIMEOUT_MS)])
   assert.equal(runs, 1)
@@ -114,7 +98,7 @@ test('after the last failed try the job is given up, once', async () => {
     gaveUp: (_, cause) => causes.push(cause),
   })
   await enqueue(sql, { ...count, attemptsMax: 1 }, { n: 3 })
-  await untilQueue(([job]) => job?.attempts === 1 && job.locked_by === null)
+  await untilQueue(([job]) => job?.attempts === 1 && job.worker_id === null)
   await worker.stop(STOP_TIMEOUT_MS)
   assert.deepEqual(causes, [{ cause: 'failed' }])
   assert.deepEqual((await queueStatus(sql)).failed_names, ['test.count'])
@@ -123,40 +107,42 @@ test('after the last failed try the job is given up, once', async () => {
 test('an interrupted try does not count as failed, no matter how often the worker died', async () => {
   await enqueue(sql, count, { n: 4 })
   for (let times = 1; times < INTERRUPTIONS_MAX; times += 1) {
-    await dieWithEveryJob()
+    await loseJobs(sql)
     await settle()
-    const [job] = await queued()
-    assert.deepEqual([job?.attempts, job?.locked_by, job?.flags], [0, null, { interruptions: times }])
+    const [job] = await listJobs(sql)
+    assert.deepEqual([job?.attempts, job?.worker_id, job?.interruptions], [0, null, times])
     const pauseS = 2 ** (times - 1) - 1
-    assert.ok(job && job.due_s <= pauseS * 1.5 && job.due_s >= pauseS * 0.5 - 1, `${job?.due_s} s after ${times}`)
+    assert.ok(
+      job && job.seconds_left <= pauseS * 1.5 && job.seconds_left >= pauseS * 0.5 - 1,
+      `${job?.seconds_left} s after ${times}`,
+    )
   }
 })
 
 test('a job that was interrupted too often is given up, and the log states it', async () => {
   await enqueue(sql, count, { n: 5 })
-  await sql`update graphile_worker._private_jobs set flags = ${sql.json({ interruptions: INTERRUPTIONS_MAX - 1 })}`
-  await dieWithEveryJob()
+  await loseJobs(sql, INTERRUPTIONS_MAX - 1)
   const given: unknown[] = []
   await settle({ gaveUp: (n, cause) => given.push([n, cause]) })
   await settle({ gaveUp: (n, cause) => given.push([n, cause]) })
   assert.deepEqual(given, [[5, { cause: 'interrupted', times: INTERRUPTIONS_MAX }]])
-  const [job] = await queued()
-  assert.deepEqual([job?.attempts, job?.locked_by], [count.attemptsMax, null])
+  const [job] = await listJobs(sql)
+  assert.deepEqual([job?.attempts, job?.worker_id], [count.attemptsMax, null])
 })
 
 test('a job that cannot be given up now is given up later, and the others are settled meanwhile', async () => {
   await enqueue(sql, count, { n: 6 })
-  await sql`update graphile_worker._private_jobs set flags = ${sql.json({ interruptions: INTERRUPTIONS_MAX - 1 })}`
+  await loseJobs(sql, INTERRUPTIONS_MAX - 1)
   await enqueue(sql, count, { n: 7 })
-  await dieWithEveryJob()
+  await loseJobs(sql)
   await settle({
     gaveUp: () => {
       throw new Error('not now')
     },
   })
   assert.deepEqual(
-    (await queued()).map(({ locked_by }) => locked_by),
-    ['pool-that-died', null],
+    (await listJobs(sql)).map(({ worker_id }) => worker_id),
+    ['worker-that-died', null],
   )
   const given: number[] = []
   await settle({ gaveUp: (n) => given.push(n) })
@@ -165,10 +151,10 @@ test('a job that cannot be given up now is given up later, and the others are se
 
 test('two workers that find the same lost job count one interruption', async () => {
   await enqueue(sql, count, { n: 8 })
-  await dieWithEveryJob()
+  await loseJobs(sql)
   await Promise.all([settle(), settle()])
-  const [job] = await queued()
-  assert.deepEqual([job?.attempts, job?.flags], [0, { interruptions: 1 }])
+  const [job] = await listJobs(sql)
+  assert.deepEqual([job?.attempts, job?.interruptions], [0, 1])
 })
 
 test('a job that ends because its worker stops keeps its try and its position in the queue', async () => {
@@ -183,9 +169,9 @@ test('a job that ends because its worker stops keeps its try and its position in
   await enqueue(sql, { ...count, attemptsMax: 1 }, { n: 9 })
   await started.promise
   await worker.stop(STOP_TIMEOUT_MS)
-  const [job] = await queued()
-  assert.deepEqual([job?.attempts, job?.locked_by, job?.flags], [0, null, null])
-  assert.ok(job && job.due_s <= 0)
+  const [job] = await listJobs(sql)
+  assert.deepEqual([job?.attempts, job?.worker_id, job?.interruptions], [0, null, 0])
+  assert.ok(job && job.seconds_left <= 0)
 })
 
 test('a job that does not end in time goes back to the queue with its try', async () => {
@@ -200,24 +186,15 @@ test('a job that does not end in time goes back to the queue with its try', asyn
   await enqueue(sql, count, { n: 10 })
   await started.promise
   await worker.stop(1)
-  const [job] = await queued()
-  assert.deepEqual([job?.attempts, job?.locked_by], [0, null])
+  const [job] = await listJobs(sql)
+  assert.deepEqual([job?.attempts, job?.worker_id], [0, null])
   release.resolve()
   await worker.ended
 })
 
-test('a job that a stopping worker had set aside when it was killed goes back to the queue', async () => {
-  await enqueue(sql, count, { n: 11 })
-  await dieWithEveryJob()
-  await sql`update graphile_worker._private_jobs set locked_by = locked_by || ' stopping'`
-  await settle()
-  const [job] = await queued()
-  assert.deepEqual([job?.attempts, job?.locked_by], [0, null])
-})
-
 test('a debounced job that was running when its worker died, and was queued again meanwhile, is not a failed job', async () => {
   await enqueue(sql, countOnce, { n: 12 })
-  await dieWithEveryJob()
+  await loseJobs(sql)
   await enqueue(sql, countOnce, { n: 13 })
   await settle()
   assert.equal((await queueStatus(sql)).failed, 0)
@@ -228,22 +205,41 @@ test('a debounced job that was running when its worker died, and was queued agai
   assert.ok(ran.includes(13))
 })
 
-test('a debounced job that failed after it was queued again is removed; one that failed for good is kept a week', async () => {
+test('a debounced job that fails after it was queued again is removed; one that failed for good is kept a week', async () => {
+  const failed = Promise.withResolvers<void>()
+  const worker = await start({
+    ran: async (n) => {
+      if (n !== 14) return
+      await enqueue(sql, countOnce, { n: 16 }, 60_000)
+      failed.resolve()
+      throw new Error('no luck')
+    },
+  })
   await enqueue(sql, countOnce, { n: 14 })
-  await sql`update graphile_worker._private_jobs set key = null, attempts = max_attempts, last_error = 'no luck'`
+  await failed.promise
+  await untilQueue(([job, ...others]) => job?.payload.n === 16 && others.length === 0)
+  await worker.stop(STOP_TIMEOUT_MS)
   await enqueue(sql, count, { n: 15 })
-  await enqueue(sql, countOnce, { n: 16 })
-  await sql`update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'no luck'`
+  await failJobs(sql)
   await settle()
   assert.deepEqual((await queueStatus(sql)).failed_names, ['test.count', 'test.count-once'])
-  await sql`update graphile_worker._private_jobs set updated_at = now() - interval '8 days'`
+  await sql`update jobs set updated_at = now() - interval '8 days'`
   await settle()
-  assert.equal((await queued()).length, 0)
+  assert.equal((await listJobs(sql)).length, 0)
 })
 
-async function untilQueue(isReady: (rows: Row[]) => boolean): Promise<void> {
+test('a job that has failed and is queued again starts anew', async () => {
+  await enqueue(sql, countOnce, { n: 17 })
+  await failJobs(sql)
+  await enqueue(sql, countOnce, { n: 18 })
+  const [job, ...others] = await listJobs(sql)
+  assert.deepEqual([job?.payload, job?.state, job?.attempts, job?.last_error], [{ n: 18 }, 'ready', 0, null])
+  assert.deepEqual(others, [])
+})
+
+async function untilQueue(isReady: (jobs: StoredJob[]) => boolean): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-    if (isReady(await queued())) return
+    if (isReady(await listJobs(sql))) return
     await nextTurn()
   }
   throw new Error('The queue did not get there.')

@@ -6,6 +6,7 @@ import { removeAfterRest, removeExpiredDaily, removeExpiredJob } from '../../src
 import { removeExpired } from '../../src/retention/remove-expired.ts'
 import { findState } from '../../src/retention/retention.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
 
 let api: TestApi
 before(async () => {
@@ -14,17 +15,14 @@ before(async () => {
   await api.caller()
 })
 beforeEach(async () => {
-  await api.services.sql`delete from graphile_worker._private_jobs`
+  await clearJobs(api.services.sql)
 })
 after(() => api?.close())
 
 /** Minutes until the queued jobs start. */
 async function queued(): Promise<number[]> {
-  const rows = await api.services.sql<{ minutes: number }[]>`
-    select round(extract(epoch from run_at - now()) / 60)::int as minutes
-    from graphile_worker.jobs
-    where task_identifier = 'retention.remove-expired'`
-  return rows.map(({ minutes }) => minutes)
+  const jobs = await listJobs(api.services.sql, 'retention.remove-expired')
+  return jobs.map(({ seconds_left }) => Math.round(seconds_left / 60) || 0)
 }
 
 const finish = () => removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })

@@ -84,8 +84,8 @@ test('a server and a worker with their own roles do everything that clients and 
 
 test('a job that runs every minute has run without a refusal', async () => {
   const failed = await sql`
-    select task_identifier, last_error
-    from graphile_worker.jobs
+    select name, last_error
+    from jobs
     where last_error is not null`
   assert.deepEqual([...failed], [])
 })

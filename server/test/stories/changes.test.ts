@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { findChange, type StoredChange } from '../../src/provenance/changes/change.store.ts'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
 import type { Commit, Repository } from '../support/hosts/types.ts'
+import { listJobs } from '../support/queue.ts'
 import { assertNothingFailed, nextSecond } from '../support/stories.ts'
 
 let server: ConnectedServer
@@ -141,9 +142,7 @@ test('a program that is killed while it records writes each record once, after i
   const shop = shopOf('slow')
   const { fake } = server
   const tried = async () =>
-    (
-      await server.sql`select from graphile_worker.jobs where task_identifier = 'provenance.record-changes' and locked_at is not null`
-    ).count
+    (await listJobs(server.sql, 'provenance.record-changes')).filter(({ state }) => state === 'running').length
   fake.trouble.latencyMs = 300
   const merged = mergePullRequest(shop)
   runsOf(shop)

@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { distributeTables, planMoves } from '../../src/distribution/distribute-tables.ts'
 import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { migrateQueue } from '../../src/platform/queue/worker.ts'
 import { joinDatabases, readNodes } from './citus.ts'
 
 export type CitusDatabases = {
@@ -28,7 +26,6 @@ export async function openCitusDatabases(url: string): Promise<CitusDatabases> {
   await withUrl(inDatabase(url, distributed), (sql) => joinDatabases(sql, nodes))
   for (const name of [distributed, single]) {
     await withUrl(inDatabase(url, name), (sql) => migrate(sql))
-    await migrateQueue(inDatabase(url, name), createLog('silent'))
   }
   await withUrl(inDatabase(url, distributed), async (sql) => distributeTables(sql, await planMoves(sql)))
   const drop = async () => {

@@ -6,8 +6,6 @@ import { ROLE } from '../../src/platform/db/embedded/cluster.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { migrateQueue } from '../../src/platform/queue/worker.ts'
 import { citusWorkers, closeTemplate, distributeTemplate, joinDatabases, onServer, readNodes } from './citus.ts'
 import { CLUSTER_TEMPLATE, makeClusterTemplate } from './cluster-template.ts'
 
@@ -80,7 +78,6 @@ export async function startCitusServer(url: string): Promise<TestServer> {
   const [coordinator] = templates as [typeof given]
   await withAdmin(coordinator, (sql) => joinDatabases(sql, nodes))
   await withAdmin(coordinator, (sql) => migrate(sql))
-  await migrateQueue(url.replace(/[^/]*$/, TEMPLATE), createLog('silent'))
   await withAdmin(coordinator, distributeTemplate)
   await onAll(servers, (sql) => closeTemplate(sql, TEMPLATE))
   return {
@@ -121,9 +118,8 @@ async function createDatabase(create: (sql: Sql, database: string) => Promise<un
   }
 }
 
-async function migrateDatabase({ url, connection }: EmbeddedPostgres, database: string): Promise<void> {
+async function migrateDatabase({ connection }: EmbeddedPostgres, database: string): Promise<void> {
   await withAdmin({ ...connection, database }, (sql) => migrate(sql))
-  await migrateQueue(url.replace(/[^/]*$/, database), createLog('silent'))
 }
 
 /**

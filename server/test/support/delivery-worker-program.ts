@@ -16,7 +16,6 @@ const handlers = applyingHandlers(async (_, { commit }) => {
   if (commit.message === 'kill') process.kill(process.pid, 'SIGKILL')
 })
 await startWorker({
-  databaseUrl: database.url,
   address: database.address,
   context: { ...services, handlers },
   jobs: [applyShard],

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestApi } from './api.ts'
 import { endWithTest } from './end-with-test.ts'
+import { skipPauses } from './queue.ts'
 
 const PROGRAM = new URL('./worker-program.ts', import.meta.url).pathname
 const WAITS_MS_MAX = 60_000
@@ -55,7 +56,7 @@ export async function holdReports(api: TestApi): Promise<ReportLock> {
     untilWaiting: async (sessions) => {
       const until = performance.now() + WAITS_MS_MAX
       while (performance.now() < until) {
-        await skipPauses(api)
+        await skipPauses(api.services.sql)
         await holder`select` // An idle transaction would be ended after a minute.
         const [row] = await api.services.sql<[{ waiting: number }]>`
           select count(*) as waiting
@@ -70,13 +71,4 @@ export async function holdReports(api: TestApi): Promise<ReportLock> {
     release,
     [Symbol.asyncDispose]: release,
   }
-}
-
-/** Jobs are due at once, instead of after the pause that follows a failure or an interruption. */
-export async function skipPauses({ services: { sql } }: TestApi): Promise<void> {
-  await sql`
-    update graphile_worker._private_jobs
-    set run_at = now()
-    where run_at > now()
-      and locked_at is null`
 }

@@ -12,6 +12,8 @@ const AFTER_IMPORT = 10
 export const completeRunsJob = job('ci.complete-runs', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
+  class: 'bulk' as const,
+  class: 'bulk',
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
   run: lazy(async () => (await import('./history/complete-runs.ts')).completeRuns),
@@ -22,6 +24,8 @@ export const completeRunsJob = job('ci.complete-runs', {
 export const readRunDetailsJob = job('ci.read-run-details', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
+  class: 'bulk' as const,
+  class: 'bulk',
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
   run: lazy(async () => (await import('./details/read-run-details.ts')).readRunDetails),
@@ -32,6 +36,8 @@ export const readRunDetailsJob = job('ci.read-run-details', {
 export const readRunFailuresJob = job('ci.read-run-failures', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
+  class: 'bulk' as const,
+  class: 'bulk',
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
   run: lazy(async () => (await import('./failure/read-run-failures.ts')).readRunFailures),

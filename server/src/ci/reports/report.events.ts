@@ -4,7 +4,6 @@ import { update } from '../../platform/updates/update.ts'
 
 /** Published when a report, its attestations or its uploaded artifacts change. */
 export const reportChanged = event('report.changed', {
-  queuedAs: 'ci.report.changed',
   payload: object({ org_id: text, run_id: text }),
   subject: ({ run_id }) => ({ type: 'run', id: run_id }),
   updates: ({ run_id }) => [update('run', run_id)],

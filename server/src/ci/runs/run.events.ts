@@ -8,7 +8,6 @@ import { RUN_STATUSES } from './run-status.ts'
  * passed.
  */
 export const runFinished = event('run.finished', {
-  queuedAs: 'ci.run.finished',
   payload: object({ org_id: text, run_id: text, attempt: integer, status: oneOf(...RUN_STATUSES) }),
   subject: ({ run_id }) => ({ type: 'run', id: run_id }),
   updates: ({ run_id }) => [update('run', run_id)],

@@ -20,12 +20,11 @@ export async function insertDeliveries(
       on conflict (id, provider) do nothing
       returning shard
     )
-    select ${enqueueRows(sql, applyShard, {
-      payload: sql`json_build_object('shard', shard)`,
+    ${enqueueRows(sql, applyShard, {
+      payload: sql`jsonb_build_object('shard', shard)`,
       once: sql`shard::text`,
-    })}
-    from (select distinct shard from stored where shard = any(${queuedShards}) order by shard) as shards
-    having count(*) > 0`
+      from: sql`(select distinct shard from stored where shard = any(${queuedShards}) order by shard) as shards`,
+    })}`
 }
 
 const COLUMNS = [

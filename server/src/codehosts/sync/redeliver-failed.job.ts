@@ -23,6 +23,7 @@ const WHILE_CHECKED_MS = 10_000
  * and the lists show what the deliveries reported. All connections of the host share the check.
  */
 export const redeliverFailedJob = job<Services, { provider: Provider }>('codehosts.redeliver-failed', {
+  class: 'bulk',
   payload: object({ provider: text }),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ provider }) => provider,

@@ -5,6 +5,7 @@ import { update } from '../../platform/updates/update.ts'
 
 /** Works on the synchronization of a connection. */
 export const syncJob = job('codehosts.synchronize', {
+  class: 'bulk',
   payload: object({ org_id: text, connection_id: text }),
   attemptsMax: 5,
   once: ({ connection_id }) => connection_id,

@@ -4,7 +4,6 @@ import { update } from '../../platform/updates/update.ts'
 
 /** Published when a policy is created, gets a new version or is removed. */
 export const policyChanged = event('policy.changed', {
-  queuedAs: 'compliance.policy.applied',
   payload: object({ org_id: text, policy_id: text }),
   subject: ({ policy_id }) => ({ type: 'policy', id: policy_id }),
   updates: ({ policy_id }) => [update('policy', policy_id)],

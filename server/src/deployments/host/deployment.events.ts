@@ -4,7 +4,6 @@ import { update } from '../../platform/updates/update.ts'
 
 /** Published when a deployment went on against its protection rules. */
 export const deploymentBypassed = event('deployment.bypassed', {
-  queuedAs: 'deployments.deployment.bypassed',
   payload: object({ org_id: text, deployment_id: text, repository: text }),
   subject: ({ deployment_id, repository }) => ({ type: 'deployment', id: deployment_id, repository }),
   updates: ({ deployment_id }) => [update('deployment', deployment_id)],

@@ -27,7 +27,7 @@ async function listTriggers(tx: Tx): Promise<Part[]> {
       format('alter table %s enable trigger user', g.tgrelid::regclass) as restore
     from pg_trigger g
     join pg_class c on c.oid = g.tgrelid
-    where c.relnamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
+    where c.relnamespace = 'public'::regnamespace
       and not g.tgisinternal
       and g.tgparentid = 0`
 }
@@ -40,7 +40,7 @@ async function listConstraints(tx: Tx): Promise<Part[]> {
       format('alter table %s add constraint %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
         as restore
     from pg_constraint k
-    where k.connamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
+    where k.connamespace = 'public'::regnamespace
       and k.contype in ('f', 'p', 'u', 'x')
       and k.conrelid <> 0
       and k.conparentid = 0
@@ -55,7 +55,7 @@ async function listIndexes(tx: Tx): Promise<Part[]> {
       regexp_replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as restore
     from pg_index i
     join pg_class c on c.oid = i.indexrelid
-    where c.relnamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
+    where c.relnamespace = 'public'::regnamespace
       and not c.relispartition
       and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
     order by 1`

@@ -18,13 +18,9 @@ export type StoredSequence = { name: string; last_value: string; is_called: bool
 /** A partition that a table has, with its bounds in SQL. */
 export type StoredPartition = { name: string; parent: string; bounds: string }
 
-/** The queue's own migrations are applied by its program. */
-const QUEUE_MIGRATIONS = 'graphile_worker.migrations'
-
-/** The schemas whose rows belong to an installation. */
+/** The tables whose rows belong to an installation. */
 function ours(db: Db): ReturnType<Db> {
-  return db`n.nspname in ('public', 'graphile_worker')
-    and c.oid is distinct from to_regclass(${QUEUE_MIGRATIONS})
+  return db`n.nspname = 'public'
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
 }
 
@@ -111,14 +107,4 @@ export async function setSequence(db: Db, { name, last_value, is_called }: Store
 export async function createPartition(db: Db, { name, parent, bounds }: StoredPartition): Promise<void> {
   const [table] = await db<[{ present: boolean }]>`select to_regclass(${parent}) is not null as present`
   if (table.present) await db.unsafe(`create table if not exists ${name} partition of ${parent} ${bounds}`)
-}
-
-/** The newest migration of the queue's own tables; 0 before they exist. */
-export async function queueVersion(db: Db): Promise<number> {
-  const [table] = await db<[{ present: boolean }]>`select to_regclass(${QUEUE_MIGRATIONS}) is not null as present`
-  if (!table.present) return 0
-  const [{ version }] = await db<[{ version: number }]>`
-    select coalesce(max(id), 0)::int as version
-    from graphile_worker.migrations`
-  return version
 }

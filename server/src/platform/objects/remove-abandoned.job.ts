@@ -59,6 +59,7 @@ async function removeBatch({ sql, objects, clock, log }: Context): Promise<numbe
 
 /** Removes the files of aborted transfers. Runs every hour. */
 export const sweepObjects = scheduledJob<{ objects: ObjectStore; clock: Clock }>('objects.sweep', {
+  class: 'bulk',
   schedule: '17 * * * *',
   run: ({ objects, clock }) => objects.sweep(clock.now()),
 })

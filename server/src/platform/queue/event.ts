@@ -17,8 +17,8 @@ type EventDefinition<Payload extends object> = {
   readonly subject: (payload: Payload) => Subject
   /** Events with the same key have one job while it waits, as with jobs. */
   readonly once?: (payload: Payload) => string
-  /** The name that its job is stored with, where the event was called otherwise before. */
-  readonly queuedAs?: string
+  /** The class of the job that calls its subscribers. */
+  readonly class?: Job<never>['class']
 }
 
 /**
@@ -53,7 +53,7 @@ export async function publish<Payload extends object>(
   payload: Payload,
   circumstances: Circumstances = {},
 ): Promise<void> {
-  const queued = { ...queuedJob(published), attemptsMax: ATTEMPTS_MAX }
+  const queued = toQueued(published)
   const { org_id } = payload as { org_id?: string }
   if (org_id === undefined) return enqueue(db, queued, payload)
   await enqueueWith(db, insertion(db, org_id, published, { payload, ...circumstances }), queued, payload)
@@ -85,11 +85,10 @@ export function subscribe<Context, Payload extends object>(
   subscribed: Event<Payload>,
   ...subscribers: ((context: Context, payload: Payload) => Promise<void>)[]
 ): Job<Context, Payload> {
-  const { name, once } = queuedJob(subscribed)
+  const { name, ...queued } = toQueued(subscribed)
   return job<Context, Payload>(name, {
+    ...queued,
     payload: subscribed.payload,
-    attemptsMax: ATTEMPTS_MAX,
-    ...(once && { once }),
     run: async (context, payload) => {
       for (const notify of subscribers) await notify(context, payload)
     },
@@ -97,6 +96,6 @@ export function subscribe<Context, Payload extends object>(
   })
 }
 
-function queuedJob<Payload extends object>({ name, queuedAs, once }: Event<Payload>) {
-  return { name: `event ${queuedAs ?? name}`, ...(once && { once }) }
+function toQueued<Payload extends object>({ name, class: jobClass, once }: Event<Payload>) {
+  return { name: `event ${name}`, attemptsMax: ATTEMPTS_MAX, ...(jobClass && { class: jobClass }), ...(once && { once }) }
 }

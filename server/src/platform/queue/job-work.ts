@@ -16,57 +16,41 @@ export const givenUp = counter(
   ['task'],
 )
 
-const REQUEST = 'request '
-const TRACE = 'trace '
+/** Which request and which span caused a job. They do not identify it. */
+export type JobCause = { request_id: string | null; traceparent: string | null }
 
-/** Notes with a job which request and which span caused it. They do not identify the job. */
-export function causeFlags(): string[] | null {
+/** The cause of the jobs that the present work queues. */
+export function currentCause(): JobCause {
   const work = currentWork()
   const requestId = work?.fields.request_id
-  const flags = [
-    ...(requestId === undefined ? [] : [REQUEST + requestId]),
-    ...(work?.span ? [TRACE + work.span.traceparent] : []),
-  ]
-  return flags.length > 0 ? flags : null
+  return { request_id: requestId === undefined ? null : `${requestId}`, traceparent: work?.span?.traceparent ?? null }
 }
 
-type RunningJob = { name: string; id: string; payload: unknown; flags: object | null; attempts: number }
+type JobTry = JobCause & { name: string; id: number; organization_id: string | null; attempts: number }
 
 /** Runs a try of a job, as a part of the trace that caused it. Its log lines state its ids. */
-export async function workOnJob(
-  { name, id, payload, flags, attempts }: RunningJob,
-  wasStopped: (error: unknown) => boolean,
-  run: () => Promise<void>,
-): Promise<void> {
+export async function workOnJob(job: JobTry, wasStopped: () => boolean, run: () => Promise<void>): Promise<void> {
+  const { name, attempts } = job
   const startedAt = performance.now()
-  const attributes = { 'shiplock.job': name, 'shiplock.job_id': id, 'shiplock.job_attempt': attempts }
-  const span = startSpan({ name: `job ${name}`, kind: 'consumer', attributes, parent: noted(flags, TRACE) })
-  const requestId = noted(flags, REQUEST)
-  const orgId = orgOf(payload)
-  const fields = { ...(requestId && { request_id: requestId }), ...(orgId && { org_id: orgId }), job: name, job_id: id }
+  const attributes = { 'shiplock.job': name, 'shiplock.job_id': `${job.id}`, 'shiplock.job_attempt': attempts }
+  const span = startSpan({ name: `job ${name}`, kind: 'consumer', attributes, parent: job.traceparent })
   let outcome = 'succeeded'
   try {
-    await within({ fields, span }, () => endWith(span, run()))
+    await within({ fields: fieldsOfJob(job), span }, () => endWith(span, run()))
   } catch (error) {
-    outcome = wasStopped(error) ? 'stopped' : 'failed'
+    outcome = wasStopped() ? 'stopped' : 'failed'
     throw error
   } finally {
     seconds.observe({ task: name, outcome }, (performance.now() - startedAt) / 1000)
   }
 }
 
-/** The cause of a job for log lines that are written outside of it. */
-export function fieldsOfJob({ id, flags }: Pick<RunningJob, 'id' | 'flags'>): object {
-  const requestId = noted(flags, REQUEST)
-  return { ...(requestId && { request_id: requestId }), job_id: id }
-}
-
-function noted(flags: object | null, prefix: string): string | null {
-  const flag = Object.keys(flags ?? {}).find((key) => key.startsWith(prefix))
-  return flag === undefined ? null : flag.slice(prefix.length)
-}
-
-function orgOf(payload: unknown): string | null {
-  const { org_id } = (payload ?? {}) as { org_id?: unknown }
-  return typeof org_id === 'string' ? org_id : null
+/** What log lines state about a job. */
+export function fieldsOfJob({ request_id, organization_id, name, id }: Omit<JobTry, 'attempts'>): object {
+  return {
+    ...(request_id && { request_id }),
+    ...(organization_id && { org_id: organization_id }),
+    job: name,
+    job_id: `${id}`,
+  }
 }

@@ -2,7 +2,8 @@ import type { Db } from '../db/sql.ts'
 import type { Lazy } from '../lazy.ts'
 import { EVERY_ORGANIZATION, type Update } from '../updates/update.ts'
 import type { UpdateFeed } from '../updates/update-feed.ts'
-import { causeFlags } from './job-work.ts'
+import { insertJob, insertJobs, type JobClass, type NewJobKind } from './job.store.ts'
+import { currentCause } from './job-work.ts'
 import type { PayloadSchema } from './payload.ts'
 
 /** The last try failed, or the worker died during too many tries. */
@@ -23,8 +24,13 @@ export type Job<Context, Payload = unknown> = {
    */
   readonly attemptsMax: number
   /**
-   * Of the jobs that wait, those with the lowest number start first; the default is 0. Work that
-   * follows an import has a higher one, so that it does not hold up what people wait for.
+   * `interactive`, the default, starts before `bulk`, which is for work that nobody waits for and
+   * always leaves a slot of a worker free. Within a class, organizations take turns.
+   */
+  readonly class?: JobClass
+  /**
+   * Of the jobs of an organization and class, those with the lowest number start first; the default
+   * is 0. Work that follows an import has a higher one.
    */
   readonly priority?: number
   /**
@@ -86,7 +92,7 @@ function withUpdates<Context, Payload extends object>(
 }
 
 /** A job that is started by the clock, once in the whole installation. */
-export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
+export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'class' | 'run'> & {
   /** crontab(5) notation, in UTC. */
   readonly schedule: string
 }
@@ -100,7 +106,7 @@ export function scheduledJob<Context>(
 }
 
 /** What identifies a job to the queue. */
-type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'priority' | 'once'>
+type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'class' | 'attemptsMax' | 'priority' | 'once'>
 
 /**
  * Queues a job in the caller's transaction: the change that causes the job and the job are stored
@@ -112,9 +118,7 @@ export async function enqueue<Payload extends object>(
   payload: Payload,
   delayMs = 0,
 ): Promise<void> {
-  const key = keyOf(job, payload)
-  if (key === null || delayMs > 0) await addedJob(db, job, payload, delayMs)
-  else await db`with ${onceWaiting(db, job, key, payload)}`
+  await insertJob(db, { ...toKind(job), key: keyOf(job, payload), payload, delayMs })
 }
 
 /** Queues a job in the same statement that writes something else. */
@@ -124,78 +128,32 @@ export async function enqueueWith<Payload extends object>(
   job: QueuedJob<Payload>,
   payload: Payload,
 ): Promise<void> {
-  const key = keyOf(job, payload)
-  await db`
-    with written as (${written})${
-      key === null ? addedJob(db, job, payload, 0) : db`, ${onceWaiting(db, job, key, payload)}`
-    }`
+  await insertJob(db, { ...toKind(job), key: keyOf(job, payload), payload, delayMs: 0 }, written)
 }
 
 function keyOf<Payload>(job: QueuedJob<Payload>, payload: Payload): string | null {
   return job.once ? `${job.name} ${job.once(payload)}` : null
 }
 
-function addedJob<Payload>(db: Db, job: QueuedJob<Payload>, payload: Payload, delayMs: number): ReturnType<Db> {
-  return db`
-    select graphile_worker.add_job(
-      ${job.name}::text,
-      ${db.json(payload as never)}::json,
-      run_at => now() + ${delayMs} * interval '1 millisecond',
-      max_attempts => ${job.attemptsMax}::int,
-      job_key => ${keyOf(job, payload)}::text,
-      priority => ${job.priority ?? 0}::int,
-      flags => ${causeFlags()}::text[]
-    )`
-}
-
-/** What follows `with`: queues a job that is one while it waits. */
-function onceWaiting<Payload extends object>(
-  db: Db,
-  job: QueuedJob<Payload>,
-  key: string,
-  payload: Payload,
-): ReturnType<Db> {
-  return db`
-    waiting as (${waitingJob(db, key, payload)}), told as (
-      select pg_notify('jobs:insert', '{"count":1}')
-      from waiting
-    )
-    (${addedJob(db, job, payload, 0)} where not exists (select from waiting))
-    union all
-    (select null from told)`
-}
-
 /**
- * The same job, if it waits already. The lock keeps it waiting until the transaction ends, so that
- * it sees the changes of the transaction. This writes much less than queueing the job again.
- */
-function waitingJob(db: Db, key: string, payload: object) {
-  return db`
-    select id
-    from graphile_worker._private_jobs
-    where key = ${key}
-      and payload::jsonb = ${db.json(payload as never)}::jsonb
-      and is_available
-      and attempts = 0
-      and run_at <= now()
-    for share`
-}
-
-/**
- * An SQL expression that queues jobs from within a statement: one for each row, all in one call.
- * `payload` is a JSON expression of the row; `once` is a text expression with the value of the
- * job's `once`.
+ * The INSERT that queues a job for each row of `from`, as a part of a statement. `payload` is a
+ * JSON expression of the row; `once` is a text expression with the value of the job's `once`.
  */
 export function enqueueRows<Payload extends object>(
   db: Db,
-  { name, attemptsMax, priority = 0 }: QueuedJob<Payload>,
-  { payload, once }: { payload: ReturnType<Db>; once: ReturnType<Db> },
+  job: QueuedJob<Payload>,
+  { payload, once, from }: Record<'payload' | 'once' | 'from', ReturnType<Db>>,
 ): ReturnType<Db> {
-  return db`graphile_worker.add_jobs(
-    array_agg(
-      (${name}::text, ${payload}, null, null, ${attemptsMax}::smallint, ${`${name} `}::text || ${once},
-        ${priority}::smallint, ${causeFlags()}::text[])
-        ::graphile_worker.job_spec
-    )
-  )`
+  const key = db`${`${job.name} `}::text || ${once}`
+  return insertJobs(db, toKind(job), db`select ${payload} as payload, ${key} as key from ${from}`)
+}
+
+function toKind({ name, class: jobClass, priority, attemptsMax }: QueuedJob<never>): NewJobKind {
+  return {
+    name,
+    class: jobClass ?? 'interactive',
+    priority: priority ?? 0,
+    attempts_max: attemptsMax,
+    ...currentCause(),
+  }
 }

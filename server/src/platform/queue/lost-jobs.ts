@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
 import type { Job } from './job.ts'
-import { failLostJob, findLostJobs, type LostJob, removeDeadJobs, requeueLostJob } from './job-locks.store.ts'
 import { givenUp } from './job-work.ts'
+import { deleteOldFailures, failLostJob, type LostJob, listLostJobs, requeueLostJob } from './lost-jobs.store.ts'
 
 /**
  * A job may bring its worker down, for example by taking all memory. It is interrupted this often
@@ -12,28 +12,25 @@ import { givenUp } from './job-work.ts'
 export const INTERRUPTIONS_MAX = 10
 const PAUSE_MS_MAX = 10 * 60_000
 
-type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
+type LostJobsOptions<Context> = { context: Context; jobs: readonly Job<Context, never>[]; log: Log }
 
 /**
  * Settles the jobs that no worker will finish: jobs of workers that died are queued again, or given
  * up after too many interruptions, and jobs that have failed for good are removed.
  */
 export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions<Context>): Promise<void> {
-  for (const lost of await findLostJobs(sql)) {
+  for (const lost of await listLostJobs(sql)) {
     await settle(sql, lost, options).catch((err) =>
       options.log.error({ err, job: lost.name }, 'Could not settle a lost job'),
     )
   }
-  await removeDeadJobs(
-    sql,
-    options.jobs.filter(({ once }) => once).map(({ name }) => name),
-  )
+  await deleteOldFailures(sql)
 }
 
 async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: LostJobsOptions<Context>) {
   const times = lost.interruptions + 1
   if (times < INTERRUPTIONS_MAX) {
-    log.warn({ job: lost.name, worker: lost.locked_by, times }, 'A worker died; its job is queued again')
+    log.warn({ job: lost.name, worker: lost.worker_id, times }, 'A worker died; its job is queued again')
     return requeueLostJob(sql, lost, pauseMs(times))
   }
   log.error({ job: lost.name, times }, 'The job is given up, because its workers died too often')

@@ -1,8 +1,8 @@
 import type { Db, Sql } from '../db/sql.ts'
 
-/** True until graphile-worker has created its tables. */
+/** True until the database is migrated. */
 export async function queueIsMissing(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ missing: boolean }]>`select to_regclass('graphile_worker.migrations') is null as missing`
+  const [row] = await sql<[{ missing: boolean }]>`select to_regclass('jobs') is null as missing`
   return row.missing
 }
 
@@ -22,16 +22,14 @@ type QueueStatus = {
 export async function queueStatus(sql: Sql): Promise<QueueStatus> {
   const [row] = await sql<[QueueStatus]>`
     select
-      count(*) filter (where is_ready)::int as waiting,
-      count(*) filter (where locked_at is not null)::int as running,
-      count(*) filter (where has_failed)::int as failed,
-      coalesce(array_agg(distinct task_identifier) filter (where has_failed), '{}') as failed_names,
-      coalesce(extract(epoch from now() - min(run_at) filter (where is_ready)) * 1000, 0)::float as oldest_age_ms
+      count(*) filter (where is_due)::int as waiting,
+      count(*) filter (where state = 'running')::int as running,
+      count(*) filter (where state = 'failed')::int as failed,
+      coalesce(array_agg(distinct name) filter (where state = 'failed'), '{}') as failed_names,
+      coalesce(extract(epoch from now() - min(run_at) filter (where is_due)) * 1000, 0)::float as oldest_age_ms
     from (
-      select task_identifier, run_at, locked_at,
-        attempts >= max_attempts and locked_at is null as has_failed,
-        attempts < max_attempts and locked_at is null and run_at <= now() as is_ready
-      from graphile_worker.jobs
+      select name, run_at, state, state in ('ready', 'scheduled') and run_at <= now() as is_due
+      from jobs
     ) as job`
   return row
 }
@@ -41,9 +39,9 @@ type ScheduledRun = { name: string; last_execution: Date | null }
 /** When each scheduled job was last started; null when it never was. */
 export async function scheduledRuns(sql: Sql): Promise<ScheduledRun[]> {
   return sql<ScheduledRun[]>`
-    select identifier as name, last_execution
-    from graphile_worker._private_known_crontabs
-    order by identifier
+    select name, last_started_at as last_execution
+    from job_schedules
+    order by name
     limit 100`
 }
 
@@ -53,10 +51,9 @@ export async function scheduledRuns(sql: Sql): Promise<ScheduledRun[]> {
  */
 export function hasLiveJob(db: Db, name: string, matches: ReturnType<Db>) {
   return db`exists (
-    select from graphile_worker._private_jobs job
-    join graphile_worker._private_tasks task on task.id = job.task_id
-    where task.identifier = ${name}
-      and (job.attempts < job.max_attempts or job.locked_at is not null)
+    select from jobs job
+    where job.name = ${name}
+      and job.state <> 'failed'
       and ${matches}
   )`
 }
@@ -74,7 +71,7 @@ type TaskState = {
 /** The state of every kind of job that is in the queue. */
 export async function taskStates(sql: Sql): Promise<TaskState[]> {
   return sql<TaskState[]>`
-    select task,
+    select name as task,
       count(*) filter (where state = 'ready')::int as ready,
       count(*) filter (where state = 'scheduled')::int as scheduled,
       count(*) filter (where state = 'running')::int as running,
@@ -82,17 +79,18 @@ export async function taskStates(sql: Sql): Promise<TaskState[]> {
       greatest(0, coalesce(extract(epoch from now() - min(run_at) filter (where state = 'ready')), 0))::float
         as oldest_age_seconds
     from (
-      select known.identifier as task, job.run_at,
-        case
-          when job.locked_at is not null then 'running'
-          when job.attempts >= job.max_attempts then 'failed'
-          when job.run_at <= now() then 'ready'
-          else 'scheduled'
-        end as state
-      from graphile_worker._private_jobs job
-      join graphile_worker._private_tasks known on known.id = job.task_id
+      select name, run_at, case when state = 'scheduled' and run_at <= now() then 'ready' else state end as state
+      from jobs
     ) as job
-    group by task
-    order by task
+    group by name
+    order by name
     limit 1000`
+}
+
+/** Takes the jobs of an organization off the queue, unless one is running. */
+export async function deleteJobs(db: Db, organizationId: string): Promise<void> {
+  await db`
+    delete from jobs
+    where organization_id = ${organizationId}
+      and state <> 'running'`
 }

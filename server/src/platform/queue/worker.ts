@@ -1,28 +1,23 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, type ParsedCronItem, parseCronItems, run, runMigrations, type Task } from 'graphile-worker'
-import { Value } from 'typebox/value'
+import { systemClock } from '../clock.ts'
 import { type DatabaseAddress, openSql } from '../db/sql.ts'
-import type { Log } from '../log.ts'
-import type { Job, ScheduledJob } from './job.ts'
-import { fieldsOfJob, givenUp, workOnJob } from './job-work.ts'
+import { JOBS_CHANNEL } from './job.store.ts'
+import { JobSlots, type SlotsOptions } from './job-slots.ts'
 import { settleLostJobs } from './lost-jobs.ts'
-import { OwnJobs, TryStopped } from './own-jobs.ts'
-import { openQueuePool } from './queue-pool.ts'
+import { promoteDueJobs, returnJobs } from './running-jobs.store.ts'
+import { openSchedule } from './schedule.ts'
+import { holdWorkerLock } from './worker-lock.store.ts'
 
-type WorkerOptions<Context> = {
-  /** The database's address in the form of libpq. */
-  databaseUrl: string
-  /** The same database, for the locks that distinguish running workers from dead ones. */
+type WorkerOptions<Context> = SlotsOptions<Context> & {
+  /**
+   * The queue has connections of its own: one for all its statements, and one that is told of jobs.
+   */
   address: DatabaseAddress
-  context: Context
-  jobs: Job<Context, never>[]
-  scheduled: ScheduledJob<Context>[]
-  log: Log
-  concurrency: number
 }
 
 type RunningWorker = {
-  /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
+  /** Resolves when the worker has stopped, and its last job has ended. */
   ended: Promise<void>
   /**
    * Takes no more jobs and aborts `stopping` of those in progress. Jobs that end by that, or that
@@ -31,113 +26,72 @@ type RunningWorker = {
   stop(timeoutMs: number): Promise<void>
 }
 
-const POLL_INTERVAL_MS = 2000
+/**
+ * How late a delayed job may start, and how soon a lock is held again that a lost connection had.
+ */
+const TICK_MS = 1000
 const SETTLE_EVERY_MS = 10_000
-/** A connection that is lost takes the worker's lock with it. */
-const HOLD_EVERY_MS = 2000
+const RETURN_MS_MAX = 2000
 const CLOSE_MS_MAX = 1000
-
-/** Creates or updates the queue's own tables. */
-export async function migrateQueue(databaseUrl: string, log: Log): Promise<void> {
-  const pgPool = openQueuePool(databaseUrl, lostConnection(log))
-  await runMigrations({ pgPool, logger: queueLogger(log) }).finally(() => pgPool.end())
-}
 
 /**
  * Works through the queue until it is stopped. PostgreSQL announces new jobs; polling is the safety
  * net.
  */
 export async function startWorker<Context>(options: WorkerOptions<Context>): Promise<RunningWorker> {
-  const { databaseUrl, address, scheduled, log, concurrency } = options
-  const locks = openSql(address, { max: 1, applicationName: 'shiplock worker locks', lasting: true })
-  const own = new OwnJobs(locks)
-  await settleLostJobs(locks, options)
-  const pgPool = openQueuePool(databaseUrl, lostConnection(log))
-  const runner = await run({
-    pgPool,
-    taskList: toTasks(options, own),
-    parsedCronItems: toCronItems(scheduled),
-    concurrency,
-    pollInterval: POLL_INTERVAL_MS,
-    noHandleSignals: true,
-    logger: queueLogger(log),
-    events: own.events,
-    preset: { plugins: [own.plugin] },
-  })
-  const holding = setInterval(() => own.hold().catch(() => {}), HOLD_EVERY_MS)
-  const settle = async () => {
-    await own.hold()
-    await settleLostJobs(locks, options)
+  const { address, scheduled, log } = options
+  const workerId = `worker-${randomUUID()}`
+  // All statements share one connection, so that none is sent before the lock of a new one is held.
+  const sql = openSql(address, { max: 1, applicationName: 'shiplock worker queue', lasting: true })
+  const slots = new JobSlots(sql, workerId, options)
+  await holdWorkerLock(sql, workerId)
+  await settleLostJobs(sql, options)
+  const queueScheduled = await openSchedule(sql, scheduled as never, systemClock.now())
+  const ended = Promise.withResolvers<void>()
+  const stopping = new AbortController()
+
+  const tick = async () => {
+    await holdWorkerLock(sql, workerId)
+    await queueScheduled(systemClock.now())
+    await promoteDueJobs(sql)
+    await slots.fill()
   }
-  const settling = setInterval(() => {
-    settle().catch((err) => log.error({ err }, 'Could not settle lost jobs; trying again in 10 seconds'))
-  }, SETTLE_EVERY_MS)
-  // A job that does not end in time still needs a connection when it ends.
-  const ended = runner.promise.finally(() => pgPool.end())
+  const settle = () => settleLostJobs(sql, options)
+  const loops = [
+    repeat(TICK_MS, stopping.signal, tick, (err) =>
+      log.warn({ err, queue: true }, 'Could not look for jobs; trying again'),
+    ),
+    repeat(SETTLE_EVERY_MS, stopping.signal, settle, (err) =>
+      log.error({ err }, 'Could not settle lost jobs; trying again in 10 seconds'),
+    ),
+  ]
+  const wake = () => void slots.fill()
+  await promoteDueJobs(sql)
+  await sql.listen(JOBS_CHANNEL, wake, wake)
+
   const stop = async (timeoutMs: number) => {
-    clearInterval(holding)
-    clearInterval(settling)
-    await own.end(runner, timeoutMs)
-    const closed = Promise.allSettled([locks.end({ timeout: 1 }), ended])
+    stopping.abort()
+    const worked = slots.stop()
+    void worked.then(ended.resolve)
+    await Promise.race([worked, delay(timeoutMs, undefined, { ref: false })])
+    // Without a database, the jobs are lost with the lock, and another worker takes them.
+    const returned = returnJobs(sql, workerId).catch(() => {})
+    await Promise.race([returned, delay(RETURN_MS_MAX, undefined, { ref: false })])
+    const closed = Promise.all([sql.end({ timeout: 1 }), ...loops])
     await Promise.race([closed, delay(CLOSE_MS_MAX, undefined, { ref: false })])
   }
-  return { ended, stop }
+  return { ended: ended.promise, stop }
 }
 
-function toTasks<Context>({ jobs, scheduled, context }: WorkerOptions<Context>, own: OwnJobs): Record<string, Task> {
-  const tasks = jobs.map((job) => [job.name, toTask(job, context, own)])
-  const scheduledTasks = scheduled.map(({ name, run }): [string, Task] => [
-    name,
-    (_, { job: { id } }) => own.run(id, (stopping) => run(context, {}, stopping)),
-  ])
-  const all = [...tasks, ...scheduledTasks] as [string, Task][]
-  return Object.fromEntries(all.map(([name, task]) => [name, observed(name, task)]))
-}
-
-function observed(name: string, task: Task): Task {
-  return (payload, helpers) => {
-    const { id, flags, attempts } = helpers.job
-    const run = async () => void (await task(payload, helpers))
-    return workOnJob({ name, id, payload, flags, attempts }, (error) => error instanceof TryStopped, run)
+/** Repeats `work` with pauses until `stopping` is aborted, also if it fails. */
+async function repeat(
+  pauseMs: number,
+  stopping: AbortSignal,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!stopping.aborted) {
+    await delay(pauseMs, undefined, { signal: stopping }).catch(() => {})
+    if (!stopping.aborted) await work().catch(onError)
   }
-}
-
-function toTask<Context>(job: Job<Context, never>, context: Context, own: OwnJobs): Task {
-  return async (payload, { job: { id, attempts, max_attempts } }) => {
-    try {
-      Value.Assert(job.payload, payload)
-      await own.run(id, (stopping) => job.run(context, payload as never, stopping))
-    } catch (error) {
-      const isLast = attempts >= max_attempts && !(error instanceof TryStopped)
-      if (isLast) {
-        givenUp.inc({ task: job.name })
-        await job.giveUp?.(context, payload as never, { cause: 'failed' })
-      }
-      throw error
-    }
-  }
-}
-
-function toCronItems<Context>(scheduled: ScheduledJob<Context>[]): ParsedCronItem[] {
-  return parseCronItems(
-    scheduled.map(({ name, schedule }) => ({ task: name, match: schedule, options: { backfillPeriod: 0 } })),
-  )
-}
-
-function lostConnection(log: Log) {
-  return (err: Error) => log.warn({ err, queue: true }, 'A connection of the queue was lost')
-}
-
-const LEVELS = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
-
-/**
- * Logs the queue's messages one level lower than it does. They contain no payloads, and those about
- * a job contain its ids.
- */
-function queueLogger(log: Log): Logger {
-  return new Logger(() => (level, message, meta) => {
-    const name = meta?.error instanceof TryStopped ? 'debug' : (LEVELS[level as keyof typeof LEVELS] ?? 'debug')
-    const job = meta?.job as Parameters<typeof fieldsOfJob>[0] | undefined
-    log[name]({ queue: true, ...(job && fieldsOfJob(job)) }, message)
-  })
 }

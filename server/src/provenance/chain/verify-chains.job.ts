@@ -8,6 +8,7 @@ import { verifyChain, type Walk } from './verify-chain.ts'
 
 /** Verifies every chain once a day, at an unusual minute to spread the load. */
 export const verifyChainsDaily = scheduledJob<Services>('provenance.verify-chains', {
+  class: 'bulk',
   schedule: '23 3 * * *',
   async run(services, _payload, stopping): Promise<void> {
     const { chains, links, breaks } = await verifyChains(services, listChains(services, null), { stopping })

@@ -64,6 +64,7 @@ export async function verifyLog(
 
 /** Verifies the transparency log once a day, and logs an error for each contradiction. */
 export const verifyLogDaily = scheduledJob<Services>('provenance.verify-log', {
+  class: 'bulk',
   schedule: '17 3 * * *',
   run: async (services, _payload, stopping) => {
     const breaks = await verifyLog(services, undefined, stopping)

@@ -27,6 +27,7 @@ const ATTEMPTS_MAX = 10
 
 /** Brings the findings of a repository's alerts in line with the alerts that changed. */
 export const reconcileAlertsJob = job('security.reconcile-alerts', {
+  class: 'bulk',
   payload: REPOSITORY_KEY,
   attemptsMax: ATTEMPTS_MAX,
   once: repositoryKeyText,

@@ -5,6 +5,7 @@ import { update } from '../../platform/updates/update.ts'
 
 /** Reads a completed upload into findings. The API queues it, and does not load the parsers. */
 export const readUploadJob = job('security.read-upload', {
+  class: 'bulk',
   payload: object({ org_id: text, upload_id: text }),
   attemptsMax: 5,
   run: lazy(async () => (await import('./read-report-file.ts')).readReportFile),

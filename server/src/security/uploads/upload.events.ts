@@ -4,7 +4,6 @@ import { update } from '../../platform/updates/update.ts'
 
 /** Published when the findings of a report are stored, or were seen again in another commit. */
 export const uploadFinished = event('upload.finished', {
-  queuedAs: 'security.upload.finished',
   payload: object({ org_id: text, upload_id: text }),
   subject: ({ upload_id }) => ({ type: 'security_upload', id: upload_id }),
   updates: ({ upload_id }) => [update('security_upload', upload_id), update('finding'), update('issue')],

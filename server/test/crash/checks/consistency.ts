@@ -14,10 +14,9 @@ export async function findInconsistencies(sql: Sql, merged: readonly string[]): 
  */
 async function findFailed(sql: Sql): Promise<Loss[]> {
   const rows = await sql<{ kind: string; id: string; error: string }[]>`
-    select 'failed job' as kind, task_identifier as id, coalesce(last_error, '') as error
-    from graphile_worker.jobs
-    where attempts >= max_attempts
-      and locked_at is null
+    select 'failed job' as kind, name as id, coalesce(last_error, '') as error
+    from jobs
+    where state = 'failed'
     union all
     select 'failed delivery', id::text, coalesce(error, '')
     from codehost_deliveries

@@ -21,20 +21,19 @@ export async function listDue(sql: Sql): Promise<string[]> {
     where status = 'active'
       and (sync_state <> 'idle' or last_synced_at is null)
     union all
-    select 'job ' || task_identifier || ' ' || coalesce(last_error, '')
-    from graphile_worker.jobs
-    where (locked_at is not null or (attempts < max_attempts and run_at < now() + interval '1 minute'))
-      and not (task_identifier = 'provenance.record-changes' and run_at > now())`
+    select 'job ' || name || ' ' || coalesce(last_error, '')
+    from jobs
+    where (state = 'running' or (state <> 'failed' and run_at < now() + interval '1 minute'))
+      and not (name = 'provenance.record-changes' and run_at > now())`
   return rows.map(({ due }) => due)
 }
 
 /** Starts the reads of runs that wait for the run's own event, which would arrive within seconds. */
 export async function startDelayedReads(sql: Sql): Promise<void> {
   await sql`
-    select graphile_worker.reschedule_jobs(array_agg(id), run_at => now())
-    from graphile_worker.jobs
-    where task_identifier = 'codehosts.read-run'
-      and run_at > now()
-      and attempts = 0
-      and locked_at is null`
+    update jobs
+    set run_at = now(), state = 'ready'
+    where name = 'codehosts.read-run'
+      and state = 'scheduled'
+      and attempts = 0`
 }

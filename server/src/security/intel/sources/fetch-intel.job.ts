@@ -10,6 +10,7 @@ import { importOsv } from './import-osv.ts'
 
 /** Runs once a day, at an unusual minute to spread the load, if the settings contain addresses. */
 export const fetchIntelDaily = scheduledJob<Services>('security.fetch-intel', {
+  class: 'bulk',
   schedule: '43 4 * * *',
   async run(services): Promise<void> {
     const { intel } = services.config

@@ -8,6 +8,7 @@ import { forgetRuleChange, hasUnfinishedRun, nextOutdatedOrganization } from './
  * interrupted regroup continues within minutes. It can be undone as any other regroup.
  */
 export const followRules = scheduledJob<Services>('security.follow-rules', {
+  class: 'bulk',
   schedule: '* * * * *',
   async run(services, _payload, stopping) {
     const { sql, clock } = services

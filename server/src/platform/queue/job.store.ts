@@ -1,0 +1,77 @@
+import type { Db } from '../db/sql.ts'
+
+/** `bulk` is work that nobody waits for. It never takes all slots of a worker. */
+export type JobClass = 'interactive' | 'bulk'
+
+/** What a job has in common with others of its kind, and what caused it. */
+export type NewJobKind = {
+  name: string
+  class: JobClass
+  priority: number
+  attempts_max: number
+  request_id: string | null
+  traceparent: string | null
+}
+
+/** A worker that waits for jobs listens here. */
+export const JOBS_CHANNEL = 'jobs'
+
+/**
+ * An INSERT of one job for each row. `rows` is a query of `payload` and `key`. A job that waits
+ * under the same key, or has failed, is replaced.
+ */
+export function insertJobs(db: Db, kind: NewJobKind, rows: ReturnType<Db>, delayMs = 0): ReturnType<Db> {
+  return db`
+    insert into jobs (
+      name, class, priority, attempts_max, request_id, traceparent, payload, key, state, run_at
+    )
+    select ${kind.name}::text, ${kind.class}::text, ${kind.priority}::smallint, ${kind.attempts_max}::smallint,
+      ${kind.request_id}::text, ${kind.traceparent}::text, job.payload::jsonb, job.key,
+      ${delayMs > 0 ? 'scheduled' : 'ready'}::text, now() + ${delayMs}::float * interval '1 millisecond'
+    from (${rows}) as job
+    on conflict (key) where key is not null and state <> 'running' do update
+    set class = excluded.class, priority = excluded.priority, attempts_max = excluded.attempts_max,
+      request_id = excluded.request_id, traceparent = excluded.traceparent, payload = excluded.payload,
+      state = excluded.state, run_at = excluded.run_at, attempts = 0, interruptions = 0, last_error = null,
+      updated_at = now()
+    ${delayMs > 0 ? db`` : db`returning pg_notify(${JOBS_CHANNEL}, '')`}`
+}
+
+type NewJob = NewJobKind & { key: string | null; payload: object; delayMs: number }
+
+/**
+ * Stores a job, in one statement with `beside`, a statement that writes something else. The job
+ * starts after `delayMs` at the earliest.
+ */
+export async function insertJob(
+  db: Db,
+  { key, payload, delayMs, ...kind }: NewJob,
+  beside: ReturnType<Db> | null = null,
+): Promise<void> {
+  const json: ReturnType<Db> = db`${db.json(payload as never)}::jsonb`
+  const row: ReturnType<Db> = db`select ${json} as payload, ${key}::text as key`
+  const written = beside === null ? db`` : db`written as (${beside}),`
+  if (key !== null && delayMs === 0)
+    await db`
+      with ${written} waiting as (${waitingJob(db, key, json)}),
+        added as (${insertJobs(db, kind, db`${row} where not exists (select from waiting)`)})
+      select pg_notify(${JOBS_CHANNEL}, '')
+      from waiting`
+  else if (beside === null) await insertJobs(db, kind, row, delayMs)
+  else await db`with ${written} added as (${insertJobs(db, kind, row, delayMs)}) select`
+}
+
+/**
+ * The same job, if it waits already. The lock keeps it waiting until the transaction ends, so that
+ * it sees the changes of the transaction. This writes much less than replacing the job.
+ */
+function waitingJob(db: Db, key: string, payload: ReturnType<Db>): ReturnType<Db> {
+  return db`
+    select id
+    from jobs
+    where key = ${key}
+      and payload = ${payload}
+      and state = 'ready'
+      and attempts = 0
+    for share`
+}

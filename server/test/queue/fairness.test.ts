@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, afterEach, before, test } from 'node:test'
+import { Type } from 'typebox'
+import { openSql, type Sql } from '../../src/platform/db/sql.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { enqueue, enqueueRows, type Job } from '../../src/platform/queue/job.ts'
+import { startWorker } from '../../src/platform/queue/worker.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
+import { until } from '../support/until.ts'
+
+const FLOOD = 2000
+const STOP_TIMEOUT_MS = 10_000
+const WAIT_MS_MAX = 60_000
+const STARTS_WITHIN_MS = 1000
+
+let database: TestDatabase
+let sql: Sql
+
+before(async () => {
+  database = await createTestDatabase()
+  sql = openSql(database.connection, { max: 2, applicationName: 'test' })
+})
+after(async () => {
+  await sql?.end()
+  await database?.drop()
+})
+afterEach(() => clearJobs(sql))
+
+type Payload = { org_id?: string; n: number }
+type Start = { name: string; org_id: string | undefined; n: number; end: () => void }
+
+const PAYLOAD = Type.Object({ org_id: Type.Optional(Type.String()), n: Type.Integer() })
+const run = (starts: Start[], name: string, { org_id, n }: Payload) =>
+  new Promise<void>((end) => void starts.push({ name, org_id, n, end }))
+const bulk: Job<Start[], Payload> = {
+  name: 'test.bulk',
+  class: 'bulk',
+  payload: PAYLOAD,
+  attemptsMax: 1,
+  run: (starts, payload) => run(starts, 'bulk', payload),
+}
+const interactive: Job<Start[], Payload> = {
+  name: 'test.interactive',
+  payload: PAYLOAD,
+  attemptsMax: 1,
+  run: (starts, payload) => run(starts, 'interactive', payload),
+}
+
+/** A worker whose jobs run until the test ends them. */
+async function startHeld(concurrency: number) {
+  const starts: Start[] = []
+  const worker = await startWorker({
+    ...{ address: database.connection, context: starts, scheduled: [], log: createLog('silent'), concurrency },
+    jobs: [bulk, interactive] as Job<Start[], never>[],
+  })
+  const untilStarted = (count: number) => until(`${count} starts`, WAIT_MS_MAX, () => starts.length >= count)
+  let ended = 0
+  /** Ends the job that started first of those that run, and waits until another one has started. */
+  const next = async () => {
+    const count = starts.length
+    starts[ended++]?.end()
+    await untilStarted(count + 1)
+    return starts.at(-1) as Start
+  }
+  const close = async () => {
+    const stopped = worker.stop(STOP_TIMEOUT_MS)
+    for (const { end } of starts) end()
+    await stopped
+  }
+  return { starts, untilStarted, next, [Symbol.asyncDispose]: close }
+}
+
+async function flood(job: Job<Start[], Payload>, orgId: string): Promise<void> {
+  await sql`
+    ${enqueueRows(sql, job, {
+      payload: sql`jsonb_build_object('org_id', ${orgId}::text, 'n', number)`,
+      once: sql`gen_random_uuid()::text`,
+      from: sql`generate_series(1, ${FLOOD}::int) as number`,
+    })}`
+}
+
+test("beside a flood of one organization, another's interactive job starts next and its bulk job within two turns", async () => {
+  const [loud, quiet] = [randomUUID(), randomUUID()]
+  await flood(bulk, loud)
+  await using worker = await startHeld(2)
+  await worker.untilStarted(1)
+  await enqueue(sql, bulk, { org_id: quiet, n: 1 })
+  const queuedAt = performance.now()
+  await enqueue(sql, interactive, { org_id: quiet, n: 2 })
+  await worker.untilStarted(2)
+  const waitedMs = performance.now() - queuedAt
+  assert.deepEqual([worker.starts[1]?.name, worker.starts[1]?.org_id], ['interactive', quiet])
+  assert.ok(waitedMs < STARTS_WITHIN_MS, `it started after ${waitedMs} ms`)
+  // Two turns of bulk work, beside the interactive job.
+  for (const turn of [0, 2]) {
+    worker.starts[turn]?.end()
+    await worker.untilStarted(turn === 0 ? 3 : 4)
+  }
+  assert.ok(worker.starts.slice(2).some(({ name, org_id }) => name === 'bulk' && org_id === quiet))
+})
+
+test('bulk work never takes the last slot of a worker', async () => {
+  await flood(bulk, randomUUID())
+  await using worker = await startHeld(3)
+  await worker.untilStarted(2)
+  await enqueue(sql, interactive, { n: 1 })
+  await worker.untilStarted(3)
+  assert.deepEqual(
+    worker.starts.map(({ name }) => name),
+    ['bulk', 'bulk', 'interactive'],
+  )
+  assert.equal((await listJobs(sql)).filter(({ state }) => state === 'running').length, 3)
+})
+
+test('a worker with one slot works on both classes, interactive first', async () => {
+  await enqueue(sql, bulk, { n: 1 })
+  await enqueue(sql, bulk, { n: 2 })
+  await enqueue(sql, interactive, { n: 3 })
+  await using worker = await startHeld(1)
+  await worker.untilStarted(1)
+  await worker.next()
+  await worker.next()
+  assert.deepEqual(
+    worker.starts.map(({ n }) => n),
+    [3, 1, 2],
+  )
+})
+
+test('organizations take turns, the system after each of them; within one, the lowest priority and the oldest come first', async () => {
+  const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()].sort() as [string, string, string]
+  for (const org_id of [a, b]) for (const n of [1, 2]) await enqueue(sql, interactive, { org_id, n })
+  await enqueue(sql, { ...interactive, priority: -1 }, { org_id: b, n: 3 })
+  await enqueue(sql, { ...interactive, priority: 1 }, { org_id: c, n: 4 })
+  for (const n of [5, 6]) await enqueue(sql, interactive, { n })
+  await using worker = await startHeld(1)
+  await worker.untilStarted(1)
+  for (let started = 1; started < 8; started += 1) await worker.next()
+  assert.deepEqual(
+    worker.starts.map(({ org_id, n }) => [org_id, n]),
+    [
+      [undefined, 5],
+      [a, 1],
+      [undefined, 6],
+      [b, 3],
+      [c, 4],
+      [a, 2],
+      [b, 1],
+      [b, 2],
+    ],
+  )
+})
+
+test('jobs of an unknown name are left for workers that know them', async () => {
+  const org_id = randomUUID()
+  await enqueue(sql, { name: 'test.newer', attemptsMax: 1 }, { org_id, n: 1 })
+  await enqueue(sql, interactive, { org_id, n: 2 })
+  await using worker = await startHeld(2)
+  await worker.untilStarted(1)
+  assert.equal(worker.starts[0]?.n, 2)
+  assert.deepEqual(
+    (await listJobs(sql, 'test.newer')).map(({ state }) => state),
+    ['ready'],
+  )
+})

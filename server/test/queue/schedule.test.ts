@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { scheduledJobs } from '../../src/jobs.ts'
+import { openSql, type Sql } from '../../src/platform/db/sql.ts'
+import { scheduledRuns } from '../../src/platform/queue/queue.store.ts'
+import { lastMinute, openSchedule, parseSchedule } from '../../src/platform/queue/schedule.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { clearJobs, listJobs } from '../support/queue.ts'
+
+const MINUTE_MS = 60_000
+
+let database: TestDatabase
+let sql: Sql
+
+before(async () => {
+  database = await createTestDatabase()
+  sql = openSql(database.connection, { max: 2, applicationName: 'test' })
+})
+after(async () => {
+  await sql?.end()
+  await database?.drop()
+})
+
+const at = (text: string) => new Date(`${text}Z`)
+
+for (const [schedule, after, until, last] of [
+  ['* * * * *', '2026-03-01T10:00:30', '2026-03-01T10:01:00', '2026-03-01T10:01'],
+  ['* * * * *', '2026-03-01T10:00:30', '2026-03-01T10:00:59', null],
+  ['* * * * *', '2026-03-01T10:00:00', '2026-03-01T10:07:12', '2026-03-01T10:07'],
+  ['23 * * * *', '2026-03-01T10:22:59', '2026-03-01T10:23:01', '2026-03-01T10:23'],
+  ['23 * * * *', '2026-03-01T10:23:00', '2026-03-01T11:22:59', null],
+  ['41 3 * * *', '2026-02-28T23:00:00', '2026-03-01T05:00:00', '2026-03-01T03:41'],
+  ['20 3 * * 0', '2026-02-28T00:00:00', '2026-03-07T23:59:59', '2026-03-01T03:20'],
+  ['0 0 1 1 *', '2026-03-01T00:00:00', '2027-01-01T00:00:00', '2027-01-01T00:00'],
+] as const)
+  test(`${schedule} after ${after} and until ${until}: ${last ?? 'nothing'}`, () => {
+    const found = lastMinute(parseSchedule(schedule), at(after), at(until))
+    assert.deepEqual(found, last === null ? null : at(`${last}:00`))
+  })
+
+for (const schedule of [
+  '',
+  '* * * *',
+  '* * * * * *',
+  '60 * * * *',
+  '* 24 * * *',
+  '* * 0 * *',
+  '*/5 * * * *',
+  '1-3 * * * *',
+  '1 1 1 * 1',
+])
+  test(`the schedule "${schedule}" is refused`, () => {
+    assert.throws(() => parseSchedule(schedule), /is not supported/)
+  })
+
+test('the schedules of all jobs can be read', () => {
+  for (const { schedule } of scheduledJobs) parseSchedule(schedule)
+})
+
+test('a scheduled job is queued once by all workers, also when several minutes have passed, and its start is known', async () => {
+  const scheduled = [
+    { name: 'test.each-minute', schedule: '* * * * *', run: async () => {} },
+    { name: 'test.yearly', class: 'bulk' as const, schedule: '0 0 1 1 *', run: async () => {} },
+  ]
+  const workers = await Promise.all([
+    openSchedule(sql, scheduled, new Date()),
+    openSchedule(sql, scheduled, new Date()),
+  ])
+  const now = Date.now()
+  for (const queueDue of workers) await queueDue(new Date(now + 3 * MINUTE_MS))
+  assert.deepEqual(
+    (await listJobs(sql)).map(({ name, payload, state }) => ({ name, payload, state })),
+    [{ name: 'test.each-minute', payload: {}, state: 'ready' }],
+  )
+  await clearJobs(sql)
+  for (const queueDue of workers) await queueDue(new Date(now + 3 * MINUTE_MS))
+  assert.deepEqual(await listJobs(sql), [])
+  const minute = Math.floor((now + 3 * MINUTE_MS) / MINUTE_MS) * MINUTE_MS
+  assert.deepEqual(
+    [...(await scheduledRuns(sql))],
+    [
+      { name: 'test.each-minute', last_execution: new Date(minute) },
+      { name: 'test.yearly', last_execution: null },
+    ],
+  )
+})

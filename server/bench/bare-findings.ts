@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres'
+import type { Sql } from '../src/platform/db/sql.ts'
 import type { Db } from '../src/platform/db/sql.ts'
 import { dismissalOfFinding } from '../src/security/findings/finding-dismissal.store.ts'
 import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import type { Sql } from 'postgres'
+import type { Sql } from '../src/platform/db/sql.ts'
 import { preAuthEncoding } from '../src/platform/crypto/dsse.ts'
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'

@@ -70,8 +70,7 @@ async function withServices<Result>(
   { directory, sql }: Shiplock,
   use: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const { host, port, database, user } = sql.options as unknown as Record<string, [never]>
-  const address = { host: host?.[0], port: port?.[0], database, user } as never
+  const address = sql.options.target().config as DatabaseAddress
   const options = { applicationName: 'regroup', connections: REPOSITORIES_AT_ONCE }
   const { services, close } = await openServices(readConfig(environmentOf(directory)), { address }, options)
   return use(services).finally(close)

@@ -16,7 +16,7 @@ import { createStatementTable, readStatement, signStatement } from './bare-state
 const CONNECTIONS = 16
 
 const database = await openEmbeddedPostgres({ dataDir: process.env.SHIPLOCK_DATA_DIR ?? '' })
-const sql = openSql(database.connection, { max: CONNECTIONS, applicationName: 'bare' })
+const sql = openSql(database.connection, { max: CONNECTIONS, applicationName: 'bare', statementTimeoutMs: 0 })
 await createRunTable(sql)
 await createReportTables(sql)
 await createGateTables(sql)

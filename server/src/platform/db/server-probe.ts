@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client as Sql, openClient } from './client/client.ts'
+import { openClient, type Client as Sql } from './client/client.ts'
 import { targetOf } from './client/target.ts'
 import type { DatabaseHost } from './database-url.ts'
 

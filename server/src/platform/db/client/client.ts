@@ -50,7 +50,8 @@ export function openClient(options: ClientOptions): Client {
     typeof first === 'string'
       ? runTransaction(pool, first, second as (tx: Transaction) => unknown)
       : runTransaction(pool, '', first as (tx: Transaction) => unknown)
-  const listen: Client['listen'] = (channel, notify, listening = () => {}) => listener.listen(channel, notify, listening)
+  const listen: Client['listen'] = (channel, notify, listening = () => {}) =>
+    listener.listen(channel, notify, listening)
   const end: Client['end'] = async (how) => {
     await Promise.all([pool.end(how), listener.end()])
   }

@@ -120,7 +120,7 @@ export class Execution extends PgQuery {
       if (oldest) wire.close({ type: 'S', name: oldest.name })
     }
     const refused = rendered.values.length > 0 ? this.#bind(wire) : null
-    if (refused) return this.handleError(refused, wire)
+    if (refused) return void this.handleError(refused, wire)
     this.#isNew = false
     this.#channel.proceed()
   }
@@ -158,7 +158,7 @@ export class Execution extends PgQuery {
     const rows = this.#rows
     this.#rows = new Rows()
     this.#query.conversation?.receiveRows?.(rows, (isWanted) => {
-      if (!isWanted) return this.#sync(wire)
+      if (!isWanted) return void this.#sync(wire)
       wire.execute({ rows: this.#rowsAtOnce })
       wire.flush()
     })

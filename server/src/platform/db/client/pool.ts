@@ -48,7 +48,7 @@ export class Pool {
   }
 
   run(query: Query<unknown>): void {
-    if (this.#ended) return query.fail(this.#failure('CONNECTION_ENDED'))
+    if (this.#ended) return void query.fail(this.#failure('CONNECTION_ENDED'))
     this.#waiting.push(query)
     this.#dispatch()
   }
@@ -84,7 +84,7 @@ export class Pool {
   }
 
   #give(waiting: Waiting, channel: Channel): void {
-    if (waiting instanceof Query) return channel.run(waiting)
+    if (waiting instanceof Query) return void channel.run(waiting)
     channel.isExclusive = true
     this.#options.exclusive?.(1)
     waiting.take(channel)

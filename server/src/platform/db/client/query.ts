@@ -94,9 +94,10 @@ export class Query<Result> extends Fragment implements Promise<RowList<Result>>,
   #start(): void {
     try {
       const { length } = this.rendered.values
-      if (length > PARAMETERS_MAX) throw new RangeError(`A statement has ${length} parameters; the most are ${PARAMETERS_MAX}`)
+      if (length > PARAMETERS_MAX)
+        throw new RangeError(`A statement has ${length} parameters; the most are ${PARAMETERS_MAX}`)
     } catch (error) {
-      return this.fail(error as Error)
+      return void this.fail(error as Error)
     }
     this.#run(this as Query<unknown>)
   }

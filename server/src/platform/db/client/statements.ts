@@ -25,7 +25,10 @@ interface Tag {
 /** What sends statements. */
 export interface Statements extends Tag {
   /** Text that is part of our code. As part of a template, it is put in as it is. */
-  unsafe<Result extends readonly (object | undefined)[] = Row[]>(text: string, values?: readonly unknown[]): Query<Result>
+  unsafe<Result extends readonly (object | undefined)[] = Row[]>(
+    text: string,
+    values?: readonly unknown[],
+  ): Query<Result>
   /** A value that is stored as JSON. */
   json(value: unknown): TypedValue
 }

@@ -29,7 +29,8 @@ const KEEP_ALIVE_MS = 60_000
 const OF_CLIENT = ['sslmode', 'ssl', 'sslnegotiation', 'connect_timeout', 'target_session_attrs']
 
 export function targetOf(address: Address, { parameters, connectMs, openSocket }: TargetOptions): Target {
-  const { place, query } = typeof address === 'string' ? readAddress(address) : { place: address, query: new URLSearchParams() }
+  const { place, query } =
+    typeof address === 'string' ? readAddress(address) : { place: address, query: new URLSearchParams() }
   const tls = query.get('sslmode') ?? query.get('ssl') ?? undefined
   const ofSession = [...query].filter(([name]) => !OF_CLIENT.includes(name))
   return {
@@ -49,8 +50,7 @@ export function targetOf(address: Address, { parameters, connectMs, openSocket }
 
 function readAddress(address: string) {
   const socket = readSocketUrl(address)
-  if (socket !== null)
-    return { place: { port: DEFAULT_PORT, ...socket.endpoint }, query: socket.parameters }
+  if (socket !== null) return { place: { port: DEFAULT_PORT, ...socket.endpoint }, query: socket.parameters }
   const { hostname, port, pathname, username, password, searchParams } = new URL(address)
   const parts = {
     user: decodeURIComponent(username),

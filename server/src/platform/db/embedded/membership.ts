@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAlive } from '../../processes/is-alive.ts'
-import { type Client as Sql, openClient } from '../client/client.ts'
+import { openClient, type Client as Sql } from '../client/client.ts'
 import { targetOf } from '../client/target.ts'
 import { PORT } from './socket-directory.ts'
 

@@ -11,7 +11,7 @@ export type CopyIn = {
 }
 
 /** Starts a COPY … FROM STDIN. Its connection does nothing else until it has ended. */
-export async function openCopyIn(query: Query<readonly object[]>): Promise<CopyIn> {
+export async function openCopyIn(query: Query<object[]>): Promise<CopyIn> {
   const { promise: begun, resolve: begin } = Promise.withResolvers<CopyConnection>()
   query.conversation = { rowsAtOnce: 0, beginCopy: begin }
   const ended = query.then(() => {})
@@ -47,7 +47,7 @@ const BLOCKS_MAX = 8
  * Reads a COPY … TO STDOUT in blocks. When its reader stops early, cancels the statement; the
  * connection accepts others when that has happened.
  */
-export async function* readCopyOut(query: Query<readonly object[]>): AsyncGenerator<Uint8Array> {
+export async function* readCopyOut(query: Query<object[]>): AsyncGenerator<Uint8Array> {
   const blocks = new Blocks()
   let connection: CopyConnection | undefined
   query.conversation = {

@@ -52,6 +52,8 @@ export class Execution extends PgQuery {
   #isNew = false
   /** PostgreSQL waits for more, so that an error must be followed by a sync. */
   #isOpen = false
+  /** Why the parameters were not sent. */
+  #refusal: Error | null = null
   #rows = new Rows()
   #results: Rows[] | null = null
 
@@ -119,8 +121,8 @@ export class Execution extends PgQuery {
       const oldest = this.#channel.prepared.add(rendered, this.#prepared)
       if (oldest) wire.close({ type: 'S', name: oldest.name })
     }
-    const refused = rendered.values.length > 0 ? this.#bind(wire) : null
-    if (refused) return void this.handleError(refused, wire)
+    this.#refusal = rendered.values.length > 0 ? this.#bind(wire) : null
+    if (this.#refusal) this.#sync(wire)
     this.#isNew = false
     this.#channel.proceed()
   }
@@ -200,6 +202,7 @@ export class Execution extends PgQuery {
 
   handleReadyForQuery(): void {
     this.#channel.finished(this, null)
+    if (this.#refusal) return void this.#query.fail(this.#refusal)
     const [only] = this.#results ?? [this.#rows]
     this.#query.succeed(this.#results !== null && this.#results.length > 1 ? this.#results : (only ?? this.#rows))
   }

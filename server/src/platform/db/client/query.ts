@@ -40,7 +40,6 @@ const origins = new WeakMap<readonly string[], Error>()
 
 /** A statement that is sent when it is first awaited. Until then, it can be part of another one. */
 export class Query<Result> extends Fragment implements Promise<RowList<Result>>, MeasuredStatement {
-  readonly [Symbol.toStringTag] = 'Query'
   conversation: Conversation | null = null
   /** Whether a connection has it, so that it does not wait for one any more. */
   isSent = false
@@ -57,6 +56,10 @@ export class Query<Result> extends Fragment implements Promise<RowList<Result>>,
     this.#mode = mode
     this.#run = run
     if (mode === 'prepared' && !origins.has(template.strings)) origins.set(template.strings, new Error())
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Query'
   }
 
   get mode(): Mode {

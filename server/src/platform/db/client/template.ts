@@ -137,9 +137,9 @@ class Renderer {
   }
 
   #addHelper({ first, columns }: Helper): void {
-    if (/\binsert\s+into\s+\S+\s*$/i.test(this.text)) this.#addRows([first].flat() as Row[], columns)
-    else if (/\bin\s*$/i.test(this.text)) this.#addList(first as unknown[])
-    else if (typeof first === 'string' || Array.isArray(first)) this.text += [first].flat().map(quoteName).join(',')
+    if (/\bin\s*$/i.test(this.text)) this.#addList(first as unknown[])
+    else if (areNames(first)) this.text += [first].flat().map(quoteName).join(',')
+    else if (/\binsert\s+into\s+\S+\s*$/i.test(this.text)) this.#addRows([first].flat() as Row[], columns)
     else if (/\bset\s+$/i.test(this.text)) this.#addAssignments(first as Row)
     else throw new TypeError(`Rows cannot stand here: ${this.text.slice(-80)}`)
   }
@@ -178,6 +178,10 @@ class Renderer {
 }
 
 type Row = Record<string, unknown>
+
+function areNames(first: unknown): first is string | string[] {
+  return typeof first === 'string' || (Array.isArray(first) && typeof first[0] === 'string')
+}
 
 /** A dot separates a schema from what is in it. */
 export function quoteName(name: string): string {

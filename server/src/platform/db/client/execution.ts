@@ -34,8 +34,7 @@ class Rows extends Array<Row> {
 }
 
 /** pg hands answers to the methods of its queries. Its types declare only `submit`. */
-const PgQuery = pg.Query as unknown as new (config: { text: string }) => object
-const CONFIG = { text: '' }
+const PgQuery = pg.Query as unknown as new (text: string) => object
 
 /** PostgreSQL has dropped what it had prepared, or the tables have changed since. */
 const PREPARE_AGAIN = ['FetchPreparedStatement', 'RevalidateCachedQuery', 'transformAssignedExpr']
@@ -58,7 +57,7 @@ export class Execution extends PgQuery {
   #results: Rows[] | null = null
 
   constructor(query: Query<unknown>, channel: Channel) {
-    super(CONFIG)
+    super('')
     this.#query = query
     this.#channel = channel
     this.#rowsAtOnce = query.conversation?.rowsAtOnce ?? 0

@@ -42,7 +42,13 @@ const WRITTEN: [type: string, value: unknown, read?: unknown][] = [
   ['text[]', []],
   ['text[]', ['a"b', 'c\\d', '{,}', 'NULL', '', null]],
   ['integer[]', [1, null, 3]],
-  ['integer[]', [[1, 2], [3, 4]]],
+  [
+    'integer[]',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
   ['bigint[]', [1, 2]],
   ['boolean[]', [true, false]],
   ['uuid[]', ['00000000-0000-4000-8000-000000000001']],
@@ -73,10 +79,13 @@ test('names, lists, rows and assignments are written where they stand', async ()
     ])}`
     await tx`update ${tx('things')} set ${tx({ size: 3, data: tx.json({ a: 1 }) })} where name in ${tx(['b', 'c'])}`
     const rows = await tx`select ${tx(['name', 'size', 'data'])} from things ${[tx`where true`, tx`order by name`]}`
-    assert.deepEqual([...rows], [
-      { name: 'a', size: 1, data: [] },
-      { name: 'b', size: 3, data: { a: 1 } },
-    ])
+    assert.deepEqual(
+      [...rows],
+      [
+        { name: 'a', size: 1, data: [] },
+        { name: 'b', size: 3, data: { a: 1 } },
+      ],
+    )
     assert.equal((await tx`delete from things where name in ${tx([])}`).count, 0)
   })
 })

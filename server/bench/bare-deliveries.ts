@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Sql } from 'postgres'
+import type { Sql } from '../src/platform/db/sql.ts'
 import { INSTALLATION, WEBHOOK_SECRET } from './deliveries.ts'
 
 /** The row that our server stores, with the primary key as the only index. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
-import type { Sql } from 'postgres'
+import { openCopyIn } from '../src/platform/db/client/copy.ts'
+import type { Sql } from '../src/platform/db/sql.ts'
 import type { Json } from '../test/support/json.ts'
 
 const COLUMNS = [
@@ -41,9 +41,10 @@ const COLUMNS = [
 export async function importReport(sql: Sql, file: string) {
   const { tool, results } = JSON.parse(await readFile(file, 'utf8')).runs[0]
   await sql`create table if not exists bare_findings (like findings)`
-  const stream = await sql.unsafe(`copy bare_findings (${COLUMNS.join(', ')}) from stdin`).writable()
+  const copy = await openCopyIn(sql.unsafe<object[]>(`copy bare_findings (${COLUMNS.join(', ')}) from stdin`))
   const lines = results.map((result: Json, nth: number) => toLine(result, tool.driver.rules[result.ruleIndex], nth))
-  await pipeline(lines, stream)
+  for (const line of lines) await copy.write(line)
+  await copy.end()
   return { findings: lines.length }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Sql } from 'postgres'
+import type { Sql } from '../src/platform/db/sql.ts'
 import type { Json } from '../test/support/json.ts'
 
 export async function createReportTables(sql: Sql): Promise<void> {

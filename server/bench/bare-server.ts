@@ -1,9 +1,9 @@
-// The baseline: node:http and postgres.js, and nothing that a product needs. No keys, no
+// The baseline: node:http and our client of PostgreSQL, and nothing that a product needs. No keys, no
 // validation, no errors.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import postgres from 'postgres'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
+import { openSql } from '../src/platform/db/sql.ts'
 import { createDeliveryTable, insertDelivery } from './bare-deliveries.ts'
 import { listFindings } from './bare-findings.ts'
 import { createGateTables, openGate, pollGate } from './bare-gates.ts'
@@ -16,7 +16,7 @@ import { createStatementTable, readStatement, signStatement } from './bare-state
 const CONNECTIONS = 16
 
 const database = await openEmbeddedPostgres({ dataDir: process.env.SHIPLOCK_DATA_DIR ?? '' })
-const sql = postgres({ ...database.connection, max: CONNECTIONS, onnotice: () => {} })
+const sql = openSql(database.connection, { max: CONNECTIONS, applicationName: 'bare', statementTimeoutMs: 0 })
 await createRunTable(sql)
 await createReportTables(sql)
 await createGateTables(sql)

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import type { Sql } from 'postgres'
 import { preAuthEncoding } from '../src/platform/crypto/dsse.ts'
+import type { Sql } from '../src/platform/db/sql.ts'
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

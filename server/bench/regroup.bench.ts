@@ -1,4 +1,5 @@
 import { readConfig } from '../src/config.ts'
+import type { DatabaseAddress } from '../src/platform/db/sql.ts'
 import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../src/security/issues/regroup/regroup-organization.ts'
 import type { Services } from '../src/services.ts'
 import { openServices } from '../src/start/open-services.ts'
@@ -70,8 +71,7 @@ async function withServices<Result>(
   { directory, sql }: Shiplock,
   use: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const { host, port, database, user } = sql.options as unknown as Record<string, [never]>
-  const address = { host: host?.[0], port: port?.[0], database, user } as never
+  const address = sql.options.target().config as DatabaseAddress
   const options = { applicationName: 'regroup', connections: REPOSITORIES_AT_ONCE }
   const { services, close } = await openServices(readConfig(environmentOf(directory)), { address }, options)
   return use(services).finally(close)

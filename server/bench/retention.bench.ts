@@ -1,6 +1,6 @@
 import { readConfig } from '../src/config.ts'
 import { DAY_MS } from '../src/platform/clock.ts'
-import type { Sql } from '../src/platform/db/sql.ts'
+import type { DatabaseAddress, Sql } from '../src/platform/db/sql.ts'
 import { removeExpired } from '../src/retention/remove-expired.ts'
 import type { Services } from '../src/services.ts'
 import { openServices } from '../src/start/open-services.ts'
@@ -101,8 +101,7 @@ const stored = new WeakMap<Setting, Promise<void>>()
 async function withExpired<Result>(setting: Setting, use: (services: Services) => Promise<Result>): Promise<Result> {
   if (!stored.has(setting)) stored.set(setting, storeExpiredRuns(setting.sql, setting.ours.orgId, RUNS_STORED))
   await stored.get(setting)
-  const { host, port, database, user } = setting.sql.options as unknown as Record<string, [never]>
-  const address = { host: host?.[0], port: port?.[0], database, user } as never
+  const address = setting.sql.options.target().config as DatabaseAddress
   const config = readConfig(environmentOf(setting.directory))
   const { services, close } = await openServices(config, { address }, { applicationName: 'retention', connections: 2 })
   try {

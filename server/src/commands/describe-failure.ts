@@ -1,6 +1,6 @@
 import { ApiError } from '../platform/http/api-error.ts'
 
-/** Error codes of sockets and of postgres.js which mean that the database is unreachable. */
+/** Error codes of sockets and of our client which mean that the database is unreachable. */
 const UNREACHABLE = [
   'ECONNREFUSED',
   'ENOTFOUND',

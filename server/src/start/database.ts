@@ -11,7 +11,7 @@ export type Database = {
   kind: 'embedded' | 'external'
   /** For psql and other libpq programs. May contain a password. */
   url: string
-  /** For postgres.js. */
+  /** For our clients. */
   address: DatabaseAddress
   /** Fails if another `start` is running on the same data directory. */
   claim(): Promise<void>

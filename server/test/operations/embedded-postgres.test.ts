@@ -5,13 +5,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
-import postgres from 'postgres'
 import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import {
   DataDirectoryInUseError,
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/platform/db/embedded-postgres.ts'
+import { openSql } from '../../src/platform/db/sql.ts'
 import { isAlive } from '../../src/platform/processes/is-alive.ts'
 
 const USER_PROGRAM = new URL('../support/embedded-postgres-user.ts', import.meta.url).pathname
@@ -174,7 +174,7 @@ async function kill(user: ChildProcess): Promise<void> {
 }
 
 async function query(server: EmbeddedPostgres, text: string): Promise<unknown[]> {
-  const sql = postgres({ ...server.connection, max: 1 })
+  const sql = openSql(server.connection, { max: 1, applicationName: 'test' })
   const rows = await sql.unsafe(text)
   await sql.end()
   return [...rows]

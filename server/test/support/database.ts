@@ -150,7 +150,7 @@ async function withAdmin<T>(connection: DatabaseAddress, use: (sql: Sql) => Prom
   }
 }
 
-/** postgres.js reads no socket directory in an address, so it gets the parts. */
+/** The parts of an address whose host is a socket's directory. */
 function connectionOf(address: string): TestDatabase['connection'] {
   const { hostname, port, pathname, username } = new URL(address)
   const host = decodeURIComponent(hostname)

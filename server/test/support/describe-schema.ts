@@ -1,17 +1,17 @@
-import type { Sql } from '../../src/platform/db/sql.ts'
+import type { Statements } from '../../src/platform/db/client/statements.ts'
 
 /**
  * The schema of a migrated database as SQL, in an order that does not depend on when something was
  * created.
  */
-export async function describeSchema(sql: Sql): Promise<string> {
+export async function describeSchema(sql: Statements): Promise<string> {
   const parts = [await describeTables(sql), await describeFunctions(sql), await describeTriggers(sql)].flat()
   return `-- Generated from the migrations by \`npm run schema --workspace server\`. Do not edit.\n\n${parts.join('\n\n')}\n`
 }
 
 type Table = { name: string; lines: string[]; indexes: string[] | null }
 
-async function describeTables(sql: Sql): Promise<string[]> {
+async function describeTables(sql: Statements): Promise<string[]> {
   const tables = await sql<Table[]>`
     select t.relname as name,
       array(
@@ -55,7 +55,7 @@ async function describeTables(sql: Sql): Promise<string[]> {
   )
 }
 
-async function describeFunctions(sql: Sql): Promise<string[]> {
+async function describeFunctions(sql: Statements): Promise<string[]> {
   const rows = await sql<{ text: string }[]>`
     select trim(pg_get_functiondef(p.oid), E'\n') || ';' as text
     from pg_proc p
@@ -66,7 +66,7 @@ async function describeFunctions(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.text)
 }
 
-async function describeTriggers(sql: Sql): Promise<string[]> {
+async function describeTriggers(sql: Statements): Promise<string[]> {
   const rows = await sql<{ text: string }[]>`
     select pg_get_triggerdef(g.oid) || ';' as text
     from pg_trigger g
@@ -81,7 +81,7 @@ async function describeTriggers(sql: Sql): Promise<string[]> {
  * What this description would leave out without a word: views, free sequences, types and
  * extensions.
  */
-export async function undescribedObjects(sql: Sql): Promise<string[]> {
+export async function undescribedObjects(sql: Statements): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select format('%s %s', c.relkind, c.relname) as name
     from pg_class c

@@ -96,7 +96,7 @@ export async function insertAlertRow(sql: Sql, orgId: string, fields: Record<str
       severity: 'high',
       title: 'An alert',
       references: sql.json([]),
-      cwes: sql.array([], 1009),
+      cwes: [],
       detected_at: at,
       host_updated_at: at,
       host_status: 'open',

@@ -1,7 +1,8 @@
-import postgres from 'postgres'
+import { openClient } from '../../src/platform/db/client/client.ts'
+import type { Query } from '../../src/platform/db/client/query.ts'
+import { TypedValue } from '../../src/platform/db/client/template.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
 import type { TestApi } from './api.ts'
-import type { Json } from './json.ts'
 
 /** A node of PostgreSQL's plan, as `explain (analyze, buffers)` writes it. */
 export type PlanNode = {
@@ -20,20 +21,15 @@ export type PlanNode = {
 
 /** Runs `use`, and returns every node of the plans of the queries that it made. */
 export async function plansOf({ services }: TestApi, use: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
-  const { host, port, database, user } = services.sql.options as unknown as Record<string, Json>
-  const queries: [text: string, parameters: unknown[]][] = []
-  const sql = postgres({
-    ...{ host: host[0], port: port[0], database, user, max: 1 },
-    debug: (_connection, text, parameters) => queries.push([text, parameters]),
-  }) as unknown as Sql
+  const queries: Query<unknown>[] = []
+  const sql = openClient({ ...services.sql.options, max: 1, asked: (query) => queries.push(query) })
   try {
-    await sql`select 'connected'`
-    queries.length = 0
     await use(sql)
-    const made = queries.splice(0)
+    const made = queries.splice(0).map(({ rendered }) => rendered)
     const nodes: PlanNode[] = []
-    for (const [text, parameters] of made) {
-      const rows = await sql.unsafe(`explain (analyze, buffers, format json) ${text}`, parameters as never[])
+    for (const { preparable, values } of made) {
+      const typed = values.map((value, at) => new TypedValue(value, preparable.types[at] as number))
+      const rows = await sql.unsafe(`explain (analyze, buffers, format json) ${preparable.text}`, typed)
       nodes.push(...flatten(rows[0]?.['QUERY PLAN'][0].Plan))
     }
     return nodes

@@ -184,7 +184,7 @@ function impureRule({ path, text }: Source): string[] {
       ...importsOf(text).flatMap((found) => (found.specifier === 'fastify' && !found.typeOnly ? ['fastify'] : [])),
     )
   }
-  if (imported.includes('postgres')) broken.push('postgres')
+  if (imported.includes('pg')) broken.push('pg')
   return broken.map((name) => `${path} imports ${name}`)
 }
 

@@ -1,5 +1,4 @@
-import postgres from 'postgres'
-import type { Sql } from '../../src/platform/db/sql.ts'
+import { openClient } from '../../src/platform/db/client/client.ts'
 import type { TestApi } from './api.ts'
 import { flatten, type PlanNode } from './query-plans.ts'
 
@@ -15,14 +14,17 @@ type Explanation = { 'Query Text': string; Plan: PlanNode }
 export async function executedBy(api: TestApi, use: (api: TestApi) => Promise<unknown>): Promise<Executed[]> {
   const executed: Executed[] = []
   const { options } = api.services.sql
-  const sql = postgres({
+  const sql = openClient({
     ...options,
-    onnotice: ({ message = '' }) => {
+    noticed: (message) => {
       const json = /^duration: .* plan:\n(.*)$/s.exec(message)?.[1]
       if (json !== undefined) executed.push(executedOf(JSON.parse(json)))
     },
-    connection: { ...options.connection, ...EXPLAIN_ALL },
-  } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>) as Sql
+    target: () => {
+      const target = options.target()
+      return { ...target, parameters: { ...target.parameters, ...EXPLAIN_ALL } }
+    },
+  })
   try {
     await use({ ...api, services: { ...api.services, sql } })
     return executed

@@ -12,7 +12,6 @@ const AFTER_IMPORT = 10
 export const completeRunsJob = job('ci.complete-runs', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
-  class: 'bulk' as const,
   class: 'bulk',
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
@@ -24,7 +23,6 @@ export const completeRunsJob = job('ci.complete-runs', {
 export const readRunDetailsJob = job('ci.read-run-details', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
-  class: 'bulk' as const,
   class: 'bulk',
   priority: AFTER_IMPORT,
   once: repositoryKeyText,
@@ -36,7 +34,6 @@ export const readRunDetailsJob = job('ci.read-run-details', {
 export const readRunFailuresJob = job('ci.read-run-failures', {
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
-  class: 'bulk' as const,
   class: 'bulk',
   priority: AFTER_IMPORT,
   once: repositoryKeyText,

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { readCopyOut } from './client/copy.ts'
 import type { Db } from './sql.ts'
 import type { StoredTable } from './stored-tables.ts'
 
@@ -17,35 +17,12 @@ export function copyTable(
   const rows = is_partitioned ? `(select ${list} from ${name})` : `${name} (${list})`
   let count = 0
   const counted = async function* () {
-    for await (const bytes of copyOut(db, `copy ${rows} to stdout`)) {
+    for await (const bytes of readCopyOut(db.unsafe<object[]>(`copy ${rows} to stdout`))) {
       count += countLines(bytes)
       yield bytes
     }
   }
   return { bytes: counted(), rows: () => count }
-}
-
-/**
- * When its reader stops early, cancels the statement, so that its transaction can fail. The
- * connection is not to be used again.
- */
-async function* copyOut(db: Db, statement: string): AsyncGenerator<Uint8Array> {
-  const query = db.unsafe(statement)
-  const stream: Readable = await query.readable()
-  stream.on('error', () => {})
-  let isDone = false
-  try {
-    yield* stream.iterator({ destroyOnReturn: false })
-    isDone = true
-    // postgres.js pauses its connection when the stream is full, and resumes it when more is read.
-    // Nothing reads after the last rows: the end of the statement would never be seen.
-    stream._read(0)
-  } finally {
-    if (!isDone) {
-      query.cancel()
-      stream.resume()
-    }
-  }
 }
 
 /** The number of rows that end in these bytes. */

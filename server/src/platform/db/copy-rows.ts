@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import type { Writable } from 'node:stream'
-import { finished } from 'node:stream/promises'
+import { openCopyIn } from './client/copy.ts'
 import type { Tx } from './sql.ts'
 
 /**
@@ -25,46 +23,17 @@ export type Copy = {
  */
 export async function openCopy(tx: Tx, table: string, columns: readonly string[], frozen?: 'frozen'): Promise<Copy> {
   const options = frozen ? ' with (freeze)' : ''
-  const query = tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin${options}`)
-  const stream: Writable = await query.writable()
-  const done = Promise.race([finished(stream), refusalOf(query)])
-  done.catch(() => {})
-  const writeBytes = async (bytes: string | Uint8Array) => {
-    // Waits for earlier writes only, so that this one is sent while the next rows are prepared.
-    if (stream.writableNeedDrain || stream.destroyed) await Promise.race([once(stream, 'drain'), done])
-    stream.write(bytes)
-  }
+  const copy = await openCopyIn(tx.unsafe<object[]>(`copy ${table} (${columns.join(', ')}) from stdin${options}`))
   const writeLines = async (lines: readonly string[]) => {
-    if (lines.length > 0) await writeBytes(`${lines.join('\n')}\n`)
+    if (lines.length > 0) await copy.write(`${lines.join('\n')}\n`)
   }
   return {
     write: (rows) => writeLines(rows.map(copyFields)),
     writeLines,
-    writeBytes,
-    end: async () => {
-      stream.end()
-      await done
-    },
-    abort: async (reason) => {
-      stream.destroy(reason)
-      await done.catch(() => {})
-    },
+    writeBytes: copy.write,
+    end: copy.end,
+    abort: copy.abort,
   }
-}
-
-/**
- * Rejects when PostgreSQL refuses the rows. After the last row, postgres.js reports this to the
- * query only, which has settled by then: the stream would neither finish nor fail.
- */
-function refusalOf(query: object): Promise<never> {
-  return new Promise((_, reject) => {
-    const { reject: settle } = query as { reject: (error: Error) => void }
-    const refuse = (error: Error) => {
-      settle(error)
-      reject(error)
-    }
-    Object.assign(query, { reject: refuse })
-  })
 }
 
 const ROWS_AT_ONCE = 5000

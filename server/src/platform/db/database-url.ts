@@ -11,7 +11,7 @@ type SocketEndpoint = {
 const FORM = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
 
 /**
- * Reads the two forms of an address that postgres.js cannot: a socket's directory percent-encoded
+ * Reads the two forms of an address that no URL has: a socket's directory percent-encoded
  * as the host, or given as `?host=`, as psql accepts them (PostgreSQL manual, 34.1.1.2). Returns
  * null for every other address. `parameters` are the remaining ones, such as `application_name`.
  */

@@ -20,7 +20,7 @@ import { prepareArchive } from './embedded/wal-archive.ts'
 export type EmbeddedPostgres = {
   /** For psql and other libpq programs. */
   url: string
-  /** For postgres.js and pg. */
+  /** For clients. */
   connection: SocketConnection
   logFile: string
   /**

@@ -18,7 +18,6 @@ export function nestedSql(tx: Tx): Sql {
     await dropTemporaryTables(tx)
     return result
   }
-  // postgres.js does not release savepoints, so that all that follows would be nested in them.
   const savepoint = async (work: (tx: Tx) => Promise<unknown>) => {
     await tx.unsafe('savepoint nested')
     try {

@@ -1,11 +1,5 @@
 import { gauge } from '../telemetry/metrics.ts'
 
-/** What the pools of postgres.js have in common. */
-type Pool = {
-  begin: unknown
-  reserve(): Promise<{ release(): void }>
-}
-
 /** The pools of this process, by name. */
 const pools = new Map<string, { connections: number; reserved: number }>()
 
@@ -21,28 +15,11 @@ gauge(
   },
 )
 
-/** Counts the connections that are in exclusive use. */
-export function measurePool(sql: Pool, name: string, connections: number): void {
+/** Counts the connections of a pool that are in exclusive use, as told by what is returned. */
+export function measurePool(name: string, connections: number): (change: 1 | -1) => void {
   const pool = pools.get(name) ?? { connections, reserved: 0 }
   pools.set(name, pool)
-  const begin = sql.begin as (...given: unknown[]) => Promise<unknown>
-  const { reserve } = sql
-  sql.begin = async (...given: unknown[]) => {
-    pool.reserved += 1
-    try {
-      return await begin(...given)
-    } finally {
-      pool.reserved -= 1
-    }
-  }
-  sql.reserve = async () => {
-    const connection = await reserve()
-    pool.reserved += 1
-    const { release } = connection
-    connection.release = () => {
-      pool.reserved -= 1
-      release()
-    }
-    return connection
+  return (change) => {
+    pool.reserved += change
   }
 }

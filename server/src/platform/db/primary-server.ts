@@ -48,13 +48,6 @@ class PrimaryServer {
     return this.#current.url
   }
 
-  /** A socket to the server that is being connected. postgres.js reads its `host` for TLS. */
-  connect(): Socket {
-    const { host, port } = this.#current
-    const socket = Object.assign(this.track(), { host, port })
-    return socket.connect(port, host)
-  }
-
   /** A socket that the caller connects to the server at `url`. It is closed when that changes. */
   track(): Socket {
     for (const socket of this.#sockets.keys()) if (socket.destroyed) this.#sockets.delete(socket)

@@ -1,15 +1,14 @@
-import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type Postgres from 'postgres'
+import { openClient, type Client as Sql } from './client/client.ts'
+import { targetOf } from './client/target.ts'
 import type { DatabaseHost } from './database-url.ts'
-import { postgres } from './driver/postgres.ts'
 
 const ANSWER_MS_MAX = 2000
 
 /** Asks a server whether it can be written to, on a connection that does not keep us running. */
 export class ServerProbe {
   readonly host: DatabaseHost
-  #sql: Postgres.Sql | null = null
+  #sql: Sql | null = null
 
   constructor(host: DatabaseHost) {
     this.host = host
@@ -38,16 +37,14 @@ export class ServerProbe {
     }
   }
 
-  #open(): Postgres.Sql {
-    const { host, port, url } = this.host
-    const connect = () => Object.assign(new Socket(), { host, port }).connect(port, host).unref()
-    const options = { max: 1, fetch_types: false, max_lifetime: null, onnotice: () => {} }
-    const connection = { application_name: 'shiplock watch' }
-    return postgres(url, { ...options, connection, socket: connect } as Postgres.Options<Record<string, never>>)
+  #open(): Sql {
+    const parameters = { application_name: 'shiplock watch' }
+    const target = targetOf(this.host.url, { parameters, connectMs: ANSWER_MS_MAX })
+    return openClient({ max: 1, isLasting: true, target: () => ({ ...target, isBackground: true }) })
   }
 }
 
-async function readTimeline(sql: Postgres.Sql): Promise<number | null> {
+async function readTimeline(sql: Sql): Promise<number | null> {
   const [row] = await sql<[{ timeline: string | null }]>`
     select case
       when pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' then null

@@ -1,17 +1,16 @@
-import type Postgres from 'postgres'
-import { readSocketUrl } from './database-url.ts'
-import { postgres } from './driver/postgres.ts'
+import { type Client, openClient } from './client/client.ts'
+import { isFromServer } from './client/connection-error.ts'
+import type { Transaction } from './client/statements.ts'
+import { type Address, type Target, targetOf } from './client/target.ts'
 import { measurePool } from './pools.ts'
 import { primaryOf } from './primary-server.ts'
-import { observeStatements } from './statements.ts'
 
-export type Sql = Postgres.Sql<{ bigint: number }>
-export type Tx = Postgres.TransactionSql<{ bigint: number }>
+export type Sql = Client
+export type Tx = Transaction
 /** A connection or a transaction: the first parameter of every store function. */
 export type Db = Sql | Tx
 
-/** How to reach a PostgreSQL: a URL, or the parts of one with a socket's directory as the host. */
-export type DatabaseAddress = string | { host: string; port: number; database: string; user: string }
+export type DatabaseAddress = Address
 
 type SqlOptions = {
   max: number
@@ -21,8 +20,8 @@ type SqlOptions = {
   lasting?: true
 }
 
-const CONNECT_SECONDS_MAX = 10
-const FOLLOWED_CONNECT_SECONDS_MAX = 3
+const CONNECT_MS_MAX = 10_000
+const FOLLOWED_CONNECT_MS_MAX = 3000
 const STATEMENT_TIMEOUT_MS = 30_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 
@@ -30,56 +29,37 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
  * Opens a pool, which connects on first use. Queries on one connection are prepared and pipelined.
  */
 export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
-  const settings: Postgres.Options<{ bigint: Postgres.PostgresType<number> }> = {
-    max: options.max,
-    connect_timeout: CONNECT_SECONDS_MAX,
-    ...(options.lasting ? { max_lifetime: null } : {}),
-    backoff: reconnectDelaySeconds,
-    onnotice: () => {},
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: {
-      application_name: options.applicationName,
-      // Times that are read as text are in UTC and start with the year.
-      TimeZone: 'UTC',
-      DateStyle: 'ISO',
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    },
+  const parameters = {
+    application_name: options.applicationName,
+    // Times that are read as text are in UTC and start with the year.
+    TimeZone: 'UTC',
+    DateStyle: 'ISO',
+    statement_timeout: String(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
   }
-  const sql = openPool(address, settings)
-  observeStatements(sql``)
-  measurePool(sql, options.applicationName, options.max)
-  return sql
-}
-
-function openPool(
-  address: DatabaseAddress,
-  settings: Postgres.Options<{ bigint: Postgres.PostgresType<number> }>,
-): Sql {
-  if (typeof address !== 'string') return postgres({ ...address, ...settings })
-  const primary = primaryOf(address)
-  if (primary !== null) return postgres(primary.url, { ...settings, ...followed(primary) })
-  const socket = readSocketUrl(address)
-  if (socket === null) return postgres(address, settings)
-  return postgres(`postgres://localhost?${socket.parameters}`, { ...settings, ...socket.endpoint })
+  return openClient({
+    max: options.max,
+    isLasting: options.lasting ?? false,
+    exclusive: measurePool(options.applicationName, options.max),
+    ...placeOf(address, parameters),
+  })
 }
 
 /** A connection to a server that was a standby when it was connected is not used. */
-function followed(primary: NonNullable<ReturnType<typeof primaryOf>>) {
-  const socket = () => primary.connect()
-  return { socket, target_session_attrs: 'primary', connect_timeout: FOLLOWED_CONNECT_SECONDS_MAX } as const
+function placeOf(address: DatabaseAddress, parameters: Record<string, string>): Place {
+  const primary = typeof address === 'string' ? primaryOf(address) : null
+  if (primary === null) return { target: () => targetOf(address, { parameters, connectMs: CONNECT_MS_MAX }) }
+  const followed = { parameters, connectMs: FOLLOWED_CONNECT_MS_MAX, openSocket: () => primary.track() }
+  return { target: () => targetOf(primary.url, followed), primaryMs: FOLLOWED_CONNECT_MS_MAX }
 }
+
+type Place = { target(): Target; primaryMs?: number }
 
 /**
  * Opens a separate connection to the database of a pool. It is usable while the pool is exhausted.
  */
 export function openAside(sql: Sql): Sql {
-  return postgres({ ...sql.options, max: 1 } as unknown as Postgres.Options<{ bigint: Postgres.PostgresType<number> }>)
-}
-
-/** Bounds the delay of reconnects. The default of postgres.js grows to 20 s. */
-function reconnectDelaySeconds(retries: number): number {
-  return Math.min(0.01 * 2 ** retries, 0.5)
+  return openClient({ ...sql.options, max: 1, exclusive: () => {} })
 }
 
 /** Throws if the database does not respond. */
@@ -89,7 +69,7 @@ export async function checkSql(sql: Sql): Promise<void> {
 
 /** The SQLSTATE of a failed statement, or null if the error is not from PostgreSQL. */
 export function sqlState(error: unknown): string | null {
-  return error instanceof postgres.PostgresError ? error.code : null
+  return isFromServer(error) ? (error.code ?? null) : null
 }
 
 export const UNIQUE_VIOLATION = '23505'

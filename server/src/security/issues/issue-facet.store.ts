@@ -71,17 +71,12 @@ function facetsOf(db: Db, selection: IssueSelection, scored: boolean[]) {
     from unnest(${status === null ? ISSUE_STATUSES : [status]}::text[]) status
     cross join unnest(${severity === null ? [...SEVERITIES.keys()] : [severityRank(severity)]}::smallint[]) severity
     cross join unnest(${kind === null ? FINDING_KINDS : [kind]}::text[]) kind
-    cross join unnest(${booleans(kev === null ? [true, false] : [kev])}::text[]::boolean[]) kev
-    cross join unnest(${booleans(epssMin ? scored.filter((is) => is) : scored)}::text[]::boolean[]) scored
+    cross join unnest(${kev === null ? [true, false] : [kev]}::boolean[]) kev
+    cross join unnest(${epssMin ? scored.filter((is) => is) : scored}::boolean[]) scored
     ${urgent === null ? db`` : db`where ${isUrgent(db, db`severity`, db`kev`)} = ${urgent}`}
   )`
 }
 
 export function isUrgent(db: Db, severity: ReturnType<Db>, kev: ReturnType<Db>) {
   return db`(${severity} >= ${severityRank('high')}::smallint or ${kev})`
-}
-
-/** postgres.js cannot write arrays of booleans. */
-function booleans(values: boolean[]): string[] {
-  return values.map(String)
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type Postgres from 'postgres'
 import { isAlive } from '../../processes/is-alive.ts'
-import { postgres } from '../driver/postgres.ts'
+import { openClient, type Client as Sql } from '../client/client.ts'
+import { targetOf } from '../client/target.ts'
 import { PORT } from './socket-directory.ts'
 
 /** Advisory locks of the embedded server, in a number space of our own ("ship"). */
@@ -9,10 +9,11 @@ const LOCK_SPACE = 0x73686970
 const USERS_LOCK = 1
 const CLAIM_LOCK = 2
 
+const CONNECT_MS_MAX = 30_000
 const CLAIM_RELEASE_TIMEOUT_MS = 2000
 const CLAIM_POLL_MS = 50
 
-/** What a client library (postgres.js, pg) needs to connect through the Unix socket. */
+/** What a client library needs to connect through the Unix socket. */
 export type SocketConnection = { host: string; port: number; database: string; user: string }
 
 /**
@@ -44,14 +45,10 @@ export type Membership = {
  */
 export async function join(connection: SocketConnection): Promise<Membership> {
   const { promise: lost, resolve: onclose } = Promise.withResolvers<void>()
-  const sql = postgres({
-    ...connection,
-    max: 1,
-    max_lifetime: null, // postgres.js replaces a connection after half an hour, and its locks would be gone
-    fetch_types: false,
-    onclose: () => onclose(),
-    connection: { application_name: `shiplock ${process.pid}` },
-  })
+  const parameters = { application_name: `shiplock ${process.pid}` }
+  const target = targetOf(connection, { parameters, connectMs: CONNECT_MS_MAX })
+  // The locks of a connection that is replaced are gone.
+  const sql = openClient({ max: 1, isLasting: true, closed: onclose, target: () => target })
   try {
     await share(sql)
   } catch (error) {
@@ -71,7 +68,7 @@ export async function join(connection: SocketConnection): Promise<Membership> {
 }
 
 /** The claim of a killed process is released after a short delay, so this tries several times. */
-async function claim(sql: Postgres.Sql): Promise<number | undefined> {
+async function claim(sql: Sql): Promise<number | undefined> {
   for (let waitedMs = 0; ; waitedMs += CLAIM_POLL_MS) {
     const [taken] = await sql<[{ ok: boolean }]>`
       select pg_try_advisory_lock(${LOCK_SPACE}::int, ${CLAIM_LOCK}::int) as ok`
@@ -82,7 +79,7 @@ async function claim(sql: Postgres.Sql): Promise<number | undefined> {
   }
 }
 
-async function claimHolder(sql: Postgres.Sql): Promise<number> {
+async function claimHolder(sql: Sql): Promise<number> {
   const [holder] = await sql<[{ application_name: string }?]>`
     select activity.application_name
     from pg_locks
@@ -94,11 +91,11 @@ async function claimHolder(sql: Postgres.Sql): Promise<number> {
   return Number(holder?.application_name.split(' ')[1] ?? 0)
 }
 
-async function share(sql: Postgres.Sql): Promise<void> {
+async function share(sql: Sql): Promise<void> {
   await sql`select pg_advisory_lock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
 }
 
-async function leave(sql: Postgres.Sql): Promise<boolean> {
+async function leave(sql: Sql): Promise<boolean> {
   await sql`select pg_advisory_unlock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
   const [last] = await sql<[{ ok: boolean }]>`
     select pg_try_advisory_lock(${LOCK_SPACE}::int, ${USERS_LOCK}::int) as ok`

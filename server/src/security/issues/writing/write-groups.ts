@@ -54,7 +54,7 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   return { touched, changes, grouped }
 }
 
-/** Resolves after postgres.js has sent a statement, which it does in the next turn of the loop. */
+/** Resolves after a statement was sent, which happens at the end of a turn of the loop. */
 async function sent(): Promise<void> {
   await nextTurn()
   await nextTurn()

@@ -47,7 +47,7 @@ async function launch(command, args) {
   if (command !== 'check' && !Object.hasOwn(PROGRAMS, command)) {
     throw new Error(`usage: node launch.mjs ${[...Object.keys(PROGRAMS), 'check'].join(' | ')}`)
   }
-  await installIfNeeded()
+  await installIfNeeded({ all: command !== 'start' })
   if (command === 'check') return check()
   const [file, ...ownArgs] = PROGRAMS[command]
   const stopBuild = command === 'start' ? buildConsoleBeside([...ownArgs, ...args], process.env) : () => {}

@@ -22,11 +22,16 @@ async function run(args: string[]): Promise<number> {
   return files.length === 0 ? 0 : runPrepared(suite, files, flags)
 }
 
-async function runPrepared({ prepare }: Suite, files: string[], flags: string[]): Promise<number> {
+async function runPrepared({ prepare, isSerial }: Suite, files: string[], flags: string[]): Promise<number> {
+  const serial = isSerial ? ['--test-concurrency=1'] : []
   const prepared = prepare === undefined ? {} : await prepare().catch((error: Error) => error)
   if (prepared instanceof Error) return refuse(prepared.message)
   try {
-    return await runTestFiles(files, { flags, env: prepared.env ?? {}, startServer: prepared.startServer })
+    return await runTestFiles(files, {
+      flags: [...serial, ...flags],
+      env: prepared.env ?? {},
+      startServer: prepared.startServer,
+    })
   } finally {
     await prepared.close?.()
   }

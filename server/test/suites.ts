@@ -13,7 +13,7 @@ export type Prepared = {
 }
 
 /** Test files that a command runs: `npm test`, or `npm run test:<name>`. */
-export type Suite = { include: string; exclude: string[]; prepare?: () => Promise<Prepared> }
+export type Suite = { include: string; exclude: string[]; isSerial?: boolean; prepare?: () => Promise<Prepared> }
 
 /** What takes long, because it starts installations or plays every code host. */
 const LONG = {
@@ -61,7 +61,8 @@ export const SUITES: Record<string, Suite> = {
   runbooks: only(LONG.runbooks),
   upgrade: only(LONG.upgrade),
   failover: only('server/test/failover/*.test.ts'),
-  packages: only('server/test/packages/**/*.test.ts'),
+  // All of its files build in the same folders.
+  packages: { ...only('server/test/packages/**/*.test.ts'), isSerial: true },
   s3: { include: ON_S3, exclude: NOT_ON_S3, prepare: prepareS3 },
   opa: {
     ...only('server/test/opa/**/*.test.ts'),

@@ -1,7 +1,7 @@
 // Installs a part of package-lock.json: what some workspaces need, without packages for developers.
 // npm can leave out all optional packages of a workspace, but not one of them, so it gets manifests
 // without the ones that are not needed. Plain JavaScript without packages, like the launcher.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasNewNode, ROOT } from './supervise.mjs'
 
@@ -23,7 +23,8 @@ const FLAGS = [
 /** A directory with the manifests, in which `npm ci` with the arguments installs what the workspaces need. */
 export function makeStage(workspaces) {
   mkdirSync(STAGES, { recursive: true })
-  const stage = mkdtempSync(join(STAGES, 'install-'))
+  removeAbandoned()
+  const stage = mkdtempSync(join(STAGES, `install-${process.pid}-`))
   const lock = readJson('package-lock.json')
   const manifests = ['', ...readJson('package.json').workspaces]
   for (const path of manifests) {
@@ -37,6 +38,22 @@ export function makeStage(workspaces) {
   write(stage, 'package-lock.json', lock)
   cpSync(join(ROOT, '.npmrc'), join(stage, '.npmrc'))
   return { stage, args: ['ci', ...FLAGS, ...workspaces.map((name) => `--workspace=${name}`)] }
+}
+
+/** Removes what killed installations have left. */
+function removeAbandoned() {
+  for (const name of readdirSync(STAGES)) {
+    const pid = Number(/^install-(\d+)-/.exec(name)?.[1])
+    if (pid && !isAlive(pid)) rmSync(join(STAGES, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** Takes out of a manifest, or of its entry in package-lock.json, what is not needed. */

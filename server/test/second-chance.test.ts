@@ -130,7 +130,7 @@ test('files that pass are run once', () => {
 })
 
 test('files of a folder can share a process, unless one changes it, and a failure is that of its file', async () => {
-  const paths = ['api/cursors', 'api/get-run', 'api/put-object', 'tenancy']
+  const paths = ['api/http/cursors', 'api/v1/runs/get', 'api/storage/objects/put', 'tenancy']
   const files = paths.map((path) => new URL(`${path}.test.ts`, import.meta.url).pathname)
   const [cursors = '', getRun = '', putObject = '', tenancy = ''] = files
   const processes = await writePrograms(files, directory)
@@ -140,7 +140,7 @@ test('files of a folder can share a process, unless one changes it, and a failur
   )
   const { program = '' } = processes[2] ?? {}
   assert.deepEqual(testFilesOf({ file: getRun, name: 'a test' }, processes), [getRun])
-  assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/cursors.test.ts' }, processes), [cursors])
+  assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/http/cursors.test.ts' }, processes), [cursors])
   assert.deepEqual(testFilesOf({ file: program, name: program }, processes), [cursors, getRun])
   assert.equal((await writePrograms(files, directory, () => null)).length, 4)
 })

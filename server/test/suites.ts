@@ -25,8 +25,7 @@ const LONG = {
 const OTHER_PROGRAMS = 'server/test/{citus,s3,opa,verifiers,failover,packages,postgres-upgrade}/**'
 
 /** The API on several servers. */
-const CITUS_FOLDERS =
-  'api,application,citus,codehosts,ingest,journeys,oidc,provenance,provider-runs,queue,retention,sign-in,sso'
+const CITUS_FOLDERS = 'api,citus,codehosts,ingest,journeys,oidc,provenance,provider-runs,queue,retention,sign-in,sso'
 /**
  * They read plans, which on several servers have only the parts of the coordinator, or change any
  * column of any row.
@@ -41,13 +40,10 @@ const FOR_ONE_SERVER = [
 
 /** The store's own tests, and those of the API that also run on files in `npm test`. */
 const ON_S3 =
-  'server/test/{s3/**/*,journeys/{sarif,report}-to-findings,api/*{upload,report,artifact,attestation}*}.test.ts'
-/**
- * What the API itself answers to a PUT, which it takes for the file store only; and what is decided
- * before any file.
- */
-const NOT_ON_S3 = ['put-*', 'create-security-upload{,-quota,-repository}'].map(
-  (name) => `server/test/api/${name}.test.ts`,
+  'server/test/{s3/**/*,journeys/{sarif,report}-to-findings,api/v1/{ci/runs/reports,security/uploads}/**/*}.test.ts'
+/** What is decided before any file. */
+const NOT_ON_S3 = ['', '-quota', '-repository'].map(
+  (which) => `server/test/api/v1/security/uploads/create${which}.test.ts`,
 )
 
 export const SUITES: Record<string, Suite> = {

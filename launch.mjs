@@ -4,25 +4,33 @@ import { buildConsoleBeside } from './server/bin/build-console.mjs'
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 
+/** Suites of server/test/suites.ts; `npm test` runs the first. */
+const SUITES = [
+  'all',
+  'stories',
+  'operations',
+  'runbooks',
+  'upgrade',
+  'failover',
+  's3',
+  'opa',
+  'provenance',
+  'packages',
+  'postgres-upgrade',
+  'citus',
+]
 const PROGRAMS = {
   start: ['server/src/main.ts', 'start'],
-  test: ['server/test/run-tests.ts'],
-  'test:failover': ['server/test/run-failover-tests.ts'],
-  'test:s3': ['server/test/run-s3-tests.ts'],
-  'test:opa': ['server/test/run-opa-tests.ts'],
-  'test:provenance': ['server/test/run-provenance-tests.ts'],
-  'test:postgres-upgrade': ['server/test/run-postgres-upgrade-tests.ts'],
-  'test:citus': ['server/test/run-citus-tests.ts'],
+  ...Object.fromEntries(SUITES.map((name) => [nameOf(name), ['server/test/run-tests.ts', name]])),
   'test:sdk': ['sdk/test/run-published-tests.ts'],
+  'test:console': ['console/test/run-console-tests.ts'],
   'test:crash': ['server/test/crash/main.ts'],
   'audit:dependencies': ['server/test/dependencies/main.ts'],
-  'test:console': ['console/test/run-console-tests.ts'],
-  'test:packages': ['server/test/run-package-tests.ts'],
   bench: ['server/bench/main.ts'],
   'bench:tracking': ['server/bench/tracking/main.ts'],
   release: ['release/main.ts'],
 }
-const CHECKS = ['typecheck', 'lint', 'format:check']
+const CHECKS = ['typecheck', 'lint']
 
 try {
   process.exitCode = await launch(process.argv[2], process.argv.slice(3))
@@ -31,11 +39,15 @@ try {
   process.exitCode = 1
 }
 
+function nameOf(suite) {
+  return suite === 'all' ? 'test' : `test:${suite}`
+}
+
 async function launch(command, args) {
   if (command !== 'check' && !Object.hasOwn(PROGRAMS, command)) {
     throw new Error(`usage: node launch.mjs ${[...Object.keys(PROGRAMS), 'check'].join(' | ')}`)
   }
-  await installIfNeeded()
+  await installIfNeeded({ all: command !== 'start' })
   if (command === 'check') return check()
   const [file, ...ownArgs] = PROGRAMS[command]
   const stopBuild = command === 'start' ? buildConsoleBeside([...ownArgs, ...args], process.env) : () => {}

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const START_TIMEOUT_MS = 180_000
+const START_TIMEOUT_MS = 300_000
 const POLL_MS = 500
 /** The pages with shell lines, and what their output contains. */
 const TUTORIALS = {

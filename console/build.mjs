@@ -8,6 +8,7 @@ import { compress } from './build/compress.mjs'
 import { showProgress } from './build/progress.mjs'
 import { publish, temporaryDirectory } from './build/publish.mjs'
 import { builtFrom, hashSources, noteSources } from './build/sources.mjs'
+import { buildStaged, hasPackages } from './build/staged-build.mjs'
 
 const LOWEST_PRIORITY = 19
 const isBeside = process.argv.includes('--beside')
@@ -20,7 +21,7 @@ if (!isIfChanged || builtFrom() !== sources) await buildWithProgress()
 async function buildWithProgress() {
   const progress = showProgress('Building the console')
   try {
-    await build()
+    await (hasPackages() ? build() : buildStaged(sources))
     progress.end((elapsed) => `The console is built, in ${elapsed}.`)
   } catch (error) {
     progress.end(() => (isBeside ? oneLine(error) : `The console could not be built: ${error.message}`))

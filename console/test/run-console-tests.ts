@@ -1,10 +1,10 @@
 // Tests the built console in Chromium: `npm run test:console`, with arguments as `npm test` takes
 // them. Without a browser the tests are skipped, except with CI=1.
 import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { findChromium } from '../../server/test/support/chromium.ts'
-import { runTestFiles } from '../../server/test/support/run-test-files.ts'
+import { ROOT, runTestFiles } from '../../server/test/support/run-test-files.ts'
 
-const ROOT = new URL('../..', import.meta.url).pathname
 const ALL = 'console/test/**/*.test.ts'
 /** Times are measured alone: other browsers on the machine would be measured, too. */
 const BUDGETS = 'console/test/budgets.test.ts'
@@ -27,10 +27,19 @@ async function run(): Promise<number> {
 }
 
 async function runTests(env: Record<string, string>): Promise<number> {
-  const isPart = process.argv.length > 2
-  if (isPart) return runTestFiles({ include: ALL, exclude: PICTURES }, env)
-  const code = await runTestFiles({ include: ALL, exclude: [BUDGETS, ...PICTURES] }, env)
-  return (await runTestFiles({ include: BUDGETS, exclude: [] }, env)) || code
+  const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
+  const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+  const all = globSync(ALL, { cwd: ROOT, exclude: PICTURES })
+  if (parts.length + flags.length > 0) {
+    const files = parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)))
+    if (files.length === 0) throw new Error(`no test file has ${parts.join(' or ')} in its path`)
+    return runTestFiles(files, { flags, env })
+  }
+  const code = await runTestFiles(
+    all.filter((file) => file !== BUDGETS),
+    { env },
+  )
+  return (await runTestFiles([BUDGETS], { env })) || code
 }
 
 function build(): boolean {

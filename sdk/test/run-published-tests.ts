@@ -1,10 +1,10 @@
-// Tests the built package on Node 20, Node 24, Deno and Bun, and in Chromium: `npm run test:sdk`,
-// with arguments as `npm test` takes them.
+// Tests the built package on Node 20, Node 24, Deno and Bun, and in Chromium: `npm run test:sdk`.
+import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findChromium } from '../../server/test/support/chromium.ts'
-import { runTestFiles } from '../../server/test/support/run-test-files.ts'
+import { ROOT, runTestFiles } from '../../server/test/support/run-test-files.ts'
 import { installPackage, type Published } from './support/published.ts'
 import { installRuntimes } from './support/runtimes.ts'
 
@@ -31,5 +31,5 @@ async function prepare(consumer: string): Promise<Published> {
 
 function runWith(published: Published): Promise<number> {
   const env = { SHIPLOCK_TEST_PUBLISHED: JSON.stringify(published) }
-  return runTestFiles({ include: 'sdk/test/published/**/*.test.ts', exclude: [] }, env)
+  return runTestFiles(globSync('sdk/test/published/**/*.test.ts', { cwd: ROOT }), { env })
 }

@@ -2,27 +2,69 @@
 // runs before they are installed.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { ROOT } from './supervise.mjs'
+import { makeStage } from './staged-install.mjs'
+import { hasNewNode, ROOT } from './supervise.mjs'
 
 const PROGRESS_MS = 10_000
 const NPM_CI = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional']
+const RUN_TEXT = 'what it takes to run, 200 MB,'
+const RUN_WITH_NODE_TEXT = 'what it takes to run, 390 MB with Node.js 24, which this machine lacks,'
+const ALL_TEXT = 'the packages of developers, 780 MB, a minute or two'
 const HINT = 'Check the network, the npm registry and the free disk space, then run the same command again.'
 
+/** What runs from a clone without the packages of developers: the server and the command line. */
+const TO_RUN = ['server', 'cli', 'sdk']
+/** In node_modules: what a part of the packages was installed from. */
+const NOTE = join(ROOT, 'node_modules/.installed-from')
+
 /**
- * Installs missing packages. Concurrent launches of one clone wait for each other, so only the
- * first installs.
+ * Installs missing packages: those that it takes to run the server, or with `all` those of
+ * developers, too. Concurrent launches of one clone wait for each other, so only the first installs.
  */
-export async function installIfNeeded() {
-  if (isInstalled()) return
+export async function installIfNeeded({ all }) {
+  const isComplete = () => isInstalled() || (!all && isInstalledToRun())
+  if (isComplete()) return
   const release = await takeInstallLock()
   try {
-    if (!isInstalled()) await install()
+    if (isComplete()) return
+    if (all || isForDevelopers()) await install(ALL_TEXT, NPM_CI, ROOT)
+    else await installToRun()
   } finally {
     release()
+  }
+  if (!isComplete()) throw new Error(`npm did not install all packages that this machine needs. ${HINT}`)
+}
+
+/** Who has developed here before does so again. */
+function isForDevelopers() {
+  return existsSync(join(ROOT, 'node_modules/@biomejs'))
+}
+
+function isInstalledToRun() {
+  return existsSync(NOTE) && readFileSync(NOTE, 'utf8') === wantedToRun()
+}
+
+function wantedToRun() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex')
+  return `${lock} ${hasNewNode() ? 'without' : 'with'} Node.js\n`
+}
+
+/** The packages are moved to where they belong once all are there. */
+async function installToRun() {
+  const { stage, args } = makeStage(TO_RUN)
+  try {
+    await install(hasNewNode() ? RUN_TEXT : RUN_WITH_NODE_TEXT, args, stage)
+    rmSync(join(ROOT, 'node_modules'), { recursive: true, force: true })
+    renameSync(join(stage, 'node_modules'), join(ROOT, 'node_modules'))
+    writeFileSync(NOTE, wantedToRun())
+  } finally {
+    rmSync(stage, { recursive: true, force: true })
   }
 }
 
@@ -59,25 +101,24 @@ function isForAnotherPlatform({ optional, os, cpu, libc }) {
   return optional && (!isOurs || libc !== undefined)
 }
 
-async function install() {
-  console.error('Installing the packages of package-lock.json into node_modules (once, 760 MB, a minute or two) …')
+async function install(what, args, directory) {
+  console.error(`Installing ${what} (once) …`)
   const startedAt = performance.now()
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
   const progress = setInterval(() => console.error(`  still installing, ${elapsed()}`), PROGRESS_MS)
-  const { code, output } = await runNpm(NPM_CI, 'pipe').finally(() => clearInterval(progress))
+  const { code, output } = await runNpm(args, 'pipe', directory).finally(() => clearInterval(progress))
   if (code !== 0) throw new Error(`${output}\nThe installation failed; see the output of npm above. ${HINT}`)
-  if (!isInstalled()) throw new Error(`${output}\nnpm did not install all packages that this machine needs. ${HINT}`)
   console.error(`Installed in ${elapsed()}.`)
 }
 
 /**
- * Runs npm in the root directory. Does not use the Node in node_modules, which npm scripts put
+ * Runs npm, in the root directory unless another is named. Does not use the Node in node_modules, which npm scripts put
  * first, because npm is about to replace it.
  */
-export function runNpm(args, stdio) {
+export function runNpm(args, stdio, directory = ROOT) {
   const path = process.env.PATH.split(delimiter).filter((entry) => !entry.startsWith(join(ROOT, 'node_modules')))
   const env = { ...process.env, PATH: path.join(delimiter) }
-  const child = spawn('npm', args, { cwd: ROOT, env, stdio: ['ignore', stdio, stdio] })
+  const child = spawn('npm', args, { cwd: directory, env, stdio: ['ignore', stdio, stdio] })
   const stop = (signal) => child.kill(signal)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop)
   let output = ''

@@ -14,10 +14,15 @@ const NODE_MIN = [24, 7]
 const SAME_SIGNAL_MS = 1000
 const PARENT_POLL_MS = 200
 
+/** Whether the current Node can run the program. */
+export function hasNewNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])
+}
+
 /** Returns the current Node if it is new enough, otherwise the one that npm installed here. */
 export function findNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return process.execPath
+  if (hasNewNode()) return process.execPath
   const bundled = nodeModules().find((directory) => existsSync(join(directory, '.bin/node')))
   if (bundled) return join(bundled, '.bin/node')
   throw new Error(

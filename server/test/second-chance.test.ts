@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { hasNoSecondChance } from './support/second-chance.ts'
 import { testFilesOf, writePrograms } from './support/test-processes.ts'
 
 const RUNNER = new URL('support/second-chance.ts', import.meta.url).href
@@ -50,7 +51,9 @@ function run(contents: Record<string, string>) {
   })
   const options = '{ flags: [], env: {}, stopped: new AbortController().signal }'
   const program = `import { runWithSecondChance } from '${RUNNER}'
-    process.exitCode = await runWithSecondChance(${JSON.stringify(files)}, ${options})`
+    const { code, notes } = await runWithSecondChance(${JSON.stringify(files)}, ${options})
+    for (const note of notes) console.log(note)
+    process.exitCode = code`
   // With this variable, node takes the run for a part of this one, and runs nothing.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
@@ -64,7 +67,8 @@ test('a file that fails once is run again, alone, is named as flaky, and does no
   const { status, stdout } = run({ 'passes.test.mjs': PASSES, 'once.test.mjs': FAILS_ONCE })
   assert.equal(status, 0, stdout)
   assert.match(stdout, /The machine was busy\./)
-  assert.match(stdout, /^flaky: \S*once\.test\.mjs \(/m)
+  assert.match(stdout, /^flaky: \S*once\.test\.mjs \(1 of at most 2 second chances/m)
+  assert.match(stdout.trimEnd().split('\n').at(-1) ?? '', /^flaky: /)
   assert.deepEqual(stdout.match(/^ℹ (?:tests|fail) \d+$/gm), ['ℹ tests 2', 'ℹ fail 1', 'ℹ tests 1', 'ℹ fail 0'])
   assert.doesNotMatch(stdout, /failed twice/)
 })
@@ -74,6 +78,42 @@ test('a file that fails twice fails the run', () => {
   assert.equal(status, 1, stdout)
   assert.match(stdout, /^failed twice: \S*fails\.test\.mjs$/m)
   assert.match(stdout, /^flaky: \S*other-once\.test\.mjs \(/m)
+})
+
+test('three files that fail are not run again', () => {
+  const names = ['one', 'two', 'three'].map((name) => `${name}-once.test.mjs`)
+  const { status, stdout } = run(Object.fromEntries(names.map((name) => [name, FAILS_ONCE])))
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /^failed: .*\(no second chance: 3 files, and at most 2 get one\)$/m)
+  assert.deepEqual(stdout.match(/^ℹ tests \d+$/gm), ['ℹ tests 3'])
+})
+
+test('a file about tenancy, and one that says so, are not run again', () => {
+  const marked = `// No second chance: two writers meet here.\n${FAILS_ONCE}`
+  for (const [name, text] of Object.entries({ 'tenancy-once.test.mjs': FAILS_ONCE, 'marked.test.mjs': marked })) {
+    const { status, stdout } = run({ [name]: text })
+    assert.equal(status, 1, stdout)
+    assert.match(stdout, new RegExp(`^failed: .*${name} \\(no second chance, for what .*${name} is about\\)$`, 'm'))
+    assert.doesNotMatch(stdout, /flaky/)
+  }
+})
+
+test('files about authorization, tenancy, trust, concurrency and crashes have no second chance', () => {
+  const never = [
+    'authorization.test.ts',
+    'tenancy.test.ts',
+    'journeys/killed-worker.test.ts',
+    'oidc/rejected-tokens.test.ts',
+    'sign-in/totp.test.ts',
+    'provenance/tampering.test.ts',
+    'queue/lost-jobs.test.ts',
+    'lost-connections.test.ts',
+  ]
+  assert.deepEqual(
+    never.filter((file) => !hasNoSecondChance(`server/test/${file}`)),
+    [],
+  )
+  assert.equal(hasNoSecondChance('server/test/rfc3339.test.ts'), false)
 })
 
 test('a file that cannot be run at all fails the run', () => {
@@ -90,7 +130,7 @@ test('files that pass are run once', () => {
 })
 
 test('files of a folder can share a process, unless one changes it, and a failure is that of its file', async () => {
-  const paths = ['api/cursors', 'api/get-run', 'api/put-object', 'tenancy']
+  const paths = ['api/http/cursors', 'api/v1/runs/get', 'api/storage/objects/put', 'tenancy']
   const files = paths.map((path) => new URL(`${path}.test.ts`, import.meta.url).pathname)
   const [cursors = '', getRun = '', putObject = '', tenancy = ''] = files
   const processes = await writePrograms(files, directory)
@@ -100,7 +140,7 @@ test('files of a folder can share a process, unless one changes it, and a failur
   )
   const { program = '' } = processes[2] ?? {}
   assert.deepEqual(testFilesOf({ file: getRun, name: 'a test' }, processes), [getRun])
-  assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/cursors.test.ts' }, processes), [cursors])
+  assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/http/cursors.test.ts' }, processes), [cursors])
   assert.deepEqual(testFilesOf({ file: program, name: program }, processes), [cursors, getRun])
   assert.equal((await writePrograms(files, directory, () => null)).length, 4)
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
-import { Type } from 'typebox'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { enqueue, enqueueRows, type Job } from '../../src/platform/queue/job.ts'
+import { integer, object, optional, text } from '../../src/platform/queue/payload.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { clearJobs, listJobs } from '../support/queue.ts'
@@ -31,7 +31,7 @@ afterEach(() => clearJobs(sql))
 type Payload = { org_id?: string; n: number }
 type Start = { name: string; org_id: string | undefined; n: number; end: () => void }
 
-const PAYLOAD = Type.Object({ org_id: Type.Optional(Type.String()), n: Type.Integer() })
+const PAYLOAD = object({ org_id: optional(text), n: integer })
 const run = (starts: Start[], name: string, { org_id, n }: Payload) =>
   new Promise<void>((end) => void starts.push({ name, org_id, n, end }))
 const bulk: Job<Start[], Payload> = {

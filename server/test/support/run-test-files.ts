@@ -1,4 +1,3 @@
-import { globSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startTestServer, type TestServer } from './database.ts'
@@ -9,29 +8,23 @@ import { reportLeaks } from './secrets/report-leaks.ts'
 
 /** The files that take longest are started first, in this order. */
 const LONG = ['/stories/hosts/', '/stories/', '/operations/', '/runbook/', '/upgrade/']
-const ROOT = new URL('../../..', import.meta.url).pathname
+export const ROOT = new URL('../../..', import.meta.url).pathname
 /** Notes the secrets that a test file sends and receives. */
 const WATCH = new URL('./secrets/watch-fetch.ts', import.meta.url).href
 
+type Options = {
+  /** Go to `node --test` as they are. */
+  flags?: string[]
+  env?: Record<string, string>
+  startServer?: (() => Promise<TestServer>) | undefined
+}
+
 /**
- * Runs those of the files whose path has one of the command line's words in it, on a PostgreSQL
- * server of their own. Words that begin with a dash go to `node --test` as they are. A file that
- * fails is run a second time. Afterwards, no log may contain a secret that a test has made. Returns
- * the exit code.
+ * Runs test files on a PostgreSQL server of their own. Those that fail may get a second chance.
+ * Afterwards, no log may contain a secret that a test has made. Returns the exit code.
  */
-export async function runTestFiles(
-  { include, exclude }: { include: string; exclude: string[] },
-  env: Record<string, string> = {},
-  startServer: () => Promise<TestServer> = startTestServer,
-): Promise<number> {
-  const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
-  const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
-  const all = globSync(include, { cwd: ROOT, exclude }).sort(byLength)
-  const files = parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)))
-  if (files.length === 0) {
-    console.error(`no test file has ${parts.join(' or ')} in its path`)
-    return 1
-  }
+export async function runTestFiles(files: string[], options: Options = {}): Promise<number> {
+  const { flags = [], env = {}, startServer = startTestServer } = options
   const stopped = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
   const scratch = await makeScratchDirectory()
@@ -39,7 +32,7 @@ export async function runTestFiles(
   process.env.TMPDIR = scratch
   try {
     const settings = { flags: [`--import=${WATCH}`, ...flags], env, stopped: stopped.signal }
-    return await runIn(scratch, files, settings, await startServer())
+    return await runIn(scratch, files.toSorted(byLength), settings, await startServer())
   } finally {
     await rm(scratch, { recursive: true, force: true })
     if (TMPDIR === undefined) delete process.env.TMPDIR
@@ -59,8 +52,9 @@ async function runIn(scratch: string, files: string[], settings: RunOptions, ser
   }
   try {
     await mkdir(collected)
-    const code = await runWithSecondChance(files, { ...settings, env: { ...settings.env, ...shared } })
+    const { code, notes } = await runWithSecondChance(files, { ...settings, env: { ...settings.env, ...shared } })
     const leaks = stopped.aborted ? 0 : await reportLeaks(collected, server.logFile === null ? [] : [server.logFile])
+    for (const note of notes) console.log(note)
     return code === 0 && leaks > 0 ? 1 : code
   } finally {
     await server.close()

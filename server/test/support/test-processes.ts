@@ -17,7 +17,6 @@ const FILES_MAX: Record<string, number> = {
   'server/test/ingest/': 6,
   'server/test/objects/': 6,
   'server/test/api/': 8,
-  'server/test/application/': 8,
   'server/test/bench/': 50,
   'server/src/': 50,
   'console/src/': 50,

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import { startTestApi, type TestApi } from '../../../../support/api.ts'
+import { assertInvalid } from '../../../../support/assert-error.ts'
+import { createRun, postRun } from '../../../../support/ci-runs.ts'
+
+let api: TestApi
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+
+for (const repository of ['https://GitHub.com/acme/api.git', 'git@github.com:acme/api', 'github.com/acme/api']) {
+  test(`201 and the normalized form of the repository ${repository}`, async () => {
+    assert.equal((await createRun(api, await api.caller(), { repository })).repository, 'github.com/acme/api')
+  })
+}
+
+test('400 at /body/repository beyond its bounds, and 201 at them', async () => {
+  const caller = await api.caller()
+  const longest = `h/o/${'n'.repeat(200)}/${'x'.repeat(95)}`
+  assert.equal(longest.length, 300)
+  assert.equal((await postRun(api, caller, { repository: longest })).status, 201)
+  for (const repository of ['', `${longest}x`, 'api', 'acme/api', '../etc/passwd', 'h/a/b\n/c', 'file:///a/b/c']) {
+    assertInvalid(await postRun(api, caller, { repository }), '/body/repository')
+  }
+})
+
+const WITH_SECRETS = [
+  'https://user:hunter2@github.com/acme/api',
+  'https://hunter2@github.com/acme/api.git',
+  'https://x-access-token:hunter2@github.com/acme/api',
+  'ssh://git:hunter2@github.com/acme/api',
+  'user:hunter2@github.com/acme/api',
+  'hunter2@github.com/acme/api',
+  'HTTPS://:hunter2@github.com/acme/api',
+]
+
+for (const repository of WITH_SECRETS) {
+  test(`400 that does not repeat the credentials of ${repository}`, async () => {
+    const answer = await postRun(api, await api.caller(), { repository })
+    assertInvalid(answer, '/body/repository')
+    assert.doesNotMatch(answer.text, /hunter2/)
+  })
+}
+
+test('credentials in a repository address or a url are never logged, at any level', async () => {
+  const program = new URL('../../../../support/post-runs.ts', import.meta.url).pathname
+  const runs = [...WITH_SECRETS.map((repository) => ({ repository })), { url: 'https://user:hunter2@ci.example/1' }]
+  const child = spawn(process.execPath, [program, ...runs.map((fields) => JSON.stringify(fields))])
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, output)
+  assert.match(output, /statuses(?: 400){8}\n/)
+  assert.doesNotMatch(output, /hunter2|shl_live_/)
+})
+
+async function link(
+  orgId: string,
+  provider: string,
+  id: string,
+  full_name: string,
+  host = 'github.com',
+): Promise<void> {
+  await api.services.sql`
+    insert into repositories (org_id, provider, id, host, full_name, tracked_branch, created_at)
+    values (${orgId}, ${provider}, ${id}, ${host}, ${full_name}, 'main', ${api.clock.now()})`
+}
+
+test('linked_repository is the connected repository with the same name and host, in any case', async () => {
+  const caller = await api.caller()
+  await link(caller.orgId, 'gitlab', '7', 'acme/api', 'gitlab.com')
+  await link(caller.orgId, 'github', '42', 'Acme/API')
+  assert.deepEqual((await createRun(api, caller)).linked_repository, { provider: 'github', id: '42' })
+  assert.equal((await createRun(api, caller, { repository: 'github.com/acme/apis' })).linked_repository, null)
+})
+
+test("linked_repository is never another organization's", async () => {
+  const [owner, stranger] = [await api.caller(), await api.caller()]
+  await link(owner.orgId, 'github', '42', 'acme/api')
+  assert.equal((await createRun(api, stranger)).linked_repository, null)
+})

@@ -10,8 +10,9 @@ import { ROOT } from '../../server/bin/supervise.mjs'
 import { publish } from './publish.mjs'
 import { noteSources } from './sources.mjs'
 
-/** What a build reads beside its packages. */
-const NEEDED = ['console', 'sdk/src', 'release', 'docs/policies', 'app-openapi.json', 'tsconfig.base.json']
+/** What a build reads beside its packages. The configuration of TypeScript refers to its neighbours. */
+const TSCONFIGS = ['tsconfig.base.json', 'sdk/tsconfig.json', 'server/tsconfig.json']
+const NEEDED = ['console', 'sdk/src', 'release', 'docs/policies', 'app-openapi.json', ...TSCONFIGS]
 const LEFT_OUT = /^console\/(?:node_modules|dist|test|\.build-[^/]*)$/
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 

@@ -5,7 +5,7 @@ import {
   type HostInstallation,
   HostUnavailable,
 } from '../../../server/src/codehosts/code-host.ts'
-import { ApiError } from '../../../server/src/platform/http/errors.ts'
+import { ApiError } from '../../../server/src/platform/http/api-error.ts'
 
 const NAMES = { gitlab: 'gitlab.com', bitbucket: 'bitbucket.org', azure: 'dev.azure.com' }
 

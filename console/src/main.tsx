@@ -8,7 +8,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { NotificationCenter } from './actions/notification-center.tsx'
-import { createQueryClient } from './api/query-client.ts'
+import { createQueryClient } from './api/queries.ts'
 import { createConsoleRouter } from './router.ts'
 import { theme } from './theme.ts'
 

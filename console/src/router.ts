@@ -4,6 +4,7 @@ import { accountRoutes } from './account/routes.ts'
 import { complianceRoutes } from './compliance/routes.ts'
 import { deploymentLinkRoute, deploymentRoutes } from './deployments/routes.ts'
 import { homeRoutes } from './home/routes.ts'
+import { pages } from './page/pages.ts'
 import { provenanceRoutes } from './provenance/routes.ts'
 import { runLinkRoutes, runRoutes } from './runs/routes.ts'
 import { securityRoutes } from './security/routes.ts'
@@ -19,7 +20,7 @@ const startRoute = createRoute({
   path: '/',
   beforeLoad: ({ context }) => {
     const last = lastOrganization(context.session.organizations)
-    throw last ? redirect({ to: '/orgs/$org', params: { org: last.slug } }) : redirect({ to: '/account' })
+    throw last ? redirect(pages.home(last.slug)) : redirect({ to: '/account' })
   },
 })
 

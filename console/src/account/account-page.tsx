@@ -3,6 +3,7 @@ import { IconArrowLeft } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useSession } from '../api/session.ts'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { AppFrame } from '../shell/app-frame.tsx'
 import { lastOrganization } from '../shell/last-organization.ts'
 import { Memberships } from './memberships.tsx'
@@ -44,7 +45,7 @@ function BackLink() {
   if (organization === undefined) return null
   return (
     <NavLink
-      renderRoot={(props) => <Link to="/orgs/$org" params={{ org: organization.slug }} {...props} />}
+      renderRoot={(props) => <Link {...pages.home(organization.slug)} {...props} />}
       label={organization.name}
       leftSection={<IconArrowLeft size={17} aria-hidden />}
       aria-label={`Back to ${organization.name}`}

@@ -1,6 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { useSession } from '../api/session.ts'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { AccountSection } from './account-section.tsx'
 
 export function Memberships() {
@@ -17,7 +18,7 @@ export function Memberships() {
         <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
           {organizations.map(({ slug, name, role }) => (
             <Group key={slug} component="li" justify="space-between">
-              <Link to="/orgs/$org" params={{ org: slug }} size="sm" fw={500}>
+              <Link {...pages.home(slug)} size="sm" fw={500}>
                 {name}
               </Link>
               <Text size="sm" c="dimmed">

@@ -1,24 +1,22 @@
 import { ActionIcon, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconKey, IconPencil, IconTrash } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { ApiFormView } from '../actions/api-form.tsx'
 import { ConfirmForm } from '../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../actions/dialog.tsx'
 import { notifyDone } from '../actions/notify.tsx'
 import { useApiForm } from '../actions/use-api-form.ts'
-import { client } from '../api/client.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { Time } from '../page/time.tsx'
 
 type Passkey = { id: string; name: string; is_synced: boolean; created_at: string; last_used_at: string | null }
 
 export function PasskeyRow({ passkey }: { passkey: Passkey }) {
-  const queries = useQueryClient()
+  const { mutateAsync: removePasskey } = useApiMutation('delete', '/app/api/account/passkeys/{id}', ['account'])
   const renaming = useDialog<true>()
   const removing = useDialog<true>()
   const { name, is_synced, created_at, last_used_at } = passkey
   const remove = async () => {
-    await client.DELETE('/app/api/account/passkeys/{id}', { params: { path: { id: passkey.id } } })
-    await queries.invalidateQueries()
+    await removePasskey({ params: { path: { id: passkey.id } } })
     notifyDone('The passkey was removed.')
   }
   return (
@@ -66,12 +64,11 @@ export function PasskeyRow({ passkey }: { passkey: Passkey }) {
 }
 
 function RenameForm({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
-  const queries = useQueryClient()
+  const { mutateAsync: renamePasskey } = useApiMutation('patch', '/app/api/account/passkeys/{id}', ['account'])
   const rename = useApiForm({
     initialValues: { name: passkey.name },
     send: async (body) => {
-      await client.PATCH('/app/api/account/passkeys/{id}', { params: { path: { id: passkey.id } }, body })
-      await queries.invalidateQueries()
+      await renamePasskey({ params: { path: { id: passkey.id } }, body })
       onDone()
     },
   })

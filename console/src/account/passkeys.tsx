@@ -1,10 +1,10 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { notifyDone } from '../actions/notify.tsx'
 import { createPasskey, passkeyObstacle } from '../actions/passkeys.ts'
 import { useAttempt } from '../actions/use-attempt.ts'
-import { api, client } from '../api/client.ts'
+import { api } from '../api/client.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { deviceName } from '../page/device-name.ts'
 import { FormProblem } from '../page/form-problem.tsx'
 import { LineSkeleton, QueryView } from '../page/query-view.tsx'
@@ -12,16 +12,16 @@ import { AccountSection } from './account-section.tsx'
 import { PasskeyRow } from './passkey-row.tsx'
 
 export function Passkeys() {
+  const { mutateAsync: fetchOptions } = useApiMutation('post', '/app/api/account/passkeys/options', [])
+  const { mutateAsync: addPasskey } = useApiMutation('post', '/app/api/account/passkeys', ['account'])
   const query = api.useQuery('get', '/app/api/account/passkeys')
-  const queries = useQueryClient()
   const { isBusy, problem, run } = useAttempt()
   const obstacle = passkeyObstacle()
   const add = async () => {
-    const options = await client.POST('/app/api/account/passkeys/options')
+    const options = await fetchOptions({})
     if (!options.data) return
-    const credential = await createPasskey(options.data.data)
-    await client.POST('/app/api/account/passkeys', { body: { name: deviceName(navigator.userAgent), credential } })
-    await queries.invalidateQueries()
+    const credential = await createPasskey(options.data)
+    await addPasskey({ body: { name: deviceName(navigator.userAgent), credential } })
     notifyDone('The passkey was added.')
   }
   return (

@@ -1,17 +1,16 @@
 import { Button, PasswordInput, Stack } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { NewPasswordInput } from '../actions/new-password-input.tsx'
 import { notifyDone } from '../actions/notify.tsx'
 import { useAttempt } from '../actions/use-attempt.ts'
-import { client } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { FormProblem } from '../page/form-problem.tsx'
 import { AccountSection } from './account-section.tsx'
 
 export function Password() {
   const { user, sign_in_methods: methods } = useSession()
-  const queries = useQueryClient()
+  const { mutateAsync: changePassword } = useApiMutation('put', '/app/api/account/password', ['account'])
   const { isBusy, problem, run } = useAttempt()
   const [changes, setChanges] = useState(0)
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -20,8 +19,7 @@ export function Password() {
     const current = form.get('current_password')?.toString()
     const body = { new_password: String(form.get('new_password')), ...(current && { current_password: current }) }
     run(async () => {
-      await client.PUT('/app/api/account/password', { body })
-      await queries.invalidateQueries()
+      await changePassword({ body })
       setChanges(changes + 1)
       notifyDone(methods.password ? 'Your password was changed.' : 'Your password was set.')
     })

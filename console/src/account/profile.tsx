@@ -1,20 +1,18 @@
 import { TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { ApiFormView } from '../actions/api-form.tsx'
 import { notifyDone } from '../actions/notify.tsx'
 import { useApiForm } from '../actions/use-api-form.ts'
-import { client } from '../api/client.ts'
-import { sessionQuery, useSession } from '../api/session.ts'
+import { useSession } from '../api/session.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { AccountSection } from './account-section.tsx'
 
 export function Profile() {
   const { user } = useSession()
-  const queries = useQueryClient()
+  const { mutateAsync: renameAccount } = useApiMutation('patch', '/app/api/account', ['account'])
   const profile = useApiForm({
     initialValues: { name: user.name },
     send: async (body) => {
-      await client.PATCH('/app/api/account', { body })
-      await queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      await renameAccount({ body })
       notifyDone('Your name was changed.')
     },
   })

@@ -2,7 +2,7 @@ import { Button, Code, CopyButton, Group, Modal, Stack, Text, TextInput } from '
 import { type FormEvent, useMemo } from 'react'
 import { encode } from 'uqr'
 import { useAttempt } from '../actions/use-attempt.ts'
-import { client } from '../api/client.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { FormProblem } from '../page/form-problem.tsx'
 
 export type Enrolment = { secret: string; uri: string }
@@ -22,13 +22,14 @@ export function TotpEnrolment({ enrolment, onEnrolled, onClose }: TotpEnrolmentP
 }
 
 function EnrolmentForm({ enrolment, onEnrolled }: Pick<TotpEnrolmentProps, 'onEnrolled'> & { enrolment: Enrolment }) {
+  const { mutateAsync: confirmTotp } = useApiMutation('post', '/app/api/account/totp/confirm', ['account'])
   const { isBusy, problem, run } = useAttempt()
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const code = String(new FormData(event.currentTarget).get('code')).replaceAll(' ', '')
     run(async () => {
-      const { data } = await client.POST('/app/api/account/totp/confirm', { body: { code } })
-      if (data) onEnrolled(data.data.recovery_codes)
+      const { data } = await confirmTotp({ body: { code } })
+      onEnrolled(data.recovery_codes)
     })
   }
   return (

@@ -1,12 +1,11 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconShieldCheck, IconShieldOff } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmForm } from '../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../actions/dialog.tsx'
 import { notifyDone, notifyFailed } from '../actions/notify.tsx'
-import { client } from '../api/client.ts'
-import { sessionQuery, useSession } from '../api/session.ts'
+import { useSession } from '../api/session.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { ToneBadge } from '../page/badges.tsx'
 import { AccountSection } from './account-section.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
@@ -15,31 +14,28 @@ import { type Enrolment, TotpEnrolment } from './totp-enrolment.tsx'
 /** TOTP, and the recovery codes that replace it. */
 export function TwoFactor() {
   const { sign_in_methods: methods } = useSession()
-  const queries = useQueryClient()
+  const { mutateAsync: startTotp } = useApiMutation('post', '/app/api/account/totp', [])
+  const { mutateAsync: renewCodes } = useApiMutation('post', '/app/api/account/recovery-codes', ['account'])
+  const { mutateAsync: disableTotp } = useApiMutation('delete', '/app/api/account/totp', ['account'])
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const turningOff = useDialog<true>()
-  const attempt = (title: string, work: () => Promise<unknown>) =>
-    work()
-      .then(() => queries.invalidateQueries({ queryKey: sessionQuery.queryKey }))
-      .catch((error) => notifyFailed(title, error))
+  const attempt = (title: string, work: () => Promise<unknown>) => work().catch((error) => notifyFailed(title, error))
   const start = async () => {
-    const { data } = await client.POST('/app/api/account/totp')
-    if (data) setEnrolment(data.data)
+    const { data } = await startTotp({})
+    setEnrolment(data)
   }
   const renew = async () => {
-    const { data } = await client.POST('/app/api/account/recovery-codes')
-    if (data) setCodes(data.data.recovery_codes)
+    const { data } = await renewCodes({})
+    setCodes(data.recovery_codes)
   }
   const disable = async () => {
-    await client.DELETE('/app/api/account/totp')
-    await queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    await disableTotp({})
     notifyDone('Two-factor authentication is off.')
   }
   const onEnrolled = (recoveryCodes: string[]) => {
     setEnrolment(null)
     setCodes(recoveryCodes)
-    queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
   return (
     <AccountSection

@@ -1,16 +1,17 @@
 import { PageTab, PageTabs } from '../page/page-tabs.tsx'
+import { pages } from '../page/pages.ts'
 
 const TABS = [
-  ['Results', '/orgs/$org/compliance'],
-  ['Policies', '/orgs/$org/compliance/policies'],
+  ['Results', pages.results],
+  ['Policies', pages.policies],
 ] as const
 
 /** Switches between the two lists of this topic. */
 export function ComplianceTabs({ org }: { org: string }) {
   return (
     <PageTabs label="Compliance">
-      {TABS.map(([label, to]) => (
-        <PageTab key={to} to={to} params={{ org }} activeOptions={{ exact: true, includeSearch: false }}>
+      {TABS.map(([label, page]) => (
+        <PageTab key={label} {...page(org)} activeOptions={{ exact: true, includeSearch: false }}>
           {label}
         </PageTab>
       ))}

@@ -2,6 +2,7 @@ import { Group, Text, VisuallyHidden } from '@mantine/core'
 import type { Column } from '../list/data-list.tsx'
 import { StatusBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import type { ComplianceResult } from './facts/vocabulary.ts'
 import type { MatrixColumn, MatrixRow } from './result-matrix.ts'
 
@@ -56,8 +57,7 @@ function Cell({ org, policy, result }: CellProps) {
         {policy}
       </Text>
       <Link
-        to="/orgs/$org/compliance/results"
-        params={{ org }}
+        {...pages.result(org)}
         search={{ policy: result.policy_id, repository: result.repository }}
         underline="never"
         aria-label={`${policy} on ${result.repository}: ${result.status.replace('_', ' ')}`}

@@ -1,18 +1,20 @@
 import { Stack, Text } from '@mantine/core'
 import { IconClipboardList, IconFilterOff, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api } from '../api/client.ts'
 import { useOrganization, usePermission } from '../api/session.ts'
 import { DataList } from '../list/data-list.tsx'
 import { ChoiceFilter, ClearFilters, Filters, TextFilter } from '../list/filters.tsx'
-import { wholeList } from '../list/whole-list.ts'
+import { useListPage, wholeList } from '../list/list-page.ts'
 import { ButtonLink } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { Empty } from '../page/states.tsx'
 import { ComplianceTabs } from './compliance-tabs.tsx'
 import type { Policy } from './facts/vocabulary.ts'
 import { policyColumns } from './policy-columns.tsx'
+import { policiesQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance/policies')
 type Search = ReturnType<typeof route.useSearch>
@@ -23,10 +25,8 @@ export function PoliciesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const mayManage = usePermission('manage_policies')
-  const query = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
-  const filter = (changes: Partial<Search>) => void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
+  const query = useQuery(policiesQuery(org))
+  const { isFiltered, filter, clear } = useListPage(search)
   const newPolicy = mayManage && <NewPolicy org={org} />
   return (
     <Page
@@ -61,7 +61,7 @@ export function PoliciesPage() {
         list={wholeList(query, matches(search))}
         columns={policyColumns(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/compliance/policies/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.policy(org, id))}
         empty={isFiltered ? <NothingMatches onClear={clear} /> : <NoPolicies action={newPolicy} />}
       />
     </Page>
@@ -77,12 +77,7 @@ function matches({ name, mode, from }: Search): (policy: Policy) => boolean {
 
 function NewPolicy({ org }: { org: string }) {
   return (
-    <ButtonLink
-      to="/orgs/$org/compliance/policies/new"
-      params={{ org }}
-      variant="filled"
-      leftSection={<IconPlus size={16} aria-hidden />}
-    >
+    <ButtonLink {...pages.newPolicy(org)} variant="filled" leftSection={<IconPlus size={16} aria-hidden />}>
       New policy
     </ButtonLink>
   )

@@ -4,6 +4,7 @@ import type { Column } from '../list/data-list.tsx'
 import { ToneBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
 import { formatCount } from '../page/numbers.ts'
+import { pages } from '../page/pages.ts'
 import { Time } from '../page/time.tsx'
 import { ModeBadge } from './facts/mode-badge.tsx'
 import { ENGINE_NAMES, type Policy } from './facts/vocabulary.ts'
@@ -16,7 +17,7 @@ export function policyColumns(org: string): Column<Policy>[] {
       width: 'minmax(0, 3fr)',
       cell: ({ id, name, repository, path, engine }) => (
         <Stack gap={0}>
-          <Link to="/orgs/$org/compliance/policies/$id" params={{ org, id }} fw={500} size="sm" lineClamp={1}>
+          <Link {...pages.policy(org, id)} fw={500} size="sm" lineClamp={1}>
             {name}
           </Link>
           <Text size="xs" c="dimmed" lineClamp={1}>
@@ -66,8 +67,7 @@ function FailingRepositories({ org, policy: { id, results } }: { org: string; po
   const text = `${formatCount(results.failing)} of ${formatCount(evaluated)} failing`
   return (
     <Link
-      to="/orgs/$org/compliance"
-      params={{ org }}
+      {...pages.results(org)}
       search={{ policy: id, ...(results.failing > 0 && { status: 'failing' as const }) }}
       underline="never"
       aria-label={`Repositories: ${text}`}

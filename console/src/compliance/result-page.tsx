@@ -1,15 +1,17 @@
 import { Box, Code, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconClipboardCheck, IconClipboardOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
 import { StatusBadge } from '../page/badges.tsx'
 import { ButtonLink, Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { QueryView } from '../page/query-view.tsx'
 import { Empty } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
 import type { ComplianceResult } from './facts/vocabulary.ts'
+import { policyQuery, resultQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance/results')
 
@@ -17,18 +19,13 @@ const route = getRouteApi('/signed-in/orgs/$org/compliance/results')
 export function ResultPage() {
   const { slug: org } = useOrganization()
   const { policy = '', repository = '' } = route.useSearch()
-  const query = api.useQuery(
-    'get',
-    '/app/api/orgs/{org}/compliance/results',
-    { params: { path: { org }, query: { policy_id: policy, repository, limit: 1 } } },
-    { enabled: policy !== '' && repository !== '' },
-  )
+  const query = useQuery(resultQuery(org, policy, repository))
   const result = query.data?.data[0]
   return (
     <Page
       title={result ? `${result.policy_name} on ${repository}` : 'Compliance result'}
       breadcrumbs={
-        <Link to="/orgs/$org/compliance" params={{ org }} size="sm">
+        <Link {...pages.results(org)} size="sm">
           Compliance
         </Link>
       }
@@ -48,10 +45,8 @@ export function ResultPage() {
 function ResultActions({ org, result }: { org: string; result: ComplianceResult }) {
   return (
     <>
-      <ButtonLink to="/orgs/$org/compliance/policies/$id" params={{ org, id: result.policy_id }}>
-        Open policy
-      </ButtonLink>
-      <ButtonLink to="/orgs/$org/runs" params={{ org }} search={{ repository: result.repository }}>
+      <ButtonLink {...pages.policy(org, result.policy_id)}>Open policy</ButtonLink>
+      <ButtonLink {...pages.runs(org)} search={{ repository: result.repository }}>
         Runs of the repository
       </ButtonLink>
     </>
@@ -59,9 +54,7 @@ function ResultActions({ org, result }: { org: string; result: ComplianceResult 
 }
 
 function Result({ org, result }: { org: string; result: ComplianceResult }) {
-  const policy = api.useQuery('get', '/app/api/orgs/{org}/policies/{id}', {
-    params: { path: { org, id: result.policy_id } },
-  })
+  const policy = useQuery(policyQuery(org, result.policy_id))
   const engine = policy.data?.data.current.definition?.engine
   const rules = engine?.type === 'cel' ? engine.rules : []
   return (

@@ -1,20 +1,22 @@
 import { Button, Group, Text } from '@mantine/core'
 import { IconClipboardCheck, IconFilterOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
 import { DataList } from '../list/data-list.tsx'
 import { ChoiceFilter, ClearFilters, Filters, TextFilter } from '../list/filters.tsx'
+import { useListPage, useWholeCursorList } from '../list/list-page.ts'
 import { ButtonLink } from '../page/link.tsx'
 import { formatCount } from '../page/numbers.ts'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { Empty } from '../page/states.tsx'
 import { ComplianceTabs } from './compliance-tabs.tsx'
 import { type ComplianceResult, RESULT_STATUS_NAMES, RESULT_STATUSES } from './facts/vocabulary.ts'
 import { matrixColumns } from './matrix-columns.tsx'
 import { matrixOf } from './result-matrix.ts'
-import { useAllResults } from './use-all-results.ts'
+import { policiesQuery, resultsQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance')
 
@@ -22,12 +24,8 @@ const route = getRouteApi('/signed-in/orgs/$org/compliance')
 export function ResultsPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
-  const navigate = route.useNavigate()
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
-  const list = useAllResults(org, { status: search.status, policy_id: search.policy })
+  const list = useWholeCursorList(resultsQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
   const wanted = search.repository?.toLowerCase() ?? ''
   const results = useMemo(
     () => list.rows?.filter(({ repository }) => repository.toLowerCase().includes(wanted)),
@@ -81,7 +79,7 @@ export function ResultsPage() {
 type PolicyFilterProps = { org: string; value: string | undefined; onChange: (id: string | undefined) => void }
 
 function PolicyFilter({ org, value, onChange }: PolicyFilterProps) {
-  const { data } = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+  const { data } = useQuery(policiesQuery(org))
   const options = (data?.data ?? []).map(({ id, name, repository }) => ({
     value: id,
     label: repository === null ? name : `${name} (${repository})`,
@@ -111,11 +109,7 @@ function NoResults({ org }: { org: string }) {
     <Empty
       icon={IconClipboardCheck}
       title="No compliance results"
-      actions={
-        <ButtonLink to="/orgs/$org/compliance/policies" params={{ org }}>
-          Open policies
-        </ButtonLink>
-      }
+      actions={<ButtonLink {...pages.policies(org)}>Open policies</ButtonLink>}
     >
       A policy states what must be true before a deployment. Apply one with bindings, and Shiplock evaluates each
       repository that it covers.

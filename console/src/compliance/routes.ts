@@ -1,9 +1,37 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
+import { api } from '../api/client.ts'
+import { listQuery, readAhead } from '../api/queries.ts'
 import { choice, repositoryName, text } from '../list/search-params.ts'
 import { organizationRoute } from '../shell/organization-route.tsx'
-import { POLICY_MODES, RESULT_STATUSES } from './facts/vocabulary.ts'
+import { POLICY_MODES, RESULT_STATUSES, type ResultStatus } from './facts/vocabulary.ts'
 import { POLICY_TABS } from './policy/policy-tabs.ts'
+
+type ResultFilters = { status?: ResultStatus | undefined; policy?: string | undefined }
+
+/** The latest results of every policy, or of one. */
+export function resultsQuery(org: string, { status, policy }: ResultFilters) {
+  const query = { status, policy_id: policy, limit: 100 }
+  return listQuery('/app/api/orgs/{org}/compliance/results', { path: { org }, query })
+}
+
+/** The result of one policy for one repository. */
+export function resultQuery(org: string, policy: string, repository: string) {
+  return api.queryOptions(
+    'get',
+    '/app/api/orgs/{org}/compliance/results',
+    { params: { path: { org }, query: { policy_id: policy, repository, limit: 1 } } },
+    { enabled: policy !== '' && repository !== '' },
+  )
+}
+
+export function policiesQuery(org: string) {
+  return api.queryOptions('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+}
+
+export function policyQuery(org: string, id: string) {
+  return api.queryOptions('get', '/app/api/orgs/{org}/policies/{id}', { params: { path: { org, id } } })
+}
 
 export const complianceRoutes = [
   createRoute({
@@ -11,18 +39,26 @@ export const complianceRoutes = [
     path: 'compliance',
     // Part of a name, which the page looks for itself.
     validateSearch: v.object({ status: choice(RESULT_STATUSES), policy: text(128), repository: text(300) }),
+    loaderDeps: ({ search: { status, policy } }) => ({ status, policy }),
+    loader: (loader) => readAhead(loader, [resultsQuery(loader.params.org, loader.deps)]),
     component: lazyRouteComponent(() => import('./results-page.tsx'), 'ResultsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/results',
     validateSearch: v.object({ policy: text(128), repository: repositoryName() }),
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => {
+      const { policy, repository } = loader.deps
+      if (policy && repository) readAhead(loader, [resultQuery(loader.params.org, policy, repository)])
+    },
     component: lazyRouteComponent(() => import('./result-page.tsx'), 'ResultPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/policies',
     validateSearch: v.object({ name: text(100), mode: choice(POLICY_MODES), from: choice(['organization', 'file']) }),
+    loader: (loader) => readAhead(loader, [policiesQuery(loader.params.org)]),
     component: lazyRouteComponent(() => import('./policies-page.tsx'), 'PoliciesPage'),
   }),
   createRoute({
@@ -40,6 +76,7 @@ export const complianceRoutes = [
       earlier: text(20),
       later: text(20),
     }),
+    loader: (loader) => readAhead(loader, [policyQuery(loader.params.org, loader.params.id)]),
     component: lazyRouteComponent(() => import('./policy/policy-page.tsx'), 'PolicyPage'),
   }),
 ] as const

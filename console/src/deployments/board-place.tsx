@@ -1,6 +1,7 @@
 import { Group, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useOrganization } from '../api/session.ts'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { Time } from '../page/time.tsx'
 import classes from './board.module.css'
 import type { BoardCell, BoardDeployment } from './board.ts'
@@ -44,8 +45,7 @@ function Running({ deployment }: { deployment: BoardDeployment }) {
     <Stack gap={0} miw={0} maw="100%">
       <Group gap={6} wrap="nowrap" miw={0}>
         <Link
-          to="/orgs/$org/deployments/$id"
-          params={{ org, id }}
+          {...pages.deployment(org, id)}
           size="sm"
           fw={500}
           truncate
@@ -83,7 +83,7 @@ function Newer({ deployment }: { deployment: BoardDeployment }) {
     <Group gap={6} maw="100%">
       <DeploymentStateBadge state={stateOf(deployment)} />
       <Group gap={6}>
-        <Link to="/orgs/$org/deployments/$id" params={{ org, id }} size="xs" className={classes.version}>
+        <Link {...pages.deployment(org, id)} size="xs" className={classes.version}>
           {versionOf(deployment)}
         </Link>
         <Text size="xs" c="dimmed">

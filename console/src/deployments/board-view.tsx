@@ -1,8 +1,7 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { IconFilterOff } from '@tabler/icons-react'
-import { keepPreviousData } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../list/filters.tsx'
 import { QueryView } from '../page/query-view.tsx'
@@ -10,6 +9,7 @@ import { Empty } from '../page/states.tsx'
 import { type Attention, layOut } from './board.ts'
 import { BoardMatrix } from './board-matrix.tsx'
 import { NoDeployments } from './no-deployments.tsx'
+import { boardQuery } from './routes.ts'
 import { WaitingDeployments } from './waiting-deployments.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/deployments')
@@ -26,12 +26,7 @@ export function BoardView() {
   const filter = (changes: { search?: string | undefined; show?: Attention | undefined }) =>
     void navigate({ search: { search, show, ...changes }, replace: true })
   const clear = () => void navigate({ search: {} })
-  const query = api.useQuery(
-    'get',
-    '/app/api/orgs/{org}/deployments/board',
-    { params: { path: { org }, query: { search } } },
-    { placeholderData: keepPreviousData },
-  )
+  const query = useQuery(boardQuery(org, { search }))
   const isFiltered = search !== undefined || show !== undefined
   return (
     <>

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { useOrganization } from '../api/session.ts'
 import { Facts } from '../page/facts.tsx'
 import { ExternalLink, Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { PersonName } from '../page/person.tsx'
 import { Time } from '../page/time.tsx'
 import { type Deployment, versionOf } from './deployment-state.ts'
@@ -54,7 +55,7 @@ type LinkProps = { org: string; id: string }
 
 function RunLink({ org, id }: LinkProps) {
   return (
-    <Link to="/orgs/$org/runs/$id" params={{ org, id }} size="sm">
+    <Link {...pages.run(org, id)} size="sm">
       Open the run
     </Link>
   )
@@ -62,7 +63,7 @@ function RunLink({ org, id }: LinkProps) {
 
 function OtherLink({ org, id, label }: LinkProps & { label: string }) {
   return (
-    <Link to="/orgs/$org/deployments/$id" params={{ org, id }} size="sm">
+    <Link {...pages.deployment(org, id)} size="sm">
       {label}
     </Link>
   )
@@ -70,7 +71,7 @@ function OtherLink({ org, id, label }: LinkProps & { label: string }) {
 
 function LineageLink({ org, id }: LinkProps) {
   return (
-    <Link to="/orgs/$org/provenance/lineage/$id" params={{ org, id }} size="sm">
+    <Link {...pages.lineage(org, id)} size="sm">
       Lineage and statements
     </Link>
   )

@@ -1,15 +1,14 @@
 import { Stack, Text } from '@mantine/core'
 import { IconFilterOff } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../list/cursor-list.ts'
 import { type Column, DataList } from '../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../list/filters.tsx'
-import { toWindow } from '../list/period.ts'
+import { useCursorList, useListPage } from '../list/list-page.ts'
 import { PeriodFilter } from '../list/period-filter.tsx'
 import { RepositoryFilter } from '../list/repository-filter.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { PersonName } from '../page/person.tsx'
 import { Empty } from '../page/states.tsx'
 import { formatTime, Time } from '../page/time.tsx'
@@ -18,9 +17,9 @@ import { type Deployment, fullStateOf, versionOf } from './deployment-state.ts'
 import { DeploymentStateBadge } from './deployment-state-badge.tsx'
 import { DEPLOYMENT_STATUSES, STATUS_NAMES } from './deployment-status.ts'
 import { NoDeployments } from './no-deployments.tsx'
+import { deploymentsQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/deployments')
-const PATH = '/app/api/orgs/{org}/deployments'
 const STATUSES = DEPLOYMENT_STATUSES.map((value) => ({ value, label: STATUS_NAMES[value] }))
 
 /** Every deployment, newest first, with all filters of the API. */
@@ -29,15 +28,9 @@ export function DeploymentList() {
   const { status, environment, repository, workflow, workflow_path, since, until } = route.useSearch()
   const filters = { status, environment, repository, workflow, workflow_path, since, until }
   const navigate = route.useNavigate()
-  const query = { status, environment, repository, workflow, workflow_path, ...toWindow(filters), limit: 50 }
-  const init = { params: { path: { org }, query } }
-  const pages = api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES)
-  const list = useCursorList(pages, ['get', PATH, init])
-  const filter = (changes: Partial<typeof filters>) =>
-    void navigate({ search: { view: 'list', ...filters, ...changes }, replace: true })
-  const clear = () => void navigate({ search: { view: 'list' } })
-  const isFiltered = Object.values(filters).some(Boolean)
-  const clamp = pages.data?.pages[0]?.meta
+  const list = useCursorList(deploymentsQuery(org, filters))
+  const { isFiltered, filter, clear } = useListPage(filters)
+  const clamp = list.first?.meta
   return (
     <>
       <Filters isFiltered={isFiltered} onClear={clear}>
@@ -68,7 +61,7 @@ export function DeploymentList() {
         list={list}
         columns={columnsOf(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/deployments/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.deployment(org, id))}
         empty={isFiltered ? <NothingFound /> : <NoDeployments />}
       />
     </>
@@ -89,7 +82,7 @@ function columnsOf(org: string): Column<Deployment>[] {
       width: 'minmax(0, 3fr)',
       cell: ({ id, repository_full_name, environment, workflow_name, commit_message }) => (
         <Stack gap={0}>
-          <Link to="/orgs/$org/deployments/$id" params={{ org, id }} fw={500} size="sm" className={classes.name}>
+          <Link {...pages.deployment(org, id)} fw={500} size="sm" className={classes.name}>
             <bdi className={classes.repository}>{repository_full_name}</bdi>
             <span className={classes.environment}>
               &nbsp;to <bdi>{environment}</bdi>

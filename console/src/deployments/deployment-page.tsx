@@ -1,12 +1,13 @@
 import { Grid, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useRef } from 'react'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
 import { ToneBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { QueryView } from '../page/query-view.tsx'
 import type { Decision } from './answer-options.ts'
 import { AnswerPanel } from './answer-panel.tsx'
@@ -16,25 +17,24 @@ import { type Deployment, fullStateOf } from './deployment-state.ts'
 import { DeploymentStateBadge } from './deployment-state-badge.tsx'
 import { GatesSection } from './gates-section.tsx'
 import { PoliciesSection } from './policies-section.tsx'
+import { decisionQuery, deploymentQuery } from './routes.ts'
 import { timelineOf } from './timeline.ts'
 import { TimelineSection } from './timeline-section.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/deployments/$id')
-const PATH = '/app/api/orgs/{org}/deployments/{id}'
 
 /** One deployment: what decides it, who decided, and the answers that the user can give. */
 export function DeploymentPage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const init = { params: { path: { org, id } } }
-  const deployment = api.useQuery('get', PATH, init)
-  const decision = api.useQuery('get', `${PATH}/decision`, init)
+  const deployment = useQuery(deploymentQuery(org, id))
+  const decision = useQuery(decisionQuery(org, id))
   return (
     <Page
       title={deployment.data ? nameOf(deployment.data.data) : 'Deployment'}
       heading={deployment.data && <Name deployment={deployment.data.data} />}
       breadcrumbs={
-        <Link to="/orgs/$org/deployments" params={{ org }} size="sm">
+        <Link {...pages.deployments(org)} size="sm">
           Deployments
         </Link>
       }

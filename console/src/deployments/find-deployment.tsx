@@ -1,5 +1,6 @@
 import { Navigate, useParams } from '@tanstack/react-router'
 import { client } from '../api/client.ts'
+import { pages } from '../page/pages.ts'
 import { FindOrganization } from '../shell/find-organization.tsx'
 
 /** Opens a deployment that gates and comments on code hosts link to. */
@@ -11,7 +12,7 @@ export function FindDeployment() {
       id={id}
       read={(org) => client.GET('/app/api/orgs/{org}/deployments/{id}', { params: { path: { org, id } } })}
     >
-      {(org) => <Navigate to="/orgs/$org/deployments/$id" params={{ org, id }} replace />}
+      {(org) => <Navigate {...pages.deployment(org, id)} replace />}
     </FindOrganization>
   )
 }

@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconCircleCheck, IconEye, IconShieldX } from '@table
 import { useOrganization } from '../api/session.ts'
 import { type Icon, type Tone, ToneBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { Section } from '../page/section.tsx'
 import { Time } from '../page/time.tsx'
 import type { Decision } from './answer-options.ts'
@@ -58,7 +59,7 @@ function PolicyResult({ policy, deployment }: { policy: Policy; deployment: Depl
       <Group justify="space-between" gap="xs" className={classes.head}>
         <Group gap={8}>
           {version > 0 ? (
-            <Link to="/orgs/$org/compliance/policies/$id" params={{ org, id }} size="sm" fw={600}>
+            <Link {...pages.policy(org, id)} size="sm" fw={600}>
               {name}
             </Link>
           ) : (

@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-r
 import { useOrganization } from '../api/session.ts'
 import { type Icon, type Tone, ToneBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { TextBlock } from '../page/text-block.tsx'
 import type { Decision } from './answer-options.ts'
 import classes from './deployment.module.css'
@@ -87,22 +88,22 @@ function EvidenceLink({ page, deployment }: { page: EvidencePage; deployment: De
   if (page === 'run')
     return (
       id && (
-        <Link to="/orgs/$org/runs/$id" params={{ org, id }} size="xs">
+        <Link {...pages.run(org, id)} size="xs">
           Run and its reports
         </Link>
       )
     )
-  const [to, label] = LISTS[page]
+  const [list, label] = LISTS[page]
   return (
-    <Link to={to} params={{ org }} search={{ repository } as never} size="xs">
+    <Link {...list(org)} search={{ repository } as never} size="xs">
       {label} of {repository}
     </Link>
   )
 }
 
 const LISTS = {
-  findings: ['/orgs/$org/security/findings', 'Findings'],
-  issues: ['/orgs/$org/security/issues', 'Issues'],
-  uploads: ['/orgs/$org/security/uploads', 'Uploads'],
-  change: ['/orgs/$org/provenance', 'Changes'],
+  findings: [pages.findings, 'Findings'],
+  issues: [pages.issues, 'Issues'],
+  uploads: [pages.uploads, 'Uploads'],
+  change: [pages.changes, 'Changes'],
 } as const

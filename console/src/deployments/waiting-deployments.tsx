@@ -1,6 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { useOrganization } from '../api/session.ts'
 import { ButtonLink, Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { Section } from '../page/section.tsx'
 import { Time } from '../page/time.tsx'
 import classes from './board.module.css'
@@ -19,12 +20,7 @@ export function WaitingDeployments({ waiting }: { waiting: BoardDeployment[] }) 
       count={waiting.length}
       actions={
         waiting.length > SHOWN_MAX && (
-          <ButtonLink
-            size="xs"
-            to="/orgs/$org/deployments"
-            params={{ org }}
-            search={{ view: 'list', status: 'pending_approval' }}
-          >
+          <ButtonLink size="xs" {...pages.deployments(org)} search={{ view: 'list', status: 'pending_approval' }}>
             Show all
           </ButtonLink>
         )
@@ -45,7 +41,7 @@ function WaitingDeployment({ org, deployment }: { org: string; deployment: Board
     <Group component="li" gap="sm" className={classes.waitingRow}>
       <Group gap="sm" className={classes.waitingName}>
         <DeploymentStateBadge state={stateOf(deployment)} />
-        <Link to="/orgs/$org/deployments/$id" params={{ org, id }} size="sm" fw={500}>
+        <Link {...pages.deployment(org, id)} size="sm" fw={500}>
           <bdi>{repository}</bdi> to <bdi>{environment}</bdi>
         </Link>
       </Group>

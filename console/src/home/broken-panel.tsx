@@ -1,28 +1,24 @@
 import { Text } from '@mantine/core'
-import { api, type Schema } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../api/client.ts'
 import { StatusBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { titleOf } from '../page/run-title.ts'
 import { Time } from '../page/time.tsx'
 import { type Broken, newestBroken } from './broken.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
+import { brokenQueries } from './routes.ts'
 
-const READ_MAX = 50
 const SHOWN = 5
 
 /** The newest failures of default branches and of deployments. */
 export function BrokenPanel({ org }: { org: string }) {
-  const path = { org }
-  const runs = api.useQuery('get', '/app/api/orgs/{org}/runs', {
-    params: { path, query: { status: 'failure', limit: READ_MAX } },
-  })
-  const deployments = api.useQuery('get', '/app/api/orgs/{org}/deployments', {
-    params: { path, query: { status: 'failure', limit: SHOWN } },
-  })
-  const repositories = api.useQuery('get', '/app/api/orgs/{org}/repositories', {
-    params: { path, query: { limit: 100 } },
-  })
+  const read = brokenQueries(org)
+  const runs = useQuery(read.runs)
+  const deployments = useQuery(read.deployments)
+  const repositories = useQuery(read.repositories)
   const queries = [runs, deployments, repositories]
   const isLoaded = runs.data && deployments.data && repositories.data
   const items =
@@ -40,7 +36,7 @@ export function BrokenPanel({ org }: { org: string }) {
       empty="Nothing failed recently."
       itemKey={({ key }) => key}
       more={
-        <Link to="/orgs/$org/runs" params={{ org }} search={{ status: 'failure' }} size="sm">
+        <Link {...pages.runs(org)} search={{ status: 'failure' }} size="sm">
           All failed runs
         </Link>
       }
@@ -56,11 +52,11 @@ function BrokenItem({ org, item }: { org: string; item: Broken }) {
     <>
       <div className={classes.name}>
         {item.run ? (
-          <Link to="/orgs/$org/runs/$id" params={{ org, id: item.run.id }} {...shown}>
+          <Link {...pages.run(org, item.run.id)} {...shown}>
             <bdi>{titleOf(item.run)}</bdi>
           </Link>
         ) : (
-          <Link to="/orgs/$org/deployments/$id" params={{ org, id: item.deployment.id }} {...shown}>
+          <Link {...pages.deployment(org, item.deployment.id)} {...shown}>
             <bdi>{describe(item.deployment)}</bdi>
           </Link>
         )}

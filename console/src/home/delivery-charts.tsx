@@ -1,12 +1,14 @@
-import { api } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
 import type { ChartData } from '../charts/chart.ts'
 import { formatTimeTick, TIME_STEPS } from '../charts/scale.ts'
 import { Link } from '../page/link.tsx'
 import { LOCALE } from '../page/locale.ts'
 import { formatCount, formatPercent } from '../page/numbers.ts'
+import { pages } from '../page/pages.ts'
 import { formatDuration } from '../page/time.tsx'
 import { ChartCard } from './chart-card.tsx'
 import { Comparison } from './comparison.tsx'
+import { chartQueries } from './routes.ts'
 import { rateByWeek } from './weekly.ts'
 
 type DeliveryChartsProps = { org: string; days: number }
@@ -15,12 +17,10 @@ const NUMBER = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 })
 
 /** The four key metrics of DORA. */
 export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
-  const query = api.useQuery('get', '/app/api/orgs/{org}/charts/delivery', {
-    params: { path: { org }, query: { days } },
-  })
+  const query = useQuery(chartQueries(org, days).delivery)
   const empty = 'No deployment to production finished in this period.'
   const failed = (
-    <Link to="/orgs/$org/deployments" params={{ org }} search={{ view: 'list', status: 'failure' }}>
+    <Link {...pages.deployments(org)} search={{ view: 'list', status: 'failure' }}>
       Failed deployments
     </Link>
   )
@@ -30,11 +30,7 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
         title="Deployment frequency"
         definition="Successful deployments to production per day. Environments are production by their name, such as prod-eu."
         empty={empty}
-        more={
-          <Link to="/orgs/$org/deployments" params={{ org }}>
-            Deployments
-          </Link>
-        }
+        more={<Link {...pages.deployments(org)}>Deployments</Link>}
         query={query}
         show={({ data: { days: all, deployments_per_day: now, previous } }) => ({
           figure: `${NUMBER.format(now)} per day`,

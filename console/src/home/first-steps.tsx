@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { api } from '../api/client.ts'
 import { usePermission, useSession } from '../api/session.ts'
 import { ButtonLink } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import classes from './home.module.css'
 import type { StepStates } from './use-first-steps.ts'
 
@@ -34,24 +35,14 @@ export function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProp
         <Step
           isDone={hasUpload}
           title="Upload a security report"
-          action={
-            <ButtonLink to="/orgs/$org/security/uploads" params={path}>
-              Upload a report
-            </ButtonLink>
-          }
+          action={<ButtonLink {...pages.uploads(org)}>Upload a report</ButtonLink>}
         >
           SARIF, CycloneDX or SPDX, from any scanner. Drag the file into the page.
         </Step>
         <Step
           isDone={hasRun}
           title="Send a run from your CI"
-          action={
-            managesHosts && (
-              <ButtonLink to="/orgs/$org/settings/api-keys" params={path}>
-                Create an API key
-              </ButtonLink>
-            )
-          }
+          action={managesHosts && <ButtonLink {...pages.apiKeys(org)}>Create an API key</ButtonLink>}
         >
           With an API key: <Code>npx shiplock run start</Code>, or the Shiplock action in GitHub Actions.
         </Step>
@@ -59,11 +50,7 @@ export function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProp
           <Step
             isDone={hosts.data && hosts.data.data.length > 0}
             title="Connect a code host"
-            action={
-              <ButtonLink to="/orgs/$org/settings/code-hosts" params={path}>
-                Connect a code host
-              </ButtonLink>
-            }
+            action={<ButtonLink {...pages.codeHosts(org)}>Connect a code host</ButtonLink>}
           >
             GitHub, GitLab, Bitbucket or Azure DevOps: runs, deployments, pull requests and alerts are read from then
             on.
@@ -73,11 +60,7 @@ export function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProp
           <Step
             isDone={members.data && members.data.data.length > 1}
             title="Invite people"
-            action={
-              <ButtonLink to="/orgs/$org/settings/members" params={path}>
-                Invite people
-              </ButtonLink>
-            }
+            action={<ButtonLink {...pages.members(org)}>Invite people</ButtonLink>}
           >
             Each person has a role, which says what they may do.
           </Step>
@@ -85,13 +68,7 @@ export function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProp
         <Step
           isDone={hasDemo}
           title="Look at example data"
-          action={
-            hasDemo && (
-              <ButtonLink to="/orgs/$org" params={{ org: 'demo' }}>
-                Open the example
-              </ButtonLink>
-            )
-          }
+          action={hasDemo && <ButtonLink {...pages.home('demo')}>Open the example</ButtonLink>}
         >
           <Code>npx shiplock-server demo</Code> makes an organization with three months of a fictional team.
         </Step>

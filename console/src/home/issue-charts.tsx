@@ -1,10 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
 import { asApiError } from '../api/api-error.ts'
-import { api } from '../api/client.ts'
 import { formatTimeTick, TIME_STEPS } from '../charts/scale.ts'
 import { Link } from '../page/link.tsx'
 import { formatCount } from '../page/numbers.ts'
+import { pages } from '../page/pages.ts'
 import { formatDuration } from '../page/time.tsx'
 import { ChartCard } from './chart-card.tsx'
+import { chartQueries } from './routes.ts'
 
 type IssueChartsProps = { org: string; days: number }
 
@@ -19,7 +21,7 @@ const SEVERITIES = [
 
 /** Open issues over time. Plans without unique issues have none. */
 export function IssueCharts({ org, days }: IssueChartsProps) {
-  const query = api.useQuery('get', '/app/api/orgs/{org}/charts/issues', { params: { path: { org }, query: { days } } })
+  const query = useQuery(chartQueries(org, days).issues)
   if (asApiError(query.error)?.code === 'plan_required') return null
   return (
     <>
@@ -28,7 +30,7 @@ export function IssueCharts({ org, days }: IssueChartsProps) {
         definition="Unique issues that were open at the end of each day, by severity. Findings of several scanners about one problem are one issue."
         empty="No issue was open in this period."
         more={
-          <Link to="/orgs/$org/security/issues" params={{ org }} search={{ status: 'open' }}>
+          <Link {...pages.issues(org)} search={{ status: 'open' }}>
             Open issues
           </Link>
         }

@@ -1,24 +1,22 @@
-import { api } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '../page/link.tsx'
 import { formatCount, formatPercent } from '../page/numbers.ts'
+import { pages } from '../page/pages.ts'
 import { ChartCard } from './chart-card.tsx'
 import { Comparison } from './comparison.tsx'
+import { chartQueries } from './routes.ts'
 
 type RunChartProps = { org: string; days: number }
 
 /** The runs of each day and how many of them succeeded. */
 export function RunChart({ org, days }: RunChartProps) {
-  const query = api.useQuery('get', '/app/api/orgs/{org}/charts/runs', { params: { path: { org }, query: { days } } })
+  const query = useQuery(chartQueries(org, days).runs)
   return (
     <ChartCard
       title="Runs that succeed"
       definition="Successful runs divided by successful, failed and timed out runs. The chart counts runs by the day on which they were created."
       empty="No run was created in this period."
-      more={
-        <Link to="/orgs/$org/runs" params={{ org }}>
-          {formatCount(query.data?.data.runs ?? 0)} runs
-        </Link>
-      }
+      more={<Link {...pages.runs(org)}>{formatCount(query.data?.data.runs ?? 0)} runs</Link>}
       query={query}
       show={({ data: { days: all, success_rate, previous } }) => ({
         figure: success_rate === null ? null : formatPercent(success_rate),

@@ -1,29 +1,28 @@
 import { Group, Text } from '@mantine/core'
 import { IconFlame } from '@tabler/icons-react'
-import { api, type Schema } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../api/client.ts'
 import { SeverityBadge, ToneBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { Time } from '../page/time.tsx'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
+import { URGENT_SHOWN, urgentQueries } from './routes.ts'
 
 type Issue = Schema<'Issue'>
 
-const SHOWN = 5
-
 /** The newest open issues that are critical or known to be exploited. */
 export function UrgentPanel({ org }: { org: string }) {
-  const read = (query: { severity?: 'critical'; kev?: true }) => ({
-    params: { path: { org }, query: { ...query, status: 'open' as const, limit: SHOWN } },
-  })
-  const critical = api.useQuery('get', '/app/api/orgs/{org}/security/issues', read({ severity: 'critical' }))
-  const exploited = api.useQuery('get', '/app/api/orgs/{org}/security/issues', read({ kev: true }))
+  const queries = urgentQueries(org)
+  const critical = useQuery(queries.critical)
+  const exploited = useQuery(queries.exploited)
   const items = critical.data && exploited.data && newestOf([...critical.data.data, ...exploited.data.data])
   return (
     <Panel
       title="Critical and exploited"
       items={items}
-      count={critical.data?.next_cursor || exploited.data?.next_cursor ? `newest ${SHOWN}` : undefined}
+      count={critical.data?.next_cursor || exploited.data?.next_cursor ? `newest ${URGENT_SHOWN}` : undefined}
       error={critical.error ?? exploited.error}
       retry={() => {
         void critical.refetch()
@@ -33,10 +32,10 @@ export function UrgentPanel({ org }: { org: string }) {
       itemKey={({ id }) => id}
       more={
         <Group gap="md">
-          <Link to="/orgs/$org/security/issues" params={{ org }} search={OPEN.exploited} size="sm">
+          <Link {...pages.issues(org)} search={OPEN.exploited} size="sm">
             Exploited
           </Link>
-          <Link to="/orgs/$org/security/issues" params={{ org }} search={OPEN.critical} size="sm">
+          <Link {...pages.issues(org)} search={OPEN.critical} size="sm">
             All critical issues
           </Link>
         </Group>
@@ -54,7 +53,7 @@ const OPEN = {
 
 function newestOf(issues: readonly Issue[]): Issue[] {
   const byId = new Map(issues.map((issue) => [issue.id, issue]))
-  return [...byId.values()].sort((a, b) => b.first_seen_at.localeCompare(a.first_seen_at)).slice(0, SHOWN)
+  return [...byId.values()].sort((a, b) => b.first_seen_at.localeCompare(a.first_seen_at)).slice(0, URGENT_SHOWN)
 }
 
 function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
@@ -62,15 +61,7 @@ function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
   return (
     <>
       <div className={classes.name}>
-        <Link
-          to="/orgs/$org/security/issues/$id"
-          params={{ org, id }}
-          size="sm"
-          fw={500}
-          truncate
-          display="block"
-          title={title}
-        >
+        <Link {...pages.issue(org, id)} size="sm" fw={500} truncate display="block" title={title}>
           <bdi>{title}</bdi>
         </Link>
         <Text size="xs" c="dimmed" truncate>

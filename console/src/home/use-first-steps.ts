@@ -1,4 +1,5 @@
-import { api } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import { firstStepQueries } from './routes.ts'
 
 /** What a new organization has done already. Undefined while it is not known. */
 export type StepStates = {
@@ -12,9 +13,9 @@ export type StepStates = {
 
 /** Which of the first steps are done. The live updates of runs and uploads tick them. */
 export function useFirstSteps(org: string): StepStates {
-  const path = { org }
-  const uploads = api.useQuery('get', '/app/api/orgs/{org}/security/uploads', { params: { path, query: { limit: 1 } } })
-  const runs = api.useQuery('get', '/app/api/orgs/{org}/runs', { params: { path, query: { limit: 1 } } })
+  const queries = firstStepQueries(org)
+  const uploads = useQuery(queries.uploads)
+  const runs = useQuery(queries.runs)
   const hasUpload = uploads.data && uploads.data.data.length > 0
   const hasRun = runs.data && runs.data.data.length > 0
   return {

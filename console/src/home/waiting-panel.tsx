@@ -1,24 +1,23 @@
 import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { Schema } from '../api/client.ts'
-import { api } from '../api/client.ts'
 import { usePermission } from '../api/session.ts'
 import { ButtonLink, Link } from '../page/link.tsx'
 import { formatCount } from '../page/numbers.ts'
+import { pages } from '../page/pages.ts'
 import { Time } from '../page/time.tsx'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
+import { waitingQuery } from './routes.ts'
 
 type Deployment = Schema<'Deployment'>
 
-const READ_MAX = 100
 const SHOWN = 5
 
 /** Deployments that wait: first those that the reader can answer, the longest waiting first. */
 export function WaitingPanel({ org }: { org: string }) {
   const canAnswer = usePermission('answer_deployment_gates')
-  const query = api.useQuery('get', '/app/api/orgs/{org}/deployments', {
-    params: { path: { org }, query: { status: 'pending_approval', limit: READ_MAX } },
-  })
+  const query = useQuery(waitingQuery(org))
   const isMine = ({ custom_rule_state }: Deployment) => canAnswer && custom_rule_state === 'pending'
   const waiting = query.data?.data.toSorted(
     (a, b) => Number(isMine(b)) - Number(isMine(a)) || a.created_at.localeCompare(b.created_at),
@@ -35,7 +34,7 @@ export function WaitingPanel({ org }: { org: string }) {
       empty="No deployment waits for approval."
       itemKey={({ id }) => id}
       more={
-        <Link to="/orgs/$org/deployments" params={{ org }} search={WAITING} size="sm">
+        <Link {...pages.deployments(org)} search={WAITING} size="sm">
           All waiting deployments
         </Link>
       }
@@ -53,7 +52,7 @@ function Waiting({ org, deployment, isMine }: { org: string; deployment: Deploym
   return (
     <>
       <div className={classes.name}>
-        <Link to="/orgs/$org/deployments/$id" params={{ org, id }} size="sm" fw={500} truncate display="block">
+        <Link {...pages.deployment(org, id)} size="sm" fw={500} truncate display="block">
           <bdi>{repository_full_name.split('/').at(-1)}</bdi> → <bdi>{environment}</bdi>
         </Link>
         <Text size="xs" c="dimmed" truncate>
@@ -68,8 +67,7 @@ function Waiting({ org, deployment, isMine }: { org: string; deployment: Deploym
       </div>
       {isMine && (
         <ButtonLink
-          to="/orgs/$org/deployments/$id"
-          params={{ org, id }}
+          {...pages.deployment(org, id)}
           size="compact-sm"
           className={classes.aside}
           aria-label={`Review the deployment of ${repository_full_name} to ${environment}`}

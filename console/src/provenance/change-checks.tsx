@@ -1,6 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { StatusBadge } from '../page/badges.tsx'
 import { ExternalLink, Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { Section } from '../page/section.tsx'
 import { type Change, shortSha } from './change-words.ts'
 import classes from './rows.module.css'
@@ -40,7 +41,7 @@ export function ChangeChecks({ org, change }: { org: string; change: Change }) {
             <li key={id} className={classes.row}>
               <Group gap="sm">
                 <StatusBadge status={status} />
-                <Link to="/orgs/$org/runs/$id" params={{ org, id }} size="sm">
+                <Link {...pages.run(org, id)} size="sm">
                   {pipeline_name}
                 </Link>
               </Group>

@@ -1,11 +1,12 @@
 import { Code, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
 import { Facts } from '../page/facts.tsx'
 import { ExternalLink, Link } from '../page/link.tsx'
 import { formatCount } from '../page/numbers.ts'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { PersonName } from '../page/person.tsx'
 import { QueryView } from '../page/query-view.tsx'
 import { Section } from '../page/section.tsx'
@@ -16,6 +17,7 @@ import { ChangeCommits } from './change-commits.tsx'
 import { ChangeReviews } from './change-reviews.tsx'
 import { authorOf, type Change, LANDED_BY_NAMES, shortSha, titleOf } from './change-words.ts'
 import { DeviationBadges } from './deviation-badges.tsx'
+import { changeQuery } from './routes.ts'
 import { StatementPanel } from './statement-panel.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance/changes/$id')
@@ -24,14 +26,14 @@ const route = getRouteApi('/signed-in/orgs/$org/provenance/changes/$id')
 export function ChangePage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/changes/{id}', { params: { path: { org, id } } })
+  const query = useQuery(changeQuery(org, id))
   const title = query.data ? titleOf(query.data.data) : 'Change'
   return (
     <Page
       title={title}
       heading={<bdi>{title}</bdi>}
       breadcrumbs={
-        <Link to="/orgs/$org/provenance" params={{ org }} size="sm">
+        <Link {...pages.changes(org)} size="sm">
           Changes
         </Link>
       }

@@ -1,26 +1,24 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { IconFilterOff, IconGitMerge } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../list/cursor-list.ts'
 import { type Column, DataList } from '../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../list/filters.tsx'
-import { toWindow } from '../list/period.ts'
+import { useCursorList, useListPage } from '../list/list-page.ts'
 import { PeriodFilter } from '../list/period-filter.tsx'
 import { RepositoryFilter } from '../list/repository-filter.tsx'
 import { ButtonLink, Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { PersonName } from '../page/person.tsx'
 import { Empty } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
 import { authorOf, DEVIATION_WORDS, DEVIATIONS, LANDED_BY_NAMES, type ListedChange, titleOf } from './change-words.ts'
 import { DeviationBadges } from './deviation-badges.tsx'
 import { ProvenanceTabs } from './provenance-tabs.tsx'
+import { changesQuery, isWholeSha } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance')
-const PATH = '/app/api/orgs/{org}/changes'
-const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const DEVIATION_OPTIONS = DEVIATIONS.map((value) => ({ value, label: DEVIATION_WORDS[value][0] }))
 
 /** What landed on tracked branches, newest first. */
@@ -29,15 +27,8 @@ export function ChangesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { repository, branch, deviation, commit } = search
-  // The API finds whole SHAs only.
-  const isCommit = commit !== undefined && COMMIT.test(commit)
-  const filters = { repository, branch, deviation, ...(isCommit && { commit }), ...toWindow(search) }
-  const init = { params: { path: { org }, query: { ...filters, limit: 50 } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
+  const list = useCursorList(changesQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
   return (
     <Page
       title="Provenance"
@@ -61,7 +52,7 @@ export function ChangesPage() {
         />
         <PeriodFilter value={search} onChange={filter} />
       </Filters>
-      {commit !== undefined && !isCommit && (
+      {commit !== undefined && !isWholeSha(commit) && (
         <Text size="sm" role="status">
           Write all 40 digits of the commit’s SHA to filter by it.
         </Text>
@@ -71,7 +62,7 @@ export function ChangesPage() {
         list={list}
         columns={columnsOf(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/provenance/changes/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.change(org, id))}
         empty={isFiltered ? <NothingFound onClear={clear} /> : <NoChanges org={org} />}
       />
     </Page>
@@ -93,11 +84,7 @@ function NoChanges({ org }: { org: string }) {
     <Empty
       icon={IconGitMerge}
       title="No changes"
-      actions={
-        <ButtonLink to="/orgs/$org/settings" params={{ org }}>
-          Open settings
-        </ButtonLink>
-      }
+      actions={<ButtonLink {...pages.settings(org)}>Open settings</ButtonLink>}
     >
       A change is recorded when a pull request or a push lands on the tracked branch of a connected repository. Connect
       a code host to record changes.
@@ -113,14 +100,7 @@ function columnsOf(org: string): Column<ListedChange>[] {
       width: 'minmax(0, 3fr)',
       cell: (change) => (
         <Stack gap={0}>
-          <Link
-            to="/orgs/$org/provenance/changes/$id"
-            params={{ org, id: change.id }}
-            fw={500}
-            size="sm"
-            truncate
-            title={titleOf(change)}
-          >
+          <Link {...pages.change(org, change.id)} fw={500} size="sm" truncate title={titleOf(change)}>
             <bdi>{titleOf(change)}</bdi>
           </Link>
           <Text size="xs" c="dimmed" truncate>

@@ -1,6 +1,7 @@
 import { Button, Code, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconArchive, IconCircleCheck, IconDownload } from '@tabler/icons-react'
-import { api, type Schema } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
 import { ToneBadge } from '../page/badges.tsx'
 import { Facts } from '../page/facts.tsx'
@@ -8,6 +9,7 @@ import { Page } from '../page/page.tsx'
 import { QueryView } from '../page/query-view.tsx'
 import { Time } from '../page/time.tsx'
 import { ProvenanceTabs } from './provenance-tabs.tsx'
+import { signingKeysQuery } from './routes.ts'
 import { saveFile } from './save-file.ts'
 
 type SigningKey = Schema<'SigningKeys'>['keys'][number]
@@ -15,7 +17,7 @@ type SigningKey = Schema<'SigningKeys'>['keys'][number]
 /** The public keys that verify the statements of the organization. */
 export function KeysPage() {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/provenance/keys', { params: { path: { org } } })
+  const query = useQuery(signingKeysQuery(org))
   const keys = query.data?.data.keys ?? []
   return (
     <Page

@@ -1,5 +1,6 @@
 import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX, IconRoute } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { asApiError } from '../api/api-error.ts'
@@ -9,14 +10,15 @@ import { ToneBadge } from '../page/badges.tsx'
 import { Facts } from '../page/facts.tsx'
 import { ButtonLink, Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { Section } from '../page/section.tsx'
 import { describeProblem, Empty, Problem } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
 import { shortSha } from './change-words.ts'
 import { lineageGraph } from './lineage-graph.ts'
 import { type PromotionPath, predicateOf, type VerificationSummary } from './promotion-path.ts'
+import { statementQuery } from './routes.ts'
 import { StatementPanel } from './statement-panel.tsx'
-import { useStatement } from './use-statement.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance/lineage/$id')
 
@@ -24,7 +26,7 @@ const route = getRouteApi('/signed-in/orgs/$org/provenance/lineage/$id')
 export function LineagePage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = useStatement(org, 'lineage', id)
+  const query = useQuery(statementQuery(org, 'lineage', id))
   const statement = query.data?.data
   const path = useMemo(() => (statement ? predicateOf<PromotionPath>(statement) : null), [statement])
   const title = path ? `Lineage of ${path.repository.full_name} in ${path.deployment.environment}` : 'Lineage'
@@ -34,15 +36,11 @@ export function LineagePage() {
       heading={<bdi>{title}</bdi>}
       description="How the commit came to this deployment: what landed, what ran, what was built, and who let it out."
       breadcrumbs={
-        <Link to="/orgs/$org/provenance/lineage" params={{ org }} size="sm">
+        <Link {...pages.lineages(org)} size="sm">
           Lineage
         </Link>
       }
-      actions={
-        <ButtonLink to="/orgs/$org/deployments/$id" params={{ org, id }}>
-          Open deployment
-        </ButtonLink>
-      }
+      actions={<ButtonLink {...pages.deployment(org, id)}>Open deployment</ButtonLink>}
     >
       {query.isPending && <Skeleton height={220} aria-busy />}
       {query.isError && <NoLineage error={query.error} retry={() => void query.refetch()} />}
@@ -96,7 +94,7 @@ function Lineage({ org, id, path }: { org: string; id: string; path: PromotionPa
 
 /** What the server itself says about the deployment, in its signed summary. */
 function ServerVerdict({ org, id }: { org: string; id: string }) {
-  const statement = useStatement(org, 'verification', id).data?.data
+  const statement = useQuery(statementQuery(org, 'verification', id)).data?.data
   if (!statement) return null
   const { verificationResult, verifiedLevels } = predicateOf<VerificationSummary>(statement)
   const isPassed = verificationResult === 'PASSED'

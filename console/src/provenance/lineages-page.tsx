@@ -1,22 +1,23 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { IconFilterOff, IconRoute } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api, type Schema } from '../api/client.ts'
+import type { Schema } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../list/cursor-list.ts'
 import { type Column, DataList } from '../list/data-list.tsx'
 import { Filters, TextFilter } from '../list/filters.tsx'
+import { useCursorList, useListPage } from '../list/list-page.ts'
 import { RepositoryFilter } from '../list/repository-filter.tsx'
 import { StatusBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { Empty } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
 import { shortSha } from './change-words.ts'
 import { ProvenanceTabs } from './provenance-tabs.tsx'
+import { lineagesQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance/lineage')
-const PATH = '/app/api/orgs/{org}/deployments'
 
 type Deployment = Schema<'Deployment'>
 
@@ -26,12 +27,8 @@ export function LineagesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { repository, environment } = search
-  const init = { params: { path: { org }, query: { repository, environment, status: 'success' as const, limit: 50 } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
+  const list = useCursorList(lineagesQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
   return (
     <Page title="Lineage" description="How the commits of successful deployments came to their environments.">
       <ProvenanceTabs org={org} />
@@ -49,7 +46,7 @@ export function LineagesPage() {
         list={list}
         columns={columnsOf(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/provenance/lineage/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.lineage(org, id))}
         empty={
           isFiltered ? (
             <Empty
@@ -77,7 +74,7 @@ function columnsOf(org: string): Column<Deployment>[] {
       width: 'minmax(0, 3fr)',
       cell: ({ id, repository_full_name, environment, commit_message }) => (
         <Stack gap={0}>
-          <Link to="/orgs/$org/provenance/lineage/$id" params={{ org, id }} fw={500} size="sm" truncate>
+          <Link {...pages.lineage(org, id)} fw={500} size="sm" truncate>
             <bdi>
               {repository_full_name} in {environment}
             </bdi>

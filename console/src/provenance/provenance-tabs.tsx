@@ -1,17 +1,18 @@
 import { PageTab, PageTabs } from '../page/page-tabs.tsx'
+import { pages } from '../page/pages.ts'
 
 const TABS = [
-  ['Changes', '/orgs/$org/provenance'],
-  ['Lineage', '/orgs/$org/provenance/lineage'],
-  ['Signing keys', '/orgs/$org/provenance/keys'],
+  ['Changes', pages.changes],
+  ['Lineage', pages.lineages],
+  ['Signing keys', pages.keys],
 ] as const
 
 /** The pages of provenance. */
 export function ProvenanceTabs({ org }: { org: string }) {
   return (
     <PageTabs label="Provenance">
-      {TABS.map(([label, to]) => (
-        <PageTab key={to} to={to} params={{ org }} activeOptions={{ exact: true, includeSearch: false }}>
+      {TABS.map(([label, page]) => (
+        <PageTab key={label} {...page(org)} activeOptions={{ exact: true, includeSearch: false }}>
           {label}
         </PageTab>
       ))}

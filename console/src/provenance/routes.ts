@@ -1,42 +1,95 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
+import { api } from '../api/client.ts'
+import { listQuery, readAhead } from '../api/queries.ts'
+import { toWindow } from '../list/period.ts'
 import { choice, day, repositoryName, text } from '../list/search-params.ts'
 import { organizationRoute } from '../shell/organization-route.tsx'
 import { DEVIATIONS } from './change-words.ts'
+
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+const ChangeSearch = v.object({
+  repository: repositoryName(),
+  branch: text(255),
+  deviation: choice(DEVIATIONS),
+  commit: text(64),
+  since: day(),
+  until: day(),
+})
+const LineageSearch = v.object({ repository: repositoryName(), environment: text(255) })
+
+/** The API finds changes by whole SHAs only. */
+export function isWholeSha(commit: string | undefined): commit is string {
+  return commit !== undefined && COMMIT.test(commit)
+}
+
+/** The changes that match the filters. */
+export function changesQuery(org: string, search: v.InferOutput<typeof ChangeSearch>) {
+  const { repository, branch, deviation, commit } = search
+  const filters = { repository, branch, deviation, ...(isWholeSha(commit) && { commit }), ...toWindow(search) }
+  return listQuery('/app/api/orgs/{org}/changes', { path: { org }, query: { ...filters, limit: 50 } })
+}
+
+export function changeQuery(org: string, id: string) {
+  return api.queryOptions('get', '/app/api/orgs/{org}/changes/{id}', { params: { path: { org, id } } })
+}
+
+/** The deployments that succeeded: each has a lineage. */
+export function lineagesQuery(org: string, { repository, environment }: v.InferOutput<typeof LineageSearch>) {
+  const query = { repository, environment, status: 'success' as const, limit: 50 }
+  return listQuery('/app/api/orgs/{org}/deployments', { path: { org }, query })
+}
+
+const STATEMENT_PATHS = {
+  change: '/app/api/orgs/{org}/provenance/changes/{id}/statement',
+  lineage: '/app/api/orgs/{org}/provenance/deployments/{id}/lineage/statement',
+  verification: '/app/api/orgs/{org}/provenance/deployments/{id}/verification',
+} as const
+export type StatementKind = keyof typeof STATEMENT_PATHS
+
+/** A signed statement, with its proof from the transparency log. */
+export function statementQuery(org: string, kind: StatementKind, id: string) {
+  return api.queryOptions('get', STATEMENT_PATHS[kind], { params: { path: { org, id }, query: { bundle: true } } })
+}
+
+export function signingKeysQuery(org: string) {
+  return api.queryOptions('get', '/app/api/orgs/{org}/provenance/keys', { params: { path: { org } } })
+}
 
 export const provenanceRoutes = [
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance',
-    validateSearch: v.object({
-      repository: repositoryName(),
-      branch: text(255),
-      deviation: choice(DEVIATIONS),
-      commit: text(64),
-      since: day(),
-      until: day(),
-    }),
+    validateSearch: ChangeSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [changesQuery(loader.params.org, loader.deps)]),
     component: lazyRouteComponent(() => import('./changes-page.tsx'), 'ChangesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/changes/$id',
+    loader: (loader) => readAhead(loader, [changeQuery(loader.params.org, loader.params.id)]),
     component: lazyRouteComponent(() => import('./change-page.tsx'), 'ChangePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/lineage',
-    validateSearch: v.object({ repository: repositoryName(), environment: text(255) }),
+    validateSearch: LineageSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [lineagesQuery(loader.params.org, loader.deps)]),
     component: lazyRouteComponent(() => import('./lineages-page.tsx'), 'LineagesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/lineage/$id',
+    loader: (loader) => readAhead(loader, [statementQuery(loader.params.org, 'lineage', loader.params.id)]),
     component: lazyRouteComponent(() => import('./lineage-page.tsx'), 'LineagePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/keys',
+    loader: (loader) => readAhead(loader, [signingKeysQuery(loader.params.org)]),
     component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
   }),
 ] as const

@@ -1,12 +1,13 @@
 import { Alert, Button, Group, Paper, Text } from '@mantine/core'
 import { IconDownload, IconFileCertificate, IconShieldCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { asApiError } from '../api/api-error.ts'
 import { LineSkeleton } from '../page/query-view.tsx'
 import { Section } from '../page/section.tsx'
 import { describeProblem, Problem } from '../page/states.tsx'
+import { type StatementKind, statementQuery } from './routes.ts'
 import { saveFile } from './save-file.ts'
 import { StatementChecks } from './statement-checks.tsx'
-import { type StatementKind, useStatement } from './use-statement.ts'
 import { useVerification } from './use-verification.ts'
 
 type StatementPanelProps = {
@@ -22,7 +23,7 @@ type StatementPanelProps = {
 
 /** A signed statement: what it is signed with, its download, and its verification in the browser. */
 export function StatementPanel({ org, title, kind, id, commit, filename }: StatementPanelProps) {
-  const query = useStatement(org, kind, id)
+  const query = useQuery(statementQuery(org, kind, id))
   const statement = query.data?.data
   const verification = useVerification(org, statement, commit)
   return (

@@ -1,5 +1,6 @@
 import { Navigate, useParams } from '@tanstack/react-router'
 import { client } from '../api/client.ts'
+import { pages } from '../page/pages.ts'
 import { FindOrganization } from '../shell/find-organization.tsx'
 
 /** Opens a run, or a report of it, that CI jobs link to. */
@@ -11,7 +12,7 @@ export function FindRun() {
       id={id}
       read={(org) => client.GET('/app/api/orgs/{org}/runs/{id}', { params: { path: { org, id } } })}
     >
-      {(org) => <Navigate to="/orgs/$org/runs/$id" params={{ org, id }} search={{ report }} replace />}
+      {(org) => <Navigate {...pages.run(org, id)} search={{ report }} replace />}
     </FindOrganization>
   )
 }

@@ -4,6 +4,7 @@ import type { Schema } from '../api/client.ts'
 import type { Column } from '../list/data-list.tsx'
 import { StatusBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { PersonName } from '../page/person.tsx'
 import { titleOf } from '../page/run-title.ts'
 import { Time } from '../page/time.tsx'
@@ -59,7 +60,7 @@ function RunName({ org, run }: { org: string; run: Run }) {
   return (
     <Stack gap={0}>
       <Group gap={8} wrap="nowrap">
-        <Link to="/orgs/$org/runs/$id" params={{ org, id }} fw={500} size="sm" truncate title={titleOf(run)}>
+        <Link {...pages.run(org, id)} fw={500} size="sm" truncate title={titleOf(run)}>
           <bdi>{titleOf(run)}</bdi>
         </Link>
         <AnomalyBadges reasons={anomaly_reasons} />

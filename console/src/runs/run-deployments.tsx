@@ -3,6 +3,7 @@ import { IconRocket } from '@tabler/icons-react'
 import { api } from '../api/client.ts'
 import { StatusBadge } from '../page/badges.tsx'
 import { Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { Section } from '../page/section.tsx'
 import { Problem } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
@@ -25,7 +26,7 @@ export function RunDeployments({ org, runId }: { org: string; runId: string }) {
           <Paper key={id} p="sm">
             <Group gap="sm">
               <IconRocket size={18} aria-hidden />
-              <Link to="/orgs/$org/deployments/$id" params={{ org, id }} size="sm" fw={500}>
+              <Link {...pages.deployment(org, id)} size="sm" fw={500}>
                 <bdi>{environment}</bdi>
               </Link>
               <StatusBadge status={status} />

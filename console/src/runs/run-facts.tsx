@@ -3,6 +3,7 @@ import type { Schema } from '../api/client.ts'
 import { CopyText } from '../page/copy-text.tsx'
 import { Facts } from '../page/facts.tsx'
 import { ExternalLink, Link } from '../page/link.tsx'
+import { pages } from '../page/pages.ts'
 import { PersonName } from '../page/person.tsx'
 import { Time } from '../page/time.tsx'
 import { explainTrust, TrustBadge } from '../page/trust-badge.tsx'
@@ -23,14 +24,14 @@ export function RunFacts({ org, run, attempt }: { org: string; run: Run; attempt
       facts={[
         [
           'Repository',
-          <Link key="repository" to="/orgs/$org/runs" params={{ org }} search={{ repository }} size="sm">
+          <Link key="repository" {...pages.runs(org)} search={{ repository }} size="sm">
             <bdi>{repository}</bdi>
           </Link>,
         ],
         [
           'Branch',
           branch && (
-            <Link to="/orgs/$org/runs" params={{ org }} search={{ repository, branch }} size="sm">
+            <Link {...pages.runs(org)} search={{ repository, branch }} size="sm">
               <bdi>{branch}</bdi>
             </Link>
           ),

@@ -1,24 +1,27 @@
 import { Group, Skeleton, Stack } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { api, type Schema } from '../api/client.ts'
+import type { Schema } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
+import { useWholeCursorList } from '../list/list-page.ts'
 import { StatusBadge } from '../page/badges.tsx'
 import { ExternalButton, Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { QueryView } from '../page/query-view.tsx'
 import { titleOf } from '../page/run-title.ts'
 import { Problem } from '../page/states.tsx'
 import { AnomalyBadges } from './anomaly-badges.tsx'
 import { AttemptChoice } from './attempt-choice.tsx'
 import { ReportList } from './reports/report-list.tsx'
+import { artifactsQuery, reportsQuery, runQuery } from './routes.ts'
 import { RunArtifacts } from './run-artifacts.tsx'
 import { RunDeployments } from './run-deployments.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunFailure } from './run-failure.tsx'
 import { RunJobs } from './run-jobs.tsx'
-import { useArtifacts, useReports } from './run-queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/runs/$id')
 
@@ -28,7 +31,7 @@ type Run = Schema<'PipelineRun'>
 export function RunPage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/runs/{id}', { params: { path: { org, id } } })
+  const query = useQuery(runQuery(org, id))
   if (query.data) return <LoadedRun org={org} run={query.data.data} />
   return (
     <Page title="Run" breadcrumbs={<AllRuns org={org} />}>
@@ -42,8 +45,8 @@ export function RunPage() {
 function LoadedRun({ org, run }: { org: string; run: Run }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const reports = useReports(org, run.id)
-  const artifacts = useArtifacts(org, run.id)
+  const reports = useWholeCursorList(reportsQuery(org, run.id))
+  const artifacts = useWholeCursorList(artifactsQuery(org, run.id))
   const named = reports.rows?.find((report) => report.id === search.report)
   const attempt = chosenAttempt(run, search.attempt ?? named?.attempt)
   const isNewest = attempt.number === run.run_attempt
@@ -124,7 +127,7 @@ function isFailed(status: Run['status']): boolean {
 
 function AllRuns({ org }: { org: string }) {
   return (
-    <Link to="/orgs/$org/runs" params={{ org }} size="sm">
+    <Link {...pages.runs(org)} size="sm">
       Runs
     </Link>
   )

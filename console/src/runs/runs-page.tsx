@@ -1,23 +1,22 @@
 import { Button, Text } from '@mantine/core'
 import { IconFilterOff, IconPlayerPlay } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../list/cursor-list.ts'
 import { DataList } from '../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../list/filters.tsx'
-import { toWindow } from '../list/period.ts'
+import { useCursorList, useListPage } from '../list/list-page.ts'
 import { PeriodFilter } from '../list/period-filter.tsx'
 import { RepositoryFilter } from '../list/repository-filter.tsx'
 import { statusLook } from '../page/badges.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
 import { Empty } from '../page/states.tsx'
 import { formatTime } from '../page/time.tsx'
+import { runsQuery } from './routes.ts'
 import { runColumns } from './run-columns.tsx'
 import { RUN_STATUSES } from './run-status.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/runs')
-const PATH = '/app/api/orgs/{org}/runs'
 const STATUSES = RUN_STATUSES.map((status) => ({ value: status, label: statusLook(status).label }))
 
 /** The pipeline runs of every source, newest first. */
@@ -25,16 +24,10 @@ export function RunsPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { status, repository } = search
-  const branch = repository ? search.branch : undefined
-  const init = { params: { path: { org }, query: { status, repository, branch, ...toWindow(search), limit: 50 } } }
-  const query = api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES)
-  const list = useCursorList(query, ['get', PATH, init])
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
-  const clamp = query.data?.pages[0]?.meta
+  const { status, repository, branch } = search
+  const list = useCursorList(runsQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
+  const clamp = list.first?.meta
   return (
     <Page title="Runs" description="The CI runs of every repository, newest first.">
       <Filters isFiltered={isFiltered} onClear={clear}>
@@ -44,7 +37,7 @@ export function RunsPage() {
           label="Branch"
           placeholder={repository ? 'main' : 'Choose a repository first'}
           disabled={!repository}
-          value={branch}
+          value={repository && branch}
           onChange={(branch) => filter({ branch })}
         />
         <PeriodFilter value={search} onChange={filter} />
@@ -59,7 +52,7 @@ export function RunsPage() {
         list={list}
         columns={runColumns(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/runs/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.run(org, id))}
         empty={isFiltered ? <NothingFound onClear={clear} /> : <NoRuns />}
       />
     </Page>

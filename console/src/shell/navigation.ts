@@ -11,10 +11,11 @@ import {
   IconUpload,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
+import { type PageAddress, pages } from '../page/pages.ts'
 
 type NavigationItem = {
   label: string
-  to: string
+  page: (org: string) => PageAddress
   icon: ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
   /** The second key of `g …`. */
   key: string
@@ -25,26 +26,26 @@ export const NAVIGATION: { title: string | null; items: NavigationItem[] }[] = [
   {
     title: null,
     items: [
-      { label: 'Home', to: '/orgs/$org', icon: IconHome, key: 'h' },
-      { label: 'Runs', to: '/orgs/$org/runs', icon: IconPlayerPlay, key: 'r' },
-      { label: 'Deployments', to: '/orgs/$org/deployments', icon: IconRocket, key: 'd' },
+      { label: 'Home', page: pages.home, icon: IconHome, key: 'h' },
+      { label: 'Runs', page: pages.runs, icon: IconPlayerPlay, key: 'r' },
+      { label: 'Deployments', page: pages.deployments, icon: IconRocket, key: 'd' },
     ],
   },
   {
     title: 'Security',
     items: [
-      { label: 'Issues', to: '/orgs/$org/security/issues', icon: IconBug, key: 'i' },
-      { label: 'Findings', to: '/orgs/$org/security/findings', icon: IconListSearch, key: 'f' },
-      { label: 'Alerts', to: '/orgs/$org/security/alerts', icon: IconBell, key: 'a' },
-      { label: 'Uploads', to: '/orgs/$org/security/uploads', icon: IconUpload, key: 'u' },
+      { label: 'Issues', page: pages.issues, icon: IconBug, key: 'i' },
+      { label: 'Findings', page: pages.findings, icon: IconListSearch, key: 'f' },
+      { label: 'Alerts', page: pages.alerts, icon: IconBell, key: 'a' },
+      { label: 'Uploads', page: pages.uploads, icon: IconUpload, key: 'u' },
     ],
   },
   {
     title: 'Governance',
     items: [
-      { label: 'Compliance', to: '/orgs/$org/compliance', icon: IconClipboardCheck, key: 'c' },
-      { label: 'Provenance', to: '/orgs/$org/provenance', icon: IconGitCommit, key: 'p' },
-      { label: 'Settings', to: '/orgs/$org/settings', icon: IconSettings, key: 's' },
+      { label: 'Compliance', page: pages.results, icon: IconClipboardCheck, key: 'c' },
+      { label: 'Provenance', page: pages.changes, icon: IconGitCommit, key: 'p' },
+      { label: 'Settings', page: pages.settings, icon: IconSettings, key: 's' },
     ],
   },
 ]

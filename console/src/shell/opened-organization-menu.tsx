@@ -2,6 +2,7 @@ import { Menu } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useOrganization, useSession } from '../api/session.ts'
+import { pages } from '../page/pages.ts'
 import type { MenuButton } from './lazy-menu.tsx'
 import { SelfOpeningMenu } from './self-opening-menu.tsx'
 
@@ -16,7 +17,7 @@ export function OpenedOrganizationMenu({ button }: { button: MenuButton }) {
         <Menu.Item
           key={slug}
           leftSection={slug === current.slug ? <IconCheck size={15} /> : <span style={{ width: 15 }} />}
-          onClick={() => navigate({ to: '/orgs/$org', params: { org: slug } })}
+          onClick={() => navigate(pages.home(slug))}
         >
           {name}
         </Menu.Item>

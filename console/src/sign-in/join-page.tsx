@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asApiError } from '../api/api-error.ts'
+import { pages } from '../page/pages.ts'
 import { LineSkeleton } from '../page/query-view.tsx'
 import { Problem } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
@@ -24,7 +25,7 @@ export function JoinPage() {
   } = useQuery({ queryKey: ['link', token], queryFn: () => inspectLink(token), retry: 1 })
   const onAccepted = (organization: string | null) => {
     forgetLinkToken()
-    enter(organization === null ? '/' : router.buildLocation({ to: '/orgs/$org', params: { org: organization } }).href)
+    enter(organization === null ? '/' : router.buildLocation(pages.home(organization)).href)
   }
   if (error !== null) return <UnusableLink error={error} retry={refetch} />
   if (link === undefined)

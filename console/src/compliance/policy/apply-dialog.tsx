@@ -3,12 +3,13 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { notifyDone } from '../../actions/notify.tsx'
 import { asApiError } from '../../api/api-error.ts'
+import { useOrganization } from '../../api/session.ts'
+import { useApiMutation, useRefresh } from '../../api/updates.ts'
 import { describeProblem } from '../../page/states.tsx'
 import { DryRunSummary } from '../dry-run/dry-run-summary.tsx'
 import type { DryRunOutcome } from '../dry-run/use-dry-run.ts'
 import { CompareFiles } from '../editor/lazy-editor.tsx'
 import type { Draft } from '../editor/use-draft.ts'
-import { useApplyPolicy } from './use-apply-policy.ts'
 import { VersionConflict } from './version-conflict.tsx'
 
 const REASON_CHARS_MAX = 500
@@ -34,13 +35,17 @@ export function ApplyDialog({ opened, onClose, ...props }: ApplyDialogProps) {
 }
 
 function ApplyForm({ onClose, draft, policyId, outcome, onApplied }: Omit<ApplyDialogProps, 'opened'>) {
-  const apply = useApplyPolicy()
+  const { slug: org } = useOrganization()
+  const apply = useApiMutation('post', '/app/api/orgs/{org}/policies', ['policy'])
+  const refresh = useRefresh()
   const [reason, setReason] = useState('')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const request = { file: draft.text, expected_version: draft.base.version, reason: reason.trim() || null }
-    apply.mutate(request, {
-      onSuccess: (applied) => {
+    const body = { file: draft.text, expected_version: draft.base.version, reason: reason.trim() || null }
+    const init = { params: { path: { org } }, body }
+    apply.mutate(init, {
+      onError: () => void refresh('policy'),
+      onSuccess: ({ data: applied }) => {
         draft.discard({ version: applied.version, file: draft.text })
         notifyDone(applied.changed ? `Version ${applied.version} of ${applied.name} is in force` : NOTHING_CHANGED)
         onClose()

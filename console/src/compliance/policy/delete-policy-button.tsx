@@ -4,20 +4,22 @@ import { useNavigate } from '@tanstack/react-router'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
+import { pages } from '../../page/pages.ts'
 
 /** Deletes a policy after a question. */
 export function DeletePolicyButton({ policy: { id, name } }: { policy: { id: string; name: string } }) {
   const { slug: org } = useOrganization()
+  const { mutateAsync: deletePolicy } = useApiMutation('delete', '/app/api/orgs/{org}/policies/{id}', [])
   const navigate = useNavigate()
   const dialog = useDialog<true>()
   const remove = async ({ reason }: { reason: string | null }) => {
-    await client.DELETE('/app/api/orgs/{org}/policies/{id}', {
+    await deletePolicy({
       params: { path: { org, id }, query: reason === null ? {} : { reason } },
     })
     notifyDone(`${name} was deleted`)
-    void navigate({ to: '/orgs/$org/compliance/policies', params: { org }, ignoreBlocker: true })
+    void navigate({ ...pages.policies(org), ignoreBlocker: true })
   }
   return (
     <>

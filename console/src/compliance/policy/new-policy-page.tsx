@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { Forbidden } from '../../page/states.tsx'
 import { useDraft } from '../editor/use-draft.ts'
 import classes from './new-policy-page.module.css'
@@ -24,20 +25,14 @@ export function NewPolicyPage() {
         template ? undefined : 'Choose what to start from. Each template only monitors, so it blocks nothing yet.'
       }
       breadcrumbs={[
-        <Link key="compliance" to="/orgs/$org/compliance" params={{ org }} size="sm">
+        <Link key="compliance" {...pages.results(org)} size="sm">
           Compliance
         </Link>,
-        <Link key="policies" to="/orgs/$org/compliance/policies" params={{ org }} size="sm">
+        <Link key="policies" {...pages.policies(org)} size="sm">
           Policies
         </Link>,
       ]}
-      actions={
-        template && (
-          <ButtonLink to="/orgs/$org/compliance/policies/new" params={{ org }}>
-            Other template
-          </ButtonLink>
-        )
-      }
+      actions={template && <ButtonLink {...pages.newPolicy(org)}>Other template</ButtonLink>}
     >
       {!mayManage && <Forbidden permission="manage_policies" />}
       {mayManage && template && <NewPolicyEditor key={template.id} org={org} template={template} />}
@@ -75,9 +70,7 @@ function NewPolicyEditor({ org, template }: { org: string; template: PolicyTempl
     <PolicyEditor
       draft={draft}
       policy={null}
-      onApplied={(id) =>
-        void navigate({ to: '/orgs/$org/compliance/policies/$id', params: { org, id }, ignoreBlocker: true })
-      }
+      onApplied={(id) => void navigate({ ...pages.policy(org, id), ignoreBlocker: true })}
     />
   )
 }

@@ -3,6 +3,7 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useOrganization } from '../../api/session.ts'
+import { pages } from '../../page/pages.ts'
 import { useDraft } from '../editor/use-draft.ts'
 import type { PolicyWithFile } from '../facts/vocabulary.ts'
 import { PolicyEditor } from './policy-editor.tsx'
@@ -45,8 +46,7 @@ export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {
         policy={{ id: policy.id, name: policy.name }}
         onApplied={() => {
           void navigate({
-            to: '/orgs/$org/compliance/policies/$id',
-            params: { org, id: policy.id },
+            ...pages.policy(org, policy.id),
             search: { tab: 'file' },
             ignoreBlocker: true,
           })

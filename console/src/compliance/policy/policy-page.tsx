@@ -1,16 +1,18 @@
 import { Group, Tabs, Text } from '@mantine/core'
 import { IconFileCode } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { api } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { ToneBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { LineSkeleton, QueryView } from '../../page/query-view.tsx'
 import { Time } from '../../page/time.tsx'
 import { ModeBadge } from '../facts/mode-badge.tsx'
 import { ENGINE_NAMES, type PolicyWithFile } from '../facts/vocabulary.ts'
+import { policyQuery } from '../routes.ts'
 import { DeletePolicyButton } from './delete-policy-button.tsx'
 import { PolicyFileTab } from './policy-file-tab.tsx'
 import { PolicyResultsTab } from './policy-results-tab.tsx'
@@ -25,17 +27,17 @@ const route = getRouteApi('/signed-in/orgs/$org/compliance/policies/$id')
 export function PolicyPage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/policies/{id}', { params: { path: { org, id } } })
+  const query = useQuery(policyQuery(org, id))
   const policy = query.data?.data
   const mayEdit = usePermission('manage_policies') && policy !== undefined && policy.path === null
   return (
     <Page
       title={policy?.name ?? 'Policy'}
       breadcrumbs={[
-        <Link key="compliance" to="/orgs/$org/compliance" params={{ org }} size="sm">
+        <Link key="compliance" {...pages.results(org)} size="sm">
           Compliance
         </Link>,
-        <Link key="policies" to="/orgs/$org/compliance/policies" params={{ org }} size="sm">
+        <Link key="policies" {...pages.policies(org)} size="sm">
           Policies
         </Link>,
       ]}

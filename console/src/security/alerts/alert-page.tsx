@@ -1,11 +1,12 @@
 import { Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { StatusBadge } from '../../page/badges.tsx'
 import { ClampedText } from '../../page/clamped-text.tsx'
 import { Facts } from '../../page/facts.tsx'
 import { ExternalLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { Section } from '../../page/section.tsx'
@@ -14,6 +15,7 @@ import { advisoryAddress } from '../facts/advisory-address.ts'
 import { IssueLink } from '../facts/issue-link.tsx'
 import { nameOfAlertType, nameOfSource } from '../facts/names.ts'
 import { locationText } from '../facts/place-text.ts'
+import { alertQuery } from '../routes.ts'
 import { DismissalNote } from '../triage/dismissal-note.tsx'
 import { alertTarget } from '../triage/targets.ts'
 import { TriageButtons } from '../triage/triage-buttons.tsx'
@@ -26,7 +28,7 @@ const route = getRouteApi('/signed-in/orgs/$org/security/alerts/$id')
 /** One alert of a code host. */
 export function AlertPage() {
   const { org, id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/security/alerts/{id}', { params: { path: { org, id } } })
+  const query = useQuery(alertQuery(org, id))
   const alert = query.data?.data
   const triage = useTriage()
   return (
@@ -34,7 +36,7 @@ export function AlertPage() {
       title={alert ? oneLine(alert.title, 200) || 'Alert' : 'Alert'}
       heading={alert && <bdi>{oneLine(alert.title, 300) || 'Untitled alert'}</bdi>}
       breadcrumbs={
-        <Link to="/orgs/$org/security/alerts" params={{ org }} size="sm">
+        <Link {...pages.alerts(org)} size="sm">
           Alerts
         </Link>
       }

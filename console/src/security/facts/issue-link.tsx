@@ -1,12 +1,13 @@
 import { Text } from '@mantine/core'
 import { Link } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 
 /** The issue that something belongs to, and why. */
 export function IssueLink({ org, id, detail }: { org: string; id: string; detail: string | null }) {
   return (
     <>
-      <Link to="/orgs/$org/security/issues/$id" params={{ org, id }} size="sm">
+      <Link {...pages.issue(org, id)} size="sm">
         Open issue
       </Link>
       {detail && (

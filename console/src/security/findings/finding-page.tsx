@@ -1,11 +1,12 @@
 import { Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { ClampedText } from '../../page/clamped-text.tsx'
 import { Facts } from '../../page/facts.tsx'
 import { ExternalLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { Section } from '../../page/section.tsx'
@@ -15,6 +16,7 @@ import { IssueLink } from '../facts/issue-link.tsx'
 import { KIND_NAMES, nameOfSource } from '../facts/names.ts'
 import { placeText } from '../facts/place-text.ts'
 import { Vulnerability } from '../facts/vulnerability.tsx'
+import { findingQuery } from '../routes.ts'
 import { DismissalNote } from '../triage/dismissal-note.tsx'
 import { findingTarget } from '../triage/targets.ts'
 import { TriageButtons } from '../triage/triage-buttons.tsx'
@@ -29,7 +31,7 @@ const route = getRouteApi('/signed-in/orgs/$org/security/findings/$id')
 /** One finding: what a scanner reported, where, and what was decided about it. */
 export function FindingPage() {
   const { org, id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/security/findings/{id}', { params: { path: { org, id } } })
+  const query = useQuery(findingQuery(org, id))
   const finding = query.data?.data
   const triage = useTriage()
   return (
@@ -37,7 +39,7 @@ export function FindingPage() {
       title={finding ? oneLine(finding.title, 200) || 'Finding' : 'Finding'}
       heading={finding && <bdi>{oneLine(finding.title, 300) || 'Untitled finding'}</bdi>}
       breadcrumbs={
-        <Link to="/orgs/$org/security/findings" params={{ org }} size="sm">
+        <Link {...pages.findings(org)} size="sm">
           Findings
         </Link>
       }
@@ -118,7 +120,7 @@ function FindingFacts({ finding, org }: { finding: Finding; org: string }) {
 
 function UploadsLink({ org }: { org: string }) {
   return (
-    <Link to="/orgs/$org/security/uploads" params={{ org }} size="sm">
+    <Link {...pages.uploads(org)} size="sm">
       Uploads
     </Link>
   )

@@ -22,7 +22,7 @@ export const FindingSearch = v.object({
 export type FindingSearch = v.InferOutput<typeof FindingSearch>
 
 /** The query of the API. An age begins at a full hour, so that the same view is the same query. */
-export function findingQuery({ branch, age, ...same }: FindingSearch, now: number) {
+export function toFindingFilters({ branch, age, ...same }: FindingSearch, now: number) {
   const hour = Math.floor(now / 3_600_000) * 3_600_000
   return {
     ...same,

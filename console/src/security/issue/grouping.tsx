@@ -2,6 +2,7 @@ import { List, Stack, Text } from '@mantine/core'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { Link } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { Section } from '../../page/section.tsx'
@@ -66,7 +67,7 @@ function MemberReason({ member: { finding_id: id, scanner, source, reason, match
   const { slug: org } = useOrganization()
   return (
     <List.Item>
-      <Link to="/orgs/$org/security/findings/$id" params={{ org, id }} size="sm" underline="always">
+      <Link {...pages.finding(org, id)} size="sm" underline="always">
         {oneLine(scanner, 80)} ({nameOfSource(source)})
       </Link>
       {': '}
@@ -91,7 +92,7 @@ function Similar({ rejected, count }: { rejected: Rejected[]; count: number }) {
       <List spacing="xs" size="sm" listStyleType="disc">
         {rejected.slice(0, SHOWN_MAX).map(({ finding_id, issue_id: id, scanner, detail }) => (
           <List.Item key={finding_id}>
-            <Link to="/orgs/$org/security/issues/$id" params={{ org, id }} size="sm" underline="always">
+            <Link {...pages.issue(org, id)} size="sm" underline="always">
               {oneLine(scanner, 80)}
             </Link>
             {': '}

@@ -4,6 +4,7 @@ import { useOrganization } from '../../api/session.ts'
 import { Facts } from '../../page/facts.tsx'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Section } from '../../page/section.tsx'
 import { Time } from '../../page/time.tsx'
@@ -31,8 +32,7 @@ export function IssueFacts({ issue, lead }: IssueFactsProps) {
             'Repository',
             <Link
               key="repository"
-              to="/orgs/$org/security/issues"
-              params={{ org }}
+              {...pages.issues(org)}
               search={{ repository, provider: provider ?? undefined, status: 'open' }}
               size="sm"
             >
@@ -66,7 +66,7 @@ function Sources({ sources }: { sources: Issue['sources'] }) {
 
 function IssueLinkById({ org, id }: { org: string; id: string }) {
   return (
-    <Link to="/orgs/$org/security/issues/$id" params={{ org, id }} size="sm">
+    <Link {...pages.issue(org, id)} size="sm">
       Another issue
     </Link>
   )

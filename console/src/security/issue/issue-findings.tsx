@@ -1,7 +1,9 @@
 import { Button, Table, Text } from '@mantine/core'
 import { useOrganization } from '../../api/session.ts'
+import type { CursorList } from '../../list/list-page.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
 import { LineSkeleton } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { ScrollBox } from '../../page/scroll-box.tsx'
@@ -12,10 +14,9 @@ import { placeText } from '../facts/place-text.ts'
 import { branchName } from '../findings/finding-columns.tsx'
 import type { Finding } from '../findings/finding-search.ts'
 import type { Issue } from '../issues/issue-search.ts'
-import type { IssueFindingsList } from './use-issue-findings.ts'
 
 /** What each scanner reported of the issue, on each branch. */
-export function IssueFindings({ issue, findings }: { issue: Issue; findings: IssueFindingsList }) {
+export function IssueFindings({ issue, findings }: { issue: Issue; findings: CursorList<Finding> }) {
   return (
     <Section title="Findings" count={issue.member_count}>
       <FindingsTable findings={findings} />
@@ -34,7 +35,7 @@ export function IssueFindings({ issue, findings }: { issue: Issue; findings: Iss
   )
 }
 
-function FindingsTable({ findings: { rows, error, refresh } }: { findings: IssueFindingsList }) {
+function FindingsTable({ findings: { rows, error, refresh } }: { findings: CursorList<Finding> }) {
   if (rows === undefined)
     return error ? (
       <Problem error={error} title="The findings could not be loaded" retry={refresh} />
@@ -69,7 +70,7 @@ function FindingRow({ finding }: { finding: Finding }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Link to="/orgs/$org/security/findings/$id" params={{ org, id }} size="sm" lineClamp={2}>
+        <Link {...pages.finding(org, id)} size="sm" lineClamp={2}>
           <bdi>{placeText(finding) ?? oneLine(title, 200)}</bdi>
         </Link>
       </Table.Td>

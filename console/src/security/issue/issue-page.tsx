@@ -1,20 +1,25 @@
 import { Button, Grid, Group, Stack, Text } from '@mantine/core'
 import { IconArrowMerge } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asApiError } from '../../api/api-error.ts'
 import { api } from '../../api/client.ts'
+import { type CursorList, useCursorList } from '../../list/list-page.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { ClampedText } from '../../page/clamped-text.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { Section } from '../../page/section.tsx'
 import { Empty } from '../../page/states.tsx'
 import { KIND_NAMES } from '../facts/names.ts'
 import { Vulnerability } from '../facts/vulnerability.tsx'
+import type { Finding } from '../findings/finding-search.ts'
 import type { Issue } from '../issues/issue-search.ts'
+import { issueFindingsQuery, issueQuery } from '../routes.ts'
 import { DismissalNote } from '../triage/dismissal-note.tsx'
 import { issueTarget } from '../triage/targets.ts'
 import { TriageButtons } from '../triage/triage-buttons.tsx'
@@ -26,14 +31,13 @@ import { IssueFindings } from './issue-findings.tsx'
 import { IssueHistory } from './issue-history.tsx'
 import { MergeDialog } from './merge-dialog.tsx'
 import { SplitDialog } from './split-dialog.tsx'
-import { type IssueFindingsList, useIssueFindings } from './use-issue-findings.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/issues/$id')
 
 /** One issue: what it is, how bad it is, why its findings are one, and what was decided. */
 export function IssuePage() {
   const { org, id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/security/issues/{id}', { params: { path: { org, id } } })
+  const query = useQuery(issueQuery(org, id))
   const issue = query.data?.data
   const isGone = issue === undefined && asApiError(query.error)?.status === 404
   return (
@@ -41,7 +45,7 @@ export function IssuePage() {
       title={issue ? oneLine(issue.title, 200) || 'Issue' : 'Issue'}
       heading={issue && <bdi>{oneLine(issue.title, 300) || 'Untitled issue'}</bdi>}
       breadcrumbs={
-        <Link to="/orgs/$org/security/issues" params={{ org }} size="sm">
+        <Link {...pages.issues(org)} size="sm">
           Issues
         </Link>
       }
@@ -86,7 +90,7 @@ function IssueActions({ issue }: { issue: Issue }) {
 
 function IssueView({ issue, org }: { issue: Issue; org: string }) {
   const { id, severity, status, kind, description, intel, vuln_ids, cwes } = issue
-  const findings = useIssueFindings(org, id)
+  const findings = useCursorList(issueFindingsQuery(org, id))
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -127,11 +131,11 @@ function IssueView({ issue, org }: { issue: Issue; org: string }) {
   )
 }
 
-function fixedVersionsOf({ rows = [] }: IssueFindingsList): string[] {
+function fixedVersionsOf({ rows = [] }: CursorList<Finding>): string[] {
   return [...new Set(rows.flatMap(({ fixed_version }) => fixed_version ?? []))].slice(0, 5)
 }
 
-function scoresOf({ rows = [] }: IssueFindingsList) {
+function scoresOf({ rows = [] }: CursorList<Finding>) {
   return rows.flatMap(({ intel_at_detection: { epss } }) =>
     epss === null || epss.score === null || epss.date === null ? [] : [{ date: epss.date, score: epss.score }],
   )
@@ -153,7 +157,7 @@ function GoneIssue({ org, id, error }: { org: string; id: string; error: unknown
       icon={IconArrowMerge}
       title="This issue was merged"
       actions={
-        <ButtonLink to="/orgs/$org/security/issues/$id" params={{ org, id: other }} variant="filled">
+        <ButtonLink {...pages.issue(org, other)} variant="filled">
           Open the other issue
         </ButtonLink>
       }

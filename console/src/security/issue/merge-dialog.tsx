@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Modal, Radio, ScrollArea, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { api, client } from '../../api/client.ts'
+import { listQuery } from '../../api/queries.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
+import { useApiMutation } from '../../api/updates.ts'
+import { useCursorList } from '../../list/list-page.ts'
 import { severityLook, statusLook } from '../../page/badges.tsx'
 import { LineSkeleton } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
@@ -25,6 +26,7 @@ export function MergeDialog({ issue, opened, onClose }: MergeDialogProps) {
 
 function MergeForm({ issue, onClose }: Omit<MergeDialogProps, 'opened'>) {
   const { slug: org } = useOrganization()
+  const { mutateAsync: mergeIssues } = useApiMutation('post', `${PATH}/merge`, [])
   const [other, setOther] = useState<string | null>(null)
   const [comment, setComment] = useState('')
   const { edit, problem, isBusy } = useEditIssue()
@@ -33,7 +35,7 @@ function MergeForm({ issue, onClose }: Omit<MergeDialogProps, 'opened'>) {
     if (other === null) return
     const body = { issue_ids: [issue.id, other], comment: comment.trim() || null }
     edit(issue.id, {
-      send: () => client.POST(`${PATH}/merge`, { params: { path: { org } }, body }),
+      send: () => mergeIssues({ params: { path: { org } }, body }),
       done: 'Merged 2 issues',
       onDone: onClose,
     })
@@ -78,8 +80,7 @@ function OtherIssue({ issue, value, onChange }: OtherIssueProps) {
   const [search, setSearch] = useState('')
   const { repository, provider, kind } = issue
   const query = { repository, kind, limit: 200, ...(provider && { provider }) }
-  const init = { params: { path: { org }, query } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
+  const list = useCursorList(listQuery(PATH, { path: { org }, query }))
   const wanted = search.trim().toLowerCase()
   const offered = list.rows?.filter((each) => each.id !== issue.id && textOf(each).includes(wanted)).slice(0, 100)
   return (

@@ -1,15 +1,16 @@
 import { Alert, Button, Checkbox, Group, Modal, ScrollArea, Stack, Text, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
+import { useCursorList } from '../../list/list-page.ts'
 import { useRowSelection } from '../../list/row-selection.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { placeText } from '../facts/place-text.ts'
 import { branchName } from '../findings/finding-columns.tsx'
 import type { Issue } from '../issues/issue-search.ts'
+import { issueFindingsQuery } from '../routes.ts'
 import { countTargets } from '../triage/targets.ts'
 import { useEditIssue } from './use-edit-issue.ts'
-import { useIssueFindings } from './use-issue-findings.ts'
 
 type SplitDialogProps = { issue: Issue; opened: boolean; onClose: () => void }
 
@@ -24,17 +25,18 @@ export function SplitDialog({ issue, opened, onClose }: SplitDialogProps) {
 
 function SplitForm({ issue, onClose }: Omit<SplitDialogProps, 'opened'>) {
   const { slug: org } = useOrganization()
+  const { mutateAsync: splitIssue } = useApiMutation('post', '/app/api/orgs/{org}/security/issues/{id}/split', [])
   const { ids, toggle } = useRowSelection()
   const [comment, setComment] = useState('')
   const { edit, problem, isBusy } = useEditIssue()
-  const findings = useIssueFindings(org, issue.id)
+  const findings = useCursorList(issueFindingsQuery(org, issue.id))
   const isPossible = ids.size > 0 && ids.size < issue.member_count
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const body = { finding_ids: [...ids], comment: comment.trim() || null }
     edit(issue.id, {
       send: () =>
-        client.POST('/app/api/orgs/{org}/security/issues/{id}/split', {
+        splitIssue({
           params: { path: { org, id: issue.id } },
           body,
         }),

@@ -3,6 +3,7 @@ import type { Column } from '../../list/data-list.tsx'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Time } from '../../page/time.tsx'
 import { placeText } from '../facts/place-text.ts'
@@ -56,7 +57,7 @@ function IssueName({ org, issue }: { org: string; issue: Issue }) {
   const about = [oneLine(repository, 120), placeText(issue), intel.canonical_id ?? vuln_ids[0]].filter(Boolean)
   return (
     <Stack gap={0}>
-      <Link to="/orgs/$org/security/issues/$id" params={{ org, id }} fw={500} size="sm" truncate>
+      <Link {...pages.issue(org, id)} fw={500} size="sm" truncate>
         <bdi>{oneLine(title, 300) || 'Untitled'}</bdi>
       </Link>
       <Text size="xs" c="dimmed" truncate>

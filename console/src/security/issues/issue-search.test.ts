@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as v from 'valibot'
-import { IssueSearch, isSameSearch, issueQuery } from './issue-search.ts'
+import { IssueSearch, isSameSearch, toIssueFilters } from './issue-search.ts'
 
 const parse = (search: unknown) => v.parse(IssueSearch, search)
 
@@ -12,7 +12,7 @@ test('odd values of an address count as not given', () => {
 
 test('an address becomes the query of the API', () => {
   const now = Date.parse('2026-03-09T10:20:30Z')
-  const query = issueQuery(parse({ status: 'open', urgent: 'yes', kev: 'no', epss: 'over-10', age: '7d' }), now)
+  const query = toIssueFilters(parse({ status: 'open', urgent: 'yes', kev: 'no', epss: 'over-10', age: '7d' }), now)
   assert.deepEqual(JSON.parse(JSON.stringify(query)), {
     ...{ status: 'open', urgent: true, kev: false, epss_min: 0.1 },
     created_since: '2026-03-02T10:00:00.000Z',

@@ -41,7 +41,7 @@ export const IssueSearch = v.object({
 export type IssueSearch = v.InferOutput<typeof IssueSearch>
 
 /** The query of the API. An age begins at a full hour, so that the same view is the same query. */
-export function issueQuery({ urgent, kev, epss, age, ...same }: IssueSearch, now: number) {
+export function toIssueFilters({ urgent, kev, epss, age, ...same }: IssueSearch, now: number) {
   const hour = Math.floor(now / 3_600_000) * 3_600_000
   return {
     ...same,

@@ -1,10 +1,9 @@
 import { ActionIcon, Button, Popover, Stack, TextInput, Tooltip } from '@mantine/core'
 import { IconBookmarkPlus, IconTrash } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { describeProblem } from '../../page/states.tsx'
 import type { IssueSearch } from './issue-search.ts'
 import classes from './views.module.css'
@@ -15,13 +14,13 @@ type SavedView = { id: string; name: string; search: Record<string, string> }
 
 function useSavedViews() {
   const { slug: org } = useOrganization()
-  const queries = useQueryClient()
+  const { mutateAsync: save } = useApiMutation('post', PATH, ['saved_view'])
+  const { mutateAsync: remove } = useApiMutation('delete', `${PATH}/{id}`, ['saved_view'])
   const path = { org }
   return {
     save: (name: string, search: Record<string, string>) =>
-      client.POST(PATH, { params: { path }, body: { list: 'issues', name, search } }),
-    remove: (id: string) => client.DELETE(`${PATH}/{id}`, { params: { path: { org, id } } }),
-    refresh: () => queries.invalidateQueries({ queryKey: ['get', PATH] }),
+      save({ params: { path }, body: { list: 'issues', name, search } }),
+    remove: (id: string) => remove({ params: { path: { org, id } } }),
   }
 }
 
@@ -51,12 +50,11 @@ export function SaveView({ search }: { search: IssueSearch }) {
 function SaveForm({ search, onSaved }: { search: IssueSearch; onSaved: () => void }) {
   const [name, setName] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
-  const { save, refresh } = useSavedViews()
+  const { save } = useSavedViews()
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     try {
       await save(name.trim(), JSON.parse(JSON.stringify(search)))
-      await refresh()
       onSaved()
       notifyDone(`View “${name.trim()}” saved`)
     } catch (error) {
@@ -85,10 +83,9 @@ function SaveForm({ search, onSaved }: { search: IssueSearch; onSaved: () => voi
 
 /** Deletes a saved view, and offers to bring it back. */
 export function DeleteView({ view: { id, name, search } }: { view: SavedView }) {
-  const { save, remove, refresh } = useSavedViews()
+  const { save, remove } = useSavedViews()
   const restore = async () => {
     await save(name, search).catch((error) => notifyFailed(`The view “${name}” could not be restored`, error))
-    await refresh()
   }
   const onDelete = async () => {
     try {
@@ -97,7 +94,6 @@ export function DeleteView({ view: { id, name, search } }: { view: SavedView }) 
     } catch (error) {
       notifyFailed(`The view “${name}” could not be deleted`, error)
     }
-    await refresh()
   }
   return (
     <Tooltip label={`Delete view “${name}”`}>

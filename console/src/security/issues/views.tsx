@@ -2,6 +2,7 @@ import { Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { pages } from '../../page/pages.ts'
 import { BUILT_IN_VIEWS } from './built-in-views.ts'
 import { type IssueSearch, isSameSearch } from './issue-search.ts'
 import { DeleteView, SaveView } from './saved-view.tsx'
@@ -38,8 +39,7 @@ function ViewLink({ name, title, search, isCurrent }: ViewLinkProps) {
   const { slug: org } = useOrganization()
   return (
     <Link
-      to="/orgs/$org/security/issues"
-      params={{ org }}
+      {...pages.issues(org)}
       search={search}
       // The router would mark every view as the current page.
       activeOptions={{ exact: true, includeSearch: true }}

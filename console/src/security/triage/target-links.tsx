@@ -1,13 +1,14 @@
 import { Group, Text } from '@mantine/core'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import type { TriageRecord } from './triage-words.ts'
 
 const SHOWN_MAX = 3
 const PAGES = {
-  issue: '/orgs/$org/security/issues/$id',
-  finding: '/orgs/$org/security/findings/$id',
-  alert: '/orgs/$org/security/alerts/$id',
+  issue: pages.issue,
+  finding: pages.finding,
+  alert: pages.alert,
 } as const
 
 /** Links to what a triage is about. Of many, to the first. */
@@ -16,7 +17,7 @@ export function TargetLinks({ triage: { target_type, target_ids }, org }: { tria
   return (
     <Group gap="xs">
       {target_ids.slice(0, SHOWN_MAX).map((id) => (
-        <Link key={id} to={PAGES[target_type]} params={{ org, id }} size="xs">
+        <Link key={id} {...PAGES[target_type](org, id)} size="xs">
           {target_type} {id.slice(-8)}
         </Link>
       ))}

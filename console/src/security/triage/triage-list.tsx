@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { api } from '../../api/client.ts'
+import { listQuery } from '../../api/queries.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
+import { useCursorList } from '../../list/list-page.ts'
 import { LineSkeleton } from '../../page/query-view.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { Problem } from '../../page/states.tsx'
@@ -14,8 +14,7 @@ const PATH = '/app/api/orgs/{org}/security/triage'
 /** What was decided about one finding, newest first. */
 export function TriageList({ findingId }: { findingId: string }) {
   const { slug: org } = useOrganization()
-  const init = { params: { path: { org }, query: { finding_id: findingId, limit: 20 } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
+  const list = useCursorList(listQuery(PATH, { path: { org }, query: { finding_id: findingId, limit: 20 } }))
   if (list.rows === undefined)
     return list.error ? (
       <Problem error={list.error} title="The history could not be loaded" retry={list.refresh} />

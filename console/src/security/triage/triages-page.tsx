@@ -1,28 +1,27 @@
 import { Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
-import { toWindow } from '../../list/period.ts'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { PeriodFilter } from '../../list/period-filter.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { PersonName } from '../../page/person.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { Empty } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
 import { nameOfSource } from '../facts/names.ts'
 import { NoMatch } from '../facts/no-match.tsx'
+import { triagesQuery } from '../routes.ts'
 import { TargetLinks } from './target-links.tsx'
 import { TRIAGE_ACTIONS, TRIAGE_SOURCES, TRIAGE_STATUSES } from './triage-search.ts'
 import { alertsOf, deciderOf, endingOf, type TriageRecord, wordsOf } from './triage-words.ts'
 import { UndoTriageButton } from './undo-triage-button.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/triage')
-const PATH = '/app/api/orgs/{org}/security/triage'
 const capital = (value: string) => value[0]?.toUpperCase() + value.slice(1)
 const ACTIONS = TRIAGE_ACTIONS.map((value) => ({ value, label: capital(value) }))
 const STATUSES = TRIAGE_STATUSES.map((value) => ({ value, label: capital(value) }))
@@ -35,20 +34,15 @@ const SOURCES = TRIAGE_SOURCES.map((value) => ({
 export function TriagesPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
-  const navigate = route.useNavigate()
   const { action, source, status } = search
-  const init = { params: { path: { org }, query: { action, source, status, ...toWindow(search), limit: 100 } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const change = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
+  const list = useCursorList(triagesQuery(org, search))
+  const { isFiltered, filter: change, clear } = useListPage(search)
   return (
     <Page
       title="Triage history"
       description="Who dismissed, reopened, split or merged what, and why, newest first."
       breadcrumbs={
-        <Link to="/orgs/$org/security/issues" params={{ org }} size="sm">
+        <Link {...pages.issues(org)} size="sm">
           Issues
         </Link>
       }
@@ -72,7 +66,7 @@ export function TriagesPage() {
               icon={IconHistory}
               title="Nothing was decided yet"
               actions={
-                <ButtonLink to="/orgs/$org/security/issues" params={{ org }} variant="filled">
+                <ButtonLink {...pages.issues(org)} variant="filled">
                   Open issues
                 </ButtonLink>
               }

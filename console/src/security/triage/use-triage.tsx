@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
 import { client } from '../../api/client.ts'
-import { refresh } from '../../api/live-updates.ts'
 import type { paths } from '../../api/schema.ts'
 import { useOrganization, usePermission, useSession } from '../../api/session.ts'
+import { refresh, type UpdateType } from '../../api/updates.ts'
 import { type Dismissal, DismissDialog } from './dismiss-dialog.tsx'
 import { countTargets, dismissable, reopenable, type Targets, type TargetType } from './targets.ts'
 import { changeShown, type ShownChange } from './triage-cache.ts'
@@ -15,7 +15,8 @@ type Decision = { action: 'dismiss'; dismissal: Dismissal } | { action: 'reopen'
 /** The last triage of this tab that was not undone, for the key u. By organization. */
 const lastDone = new Map<string, Done>()
 const PAST = { dismiss: 'Dismissed', reopen: 'Reopened' } as const
-const AFFECTED = ['issue', 'finding', 'alert', 'triage']
+/** What a decision changes. */
+export const AFFECTED: UpdateType[] = ['issue', 'finding', 'alert', 'triage']
 
 export type Triage = {
   isAllowed: boolean
@@ -92,7 +93,7 @@ function useDecisions() {
       await change.apply()
       notifyFailed('The triage could not be undone', error)
     }
-    refresh(queries, AFFECTED)
+    void refresh(queries, AFFECTED)
   }
 
   const decide = async ({ type, items }: Targets, decision: Decision) => {
@@ -113,7 +114,7 @@ function useDecisions() {
       change.revert()
       notifyFailed(`${named} could not be ${PAST[decision.action].toLowerCase()}`, error)
     }
-    refresh(queries, AFFECTED)
+    void refresh(queries, AFFECTED)
   }
 
   const undoLast = () => {

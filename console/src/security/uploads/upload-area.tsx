@@ -1,9 +1,10 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconFolderOpen, IconUpload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { type ChangeEvent, useRef, useState } from 'react'
-import { api } from '../../api/client.ts'
 import { useSession } from '../../api/session.ts'
 import { formatCount, formatSize } from '../../page/numbers.ts'
+import { usageQuery } from '../../settings/routes.ts'
 import { chosenFiles, droppedFiles, type ReportFile, type Selection } from './dropped-files.ts'
 import { SelectionNotes } from './selection-notes.tsx'
 import { startUploads } from './start-uploads.ts'
@@ -98,6 +99,6 @@ export function UploadArea({ org }: { org: string }) {
 }
 
 function SizeLimit({ org }: { org: string }) {
-  const { data } = api.useQuery('get', '/app/api/orgs/{org}/usage', { params: { path: { org } } })
+  const { data } = useQuery(usageQuery(org))
   return data ? `Up to ${formatSize(data.data.maximums.security_report_bytes)} each.` : null
 }

@@ -2,6 +2,7 @@ import { Group, Paper, SimpleGrid, Text, Title } from '@mantine/core'
 import { SeverityBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import type { SecurityUpload } from './upload-item.ts'
 import { findingsSearch, issuesSearch } from './upload-links.ts'
 
@@ -28,10 +29,10 @@ export function UploadCounts({ org, upload }: { org: string; upload: SecurityUpl
           {isRead ? 'Result' : 'Reading'}
         </Title>
         <Group gap="sm">
-          <Link to="/orgs/$org/security/findings" params={{ org }} search={findingsSearch(upload)} size="sm">
+          <Link {...pages.findings(org)} search={findingsSearch(upload)} size="sm">
             Findings of this branch
           </Link>
-          <Link to="/orgs/$org/security/issues" params={{ org }} search={issuesSearch(upload)} size="sm">
+          <Link {...pages.issues(org)} search={issuesSearch(upload)} size="sm">
             Issues of this repository
           </Link>
         </Group>

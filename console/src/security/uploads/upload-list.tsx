@@ -1,38 +1,36 @@
 import { Stack, Text, Title } from '@mantine/core'
 import { IconFileUpload } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { RepositoryFilter } from '../../list/repository-filter.tsx'
 import { StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { DownloadIcon } from './download-button.tsx'
+import { uploadsQuery } from './routes.ts'
 import type { SecurityUpload } from './upload-item.ts'
 import { FORMAT_NAMES, ORIGIN_NAMES, STATUS_NAMES, UPLOAD_STATUSES } from './upload-words.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/uploads')
-const PATH = '/app/api/orgs/{org}/security/uploads'
 
 /** All uploads of the organization, from people, API keys and CI jobs. */
 export function UploadList({ org }: { org: string }) {
   const { status, repository } = route.useSearch()
+  const filters = { status, repository }
   const navigate = route.useNavigate()
-  const init = { params: { path: { org }, query: { status, repository, limit: 50 } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const filter = (changes: { status?: typeof status; repository?: string | undefined }) =>
-    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
-  const isFiltered = status !== undefined || repository !== undefined
+  const list = useCursorList(uploadsQuery(org, filters))
+  const { isFiltered, filter, clear } = useListPage(filters)
   return (
     <Stack gap="sm" component="section" aria-labelledby="all-uploads">
       <Title order={2} id="all-uploads">
         All uploads
       </Title>
-      <Filters isFiltered={isFiltered} onClear={() => filter({ status: undefined, repository: undefined })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="Status"
           value={status}
@@ -50,7 +48,7 @@ export function UploadList({ org }: { org: string }) {
         list={list}
         columns={columnsOf(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/security/uploads/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.upload(org, id))}
         empty={
           isFiltered ? (
             <Empty icon={IconFileUpload} title="No uploads match the filters">
@@ -77,7 +75,7 @@ function columnsOf(org: string): Column<SecurityUpload>[] {
       width: 'minmax(0, 3fr)',
       cell: ({ id, filename, format, repository, git_ref }) => (
         <Stack gap={0}>
-          <Link to="/orgs/$org/security/uploads/$id" params={{ org, id }} fw={500} size="sm" truncate>
+          <Link {...pages.upload(org, id)} fw={500} size="sm" truncate>
             <bdi>{filename}</bdi>
           </Link>
           <Text size="xs" c="dimmed" truncate>

@@ -2,6 +2,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import { IconCopy } from '@tabler/icons-react'
 import { StatusBadge, ToneBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { UploadItem } from './upload-item.ts'
 import { findingsSearch, issuesSearch } from './upload-links.ts'
@@ -42,14 +43,14 @@ export function UploadOutcome({ item }: { item: UploadItem }) {
         <Text size="sm">{describeOutcome(upload)}</Text>
       </Group>
       <Group gap="sm">
-        <Link to="/orgs/$org/security/uploads/$id" params={{ org, id: upload.id }} size="sm">
+        <Link {...pages.upload(org, upload.id)} size="sm">
           Details
         </Link>
-        <Link to="/orgs/$org/security/findings" params={{ org }} search={findingsSearch(upload)} size="sm">
+        <Link {...pages.findings(org)} search={findingsSearch(upload)} size="sm">
           Findings
         </Link>
         {upload.counts.newIssues > 0 && (
-          <Link to="/orgs/$org/security/issues" params={{ org }} search={issuesSearch(upload)} size="sm">
+          <Link {...pages.issues(org)} search={issuesSearch(upload)} size="sm">
             Issues
           </Link>
         )}

@@ -1,37 +1,33 @@
 import { Alert, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { DownloadButton } from './download-button.tsx'
+import { uploadQuery } from './routes.ts'
 import { UploadCounts } from './upload-counts.tsx'
 import { UploadFacts } from './upload-facts.tsx'
 import type { SecurityUpload } from './upload-item.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/uploads/$id')
-const READING_MS = 2000
 
 /** One upload: what it is, what it changed, and what could not be read. */
 export function UploadPage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = api.useQuery(
-    'get',
-    '/app/api/orgs/{org}/security/uploads/{uploadId}',
-    { params: { path: { org, uploadId: id } } },
-    { refetchInterval: ({ state }) => (isBeingRead(state.data?.data) ? READING_MS : false) },
-  )
+  const query = useQuery(uploadQuery(org, id))
   const upload = query.data?.data
   return (
     <Page
       title={upload?.filename ?? 'Upload'}
       heading={<bdi>{upload?.filename ?? 'Upload'}</bdi>}
       breadcrumbs={
-        <Link to="/orgs/$org/security/uploads" params={{ org }} size="sm">
+        <Link {...pages.uploads(org)} size="sm">
           Uploads
         </Link>
       }
@@ -55,11 +51,7 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
         <Alert color="red" variant="light" icon={<IconAlertTriangle />} title="The report could not be read">
           <Text size="sm">{error}</Text>
           <Text size="sm" mt={4}>
-            Nothing was changed.{' '}
-            <Link to="/orgs/$org/security/uploads" params={{ org }}>
-              Upload it again
-            </Link>{' '}
-            when it is corrected.
+            Nothing was changed. <Link {...pages.uploads(org)}>Upload it again</Link> when it is corrected.
           </Text>
         </Alert>
       )}
@@ -90,10 +82,6 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
       </SimpleGrid>
     </Stack>
   )
-}
-
-function isBeingRead(upload: SecurityUpload | undefined): boolean {
-  return upload?.status === 'queued' || upload?.status === 'parsing'
 }
 
 function hasFile({ status }: SecurityUpload): boolean {

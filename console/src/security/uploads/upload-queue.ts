@@ -1,4 +1,5 @@
 import { createStore } from '../../actions/store.ts'
+import { formatAddress, pages } from '../../page/pages.ts'
 import { backgroundWork } from '../../shell/background-work.tsx'
 import type { ReportFile } from './dropped-files.ts'
 import { ACTIVE_PHASES, isOneOf, SENDING_PHASES, shareDone, type UploadItem, type UploadTarget } from './upload-item.ts'
@@ -82,7 +83,7 @@ function describeWork(items: readonly UploadItem[]) {
       ? `Uploading ${ofOrg.length} ${of}`
       : `Reading ${active.length} ${active.length === 1 ? 'report' : 'reports'}`,
     share: shareDone(ofOrg),
-    path: `/orgs/${first.org}/security/uploads`,
+    path: formatAddress(pages.uploads(first.org)),
     needsTab: isSending,
   }
 }

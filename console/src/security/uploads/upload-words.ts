@@ -26,3 +26,7 @@ export const ORIGIN_NAMES: Record<SecurityUpload['origin'], string> = {
   api: 'API',
   report: 'CI report',
 }
+
+export function isBeingRead(upload: SecurityUpload | undefined): boolean {
+  return upload?.status === 'queued' || upload?.status === 'parsing'
+}

@@ -1,25 +1,26 @@
 import { Button } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { api, client, type Schema } from '../../api/client.ts'
+import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
-import { wholeList } from '../../list/whole-list.ts'
+import { useListPage, wholeList } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
 import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
 import { credentialState } from '../credentials/credential-state.ts'
+import { apiKeysQuery } from '../routes.ts'
 import { apiKeyColumns } from './api-key-columns.tsx'
 import { CreateApiKeyForm } from './create-api-key-form.tsx'
 import { type CreatedKey, ShownApiKey } from './shown-api-key.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/api-keys')
-const PATH = '/app/api/orgs/{org}/api-keys'
 
 type ApiKey = Schema<'ApiKey'>
 
@@ -27,15 +28,12 @@ type ApiKey = Schema<'ApiKey'>
 export function ApiKeysPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
-  const navigate = route.useNavigate()
-  const query = api.useQuery('get', PATH, { params: { path: { org } } })
+  const query = useQuery(apiKeysQuery(org))
+  const { isFiltered, filter, clear } = useListPage(search)
   // `created` is the new key, once it exists: the dialog then closes only by its button.
   const creation = useDialog<{ created: CreatedKey | null }>()
   const revocation = useDialog<ApiKey>()
   const created = creation.subject?.created ?? null
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const isFiltered = Object.values(search).some(Boolean)
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => creation.open({ created: null })}>
       Create API key
@@ -47,7 +45,7 @@ export function ApiKeysPage() {
       description="Programs use the API with a key. In CI jobs, prefer OIDC trusts: they need no stored secret."
       actions={createButton}
     >
-      <Filters isFiltered={isFiltered} onClear={() => void navigate({ search: {} })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="State"
           value={search.state}
@@ -101,11 +99,10 @@ function fits(key: ApiKey, { state, name }: { state?: string; name?: string }): 
 
 function RevokeApiKey({ apiKey: { id, name }, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: revokeKey } = useApiMutation('post', '/app/api/orgs/{org}/api-keys/{id}/revoke', ['api_key'])
   const revoke = async (body: { reason: string | null }) => {
-    await client.POST('/app/api/orgs/{org}/api-keys/{id}/revoke', { params: { path: { org, id } }, body })
+    await revokeKey({ params: { path: { org, id } }, body })
     notifyDone(`Revoked the API key ${name}.`)
-    await refresh(PATH)
   }
   return (
     <ConfirmForm confirmLabel="Revoke key" asksReason send={revoke} onClose={onClose}>

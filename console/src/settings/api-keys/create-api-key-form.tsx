@@ -1,9 +1,8 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { EXPIRY_DEFAULT, ExpirySelect, expiryTime } from '../credentials/expiry.tsx'
 import { ScopeChoice } from './scope-choice.tsx'
 import type { Scope } from './scopes.ts'
@@ -21,7 +20,7 @@ type Environment = CreatedKey['environment']
 
 export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: createKey } = useApiMutation('post', PATH, ['api_key'])
   const create = useApiForm({
     initialValues: { name: '', scopes: [] as string[], environment: '', expires_at: EXPIRY_DEFAULT },
     validate: {
@@ -29,7 +28,7 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
       scopes: (scopes) => (scopes.length === 0 ? 'Choose at least one scope.' : null),
     },
     send: async ({ name, scopes, environment, expires_at }) => {
-      const { data } = await client.POST(PATH, {
+      const { data } = await createKey({
         params: { path: { org } },
         body: {
           name: name.trim(),
@@ -38,8 +37,7 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
           expires_at: expiryTime(expires_at),
         },
       })
-      if (data) onCreated(data.data)
-      await refresh(PATH)
+      onCreated(data)
     },
   })
   const { getInputProps } = create.form

@@ -1,26 +1,9 @@
 import { Select, TextInput } from '@mantine/core'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
-import {
-  ACTIONS,
-  describeAction,
-  nameOf,
-  OBJECT_TYPES,
-  PRINCIPAL_NAMES,
-  PRINCIPAL_TYPES,
-  type PrincipalType,
-} from './audit-vocabulary.ts'
+import { ACTIONS, describeAction, nameOf, OBJECT_TYPES, PRINCIPAL_NAMES, PRINCIPAL_TYPES } from './audit-vocabulary.ts'
+import type { AuditSearch } from './routes.ts'
 
-export type AuditSearch = {
-  principal_type?: PrincipalType | undefined
-  principal_id?: string | undefined
-  action?: string | undefined
-  object_type?: string | undefined
-  object_id?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-}
-
-type AuditFiltersProps = { search: AuditSearch; onChange: (changes: AuditSearch) => void; onClear: () => void }
+type AuditFiltersProps = { search: AuditSearch; onChange: (changes: Partial<AuditSearch>) => void; onClear: () => void }
 
 const ACTION_OPTIONS = ACTIONS.map((action) => ({ value: action, label: describeAction(action) }))
 

@@ -1,15 +1,16 @@
 import { Text } from '@mantine/core'
 import { Link } from '../../page/link.tsx'
+import { type PageAddress, pages } from '../../page/pages.ts'
 import { type AuditEntry, nameOf } from './audit-vocabulary.ts'
 
 /** The pages of objects by their type. */
-const PAGES: Record<string, string> = {
-  deployment: '/orgs/$org/deployments/$id',
-  policy: '/orgs/$org/compliance/policies/$id',
-  gate: '/orgs/$org/settings/gates/$id',
-  issue: '/orgs/$org/security/issues/$id',
-  finding: '/orgs/$org/security/findings/$id',
-  security_upload: '/orgs/$org/security/uploads/$id',
+const PAGES: Record<string, (org: string, id: string) => PageAddress> = {
+  deployment: pages.deployment,
+  policy: pages.policy,
+  gate: pages.gate,
+  issue: pages.issue,
+  finding: pages.finding,
+  security_upload: pages.upload,
 }
 
 /** What an entry is about, with a link where it has a page. */
@@ -24,7 +25,7 @@ export function ObjectLink({ org, entry: { object, details } }: { org: string; e
       </Text>
     )
   return (
-    <Link to={page as never} params={{ org, id: object.id } as never} size="sm" lineClamp={2}>
+    <Link {...page(org, object.id)} size="sm" lineClamp={2}>
       {text}
     </Link>
   )

@@ -3,9 +3,8 @@ import { useState } from 'react'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 import { ACCOUNT_HOSTS, type AccountProvider, type CredentialsKind, type Field } from './account-hosts.ts'
 import { CODE_HOSTS_PATH, type Connection } from './connection.ts'
@@ -51,7 +50,7 @@ export function AccountForm({ provider, connection, onClose }: AccountFormProps)
 
 function useAccountForm({ provider, connection, onClose }: AccountFormProps, kind: CredentialsKind) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: connectAccount } = useApiMutation('post', CODE_HOSTS_PATH, ['code_host'])
   const isToken = kind.type === 'token'
   const secretField = isToken ? 'credentials.token' : 'credentials.client_secret'
   return useApiForm<AccountValues>({
@@ -76,15 +75,14 @@ function useAccountForm({ provider, connection, onClose }: AccountFormProps, kin
     },
     send: async (values) => {
       const body = toNewConnection(provider, kind, values)
-      const { data } = await client.POST(CODE_HOSTS_PATH, { params: { path: { org } }, body })
-      const login = data?.data.account.login
+      const { data } = await connectAccount({ params: { path: { org } }, body })
+      const login = data.account.login
       onClose()
       notifyDone(
         connection === null
           ? `Connected ${login}. The import has started.`
           : `Replaced the credentials of ${login}. What was missed is read now.`,
       )
-      await refresh(CODE_HOSTS_PATH)
     },
   })
 }

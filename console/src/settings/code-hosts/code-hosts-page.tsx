@@ -1,31 +1,25 @@
 import { Stack } from '@mantine/core'
 import { IconGitBranch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { ButtonLink } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { Empty } from '../../page/states.tsx'
 import { ConnectMenu } from './connect-menu.tsx'
-import { CODE_HOSTS_PATH, type Connection } from './connection.ts'
 import { ConnectionCard } from './connection-card.tsx'
+import { connectionsQuery } from './routes.ts'
 import { WaitingInstallations } from './waiting-installations.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/code-hosts')
-/** The events of a synchronization tell its end. Its progress is asked for. */
-const PROGRESS_MS = 2000
 
 /** The accounts on code hosts from which runs, deployments and alerts come. */
 export function CodeHostsPage() {
   const { slug: org } = useOrganization()
   const { installation } = route.useSearch()
-  const query = api.useQuery(
-    'get',
-    CODE_HOSTS_PATH,
-    { params: { path: { org } } },
-    { refetchInterval: ({ state }) => (state.data?.data.some(isRunning) ? PROGRESS_MS : false) },
-  )
+  const query = useQuery(connectionsQuery(org))
   const connected = query.data?.data.filter(({ status }) => status !== 'removed') ?? []
   return (
     <Page
@@ -33,9 +27,7 @@ export function CodeHostsPage() {
       description="Connected accounts send their runs, deployments and alerts, and can ask Shiplock before they deploy."
       actions={
         <>
-          <ButtonLink to="/orgs/$org/settings/code-hosts/deliveries" params={{ org }}>
-            Deliveries
-          </ButtonLink>
+          <ButtonLink {...pages.deliveries(org)}>Deliveries</ButtonLink>
           {connected.length > 0 && <ConnectMenu variant="default" />}
         </>
       }
@@ -61,8 +53,4 @@ export function CodeHostsPage() {
       </Stack>
     </Page>
   )
-}
-
-function isRunning({ sync }: Connection): boolean {
-  return sync.state === 'running'
 }

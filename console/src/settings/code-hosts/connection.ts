@@ -19,3 +19,8 @@ const PHASES: Record<string, string> = {
 export function phaseText(phase: string | null): string {
   return (phase !== null && PHASES[phase]) || 'Synchronizing'
 }
+
+/** Whether the connection is being synchronized. */
+export function isRunning({ sync }: Connection): boolean {
+  return sync.state === 'running'
+}

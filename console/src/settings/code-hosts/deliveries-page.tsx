@@ -1,16 +1,17 @@
 import { IconWebhook } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { DELIVERIES_PATH, type Delivery, eventText } from './delivery.ts'
+import { type Delivery, eventText } from './delivery.ts'
 import { DELIVERY_STATUS_OPTIONS, DeliveryBadge } from './delivery-status.tsx'
+import { deliveriesQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/code-hosts/deliveries')
 
@@ -19,25 +20,24 @@ export function DeliveriesPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const init = { params: { path: { org }, query: { ...search, limit: 50 } } }
-  const key = ['get', DELIVERIES_PATH, init]
-  const list = useCursorList<Delivery>(api.useInfiniteQuery('get', DELIVERIES_PATH, init, CURSOR_PAGES), key)
+  const list = useCursorList(deliveriesQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
   return (
     <Page
       title="Deliveries"
       description="The webhooks of the connected code hosts of the last 90 days, and what came of them."
       breadcrumbs={
-        <Link to="/orgs/$org/settings/code-hosts" params={{ org }} size="sm">
+        <Link {...pages.codeHosts(org)} size="sm">
           Code hosts
         </Link>
       }
     >
-      <Filters isFiltered={search.status !== undefined} onClear={() => void navigate({ search: {} })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="Status"
           value={search.status}
           options={DELIVERY_STATUS_OPTIONS}
-          onChange={(status) => void navigate({ search: { status }, replace: true })}
+          onChange={(status) => filter({ status })}
         />
       </Filters>
       <DataList
@@ -45,7 +45,7 @@ export function DeliveriesPage() {
         list={list}
         columns={columnsOf(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/settings/code-hosts/deliveries/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.delivery(org, id))}
         empty={
           <Empty icon={IconWebhook} title={search.status ? 'No delivery has this status' : 'No deliveries'}>
             Events of connected accounts are listed here as they arrive.
@@ -64,13 +64,7 @@ function columnsOf(org: string): Column<Delivery>[] {
       header: 'Event',
       width: 'minmax(0, 2fr)',
       cell: (delivery) => (
-        <Link
-          to="/orgs/$org/settings/code-hosts/deliveries/$id"
-          params={{ org, id: delivery.id }}
-          size="sm"
-          fw={500}
-          truncate
-        >
+        <Link {...pages.delivery(org, delivery.id)} size="sm" fw={500} truncate>
           {eventText(delivery)}
         </Link>
       ),

@@ -1,18 +1,21 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { api, client } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { Time } from '../../page/time.tsx'
-import { DELIVERIES_PATH, DELIVERY_PATH, type Delivery, eventText, outcomeText } from './delivery.ts'
+import { DELIVERY_PATH, type Delivery, eventText, outcomeText } from './delivery.ts'
 import classes from './delivery-page.module.css'
 import { DeliveryBadge } from './delivery-status.tsx'
+import { deliveryQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/code-hosts/deliveries/$id')
 const PAYLOAD_PATH = `${DELIVERY_PATH}/payload` as const
@@ -21,16 +24,16 @@ const PAYLOAD_PATH = `${DELIVERY_PATH}/payload` as const
 export function DeliveryPage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = api.useQuery('get', DELIVERY_PATH, { params: { path: { org, delivery: id } } })
+  const query = useQuery(deliveryQuery(org, id))
   const delivery = query.data?.data
   return (
     <Page
       title={delivery ? eventText(delivery) : 'Delivery'}
       breadcrumbs={[
-        <Link key="hosts" to="/orgs/$org/settings/code-hosts" params={{ org }} size="sm">
+        <Link key="hosts" {...pages.codeHosts(org)} size="sm">
           Code hosts
         </Link>,
-        <Link key="all" to="/orgs/$org/settings/code-hosts/deliveries" params={{ org }} size="sm">
+        <Link key="all" {...pages.deliveries(org)} size="sm">
           Deliveries
         </Link>,
       ]}
@@ -106,14 +109,13 @@ function indented(payload: string): string {
 
 function ReplayButton({ delivery: { id, status, has_payload } }: { delivery: Delivery }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: replayDelivery } = useApiMutation('post', `${DELIVERY_PATH}/replay`, ['code_host'])
   const [isBusy, setBusy] = useState(false)
   const replay = async () => {
     setBusy(true)
     try {
-      await client.POST(`${DELIVERY_PATH}/replay`, { params: { path: { org, delivery: id } } })
+      await replayDelivery({ params: { path: { org, delivery: id } } })
       notifyDone('The delivery is applied again.')
-      await refresh(DELIVERY_PATH, DELIVERIES_PATH)
     } catch (error) {
       notifyFailed('The delivery could not be replayed', error)
     }

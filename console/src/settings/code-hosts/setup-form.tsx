@@ -1,21 +1,22 @@
 import { Checkbox, List, TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { SETUP_PATH } from './connection.ts'
 import { ReachNotice } from './reach-notice.tsx'
 
 /** Starts the setup, and leaves for GitHub. */
 export function SetupForm({ onCancel }: { onCancel: () => void }) {
   const { slug: org } = useOrganization()
+  const { mutateAsync: startSetup } = useApiMutation('post', SETUP_PATH, [])
   const setup = useApiForm({
     initialValues: { organization: '', read_only_alerts: false, public: false },
     send: async ({ organization, ...options }) => {
       const owner = organization.trim()
       const body = { provider: 'github' as const, ...options, ...(owner && { organization: owner }) }
-      const { data } = await client.POST(SETUP_PATH, { params: { path: { org } }, body })
-      if (data) location.assign(data.data.url)
+      const { data } = await startSetup({ params: { path: { org } }, body })
+      location.assign(data.url)
     },
   })
   const { getInputProps } = setup.form

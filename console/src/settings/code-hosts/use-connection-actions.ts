@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { CODE_HOST_PATH, CODE_HOSTS_PATH, type Connection } from './connection.ts'
+import { useApiMutation } from '../../api/updates.ts'
+import { CODE_HOST_PATH, type Connection } from './connection.ts'
 
 export function useConnectionActions({ id, account }: Connection) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: requestSync } = useApiMutation('post', `${CODE_HOST_PATH}/sync`, ['code_host'])
+  const { mutateAsync: removeConnection } = useApiMutation('delete', CODE_HOST_PATH, ['code_host'])
   const [isBusy, setBusy] = useState(false)
   const params = { path: { org, id } }
   return {
@@ -15,18 +15,16 @@ export function useConnectionActions({ id, account }: Connection) {
     synchronize: async () => {
       setBusy(true)
       try {
-        await client.POST(`${CODE_HOST_PATH}/sync`, { params, body: {} })
+        await requestSync({ params, body: {} })
         notifyDone(`The synchronization of ${account.login} was requested.`)
-        await refresh(CODE_HOSTS_PATH)
       } catch (error) {
         notifyFailed(`${account.login} could not be synchronized`, error)
       }
       setBusy(false)
     },
     disconnect: async () => {
-      await client.DELETE(CODE_HOST_PATH, { params })
+      await removeConnection({ params })
       notifyDone(`Disconnected ${account.login}.`)
-      await refresh(CODE_HOSTS_PATH)
     },
   }
 }

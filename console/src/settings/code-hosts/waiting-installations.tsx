@@ -3,9 +3,10 @@ import { IconPlugConnected } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { api, client } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
+import { pages } from '../../page/pages.ts'
 import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 import { Time } from '../../page/time.tsx'
 import { CODE_HOSTS_PATH, WAITING_PATH, type WaitingInstallation } from './connection.ts'
@@ -83,15 +84,14 @@ function Installation({ installation }: { installation: WaitingInstallation }) {
 
 function useConnect() {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: connect } = useApiMutation('post', CODE_HOSTS_PATH, ['code_host'])
   const navigate = useNavigate()
   return async ({ id, provider }: WaitingInstallation, name: string) => {
     try {
       const body = { provider, installation_id: id }
-      const { data } = await client.POST(CODE_HOSTS_PATH, { params: { path: { org } }, body })
-      notifyDone(`Connected ${data?.data.account.login}. The import has started.`)
-      await refresh(CODE_HOSTS_PATH, WAITING_PATH)
-      await navigate({ to: '/orgs/$org/settings/code-hosts', params: { org }, replace: true })
+      const { data } = await connect({ params: { path: { org } }, body })
+      notifyDone(`Connected ${data.account.login}. The import has started.`)
+      await navigate({ ...pages.codeHosts(org), replace: true })
     } catch (error) {
       notifyFailed(`${name} could not be connected`, error)
     }

@@ -1,34 +1,34 @@
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { notifyDone } from '../../actions/notify.tsx'
 import { asApiError } from '../../api/api-error.ts'
-import { api, client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { useApiMutation, useRefresh } from '../../api/updates.ts'
 import { Time } from '../../page/time.tsx'
 import { type Gate, type GateSettings, gateChanges, settingsOf } from './describe-gate.ts'
 import { GateForm } from './gate-form.tsx'
+import { gateVersionsQuery } from './routes.ts'
 
 /** Changes a gate, unless somebody else has changed it since the form was opened. */
 export function GateEditor({ gate }: { gate: Gate }) {
   const { slug: org } = useOrganization()
-  const queries = useQueryClient()
+  const { mutateAsync: updateGate } = useApiMutation('patch', '/app/api/orgs/{org}/gates/{id}', [])
+  const refresh = useRefresh()
   const [base, setBase] = useState(gate)
   const [isConflict, setConflict] = useState(false)
-  const readAgain = () =>
-    queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).includes('{org}/gates') })
   const save = async (settings: GateSettings & { reason: string | null }) => {
     try {
       const path = { org, id: gate.id }
       const body = { ...settings, expected_version: base.version }
-      const { data } = await client.PATCH('/app/api/orgs/{org}/gates/{id}', { params: { path }, body })
-      if (data) setBase(data.data)
+      const { data } = await updateGate({ params: { path }, body })
+      setBase(data)
       notifyDone(`${settings.name} was saved`)
-      void readAgain()
+      void refresh('gate')
     } catch (error) {
       // What is shown, and what the form goes on from, is the version that is stored now.
-      await readAgain()
+      await refresh('gate')
       if (asApiError(error)?.code !== 'version_conflict') throw error
       setConflict(true)
     }
@@ -46,9 +46,7 @@ type ChangedMeanwhileProps = { base: Gate; gate: Gate; onGoOn: () => void }
 /** Who has changed the gate, and what. */
 function ChangedMeanwhile({ base, gate, onGoOn }: ChangedMeanwhileProps) {
   const { slug: org } = useOrganization()
-  const { data } = api.useQuery('get', '/app/api/orgs/{org}/gates/{id}/versions', {
-    params: { path: { org, id: gate.id } },
-  })
+  const { data } = useQuery(gateVersionsQuery(org, gate.id))
   const newest = data?.data[0]
   return (
     <Alert color="yellow" role="alert" icon={<IconAlertTriangle />} title="The gate has been changed meanwhile">

@@ -1,9 +1,10 @@
 import { NumberInput, SimpleGrid, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import { policiesQuery } from '../../compliance/routes.ts'
 import type { GateSettings } from './describe-gate.ts'
 import { GatePreview } from './gate-preview.tsx'
 
@@ -22,7 +23,7 @@ type GateFormProps = {
 /** The settings of a gate, with what its patterns match. */
 export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
   const { slug: org } = useOrganization()
-  const policies = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+  const policies = useQuery(policiesQuery(org))
   const names = (policies.data?.data ?? []).filter(({ path }) => path === null).map(({ name }) => name)
   const gateForm = useApiForm({
     initialValues: { ...gate, repository: gate.repository ?? '', branch: gate.branch ?? '', reason: '' },

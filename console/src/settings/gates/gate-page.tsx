@@ -1,19 +1,21 @@
 import { Button, Table, Tabs, Text } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { api, client } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
+import { useApiMutation, useRefresh } from '../../api/updates.ts'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { Time } from '../../page/time.tsx'
 import { type Gate, gateFacts } from './describe-gate.ts'
 import { GateEditor } from './gate-editor.tsx'
 import { GateVersions } from './gate-versions.tsx'
+import { gateQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates/$id')
 
@@ -24,7 +26,7 @@ export function GatePage() {
   const { tab = 'settings' } = route.useSearch()
   const navigate = route.useNavigate()
   const mayManage = usePermission('manage_gates')
-  const query = api.useQuery('get', '/app/api/orgs/{org}/gates/{id}', { params: { path: { org, id } } })
+  const query = useQuery(gateQuery(org, id))
   const gate = query.data?.data
   return (
     <Page
@@ -37,7 +39,7 @@ export function GatePage() {
         )
       }
       breadcrumbs={
-        <Link to="/orgs/$org/settings/gates" params={{ org }} size="sm">
+        <Link {...pages.gates(org)} size="sm">
           Gates
         </Link>
       }
@@ -91,14 +93,15 @@ function GateFacts({ gate }: { gate: Gate }) {
 
 function DeleteGate({ gate: { id, name } }: { gate: Gate }) {
   const { slug: org } = useOrganization()
+  const { mutateAsync: deleteGate } = useApiMutation('delete', '/app/api/orgs/{org}/gates/{id}', [])
   const dialog = useDialog<true>()
   const navigate = useNavigate()
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   const remove = async ({ reason }: { reason: string | null }) => {
     const query = reason === null ? {} : { reason }
-    await client.DELETE('/app/api/orgs/{org}/gates/{id}', { params: { path: { org, id }, query } })
-    await navigate({ to: '/orgs/$org/settings/gates', params: { org } })
-    void queries.invalidateQueries({ queryKey: ['get', '/app/api/orgs/{org}/gates'] })
+    await deleteGate({ params: { path: { org, id }, query } })
+    await navigate(pages.gates(org))
+    void refresh('gate')
     notifyDone(`${name} was deleted`)
   }
   return (

@@ -1,16 +1,18 @@
 import { List, Paper, Stack, Text } from '@mantine/core'
-import { api, type Schema } from '../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { QueryView } from '../../page/query-view.tsx'
 import { Time } from '../../page/time.tsx'
 import { type Gate, gateChanges, gateFacts } from './describe-gate.ts'
+import { gateVersionsQuery } from './routes.ts'
 
 type Version = Schema<'GateVersion'>
 
 /** Who changed the gate, when, why, and what. Newest first. */
 export function GateVersions({ gate: { id } }: { gate: Gate }) {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/gates/{id}/versions', { params: { path: { org, id } } })
+  const query = useQuery(gateVersionsQuery(org, id))
   return (
     <QueryView query={query} of="versions">
       {({ data: versions }) => (

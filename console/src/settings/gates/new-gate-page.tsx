@@ -1,10 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { notifyDone } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { Forbidden } from '../../page/states.tsx'
 import type { GateSettings } from './describe-gate.ts'
 import { GateForm } from './gate-form.tsx'
@@ -23,21 +23,20 @@ const NEW_GATE: GateSettings = {
 /** Creates a gate. */
 export function NewGatePage() {
   const { slug: org } = useOrganization()
+  const { mutateAsync: createGate } = useApiMutation('post', '/app/api/orgs/{org}/gates', ['gate'])
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const mayManage = usePermission('manage_gates')
   const create = async (body: GateSettings & { reason: string | null }) => {
-    const { data } = await client.POST('/app/api/orgs/{org}/gates', { params: { path: { org } }, body })
-    await queries.invalidateQueries({ queryKey: ['get', '/app/api/orgs/{org}/gates'] })
+    const { data } = await createGate({ params: { path: { org } }, body })
     notifyDone(`${body.name} was created`)
-    if (data) void navigate({ to: '/orgs/$org/settings/gates/$id', params: { org, id: data.data.id } })
+    void navigate(pages.gate(org, data.id))
   }
   return (
     <Page
       title="Create gate"
       description="It applies to deployments that are created afterwards, and to waiting ones that no gate covers."
       breadcrumbs={
-        <Link to="/orgs/$org/settings/gates" params={{ org }} size="sm">
+        <Link {...pages.gates(org)} size="sm">
           Gates
         </Link>
       }

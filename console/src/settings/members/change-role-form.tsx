@@ -2,25 +2,22 @@ import { Text } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { ROLES_PATH } from '../roles/role-query.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { RoleSelect } from '../roles/role-select.tsx'
-import { MEMBER_PATH, MEMBERS_PATH, type Member } from './member.ts'
+import { MEMBER_PATH, type Member } from './member.ts'
 
 export function ChangeRoleForm({ member, onClose }: { member: Member; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: changeRole } = useApiMutation('patch', MEMBER_PATH, ['member'])
   const { user_id, name, role, role_name } = member
   const change = useApiForm({
     initialValues: { role },
     fieldsOfCodes: { last_org_admin: 'role' },
     send: async (body) => {
-      const { data } = await client.PATCH(MEMBER_PATH, { params: { path: { org, user_id } }, body })
+      const { data } = await changeRole({ params: { path: { org, user_id } }, body })
       onClose()
-      notifyDone(`${name} is now ${data?.data.role_name}.`)
-      await refresh(MEMBERS_PATH, ROLES_PATH)
+      notifyDone(`${name} is now ${data.role_name}.`)
     },
   })
   return (

@@ -1,15 +1,16 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconMail } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { api, client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
-import { wholeList } from '../../list/whole-list.ts'
+import { wholeList } from '../../list/list-page.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
+import { invitationsQuery } from '../routes.ts'
 import type { NewInvitation } from './shown-invitation.tsx'
 
 const PATH = '/app/api/orgs/{org}/invitations'
@@ -20,28 +21,27 @@ type InvitationListProps = { onInvite: () => void; onResent: (invitation: NewInv
 /** The invitations that nobody has accepted yet. */
 export function InvitationList({ onInvite, onResent }: InvitationListProps) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
-  const query = api.useQuery('get', PATH, { params: { path: { org } } })
+  const { mutateAsync: resendInvitation } = useApiMutation('post', `${PATH}/{id}/resend`, ['invitation'])
+  const { mutateAsync: revokeInvitation } = useApiMutation('delete', `${PATH}/{id}`, ['invitation'])
+  const query = useQuery(invitationsQuery(org))
   const revocation = useDialog<Invitation>()
   const resend = async ({ id, email }: Invitation) => {
     try {
-      const { data } = await client.POST(`${PATH}/{id}/resend`, { params: { path: { org, id } } })
-      if (data) onResent(data.data)
-      await refresh(PATH)
+      const { data } = await resendInvitation({ params: { path: { org, id } } })
+      onResent(data)
     } catch (error) {
       notifyFailed(`The invitation of ${email} could not be sent again`, error)
     }
   }
   const revoke = async ({ id, email }: Invitation) => {
-    await client.DELETE(`${PATH}/{id}`, { params: { path: { org, id } } })
+    await revokeInvitation({ params: { path: { org, id } } })
     notifyDone(`Revoked the invitation of ${email}.`)
-    await refresh(PATH)
   }
   return (
     <>
       <DataList
         of="invitations"
-        list={wholeList(query, () => true)}
+        list={wholeList(query)}
         columns={columnsOf(resend, revocation.open)}
         rowKey={({ id }) => id}
         empty={

@@ -1,9 +1,8 @@
 import { TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { RoleSelect } from '../roles/role-select.tsx'
 import type { NewInvitation } from './shown-invitation.tsx'
 
@@ -13,15 +12,14 @@ type InviteFormProps = { onInvited: (invitation: NewInvitation) => void; onCance
 
 export function InviteForm({ onInvited, onCancel }: InviteFormProps) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: sendInvitation } = useApiMutation('post', PATH, ['invitation'])
   const invite = useApiForm({
     initialValues: { email: '', role: 'viewer' },
     validate: { email: (email) => (email.includes('@') ? null : 'Enter an email address.') },
     fieldsOfCodes: { already_member: 'email' },
     send: async ({ email, role }) => {
-      const { data } = await client.POST(PATH, { params: { path: { org } }, body: { email: email.trim(), role } })
-      if (data) onInvited(data.data)
-      await refresh(PATH)
+      const { data } = await sendInvitation({ params: { path: { org } }, body: { email: email.trim(), role } })
+      onInvited(data)
     },
   })
   const { getInputProps } = invite.form

@@ -1,22 +1,22 @@
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { ChangeRoleForm } from './change-role-form.tsx'
-import { MEMBER_PATH, MEMBERS_PATH, type Member } from './member.ts'
+import { MEMBER_PATH, type Member } from './member.ts'
 import { ProviderAccountForm } from './provider-account-form.tsx'
 
 /** What can be done with a member. */
 export function useMemberDialogs() {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: enableMember } = useApiMutation('post', `${MEMBER_PATH}/enable`, ['member'])
+  const { mutateAsync: disableMember } = useApiMutation('post', `${MEMBER_PATH}/disable`, ['member'])
+  const { mutateAsync: removeMember } = useApiMutation('delete', MEMBER_PATH, ['member'])
   const setEnabled = async ({ user_id, name }: Member, isEnabled: boolean) => {
     const params = { path: { org, user_id } }
-    if (isEnabled) await client.POST(`${MEMBER_PATH}/enable`, { params })
-    else await client.POST(`${MEMBER_PATH}/disable`, { params })
-    await refresh(MEMBERS_PATH)
+    if (isEnabled) await enableMember({ params })
+    else await disableMember({ params })
     return name
   }
   const enable = async (member: Member) => {
@@ -40,9 +40,8 @@ export function useMemberDialogs() {
       notifyDone(`${member.name} is disabled.`, () => void enable(member))
     },
     sendRemove: async ({ user_id, name }: Member) => {
-      await client.DELETE(MEMBER_PATH, { params: { path: { org, user_id } } })
+      await removeMember({ params: { path: { org, user_id } } })
       notifyDone(`Removed ${name}.`)
-      await refresh(MEMBERS_PATH)
     },
   }
 }

@@ -1,14 +1,13 @@
 import { Stack } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization, useSession } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { Empty } from '../../page/states.tsx'
-import { useRoles } from '../roles/role-query.ts'
-import { MEMBERS_PATH, type Member } from './member.ts'
+import { membersQuery, rolesQuery } from '../routes.ts'
 import { memberColumns } from './member-columns.tsx'
 import { MemberDialogs, useMemberDialogs } from './member-dialogs.tsx'
 
@@ -23,20 +22,13 @@ export function MemberList() {
   const { slug: org } = useOrganization()
   const { user } = useSession()
   const { tab: _, ...search } = route.useSearch()
-  const navigate = route.useNavigate()
-  const roles = useRoles().data?.data ?? []
+  const roles = useQuery(rolesQuery(org)).data?.data ?? []
   const dialogs = useMemberDialogs()
-  const init = { params: { path: { org }, query: { ...search, limit: 50 } } }
-  const list = useCursorList<Member>(api.useInfiniteQuery('get', MEMBERS_PATH, init, CURSOR_PAGES), [
-    'get',
-    MEMBERS_PATH,
-    init,
-  ])
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
+  const list = useCursorList(membersQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
   return (
     <Stack gap="md">
-      <Filters isFiltered={Object.values(search).some(Boolean)} onClear={() => void navigate({ search: {} })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <TextFilter
           label="Search"
           placeholder="Name or email"

@@ -2,11 +2,10 @@ import { Select, TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { PROVIDER_NAMES, PROVIDERS, type Provider } from '../../page/provider-names.ts'
-import { loginAt, MEMBER_PATH, MEMBERS_PATH, type Member } from './member.ts'
+import { loginAt, MEMBER_PATH, type Member } from './member.ts'
 
 const CODE_HOSTS = PROVIDERS.map((value) => ({ value, label: PROVIDER_NAMES[value] }))
 
@@ -18,24 +17,25 @@ const LOGINS: Record<Provider, string> = {
   azure: 'Azure DevOps email address',
 }
 
+const ACCOUNT_PATH = `${MEMBER_PATH}/provider-accounts/{provider}` as const
+
 /** Who a member is at a code host. An empty login removes the account. */
 export function ProviderAccountForm({ member, onClose }: { member: Member; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: removeAccount } = useApiMutation('delete', ACCOUNT_PATH, ['member'])
+  const { mutateAsync: setAccount } = useApiMutation('put', ACCOUNT_PATH, ['member'])
   const { user_id, name } = member
   const change = useApiForm({
     initialValues: { provider: 'github' as Provider, login: loginAt(member, 'github') ?? '' },
     fieldsOfCodes: { provider_account_taken: 'login', own_membership: 'login' },
     send: async ({ provider, login }) => {
       const params = { path: { org, user_id, provider } } as const
-      const path = `${MEMBER_PATH}/provider-accounts/{provider}` as const
       const trimmed = login.trim()
       const host = PROVIDER_NAMES[provider]
-      if (trimmed === '') await client.DELETE(path, { params })
-      else await client.PUT(path, { params, body: { login: trimmed } })
+      if (trimmed === '') await removeAccount({ params })
+      else await setAccount({ params, body: { login: trimmed } })
       onClose()
       notifyDone(trimmed === '' ? `${name} has no ${host} account any more.` : `${name} is ${trimmed} on ${host}.`)
-      await refresh(MEMBERS_PATH)
     },
   })
   const { provider } = change.form.values

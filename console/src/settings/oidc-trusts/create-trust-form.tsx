@@ -2,9 +2,8 @@ import { Checkbox, Stack, TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { EXPIRY_DEFAULT, ExpirySelect, expiryTime } from '../credentials/expiry.tsx'
 import { type CiSystem, type TrustTarget, toTrusted } from './trust-presets.ts'
 import { TrustPreview } from './trust-preview.tsx'
@@ -20,7 +19,7 @@ const NO_TARGET: TrustTarget = {
 
 export function CreateTrustForm({ onClose }: { onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: createTrust } = useApiMutation('post', TRUSTS_PATH, ['oidc_trust'])
   const mayUpload = usePermission('upload_security_reports')
   const scopes: Scope[] = mayUpload ? ['write:ci', 'write:security-findings'] : ['write:ci']
   const create = useApiForm({
@@ -40,10 +39,9 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
         ...trusted,
         ...(audience && { audience }),
       }
-      await client.POST(TRUSTS_PATH, { params: { path: { org } }, body })
+      await createTrust({ params: { path: { org } }, body })
       onClose()
       notifyDone(`Created the trust ${body.name}.`)
-      await refresh(TRUSTS_PATH)
     },
   })
   const { getInputProps, values, errors } = create.form

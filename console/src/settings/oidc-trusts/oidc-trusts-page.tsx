@@ -1,19 +1,21 @@
 import { Button } from '@mantine/core'
 import { IconFingerprint, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { api, client, type Schema } from '../../api/client.ts'
+import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
-import { wholeList } from '../../list/whole-list.ts'
+import { useListPage, wholeList } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
 import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
 import { credentialState } from '../credentials/credential-state.ts'
+import { oidcTrustsQuery } from '../routes.ts'
 import { CreateTrustForm, TRUSTS_PATH } from './create-trust-form.tsx'
 import { TokenTest } from './token-test.tsx'
 import { trustColumns } from './trust-columns.tsx'
@@ -25,9 +27,10 @@ type Trust = Schema<'OidcTrust'>
 /** Whose CI jobs may report without a stored secret. */
 export function OidcTrustsPage() {
   const { slug: org } = useOrganization()
-  const { state } = route.useSearch()
-  const navigate = route.useNavigate()
-  const query = api.useQuery('get', TRUSTS_PATH, { params: { path: { org } } })
+  const search = route.useSearch()
+  const { state } = search
+  const query = useQuery(oidcTrustsQuery(org))
+  const { isFiltered, filter, clear } = useListPage(search)
   const creation = useDialog<true>()
   const testing = useDialog<true>()
   const revocation = useDialog<Trust>()
@@ -49,12 +52,12 @@ export function OidcTrustsPage() {
         </>
       }
     >
-      <Filters isFiltered={state !== undefined} onClear={() => void navigate({ search: {} })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="State"
           value={state}
           options={CREDENTIAL_STATE_OPTIONS}
-          onChange={(chosen) => void navigate({ search: { state: chosen }, replace: true })}
+          onChange={(chosen) => filter({ state: chosen })}
         />
       </Filters>
       <DataList
@@ -87,11 +90,10 @@ export function OidcTrustsPage() {
 
 function RevokeTrust({ trust: { id, name }, onClose }: { trust: Trust; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: revokeTrust } = useApiMutation('post', `${TRUSTS_PATH}/{id}/revoke`, ['oidc_trust'])
   const revoke = async (body: { reason: string | null }) => {
-    await client.POST(`${TRUSTS_PATH}/{id}/revoke`, { params: { path: { org, id } }, body })
+    await revokeTrust({ params: { path: { org, id } }, body })
     notifyDone(`Revoked the trust ${name}.`)
-    await refresh(TRUSTS_PATH)
   }
   return (
     <ConfirmForm confirmLabel="Revoke trust" asksReason send={revoke} onClose={onClose}>

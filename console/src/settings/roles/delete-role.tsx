@@ -1,17 +1,17 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { ButtonLink } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import { ROLES_PATH, type Role } from './role-query.ts'
 
 /** Deletes a role that nobody has, or says who has it. */
 export function DeleteRole({ role, onClose }: { role: Role; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: deleteRole } = useApiMutation('delete', `${ROLES_PATH}/{id}`, ['role'])
   const { id, name, members } = role
   if (members > 0)
     return (
@@ -24,16 +24,15 @@ export function DeleteRole({ role, onClose }: { role: Role; onClose: () => void 
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <ButtonLink to="/orgs/$org/settings/members" params={{ org }} search={{ role: id }} variant="filled">
+          <ButtonLink {...pages.members(org)} search={{ role: id }} variant="filled">
             Show members
           </ButtonLink>
         </Group>
       </Stack>
     )
   const send = async () => {
-    await client.DELETE(`${ROLES_PATH}/{id}`, { params: { path: { org, id } } })
+    await deleteRole({ params: { path: { org, id } } })
     notifyDone(`Deleted the role ${name}.`)
-    await refresh(ROLES_PATH)
   }
   return (
     <ConfirmForm confirmLabel="Delete role" send={send} onClose={onClose}>

@@ -2,9 +2,8 @@ import { Text, TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { type Permission, useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { formatCount } from '../../page/numbers.ts'
 import { PermissionChoice } from './permission-choice.tsx'
 import { ROLES_PATH, type Role } from './role-query.ts'
@@ -12,18 +11,18 @@ import { ROLES_PATH, type Role } from './role-query.ts'
 /** A new custom role, or changes of one. */
 export function RoleForm({ role, onClose }: { role: Role | null; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: createRole } = useApiMutation('post', ROLES_PATH, ['role'])
+  const { mutateAsync: updateRole } = useApiMutation('patch', `${ROLES_PATH}/{id}`, ['role'])
   const edit = useApiForm({
     initialValues: { name: role?.name ?? '', permissions: (role?.permissions ?? ['view']) as string[] },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
     fieldsOfCodes: { role_name_taken: 'name' },
     send: async ({ name, permissions }) => {
       const body = { name: name.trim(), permissions: permissions as Permission[] }
-      if (role === null) await client.POST(ROLES_PATH, { params: { path: { org } }, body })
-      else await client.PATCH(`${ROLES_PATH}/{id}`, { params: { path: { org, id: role.id } }, body })
+      if (role === null) await createRole({ params: { path: { org } }, body })
+      else await updateRole({ params: { path: { org, id: role.id } }, body })
       onClose()
       notifyDone(role === null ? `Created the role ${body.name}.` : `Saved the role ${body.name}.`)
-      await refresh(ROLES_PATH)
     },
   })
   const { getInputProps } = edit.form

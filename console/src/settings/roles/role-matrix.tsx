@@ -3,6 +3,7 @@ import { IconCheck, IconDotsVertical, IconMinus } from '@tabler/icons-react'
 import { useOrganization } from '../../api/session.ts'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import { PERMISSION_NAMES } from '../../page/permission-names.ts'
 import { PERMISSION_TEXTS, PERMISSIONS } from './permission-texts.ts'
 import classes from './role-matrix.module.css'
@@ -82,7 +83,7 @@ function RoleHead({ role, onEdit, onDelete }: { role: Role } & Omit<RoleMatrixPr
           </Menu>
         )}
       </Group>
-      <Link to="/orgs/$org/settings/members" params={{ org }} search={{ role: id }} size="xs" fw={400}>
+      <Link {...pages.members(org)} search={{ role: id }} size="xs" fw={400}>
         {formatCount(members)} {members === 1 ? 'member' : 'members'}
       </Link>
     </Stack>

@@ -1,5 +1,6 @@
-import { api } from '../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
 import { type Permission, useOrganization } from '../../api/session.ts'
+import { rolesQuery } from '../routes.ts'
 
 export const ROLES_PATH = '/app/api/orgs/{org}/roles'
 export type Role = NonNullable<ReturnType<typeof useRoles>['data']>['data'][number]
@@ -7,7 +8,7 @@ export type Role = NonNullable<ReturnType<typeof useRoles>['data']>['data'][numb
 /** The built-in roles, then the custom ones by name. */
 export function useRoles() {
   const { slug: org } = useOrganization()
-  return api.useQuery('get', ROLES_PATH, { params: { path: { org } } })
+  return useQuery(rolesQuery(org))
 }
 
 /** The permissions of a role that somebody lacks. Nobody gives what they do not have. */

@@ -1,14 +1,15 @@
 import { Button, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { asApiError } from '../../api/api-error.ts'
-import { api, client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { CopyField } from '../../page/copy-field.tsx'
 import { Page } from '../../page/page.tsx'
 import { QueryView } from '../../page/query-view.tsx'
+import { singleSignOnQuery } from '../routes.ts'
 import { SSO_PATH } from './provider-settings.ts'
 import { SsoForm } from './sso-form.tsx'
 import { SsoTest } from './sso-test.tsx'
@@ -16,7 +17,7 @@ import { SsoTest } from './sso-test.tsx'
 /** The organization's own OpenID provider. */
 export function SingleSignOnPage() {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', SSO_PATH, { params: { path: { org } } })
+  const query = useQuery(singleSignOnQuery(org))
   const removal = useDialog<true>()
   const isMissing = query.data === undefined && asApiError(query.error)?.code === 'not_found'
   const callback = query.data?.data.callback_url ?? `${location.origin}/app/api/sso/callback`
@@ -63,11 +64,10 @@ export function SingleSignOnPage() {
 
 function RemoveSso({ onClose }: { onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: removeSso } = useApiMutation('delete', SSO_PATH, ['single_sign_on'])
   const remove = async () => {
-    await client.DELETE(SSO_PATH, { params: { path: { org } } })
+    await removeSso({ params: { path: { org } } })
     notifyDone('Removed single sign-on.')
-    await refresh(SSO_PATH)
   }
   return (
     <ConfirmForm confirmLabel="Remove" phrase={org} send={remove} onClose={onClose}>

@@ -3,9 +3,8 @@ import type { ReactNode } from 'react'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { RoleSelect } from '../roles/role-select.tsx'
 import { type ProviderSettings, SSO_PATH, toBody, toValues } from './provider-settings.ts'
 import { RoleMapEditor } from './role-map-editor.tsx'
@@ -13,7 +12,7 @@ import { RoleMapEditor } from './role-map-editor.tsx'
 /** The settings of the provider. `settings` is null before the first time. */
 export function SsoForm({ settings }: { settings: ProviderSettings | null }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: configureSso } = useApiMutation('put', SSO_PATH, ['single_sign_on'])
   const configure = useApiForm({
     initialValues: toValues(settings),
     validate: {
@@ -21,9 +20,8 @@ export function SsoForm({ settings }: { settings: ProviderSettings | null }) {
       client_id: (id) => (id.trim() === '' ? 'Enter the client id.' : null),
     },
     send: async (values) => {
-      await client.PUT(SSO_PATH, { params: { path: { org } }, body: toBody(values) })
+      await configureSso({ params: { path: { org } }, body: toBody(values) })
       notifyDone('Saved single sign-on.')
-      await refresh(SSO_PATH)
     },
   })
   const { getInputProps } = configure.form

@@ -2,11 +2,12 @@ import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconLogin2 } from '@tabler/icons-react'
 import { useOrganization } from '../../api/session.ts'
 import { CopyField } from '../../page/copy-field.tsx'
+import { formatAddress, pages } from '../../page/pages.ts'
 
 /** Tries the provider: as oneself, or in a private window as somebody else. */
 export function SsoTest() {
   const { slug: org } = useOrganization()
-  const next = `/orgs/${org}/settings/single-sign-on`
+  const next = formatAddress(pages.singleSignOn(org))
   const start = `/app/api/sso/start?${new URLSearchParams({ org, next })}`
   return (
     <Paper p="md">

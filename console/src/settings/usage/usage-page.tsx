@@ -1,10 +1,11 @@
 import { Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleMinus } from '@tabler/icons-react'
-import { api } from '../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useOrganization } from '../../api/session.ts'
 import { formatCount, formatSize } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { QueryView } from '../../page/query-view.tsx'
+import { usageQuery } from '../routes.ts'
 import type { Usage } from './usage.ts'
 import { UsageBar } from './usage-bar.tsx'
 
@@ -20,7 +21,7 @@ const FEATURES: Record<Feature, string> = {
 /** What the plan of the organization includes, and what is used of it. */
 export function UsagePage() {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/usage', { params: { path: { org } } })
+  const query = useQuery(usageQuery(org))
   return (
     <Page title="Plan and usage" description="What the plan of your organization includes, and what is used of it.">
       <QueryView query={query} of="usage">

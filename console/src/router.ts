@@ -10,9 +10,8 @@ import { runLinkRoutes, runRoutes } from './runs/routes.ts'
 import { securityRoutes } from './security/routes.ts'
 import { uploadRoutes } from './security/uploads/routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
-import { lastOrganization } from './shell/last-organization.ts'
-import { organizationRoute, signedInRoute } from './shell/organization-route.tsx'
-import { rootRoute } from './shell/root-route.tsx'
+import { lastOrganization } from './shell/navigation.ts'
+import { organizationRoute, rootRoute, signedInRoute } from './shell/parent-routes.tsx'
 import { signInRoutes } from './sign-in/routes.ts'
 
 const startRoute = createRoute({

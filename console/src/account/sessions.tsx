@@ -5,9 +5,9 @@ import { api } from '../api/client.ts'
 import { useApiMutation } from '../api/updates.ts'
 import { ToneBadge } from '../page/badges.tsx'
 import { deviceName } from '../page/device-name.ts'
-import { LineSkeleton, QueryView } from '../page/query-view.tsx'
+import { AccountSection } from '../page/sections.tsx'
+import { LineSkeleton, QueryView } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
-import { AccountSection } from './account-section.tsx'
 
 type Session = {
   id: string

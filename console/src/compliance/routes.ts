@@ -3,9 +3,8 @@ import * as v from 'valibot'
 import { api } from '../api/client.ts'
 import { listQuery, readAhead } from '../api/queries.ts'
 import { choice, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute } from '../shell/organization-route.tsx'
-import { POLICY_MODES, RESULT_STATUSES, type ResultStatus } from './facts/vocabulary.ts'
-import { POLICY_TABS } from './policy/policy-tabs.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
+import { POLICY_MODES, POLICY_TABS, RESULT_STATUSES, type ResultStatus } from './vocabulary.ts'
 
 type ResultFilters = { status?: ResultStatus | undefined; policy?: string | undefined }
 
@@ -41,7 +40,7 @@ export const complianceRoutes = [
     validateSearch: v.object({ status: choice(RESULT_STATUSES), policy: text(128), repository: text(300) }),
     loaderDeps: ({ search: { status, policy } }) => ({ status, policy }),
     loader: (loader) => readAhead(loader, [resultsQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./results-page.tsx'), 'ResultsPage'),
+    component: lazyRouteComponent(() => import('./results/results-page.tsx'), 'ResultsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -52,20 +51,20 @@ export const complianceRoutes = [
       const { policy, repository } = loader.deps
       if (policy && repository) readAhead(loader, [resultQuery(loader.params.org, policy, repository)])
     },
-    component: lazyRouteComponent(() => import('./result-page.tsx'), 'ResultPage'),
+    component: lazyRouteComponent(() => import('./result/result-page.tsx'), 'ResultPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/policies',
     validateSearch: v.object({ name: text(100), mode: choice(POLICY_MODES), from: choice(['organization', 'file']) }),
     loader: (loader) => readAhead(loader, [policiesQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./policies-page.tsx'), 'PoliciesPage'),
+    component: lazyRouteComponent(() => import('./policies/policies-page.tsx'), 'PoliciesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/policies/new',
     validateSearch: v.object({ template: text(100) }),
-    component: lazyRouteComponent(() => import('./policy/new-policy-page.tsx'), 'NewPolicyPage'),
+    component: lazyRouteComponent(() => import('./new-policy/new-policy-page.tsx'), 'NewPolicyPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,

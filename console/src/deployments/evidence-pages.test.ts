@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { evidencePages } from './evidence-pages.ts'
+import { evidencePages } from './deployment-state.ts'
 
 test('a rule links to the pages of what its expression reads', () => {
   assert.deepEqual(evidencePages('attestations.exists(a, a.kind == "test-results")'), ['run'])

@@ -3,11 +3,10 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { api } from '../api/client.ts'
 import { listQuery, readAhead } from '../api/queries.ts'
-import { toWindow } from '../list/period.ts'
-import { choice, day, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute, signedInRoute } from '../shell/organization-route.tsx'
-import { ATTENTIONS } from './board.ts'
-import { DEPLOYMENT_STATUSES } from './deployment-status.ts'
+import { choice, day, repositoryName, text, toWindow } from '../list/search-params.ts'
+import { organizationRoute, signedInRoute } from '../shell/parent-routes.tsx'
+import { DEPLOYMENT_STATUSES } from './deployment-state.ts'
+import { ATTENTIONS } from './overview/board.ts'
 
 const DeploymentSearch = v.object({
   view: choice(['list']),
@@ -59,7 +58,7 @@ export const deploymentRoutes = [
       const { deps, params } = loader
       readAhead(loader, [deps.view === 'list' ? deploymentsQuery(params.org, deps) : boardQuery(params.org, deps)])
     },
-    component: lazyRouteComponent(() => import('./deployments-page.tsx'), 'DeploymentsPage'),
+    component: lazyRouteComponent(() => import('./overview/deployments-page.tsx'), 'DeploymentsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -68,7 +67,7 @@ export const deploymentRoutes = [
       const { org, id } = loader.params
       readAhead(loader, [deploymentQuery(org, id), decisionQuery(org, id)])
     },
-    component: lazyRouteComponent(() => import('./deployment-page.tsx'), 'DeploymentPage'),
+    component: lazyRouteComponent(() => import('./deployment/deployment-page.tsx'), 'DeploymentPage'),
   }),
 ] as const
 
@@ -76,5 +75,5 @@ export const deploymentRoutes = [
 export const deploymentLinkRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'deployments/$id',
-  component: lazyRouteComponent(() => import('./find-deployment.tsx'), 'FindDeployment'),
+  component: lazyRouteComponent(() => import('../shell/find-organization.tsx'), 'FindDeployment'),
 })

@@ -2,8 +2,30 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { api } from '../api/client.ts'
 import { readAhead } from '../api/queries.ts'
-import { organizationRoute } from '../shell/organization-route.tsx'
-import { DEFAULT_PERIOD, PERIODS } from './period.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
+
+export const URGENT_SHOWN = 5
+
+/** The numbers of days that the charts of Home can show. */
+export const PERIODS = [7, 30, 90] as const
+
+export const DEFAULT_PERIOD = 30
+
+export const homeRoutes = [
+  createRoute({
+    getParentRoute: () => organizationRoute,
+    path: '/',
+    validateSearch: v.object({ days: v.fallback(v.optional(v.picklist(PERIODS)), undefined) }),
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => {
+      const { org } = loader.params
+      const { days = DEFAULT_PERIOD } = loader.deps
+      const parts = [firstStepQueries(org), brokenQueries(org), urgentQueries(org), chartQueries(org, days)]
+      readAhead(loader, [waitingQuery(org), ...parts.flatMap((part) => Object.values(part))])
+    },
+    component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+  }),
+] as const
 
 /** Whether anything has been uploaded, and whether anything has run. */
 export function firstStepQueries(org: string) {
@@ -32,8 +54,6 @@ export function brokenQueries(org: string) {
   }
 }
 
-export const URGENT_SHOWN = 5
-
 export function urgentQueries(org: string) {
   const read = (query: { severity?: 'critical'; kev?: true }) =>
     api.queryOptions('get', '/app/api/orgs/{org}/security/issues', {
@@ -50,19 +70,3 @@ export function chartQueries(org: string, days: number) {
     issues: api.queryOptions('get', '/app/api/orgs/{org}/charts/issues', { params }),
   }
 }
-
-export const homeRoutes = [
-  createRoute({
-    getParentRoute: () => organizationRoute,
-    path: '/',
-    validateSearch: v.object({ days: v.fallback(v.optional(v.picklist(PERIODS)), undefined) }),
-    loaderDeps: ({ search }) => search,
-    loader: (loader) => {
-      const { org } = loader.params
-      const { days = DEFAULT_PERIOD } = loader.deps
-      const parts = [firstStepQueries(org), brokenQueries(org), urgentQueries(org), chartQueries(org, days)]
-      readAhead(loader, [waitingQuery(org), ...parts.flatMap((part) => Object.values(part))])
-    },
-    component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
-  }),
-] as const

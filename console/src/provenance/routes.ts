@@ -2,9 +2,8 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { api } from '../api/client.ts'
 import { listQuery, readAhead } from '../api/queries.ts'
-import { toWindow } from '../list/period.ts'
-import { choice, day, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute } from '../shell/organization-route.tsx'
+import { choice, day, repositoryName, text, toWindow } from '../list/search-params.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
 import { DEVIATIONS } from './change-words.ts'
 
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
@@ -64,13 +63,13 @@ export const provenanceRoutes = [
     validateSearch: ChangeSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [changesQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./changes-page.tsx'), 'ChangesPage'),
+    component: lazyRouteComponent(() => import('./changes/changes-page.tsx'), 'ChangesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/changes/$id',
     loader: (loader) => readAhead(loader, [changeQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./change-page.tsx'), 'ChangePage'),
+    component: lazyRouteComponent(() => import('./change/change-page.tsx'), 'ChangePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -78,18 +77,18 @@ export const provenanceRoutes = [
     validateSearch: LineageSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [lineagesQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./lineages-page.tsx'), 'LineagesPage'),
+    component: lazyRouteComponent(() => import('./lineages/lineages-page.tsx'), 'LineagesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/lineage/$id',
     loader: (loader) => readAhead(loader, [statementQuery(loader.params.org, 'lineage', loader.params.id)]),
-    component: lazyRouteComponent(() => import('./lineage-page.tsx'), 'LineagePage'),
+    component: lazyRouteComponent(() => import('./lineage/lineage-page.tsx'), 'LineagePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/keys',
     loader: (loader) => readAhead(loader, [signingKeysQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+    component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
   }),
 ] as const

@@ -2,9 +2,8 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { api } from '../api/client.ts'
 import { listQuery, readAhead } from '../api/queries.ts'
-import { toWindow } from '../list/period.ts'
-import { choice, count, day, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute, signedInRoute } from '../shell/organization-route.tsx'
+import { choice, count, day, repositoryName, text, toWindow } from '../list/search-params.ts'
+import { organizationRoute, signedInRoute } from '../shell/parent-routes.tsx'
 import { RUN_STATUSES } from './run-status.ts'
 
 const RunSearch = v.object({
@@ -44,7 +43,7 @@ export const runRoutes = [
     validateSearch: RunSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [runsQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./runs-page.tsx'), 'RunsPage'),
+    component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -54,11 +53,11 @@ export const runRoutes = [
       const { org, id } = loader.params
       readAhead(loader, [runQuery(org, id), reportsQuery(org, id), artifactsQuery(org, id)])
     },
-    component: lazyRouteComponent(() => import('./run-page.tsx'), 'RunPage'),
+    component: lazyRouteComponent(() => import('./run/run-page.tsx'), 'RunPage'),
   }),
 ] as const
 
-const findRun = lazyRouteComponent(() => import('./find-run.tsx'), 'FindRun')
+const findRun = lazyRouteComponent(() => import('../shell/find-organization.tsx'), 'FindRun')
 
 /** The addresses that CI jobs print. They do not name the organization. */
 export const runLinkRoutes = [

@@ -1,6 +1,6 @@
 import type { Schema } from '../api/client.ts'
 
-export type RunStatus = Schema<'PipelineRun'>['status']
+type RunStatus = Schema<'PipelineRun'>['status']
 
 export const RUN_STATUSES = [
   'queued',

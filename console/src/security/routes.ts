@@ -2,12 +2,9 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type * as v from 'valibot'
 import { api } from '../api/client.ts'
 import { listQuery, readAhead } from '../api/queries.ts'
-import { toWindow } from '../list/period.ts'
-import { organizationRoute } from '../shell/organization-route.tsx'
-import { AlertSearch } from './alerts/alert-search.ts'
-import { FindingSearch, toFindingFilters } from './findings/finding-search.ts'
-import { IssueSearch, toIssueFilters } from './issues/issue-search.ts'
-import { TriageSearch } from './triage/triage-search.ts'
+import { toWindow } from '../list/search-params.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
+import { AlertSearch, FindingSearch, IssueSearch, TriageSearch, toFindingFilters, toIssueFilters } from './searches.ts'
 
 const PAGE_SIZE = 100
 
@@ -85,7 +82,7 @@ export const securityRoutes = [
     getParentRoute: () => organizationRoute,
     path: 'security/findings/$id',
     loader: (loader) => readAhead(loader, [findingQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./findings/finding-page.tsx'), 'FindingPage'),
+    component: lazyRouteComponent(() => import('./finding/finding-page.tsx'), 'FindingPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -99,7 +96,7 @@ export const securityRoutes = [
     getParentRoute: () => organizationRoute,
     path: 'security/alerts/$id',
     loader: (loader) => readAhead(loader, [alertQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./alerts/alert-page.tsx'), 'AlertPage'),
+    component: lazyRouteComponent(() => import('./alert/alert-page.tsx'), 'AlertPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -107,6 +104,6 @@ export const securityRoutes = [
     validateSearch: TriageSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [triagesQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./triage/triages-page.tsx'), 'TriagesPage'),
+    component: lazyRouteComponent(() => import('./triages/triages-page.tsx'), 'TriagesPage'),
   }),
 ] as const

@@ -4,10 +4,10 @@ import { api } from '../api/client.ts'
 import { listQuery, readAhead } from '../api/queries.ts'
 import { choice, text } from '../list/search-params.ts'
 import { pages } from '../page/pages.ts'
+import { settingsRoute } from '../shell/parent-routes.tsx'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { codeHostRoutes } from './code-hosts/routes.ts'
-import { CREDENTIAL_STATES } from './credentials/credential-state.ts'
-import { settingsRoute } from './frame/settings-route.ts'
+import { CREDENTIAL_STATES } from './frame/credential-state.ts'
 import { gateRoutes } from './gates/routes.ts'
 
 const MemberSearch = v.object({

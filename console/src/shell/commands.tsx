@@ -17,9 +17,8 @@ import type { ComponentType } from 'react'
 import { api } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { type PageAddress, pages } from '../page/pages.ts'
-import { lastOrganization } from './last-organization.ts'
-import { MAIN_PAGES } from './navigation.ts'
-import { showShortcuts } from './shown-dialog.ts'
+import { lastOrganization, MAIN_PAGES } from './navigation.ts'
+import { showShortcuts } from './shell-dialogs.tsx'
 import { useSignOut } from './sign-out.ts'
 
 export type Command = {

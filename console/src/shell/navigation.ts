@@ -13,14 +13,6 @@ import {
 import type { ComponentType } from 'react'
 import { type PageAddress, pages } from '../page/pages.ts'
 
-type NavigationItem = {
-  label: string
-  page: (org: string) => PageAddress
-  icon: ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
-  /** The second key of `g …`. */
-  key: string
-}
-
 /** The main pages, in the order of the sidebar, by what they are about. */
 export const NAVIGATION: { title: string | null; items: NavigationItem[] }[] = [
   {
@@ -51,3 +43,23 @@ export const NAVIGATION: { title: string | null; items: NavigationItem[] }[] = [
 ]
 
 export const MAIN_PAGES = NAVIGATION.flatMap(({ items }) => items)
+const KEY = 'shiplock-organization'
+
+type NavigationItem = {
+  label: string
+  page: (org: string) => PageAddress
+  icon: ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
+  /** The second key of `g …`. */
+  key: string
+}
+
+/** Remembers in this browser which organization was open. */
+export function rememberOrganization(slug: string): void {
+  localStorage.setItem(KEY, slug)
+}
+
+/** Of the organizations of the user, the one that was open last; else the first. */
+export function lastOrganization<Known extends { slug: string }>(organizations: Known[]): Known | undefined {
+  const slug = localStorage.getItem(KEY)
+  return organizations.find((organization) => organization.slug === slug) ?? organizations[0]
+}

@@ -10,10 +10,9 @@ import { Empty } from '../page/states.tsx'
 import classes from './app-frame.module.css'
 import { AppFrame } from './app-frame.tsx'
 import { Keys } from './keys.tsx'
-import { rememberOrganization } from './last-organization.ts'
-import { MAIN_PAGES, NAVIGATION } from './navigation.ts'
-import { OrganizationMenu } from './organization-menu.tsx'
-import { openCommandPalette } from './shown-dialog.ts'
+import { OrganizationMenu } from './menus.tsx'
+import { MAIN_PAGES, NAVIGATION, rememberOrganization } from './navigation.ts'
+import { openCommandPalette } from './shell-dialogs.tsx'
 
 /** The frame around the pages of an organization. */
 export function OrganizationShell() {

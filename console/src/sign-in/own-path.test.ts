@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ownPath } from './own-path.ts'
+import { ownPath } from './enter-console.ts'
 
 const ORIGIN = 'https://shiplock.example'
 

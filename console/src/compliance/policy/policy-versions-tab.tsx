@@ -3,12 +3,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { pages } from '../../page/pages.ts'
-import { QueryView } from '../../page/query-view.tsx'
+import { QueryView } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
+import { ModeBadge } from '../compliance-parts.tsx'
 import classes from '../dry-run/dry-run-results.module.css'
 import { CompareFiles } from '../editor/lazy-editor.tsx'
-import { ModeBadge } from '../facts/mode-badge.tsx'
-import type { PolicyWithFile } from '../facts/vocabulary.ts'
+import type { PolicyWithFile } from '../vocabulary.ts'
 
 type Version = Schema<'PolicyVersion'>
 type VersionsTabProps = { policy: PolicyWithFile; earlier: string | undefined; later: string | undefined }

@@ -5,8 +5,8 @@ import { Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Time } from '../../page/time.tsx'
-import { placeText } from '../facts/place-text.ts'
-import type { Finding } from './finding-search.ts'
+import { placeText } from '../facts/names.ts'
+import type { Finding } from '../searches.ts'
 
 /** The columns of the list of findings. */
 export function findingColumns(org: string): Column<Finding>[] {

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { api } from '../../api/client.ts'
 import { listQuery, readAhead } from '../../api/queries.ts'
 import { choice, repositoryName, text } from '../../list/search-params.ts'
-import { PROVIDERS } from '../../page/provider-names.ts'
-import { organizationRoute } from '../../shell/organization-route.tsx'
-import { FORMATS, isBeingRead, UPLOAD_STATUSES } from './upload-words.ts'
+import { PROVIDERS } from '../../page/names.ts'
+import { organizationRoute } from '../../shell/parent-routes.tsx'
+import { FORMATS, isBeingRead, UPLOAD_STATUSES } from '../sending/upload-words.ts'
 
 const READING_MS = 2000
 
@@ -54,6 +54,6 @@ export const uploadRoutes = [
     getParentRoute: () => organizationRoute,
     path: 'security/uploads/$id',
     loader: (loader) => readAhead(loader, [uploadQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./upload-page.tsx'), 'UploadPage'),
+    component: lazyRouteComponent(() => import('../upload/upload-page.tsx'), 'UploadPage'),
   }),
 ] as const

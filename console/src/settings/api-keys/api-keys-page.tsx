@@ -1,24 +1,22 @@
-import { Button } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
-import { DataList } from '../../list/data-list.tsx'
+import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
 import { useListPage, wholeList } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
-import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
-import { credentialState } from '../credentials/credential-state.ts'
+import { Time } from '../../page/time.tsx'
+import { CREDENTIAL_STATE_OPTIONS, CredentialBadge, CredentialName } from '../frame/credential-parts.tsx'
+import { credentialState } from '../frame/credential-state.ts'
 import { apiKeysQuery } from '../routes.ts'
-import { apiKeyColumns } from './api-key-columns.tsx'
-import { CreateApiKeyForm } from './create-api-key-form.tsx'
-import { type CreatedKey, ShownApiKey } from './shown-api-key.tsx'
+import { CreateApiKeyForm, type CreatedKey, ShownApiKey } from './create-api-key.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/api-keys')
 
@@ -108,5 +106,76 @@ function RevokeApiKey({ apiKey: { id, name }, onClose }: { apiKey: ApiKey; onClo
     <ConfirmForm confirmLabel="Revoke key" asksReason send={revoke} onClose={onClose}>
       Every program that uses <strong>{name}</strong> loses access at once. A revoked key cannot be used again.
     </ConfirmForm>
+  )
+}
+
+function apiKeyColumns(onRevoke: (key: ApiKey) => void): Column<ApiKey>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      width: 'minmax(0, 3fr)',
+      cell: (key) => <CredentialName credential={key} lines={1} />,
+    },
+    {
+      key: 'scopes',
+      header: 'Scopes',
+      width: 'minmax(0, 3fr)',
+      cell: ({ scopes }) => (
+        <Text size="xs" lineClamp={2}>
+          {scopes.join(', ')}
+        </Text>
+      ),
+    },
+    {
+      key: 'environment',
+      header: 'Environment',
+      width: '7rem',
+      from: 'lg',
+      cell: ({ environment }) => (environment === 'production' ? 'Production' : 'Development'),
+    },
+    {
+      key: 'used',
+      header: 'Last used',
+      width: '7.5rem',
+      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : <Text size="sm">Never used</Text>),
+    },
+    { key: 'state', header: 'State', width: '9rem', cell: (key) => <State apiKey={key} /> },
+    {
+      key: 'actions',
+      header: 'Actions',
+      width: '5.5rem',
+      align: 'end',
+      cell: (key) =>
+        credentialState(key) !== 'revoked' && (
+          <Button variant="default" size="xs" onClick={() => onRevoke(key)} aria-label={`Revoke ${key.name}`}>
+            Revoke
+          </Button>
+        ),
+    },
+  ]
+}
+
+/** Whether the key works, and until when. */
+function State({ apiKey }: { apiKey: ApiKey }) {
+  const { expires_at, revoked_at } = apiKey
+  const until = revoked_at ?? expires_at
+  return (
+    <Stack gap={2} align="flex-start">
+      <CredentialBadge credential={apiKey} />
+      <Text size="xs" c="dimmed" component="div">
+        {until === null ? 'Does not expire' : <Until at={until} isRevoked={revoked_at !== null} />}
+      </Text>
+    </Stack>
+  )
+}
+
+function Until({ at, isRevoked }: { at: string; isRevoked: boolean }) {
+  const isPast = Date.parse(at) <= Date.now()
+  return (
+    <>
+      {!isRevoked && (isPast ? 'Expired ' : 'Expires ')}
+      <Time at={at} />
+    </>
   )
 }

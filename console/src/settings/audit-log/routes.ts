@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { listQuery, readAhead } from '../../api/queries.ts'
 import { choice, text } from '../../list/search-params.ts'
-import { settingsRoute } from '../frame/settings-route.ts'
+import { settingsRoute } from '../../shell/parent-routes.tsx'
 import { OBJECT_TYPES, PRINCIPAL_TYPES } from './audit-vocabulary.ts'
 
 const AuditSearch = v.object({

@@ -3,9 +3,8 @@ import * as v from 'valibot'
 import { api } from '../../api/client.ts'
 import { listQuery, readAhead } from '../../api/queries.ts'
 import { choice, text } from '../../list/search-params.ts'
-import { settingsRoute } from '../frame/settings-route.ts'
-import { isRunning } from './connection.ts'
-import { DELIVERY_STATUSES } from './delivery.ts'
+import { settingsRoute } from '../../shell/parent-routes.tsx'
+import { DELIVERY_STATUSES, isRunning } from './connection.ts'
 
 /** The events of a synchronization tell its end. Its progress is asked for. */
 const PROGRESS_MS = 2000
@@ -47,13 +46,13 @@ export const codeHostRoutes = [
     loaderDeps: ({ search }) => search,
     loader: (loader) =>
       readAhead(loader, [deliveriesQuery(loader.params.org, loader.deps)], { permission: 'manage_integrations' }),
-    component: lazyRouteComponent(() => import('./deliveries-page.tsx'), 'DeliveriesPage'),
+    component: lazyRouteComponent(() => import('../deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'code-hosts/deliveries/$id',
     loader: (loader) =>
       readAhead(loader, [deliveryQuery(loader.params.org, loader.params.id)], { permission: 'manage_integrations' }),
-    component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
+    component: lazyRouteComponent(() => import('../deliveries/delivery-page.tsx'), 'DeliveryPage'),
   }),
 ] as const

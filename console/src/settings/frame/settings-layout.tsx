@@ -1,13 +1,54 @@
 import { Box, NativeSelect, NavLink, Stack, Text, Tooltip } from '@mantine/core'
-import { IconLock } from '@tabler/icons-react'
+import {
+  IconBuilding,
+  IconChartBar,
+  IconFingerprint,
+  IconGitBranch,
+  IconHistory,
+  IconKey,
+  IconLock,
+  IconLogin2,
+  IconShieldCheck,
+  IconUserShield,
+  IconUsers,
+} from '@tabler/icons-react'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { type Organization, useOrganization } from '../../api/session.ts'
+import type { ComponentType } from 'react'
+import { type Organization, type Permission, useOrganization } from '../../api/session.ts'
+import { PERMISSION_NAMES } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
-import { formatAddress } from '../../page/pages.ts'
-import { PERMISSION_NAMES } from '../../page/permission-names.ts'
+import { formatAddress, type PageAddress, pages } from '../../page/pages.ts'
 import { Forbidden } from '../../page/states.tsx'
 import classes from './settings-layout.module.css'
-import { SETTINGS, type SettingsSection } from './settings-sections.ts'
+
+/** The pages of the settings, in groups. */
+const SETTINGS: { title: string; sections: SettingsSection[] }[] = [
+  {
+    title: 'Organization',
+    sections: [
+      { label: 'General', page: pages.general, icon: IconBuilding, permission: 'view' },
+      { label: 'Members', page: pages.members, icon: IconUsers, permission: 'manage_members' },
+      { label: 'Roles', page: pages.roles, icon: IconUserShield, permission: 'manage_members' },
+      { label: 'Single sign-on', page: pages.singleSignOn, icon: IconLogin2, permission: 'manage_members' },
+    ],
+  },
+  {
+    title: 'Integrations',
+    sections: [
+      { label: 'API keys', page: pages.apiKeys, icon: IconKey, permission: 'manage_integrations' },
+      { label: 'OIDC trusts', page: pages.oidcTrusts, icon: IconFingerprint, permission: 'manage_integrations' },
+      { label: 'Code hosts', page: pages.codeHosts, icon: IconGitBranch, permission: 'manage_integrations' },
+    ],
+  },
+  {
+    title: 'Governance',
+    sections: [
+      { label: 'Gates', page: pages.gates, icon: IconShieldCheck, permission: 'view' },
+      { label: 'Plan and usage', page: pages.usage, icon: IconChartBar, permission: 'view' },
+      { label: 'Audit log', page: pages.auditLog, icon: IconHistory, permission: 'read_audit_log' },
+    ],
+  },
+]
 
 type MenuProps = { organization: Organization; current: SettingsSection | undefined }
 
@@ -102,4 +143,12 @@ function SelectMenu({ organization, current }: MenuProps) {
       }))}
     />
   )
+}
+
+type SettingsSection = {
+  label: string
+  page: (org: string) => PageAddress
+  icon: ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
+  /** Who may open the page. */
+  permission: Permission
 }

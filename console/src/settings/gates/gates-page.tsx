@@ -11,7 +11,7 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { describeApprovals, type Gate } from './describe-gate.ts'
+import { describeApprovals, type Gate } from '../gate/gate-settings.ts'
 import { gatesQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates')

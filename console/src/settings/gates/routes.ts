@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { api } from '../../api/client.ts'
 import { readAhead } from '../../api/queries.ts'
 import { choice, text } from '../../list/search-params.ts'
-import { settingsRoute } from '../frame/settings-route.ts'
+import { settingsRoute } from '../../shell/parent-routes.tsx'
 
 export function gatesQuery(org: string) {
   return api.queryOptions('get', '/app/api/orgs/{org}/gates', { params: { path: { org } } })
@@ -29,13 +29,13 @@ export const gateRoutes = [
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'gates/new',
-    component: lazyRouteComponent(() => import('./new-gate-page.tsx'), 'NewGatePage'),
+    component: lazyRouteComponent(() => import('../gate/new-gate-page.tsx'), 'NewGatePage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'gates/$id',
     validateSearch: v.object({ tab: choice(['settings', 'versions']) }),
     loader: (loader) => readAhead(loader, [gateQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./gate-page.tsx'), 'GatePage'),
+    component: lazyRouteComponent(() => import('../gate/gate-page.tsx'), 'GatePage'),
   }),
 ] as const

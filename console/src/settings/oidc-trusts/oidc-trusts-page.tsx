@@ -1,24 +1,23 @@
-import { Button } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { IconFingerprint, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
-import { DataList } from '../../list/data-list.tsx'
+import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
 import { useListPage, wholeList } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
-import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
-import { credentialState } from '../credentials/credential-state.ts'
+import { Time } from '../../page/time.tsx'
+import { CREDENTIAL_STATE_OPTIONS, CredentialBadge, CredentialName } from '../frame/credential-parts.tsx'
+import { credentialState } from '../frame/credential-state.ts'
 import { oidcTrustsQuery } from '../routes.ts'
 import { CreateTrustForm, TRUSTS_PATH } from './create-trust-form.tsx'
 import { TokenTest } from './token-test.tsx'
-import { trustColumns } from './trust-columns.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/oidc-trusts')
 
@@ -101,4 +100,58 @@ function RevokeTrust({ trust: { id, name }, onClose }: { trust: Trust; onClose: 
       cannot be used again; you can create the same anew.
     </ConfirmForm>
   )
+}
+
+function trustColumns(onRevoke: (trust: Trust) => void): Column<Trust>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      width: 'minmax(0, 2.5fr)',
+      cell: (trust) => <CredentialName credential={trust} lines={2} />,
+    },
+    {
+      key: 'conditions',
+      header: 'Trusts jobs with',
+      width: 'minmax(0, 3fr)',
+      cell: ({ issuer, conditions }) => (
+        <Stack gap={0}>
+          <Text size="xs" lineClamp={2}>
+            {Object.entries(conditions)
+              .map(([claim, value]) => `${claim}=${[value].flat().join('|')}`)
+              .join(', ')}
+          </Text>
+          <Text size="xs" c="dimmed" lineClamp={1}>
+            {issuer}
+          </Text>
+        </Stack>
+      ),
+    },
+    {
+      key: 'scopes',
+      header: 'Scopes',
+      width: 'minmax(0, 1fr)',
+      from: 'lg',
+      cell: ({ scopes }) => <Text size="xs">{scopes.join(', ')}</Text>,
+    },
+    {
+      key: 'used',
+      header: 'Last used',
+      width: '6.5rem',
+      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : <Text size="sm">Never used</Text>),
+    },
+    { key: 'state', header: 'State', width: '6.5rem', cell: (trust) => <CredentialBadge credential={trust} /> },
+    {
+      key: 'actions',
+      header: 'Actions',
+      width: '5.5rem',
+      align: 'end',
+      cell: (trust) =>
+        credentialState(trust) !== 'revoked' && (
+          <Button variant="default" size="xs" onClick={() => onRevoke(trust)} aria-label={`Revoke ${trust.name}`}>
+            Revoke
+          </Button>
+        ),
+    },
+  ]
 }

@@ -1,18 +1,17 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { IconLogin2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { asApiError } from '../../api/api-error.ts'
+import { asApiError } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
-import { CopyField } from '../../page/copy-field.tsx'
+import { CopyField } from '../../page/copy.tsx'
 import { Page } from '../../page/page.tsx'
-import { QueryView } from '../../page/query-view.tsx'
+import { formatAddress, pages } from '../../page/pages.ts'
+import { QueryView } from '../../page/states.tsx'
 import { singleSignOnQuery } from '../routes.ts'
-import { SSO_PATH } from './provider-settings.ts'
-import { SsoForm } from './sso-form.tsx'
-import { SsoTest } from './sso-test.tsx'
+import { SSO_PATH, SsoForm } from './sso-form.tsx'
 
 /** The organization's own OpenID provider. */
 export function SingleSignOnPage() {
@@ -74,5 +73,33 @@ function RemoveSso({ onClose }: { onClose: () => void }) {
       Sessions that the provider started end at once. Members without a passkey or a password can no longer sign in. The
       client secret is deleted: to set it up again, you need it from the provider.
     </ConfirmForm>
+  )
+}
+
+/** Tries the provider: as oneself, or in a private window as somebody else. */
+function SsoTest() {
+  const { slug: org } = useOrganization()
+  const next = formatAddress(pages.singleSignOn(org))
+  const start = `/app/api/sso/start?${new URLSearchParams({ org, next })}`
+  return (
+    <Paper p="md">
+      <Stack gap="sm">
+        <Title order={2}>Test sign-in</Title>
+        <Text size="sm">
+          Opens the sign-in page of the provider, and brings you back here. It connects your account with the provider,
+          and continues in a session that opens only this organization. What goes wrong is shown on the sign-in page.
+        </Text>
+        <Group>
+          <Button component="a" href={start} variant="default" leftSection={<IconLogin2 size={16} aria-hidden />}>
+            Test sign-in
+          </Button>
+        </Group>
+        <CopyField
+          label="Sign-in address"
+          description="For a private window, and for members of the organization."
+          value={`${location.origin}/sign-in?org=${org}`}
+        />
+      </Stack>
+    </Paper>
   )
 }

@@ -3,8 +3,8 @@ import type { KeyboardEvent, PointerEvent } from 'react'
 import { useState } from 'react'
 import classes from './chart.module.css'
 import { type ChartData, formatDay, valuesAt } from './chart.ts'
+import { SeriesMark } from './legend.tsx'
 import { HEIGHT, type Layout, MARGIN } from './plot.tsx'
-import { SeriesMark } from './time-chart.tsx'
 
 type ChartCursorProps = { chartId: string; label: string; data: ChartData; layout: Layout }
 

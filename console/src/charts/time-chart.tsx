@@ -3,9 +3,10 @@ import { useElementSize } from '@mantine/hooks'
 import { useId, useMemo, useState } from 'react'
 import { ScrollBox } from '../page/sections.tsx'
 import classes from './chart.module.css'
-import { type ChartData, type ChartKind, formatDay, hasValues, type Series } from './chart.ts'
+import { type ChartData, formatDay, hasValues } from './chart.ts'
 import { ChartCursor } from './chart-cursor.tsx'
-import { DASHES, fillOf, HEIGHT, layOut, Plot } from './plot.tsx'
+import { Legend } from './legend.tsx'
+import { HEIGHT, layOut, Plot } from './plot.tsx'
 import { valueAxis } from './scale.ts'
 
 type TimeChartProps = {
@@ -95,43 +96,5 @@ function ChartTable({ label, data: { dates, series, format } }: { label: string;
         </tbody>
       </table>
     </ScrollBox>
-  )
-}
-
-type SeriesMarkProps = { chartId: string; kind: ChartKind; series: Series; index: number }
-
-/** How a series looks in the chart. */
-export function SeriesMark({ chartId, kind, series, index }: SeriesMarkProps) {
-  return (
-    <svg width={16} height={12} aria-hidden className={classes.mark}>
-      {kind === 'lines' ? (
-        <line
-          x1={0}
-          x2={16}
-          y1={6}
-          y2={6}
-          stroke={`var(--shiplock-${series.color})`}
-          strokeWidth={2}
-          strokeDasharray={DASHES[index]}
-        />
-      ) : (
-        <rect width={16} height={12} rx={2} fill={fillOf(chartId, index)} />
-      )}
-    </svg>
-  )
-}
-
-/** The names of the series. A single one is named by the title of the chart. */
-function Legend({ chartId, data: { kind, series } }: { chartId: string; data: ChartData }) {
-  if (series.length < 2) return null
-  return (
-    <ul className={classes.legend}>
-      {series.map((one, index) => (
-        <li key={one.key}>
-          <SeriesMark chartId={chartId} kind={kind} series={one} index={index} />
-          {one.label}
-        </li>
-      ))}
-    </ul>
   )
 }

@@ -1,36 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
-import { api } from '../api/client.ts'
-import { listQuery, readAhead } from '../api/queries.ts'
+import { readAhead } from '../api/queries.ts'
 import { choice, repositoryName, text } from '../list/search-params.ts'
 import { organizationRoute } from '../shell/parent-routes.tsx'
-import { POLICY_MODES, POLICY_TABS, RESULT_STATUSES, type ResultStatus } from './vocabulary.ts'
-
-type ResultFilters = { status?: ResultStatus | undefined; policy?: string | undefined }
-
-/** The latest results of every policy, or of one. */
-export function resultsQuery(org: string, { status, policy }: ResultFilters) {
-  const query = { status, policy_id: policy, limit: 100 }
-  return listQuery('/app/api/orgs/{org}/compliance/results', { path: { org }, query })
-}
-
-/** The result of one policy for one repository. */
-export function resultQuery(org: string, policy: string, repository: string) {
-  return api.queryOptions(
-    'get',
-    '/app/api/orgs/{org}/compliance/results',
-    { params: { path: { org }, query: { policy_id: policy, repository, limit: 1 } } },
-    { enabled: policy !== '' && repository !== '' },
-  )
-}
-
-export function policiesQuery(org: string) {
-  return api.queryOptions('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
-}
-
-export function policyQuery(org: string, id: string) {
-  return api.queryOptions('get', '/app/api/orgs/{org}/policies/{id}', { params: { path: { org, id } } })
-}
+import { policiesQuery, policyQuery, resultQuery, resultsQuery } from './facts/queries.ts'
+import { POLICY_MODES, POLICY_TABS, RESULT_STATUSES } from './facts/vocabulary.ts'
 
 export const complianceRoutes = [
   createRoute({

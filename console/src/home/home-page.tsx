@@ -10,10 +10,10 @@ import { Page } from '../page/page.tsx'
 import { pages } from '../page/pages.ts'
 import { IssueCharts, RunChart } from './charts/charts.tsx'
 import { DeliveryCharts } from './charts/delivery-charts.tsx'
-import classes from './home.module.css'
+import classes from './facts/home.module.css'
+import { DEFAULT_PERIOD, firstStepQueries, PERIODS } from './facts/queries.ts'
 import { BrokenPanel } from './panels/broken-panel.tsx'
 import { UrgentPanel, WaitingPanel } from './panels/panels.tsx'
-import { DEFAULT_PERIOD, firstStepQueries, PERIODS } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/')
 const LABELS = PERIODS.map((days) => ({ value: String(days), label: `${days} days` }))

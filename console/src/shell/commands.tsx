@@ -18,7 +18,7 @@ import { api } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { type PageAddress, pages } from '../page/pages.ts'
 import { lastOrganization, MAIN_PAGES } from './navigation.ts'
-import { showShortcuts } from './shell-dialogs.tsx'
+import { showShortcuts } from './shown-dialog.ts'
 import { useSignOut } from './sign-out.ts'
 
 export type Command = {

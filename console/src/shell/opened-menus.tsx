@@ -12,8 +12,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useOrganization, useSession } from '../api/session.ts'
 import { pages } from '../page/pages.ts'
-import type { MenuButton } from './menus.tsx'
-import { showShortcuts } from './shell-dialogs.tsx'
+import type { MenuButton } from './lazy-menu.tsx'
+import { showShortcuts } from './shown-dialog.ts'
 import { useSignOut } from './sign-out.ts'
 
 const THEMES = [

@@ -12,7 +12,7 @@ import { AppFrame } from './app-frame.tsx'
 import { Keys } from './keys.tsx'
 import { OrganizationMenu } from './menus.tsx'
 import { MAIN_PAGES, NAVIGATION, rememberOrganization } from './navigation.ts'
-import { openCommandPalette } from './shell-dialogs.tsx'
+import { openCommandPalette } from './shown-dialog.ts'
 
 /** The frame around the pages of an organization. */
 export function OrganizationShell() {

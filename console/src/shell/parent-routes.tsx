@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { IconError404 } from '@tabler/icons-react'
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ConfirmIdentityDialog } from '../actions/confirm-identity-dialog.tsx'
 import { listenToKeys } from '../actions/shortcuts.ts'
@@ -43,13 +43,6 @@ export const organizationRoute = createRoute({
   path: 'orgs/$org',
   component: OrganizationShell,
   notFoundComponent: NotFound,
-})
-
-/** The frame of the settings. Every page of the settings is a child of this route. */
-export const settingsRoute = createRoute({
-  getParentRoute: () => organizationRoute,
-  path: 'settings',
-  component: lazyRouteComponent(() => import('../settings/frame/settings-layout.tsx'), 'SettingsLayout'),
 })
 
 /** No page has this address. */

@@ -1,12 +1,9 @@
 import { lazy, Suspense, useState } from 'react'
 import { useShortcuts } from '../actions/shortcuts.ts'
-import { createStore } from '../actions/store.ts'
+import { openCommandPalette, shownDialog, showShortcuts } from './shown-dialog.ts'
 
 const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
 const ShortcutOverview = lazy(async () => ({ default: (await import('./shortcut-overview.tsx')).ShortcutOverview }))
-
-/** Which dialog of the shell is open. */
-const shownDialog = createStore<'search' | 'shortcuts' | null>(null)
 
 const close = () => shownDialog.set(null)
 
@@ -27,14 +24,4 @@ export function ShellDialogs() {
       </Suspense>
     )
   )
-}
-
-/** Opens the search for pages, repositories and actions. */
-export function openCommandPalette(): void {
-  shownDialog.set('search')
-}
-
-/** Opens the list of keyboard shortcuts. */
-export function showShortcuts(): void {
-  shownDialog.set('shortcuts')
 }

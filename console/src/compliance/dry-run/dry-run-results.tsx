@@ -7,9 +7,9 @@ import { formatCount } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { Time } from '../../page/time.tsx'
 import { type ComparedResult, subjectIdOf } from './compare-dry-runs.ts'
-import type { DryRunOutcome } from './dry-run-panel.tsx'
 import classes from './dry-run-results.module.css'
 import { DryRunSummary } from './dry-run-summary.tsx'
+import type { DryRunOutcome } from './use-dry-run.ts'
 
 const FILTERS = {
   all: { label: 'All', shows: () => true },

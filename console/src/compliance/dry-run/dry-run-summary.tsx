@@ -2,7 +2,7 @@ import { Alert, Group, Stack, Table, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconInfoCircle } from '@tabler/icons-react'
 import { ToneBadge } from '../../page/badges.tsx'
 import { formatCount } from '../../page/numbers.ts'
-import type { DryRunOutcome } from './dry-run-panel.tsx'
+import type { DryRunOutcome } from './use-dry-run.ts'
 
 /** What the file decides, and what it would change, in numbers and words. */
 export function DryRunSummary({ outcome, isOutdated }: { outcome: DryRunOutcome; isOutdated: boolean }) {

@@ -14,9 +14,9 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { ComplianceTabs, ModeBadge } from '../compliance-parts.tsx'
-import { policiesQuery } from '../routes.ts'
-import { ENGINE_NAMES, type Policy } from '../vocabulary.ts'
+import { ComplianceTabs, ModeBadge } from '../facts/compliance-parts.tsx'
+import { policiesQuery } from '../facts/queries.ts'
+import { ENGINE_NAMES, type Policy } from '../facts/vocabulary.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance/policies')
 

@@ -5,8 +5,8 @@ import { useEffect } from 'react'
 import { useOrganization } from '../../api/session.ts'
 import { pages } from '../../page/pages.ts'
 import { useDraft } from '../editor/policy-draft.ts'
+import type { PolicyWithFile } from '../facts/vocabulary.ts'
 import { PolicyEditor } from '../new-policy/policy-editor.tsx'
-import type { PolicyWithFile } from '../vocabulary.ts'
 
 /** Edits the file of a policy of the organization. */
 export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {

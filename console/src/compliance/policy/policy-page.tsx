@@ -13,10 +13,10 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { LineSkeleton, QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { ModeBadge } from '../compliance-parts.tsx'
 import { CodeEditor } from '../editor/lazy-editor.tsx'
-import { policyQuery } from '../routes.ts'
-import { ENGINE_NAMES, type PolicyTab, type PolicyWithFile } from '../vocabulary.ts'
+import { ModeBadge } from '../facts/compliance-parts.tsx'
+import { policyQuery } from '../facts/queries.ts'
+import { ENGINE_NAMES, type PolicyTab, type PolicyWithFile } from '../facts/vocabulary.ts'
 import { PolicyResultsTab } from './policy-results-tab.tsx'
 
 const PolicyEditTab = lazy(() => import('./policy-edit-tab.tsx'))

@@ -10,14 +10,14 @@ import { Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { resultsQuery } from '../routes.ts'
+import { resultsQuery } from '../facts/queries.ts'
 import {
   type ComplianceResult,
   type PolicyWithFile,
   RESULT_STATUS_NAMES,
   RESULT_STATUSES,
   type ResultStatus,
-} from '../vocabulary.ts'
+} from '../facts/vocabulary.ts'
 
 type PolicyResultsTabProps = { policy: PolicyWithFile; status: ResultStatus | undefined }
 

@@ -5,10 +5,10 @@ import { useOrganization } from '../../api/session.ts'
 import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
-import { ModeBadge } from '../compliance-parts.tsx'
 import classes from '../dry-run/dry-run-results.module.css'
 import { CompareFiles } from '../editor/lazy-editor.tsx'
-import type { PolicyWithFile } from '../vocabulary.ts'
+import { ModeBadge } from '../facts/compliance-parts.tsx'
+import type { PolicyWithFile } from '../facts/vocabulary.ts'
 
 type Version = Schema<'PolicyVersion'>
 type VersionsTabProps = { policy: PolicyWithFile; earlier: string | undefined; later: string | undefined }

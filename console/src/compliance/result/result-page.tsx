@@ -9,8 +9,8 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty, QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { policyQuery, resultQuery } from '../routes.ts'
-import type { ComplianceResult } from '../vocabulary.ts'
+import { policyQuery, resultQuery } from '../facts/queries.ts'
+import type { ComplianceResult } from '../facts/vocabulary.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance/results')
 

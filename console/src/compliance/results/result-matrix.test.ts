@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ComplianceResult } from '../vocabulary.ts'
+import type { ComplianceResult } from '../facts/vocabulary.ts'
 import { matrixOf } from './result-matrix.ts'
 
 const result = (repository: string, policy: string) =>

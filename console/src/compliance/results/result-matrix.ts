@@ -1,4 +1,4 @@
-import type { ComplianceResult } from '../vocabulary.ts'
+import type { ComplianceResult } from '../facts/vocabulary.ts'
 
 /** A repository with its results by the id of their policy. */
 export type MatrixRow = { repository: string; results: Map<string, ComplianceResult> }

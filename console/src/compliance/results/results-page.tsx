@@ -13,9 +13,9 @@ import { formatCount } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
-import { ComplianceTabs } from '../compliance-parts.tsx'
-import { policiesQuery, resultsQuery } from '../routes.ts'
-import { type ComplianceResult, RESULT_STATUS_NAMES, RESULT_STATUSES } from '../vocabulary.ts'
+import { ComplianceTabs } from '../facts/compliance-parts.tsx'
+import { policiesQuery, resultsQuery } from '../facts/queries.ts'
+import { type ComplianceResult, RESULT_STATUS_NAMES, RESULT_STATUSES } from '../facts/vocabulary.ts'
 import { type MatrixColumn, type MatrixRow, matrixOf } from './result-matrix.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance')

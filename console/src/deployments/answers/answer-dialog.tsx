@@ -2,8 +2,8 @@ import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { formatCount } from '../../page/numbers.ts'
-import { DeploymentStateBadge } from '../deployment-parts.tsx'
-import { type Deployment, fullStateOf } from '../deployment-state.ts'
+import { DeploymentStateBadge } from '../facts/deployment-parts.tsx'
+import { type Deployment, fullStateOf } from '../facts/deployment-state.ts'
 import {
   ANSWER_LABELS,
   type AnswerKind,
@@ -14,8 +14,8 @@ import {
   REASON_MAX,
   reasonMistake,
 } from './answer-options.ts'
-import { useSendAnswer } from './answer-panel.tsx'
 import { AnswerRecord } from './answer-record.tsx'
+import { useSendAnswer } from './use-send-answer.ts'
 
 const TITLES: Record<AnswerKind, string> = {
   approve: 'Approve deployment',

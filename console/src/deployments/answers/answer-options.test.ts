@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Permission } from '../../api/session.ts'
-import type { Deployment } from '../deployment-state.ts'
+import type { Deployment } from '../facts/deployment-state.ts'
 import { answerOptions, blockingPolicies, type Decision, reasonMistake } from './answer-options.ts'
 
 const WAITING = { status: 'pending_approval', custom_rule_state: 'pending', policy_evaluation: null }

@@ -1,7 +1,7 @@
 import { asApiError, type Schema } from '../../api/client.ts'
 import type { Permission } from '../../api/session.ts'
 import { PERMISSION_NAMES } from '../../page/names.ts'
-import type { Deployment } from '../deployment-state.ts'
+import type { Deployment } from '../facts/deployment-state.ts'
 
 export const ANSWER_LABELS: Record<AnswerKind, string> = {
   approve: 'Approve',

@@ -2,7 +2,7 @@ import { Alert, List, Stack, Text } from '@mantine/core'
 import { IconShieldX } from '@tabler/icons-react'
 import { useSession } from '../../api/session.ts'
 import { Facts } from '../../page/sections.tsx'
-import { type Deployment, versionOf } from '../deployment-state.ts'
+import { type Deployment, versionOf } from '../facts/deployment-state.ts'
 import { type AnswerKind, blockingPolicies, type Decision } from './answer-options.ts'
 
 const DECISIONS: Record<AnswerKind, string> = {

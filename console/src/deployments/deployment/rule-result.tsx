@@ -6,7 +6,7 @@ import { Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { TextBlock } from '../../page/text-block.tsx'
 import type { Decision } from '../answers/answer-options.ts'
-import { type Deployment, type EvidencePage, evidencePages } from '../deployment-state.ts'
+import { type Deployment, type EvidencePage, evidencePages } from '../facts/deployment-state.ts'
 import classes from './deployment.module.css'
 
 type Rule = NonNullable<Decision['policies'][number]['rules']>[number]

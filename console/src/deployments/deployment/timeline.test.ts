@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Decision } from '../answers/answer-options.ts'
-import type { Deployment } from '../deployment-state.ts'
+import type { Deployment } from '../facts/deployment-state.ts'
 import { timelineOf } from './timeline.ts'
 
 const at = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`

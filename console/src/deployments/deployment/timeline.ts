@@ -1,6 +1,6 @@
 import type { Tone } from '../../page/badges.tsx'
 import type { Decision } from '../answers/answer-options.ts'
-import type { Deployment } from '../deployment-state.ts'
+import type { Deployment } from '../facts/deployment-state.ts'
 
 /** Something that happened to a deployment. */
 export type TimelineEntry = {

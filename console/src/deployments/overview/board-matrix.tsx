@@ -6,10 +6,10 @@ import { Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { ScrollBox } from '../../page/sections.tsx'
 import { Time } from '../../page/time.tsx'
-import { DeploymentStateBadge } from '../deployment-parts.tsx'
-import { stateOf, versionOf } from '../deployment-state.ts'
+import type { BoardCell, BoardDeployment, BoardRow } from '../facts/board.ts'
+import { DeploymentStateBadge } from '../facts/deployment-parts.tsx'
+import { stateOf, versionOf } from '../facts/deployment-state.ts'
 import classes from './board.module.css'
-import type { BoardCell, BoardDeployment, BoardRow } from './board.ts'
 
 const ROW_HEIGHT = 78
 const COLUMNS_MAX = 8

@@ -11,9 +11,15 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
-import { DeploymentStateBadge, NoDeployments } from '../deployment-parts.tsx'
-import { DEPLOYMENT_STATUSES, type Deployment, fullStateOf, STATUS_NAMES, versionOf } from '../deployment-state.ts'
-import { deploymentsQuery } from '../routes.ts'
+import { DeploymentStateBadge, NoDeployments } from '../facts/deployment-parts.tsx'
+import {
+  DEPLOYMENT_STATUSES,
+  type Deployment,
+  fullStateOf,
+  STATUS_NAMES,
+  versionOf,
+} from '../facts/deployment-state.ts'
+import { deploymentsQuery } from '../facts/queries.ts'
 import { BoardView } from './board-view.tsx'
 import classes from './deployments-page.module.css'
 

@@ -12,8 +12,8 @@ import { formatCount, formatPercent } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { Problem } from '../../page/states.tsx'
 import { formatDuration } from '../../page/time.tsx'
-import classes from '../home.module.css'
-import { chartQueries } from '../routes.ts'
+import classes from '../facts/home.module.css'
+import { chartQueries } from '../facts/queries.ts'
 import { compare } from './trends.ts'
 
 const ICONS = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconArrowRight }

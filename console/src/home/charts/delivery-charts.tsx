@@ -5,7 +5,7 @@ import { Link } from '../../page/link.tsx'
 import { formatCount, formatPercent, LOCALE } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { formatDuration } from '../../page/time.tsx'
-import { chartQueries } from '../routes.ts'
+import { chartQueries } from '../facts/queries.ts'
 import { ChartCard, Comparison } from './charts.tsx'
 import { rateByWeek } from './trends.ts'
 

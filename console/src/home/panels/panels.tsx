@@ -10,8 +10,8 @@ import { formatCompact, formatCount } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import classes from '../home.module.css'
-import { URGENT_SHOWN, urgentQueries, waitingQuery } from '../routes.ts'
+import classes from '../facts/home.module.css'
+import { URGENT_SHOWN, urgentQueries, waitingQuery } from '../facts/queries.ts'
 
 const SHOWN = 5
 

@@ -4,8 +4,8 @@ import { PersonName, StatusBadge, ToneBadge } from '../../page/badges.tsx'
 import { ExternalLink, Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { Section } from '../../page/sections.tsx'
-import { type Change, shortSha } from '../change-words.ts'
-import classes from '../rows.module.css'
+import { type Change, shortSha } from '../facts/change-words.ts'
+import classes from '../facts/rows.module.css'
 
 type Commit = Change['commits']['list'][number]
 

@@ -11,9 +11,16 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { authorOf, DEVIATION_WORDS, DEVIATIONS, LANDED_BY_NAMES, type ListedChange, titleOf } from '../change-words.ts'
-import { DeviationBadges, ProvenanceTabs } from '../provenance-parts.tsx'
-import { changesQuery, isWholeSha } from '../routes.ts'
+import {
+  authorOf,
+  DEVIATION_WORDS,
+  DEVIATIONS,
+  LANDED_BY_NAMES,
+  type ListedChange,
+  titleOf,
+} from '../facts/change-words.ts'
+import { DeviationBadges, ProvenanceTabs } from '../facts/provenance-parts.tsx'
+import { changesQuery, isWholeSha } from '../facts/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance')
 

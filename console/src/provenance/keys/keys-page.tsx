@@ -9,8 +9,8 @@ import { Page } from '../../page/page.tsx'
 import { Facts } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { ProvenanceTabs } from '../provenance-parts.tsx'
-import { signingKeysQuery } from '../routes.ts'
+import { ProvenanceTabs } from '../facts/provenance-parts.tsx'
+import { signingKeysQuery } from '../facts/queries.ts'
 
 type SigningKey = Schema<'SigningKeys'>['keys'][number]
 

@@ -12,9 +12,9 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { shortSha } from '../change-words.ts'
-import { ProvenanceTabs } from '../provenance-parts.tsx'
-import { lineagesQuery } from '../routes.ts'
+import { shortSha } from '../facts/change-words.ts'
+import { ProvenanceTabs } from '../facts/provenance-parts.tsx'
+import { lineagesQuery } from '../facts/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance/lineage')
 

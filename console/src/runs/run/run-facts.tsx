@@ -9,9 +9,9 @@ import { pages } from '../../page/pages.ts'
 import { Facts } from '../../page/sections.tsx'
 import { TextBlock } from '../../page/text-block.tsx'
 import { Time } from '../../page/time.tsx'
+import { RunDuration } from '../facts/run-parts.tsx'
 import { byKind, kindLook } from '../reports/attestation-view.tsx'
 import type { Report } from '../reports/report-list.tsx'
-import { RunDuration } from '../run-parts.tsx'
 import classes from './run-facts.module.css'
 
 const SHA_SHOWN = 10

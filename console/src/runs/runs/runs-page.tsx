@@ -13,9 +13,9 @@ import { pages } from '../../page/pages.ts'
 import { titleOf } from '../../page/reported-text.ts'
 import { Empty } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
-import { runsQuery } from '../routes.ts'
-import { AnomalyBadges, RunDuration } from '../run-parts.tsx'
-import { RUN_STATUSES } from '../run-status.ts'
+import { runsQuery } from '../facts/queries.ts'
+import { AnomalyBadges, RunDuration } from '../facts/run-parts.tsx'
+import { RUN_STATUSES } from '../facts/run-status.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/runs')
 const STATUSES = RUN_STATUSES.map((status) => ({ value: status, label: statusLook(status).label }))

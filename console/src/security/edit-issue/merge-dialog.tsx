@@ -8,7 +8,7 @@ import { severityLook, statusLook } from '../../page/badges.tsx'
 import { oneLine } from '../../page/reported-text.ts'
 import { LineSkeleton } from '../../page/states.tsx'
 import { placeText } from '../facts/names.ts'
-import type { Issue } from '../searches.ts'
+import type { Issue } from '../facts/searches.ts'
 import { useEditIssue } from './use-edit-issue.ts'
 
 type MergeDialogProps = { issue: Issue; opened: boolean; onClose: () => void }

@@ -7,7 +7,7 @@ import { formatPercent } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Empty } from '../../page/states.tsx'
-import { ALERT_SEVERITIES } from '../searches.ts'
+import { ALERT_SEVERITIES } from './searches.ts'
 
 type Intel = Schema<'Issue'>['intel']
 

@@ -6,7 +6,7 @@ import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Time } from '../../page/time.tsx'
 import { placeText } from '../facts/names.ts'
-import type { Finding } from '../searches.ts'
+import type { Finding } from '../facts/searches.ts'
 
 /** The columns of the list of findings. */
 export function findingColumns(org: string): Column<Finding>[] {

@@ -18,7 +18,7 @@ import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { LineSkeleton, Problem } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
-import type { Issue } from '../searches.ts'
+import type { Issue } from '../facts/searches.ts'
 import { UndoTriageButton } from '../triage/triage-list.tsx'
 import { type HistoryEvent, historyOf } from './history-events.ts'
 

@@ -5,7 +5,7 @@ import { ChoiceFilter, Filters, RepositoryFilter, TextFilter } from '../../list/
 import { severityLook, statusLook } from '../../page/badges.tsx'
 import { PROVIDER_NAMES, PROVIDERS } from '../../page/names.ts'
 import { KIND_NAMES } from '../facts/names.ts'
-import { type IssueSearch, KINDS, SEVERITIES, STATUSES } from '../searches.ts'
+import { type IssueSearch, KINDS, SEVERITIES, STATUSES } from '../facts/searches.ts'
 
 const YES_NO = [
   { value: 'yes', label: 'Yes' },

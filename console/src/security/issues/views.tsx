@@ -8,7 +8,7 @@ import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { pages } from '../../page/pages.ts'
 import { describeProblem } from '../../page/states.tsx'
-import { type IssueSearch, isSameSearch } from '../searches.ts'
+import { type IssueSearch, isSameSearch } from '../facts/searches.ts'
 import classes from './views.module.css'
 
 const PATH = '/app/api/orgs/{org}/saved-views'

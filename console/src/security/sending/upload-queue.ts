@@ -29,9 +29,9 @@ export function queuedItems(): readonly UploadItem[] {
   return queue.get()
 }
 
-type Sender = { org: string; userId: string; target: UploadTarget }
+export type Sender = { org: string; userId: string; target: UploadTarget }
 
-function addToQueue(files: readonly ReportFile[], sender: Sender): void {
+export function addToQueue(files: readonly ReportFile[], sender: Sender): void {
   const batch = crypto.randomUUID()
   const added = files.map(({ file, path }): UploadItem => {
     return { id: crypto.randomUUID(), batch, file, path, ...sender, ...FRESH }
@@ -44,7 +44,7 @@ export function changeItem(id: string, changes: Partial<UploadItem>): void {
 }
 
 /** Failed files wait again. */
-function requeue(items: readonly UploadItem[]): void {
+export function requeue(items: readonly UploadItem[]): void {
   const ids = new Set(items.map(({ id }) => id))
   setItems(queue.get().map((item) => (ids.has(item.id) ? { ...item, ...FRESH, sha256: item.sha256 } : item)))
 }
@@ -87,22 +87,4 @@ function describeWork(items: readonly UploadItem[]) {
     path: formatAddress(pages.uploads(first.org)),
     needsTab: isSending,
   }
-}
-
-/** Begins to hash and send files. */
-export function startUploads(files: readonly ReportFile[], sender: Sender): void {
-  addToQueue(files, sender)
-  void run()
-}
-
-/** Tries failed files again. */
-export function retryUploads(items: readonly UploadItem[]): void {
-  requeue(items)
-  void run()
-}
-
-/** Hashing and sending are loaded with the first file. */
-async function run(): Promise<void> {
-  const { runUploads } = await import('./send-report.ts')
-  runUploads()
 }

@@ -13,9 +13,9 @@ import { Facts, Section } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { DownloadButton, findingsSearch, issuesSearch } from '../sending/download-button.tsx'
+import { uploadQuery } from '../sending/queries.ts'
 import type { SecurityUpload } from '../sending/upload-item.ts'
 import { FORMAT_NAMES, ORIGIN_NAMES } from '../sending/upload-words.ts'
-import { uploadQuery } from '../uploads/routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/uploads/$id')
 const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const

@@ -1,12 +1,11 @@
 import { Alert, Button, Group, List, Paper, Stack, Text } from '@mantine/core'
 import { IconFileAlert, IconFiles, IconFolderOpen, IconUpload } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { type ChangeEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { api } from '../../api/client.ts'
 import { useSession } from '../../api/session.ts'
 import { formatCount, formatSize } from '../../page/numbers.ts'
-import { usageQuery } from '../../settings/routes.ts'
 import { chosenFiles, droppedFiles, type ReportFile, type Selection } from '../sending/dropped-files.ts'
-import { startUploads } from '../sending/upload-queue.ts'
+import { startUploads } from '../sending/start-uploads.ts'
 import classes from './upload-area.module.css'
 import { targetProblems, UploadTargetFields, useUploadTarget } from './upload-target-fields.tsx'
 
@@ -96,7 +95,7 @@ export function UploadArea({ org }: { org: string }) {
 }
 
 function SizeLimit({ org }: { org: string }) {
-  const { data } = useQuery(usageQuery(org))
+  const { data } = api.useQuery('get', '/app/api/orgs/{org}/usage', { params: { path: { org } } })
   return data ? `Up to ${formatSize(data.data.maximums.security_report_bytes)} each.` : null
 }
 

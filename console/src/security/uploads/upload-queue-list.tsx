@@ -7,8 +7,9 @@ import { Link } from '../../page/link.tsx'
 import { formatCount, formatPercent, formatSize } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { findingsSearch, issuesSearch } from '../sending/download-button.tsx'
+import { retryUploads } from '../sending/start-uploads.ts'
 import { ACTIVE_PHASES, isOneOf, type SecurityUpload, type UploadItem } from '../sending/upload-item.ts'
-import { removeItems, retryUploads, useUploadQueue } from '../sending/upload-queue.ts'
+import { removeItems, useUploadQueue } from '../sending/upload-queue.ts'
 import classes from './upload-queue-list.module.css'
 
 /** Longer lists draw only what is on the screen. */

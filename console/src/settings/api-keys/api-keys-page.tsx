@@ -15,7 +15,7 @@ import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { CREDENTIAL_STATE_OPTIONS, CredentialBadge, CredentialName } from '../frame/credential-parts.tsx'
 import { credentialState } from '../frame/credential-state.ts'
-import { apiKeysQuery } from '../routes.ts'
+import { apiKeysQuery } from '../frame/queries.ts'
 import { CreateApiKeyForm, type CreatedKey, ShownApiKey } from './create-api-key.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/api-keys')

@@ -10,7 +10,7 @@ import { Empty } from '../../page/states.tsx'
 import { formatTime } from '../../page/time.tsx'
 import { auditColumns } from './audit-columns.tsx'
 import { ACTIONS, describeAction, nameOf, OBJECT_TYPES, PRINCIPAL_NAMES, PRINCIPAL_TYPES } from './audit-vocabulary.ts'
-import { type AuditSearch, auditLogQuery, toAuditFilters } from './routes.ts'
+import { type AuditSearch, auditLogQuery, toAuditFilters } from './queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/audit-log')
 

@@ -14,9 +14,9 @@ import { pages } from '../../page/pages.ts'
 import { Empty, QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { ConnectMenu } from '../connect/connect-menu.tsx'
-import { CODE_HOSTS_PATH, WAITING_PATH, type WaitingInstallation } from './connection.ts'
+import { CODE_HOSTS_PATH, WAITING_PATH, type WaitingInstallation } from '../connect/connection.ts'
+import { connectionsQuery } from '../connect/queries.ts'
 import { ConnectionCard } from './connection-card.tsx'
-import { connectionsQuery } from './routes.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/code-hosts')
 

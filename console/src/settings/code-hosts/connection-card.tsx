@@ -11,7 +11,7 @@ import { formatCount } from '../../page/numbers.ts'
 import { Time } from '../../page/time.tsx'
 import { AccountForm } from '../connect/account-form.tsx'
 import { type AccountProvider, PROVIDER_ICONS } from '../connect/account-hosts.ts'
-import { CODE_HOST_PATH, type Connection, phaseText } from './connection.ts'
+import { CODE_HOST_PATH, type Connection, phaseText } from '../connect/connection.ts'
 
 /** One connected account: how current it is, and what can be done. */
 export function ConnectionCard({ connection }: { connection: Connection }) {

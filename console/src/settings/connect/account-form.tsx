@@ -8,8 +8,8 @@ import type { paths } from '../../api/schema.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { PROVIDER_NAMES } from '../../page/names.ts'
-import { CODE_HOSTS_PATH, type Connection } from '../code-hosts/connection.ts'
 import { ACCOUNT_HOSTS, type AccountProvider, type CredentialsKind, type Field } from './account-hosts.ts'
+import { CODE_HOSTS_PATH, type Connection } from './connection.ts'
 
 type AccountFormProps = {
   provider: AccountProvider

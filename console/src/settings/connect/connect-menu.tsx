@@ -7,9 +7,9 @@ import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { PROVIDER_NAMES, type Provider } from '../../page/names.ts'
-import { SETUP_PATH } from '../code-hosts/connection.ts'
 import { AccountForm, ReachNotice } from './account-form.tsx'
 import { PROVIDER_ICONS } from './account-hosts.ts'
+import { SETUP_PATH } from './connection.ts'
 
 const ACCOUNT_PROVIDERS = ['gitlab', 'bitbucket', 'azure'] as const satisfies Provider[]
 

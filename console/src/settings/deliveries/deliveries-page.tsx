@@ -17,8 +17,8 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { DELIVERY_STATUSES, type Delivery, eventText } from '../code-hosts/connection.ts'
-import { deliveriesQuery } from '../code-hosts/routes.ts'
+import { DELIVERY_STATUSES, type Delivery, eventText } from '../connect/connection.ts'
+import { deliveriesQuery } from '../connect/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/code-hosts/deliveries')
 

@@ -13,12 +13,10 @@ import {
   Title,
 } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { policiesQuery } from '../../compliance/routes.ts'
 import { formatCount } from '../../page/numbers.ts'
 import { type GateSettings, matchesGlob } from './gate-settings.ts'
 
@@ -42,7 +40,7 @@ type GateFormProps = {
 /** The settings of a gate, with what its patterns match. */
 export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
   const { slug: org } = useOrganization()
-  const policies = useQuery(policiesQuery(org))
+  const policies = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
   const names = (policies.data?.data ?? []).filter(({ path }) => path === null).map(({ name }) => name)
   const gateForm = useApiForm({
     initialValues: { ...gate, repository: gate.repository ?? '', branch: gate.branch ?? '', reason: '' },

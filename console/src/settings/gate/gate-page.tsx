@@ -13,9 +13,9 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { gateQuery, gateVersionsQuery } from '../gates/routes.ts'
 import { GateForm } from './gate-form.tsx'
 import { type Gate, type GateSettings, gateChanges, gateFacts, settingsOf } from './gate-settings.ts'
+import { gateQuery, gateVersionsQuery } from './queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates/$id')
 

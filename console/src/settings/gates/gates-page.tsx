@@ -12,7 +12,7 @@ import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { describeApprovals, type Gate } from '../gate/gate-settings.ts'
-import { gatesQuery } from './routes.ts'
+import { gatesQuery } from '../gate/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates')
 

@@ -8,7 +8,7 @@ import { CopyField } from '../../page/copy.tsx'
 import { PERMISSION_NAMES } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
 import { QueryView } from '../../page/states.tsx'
-import { organizationQuery } from '../routes.ts'
+import { organizationQuery } from '../frame/queries.ts'
 
 const PATH = '/app/api/orgs/{org}'
 

@@ -12,8 +12,8 @@ import { wholeList } from '../../list/list-page.ts'
 import { CopyField } from '../../page/copy.tsx'
 import { Empty } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
+import { invitationsQuery } from '../frame/queries.ts'
 import { RoleSelect } from '../roles/role-select.tsx'
-import { invitationsQuery } from '../routes.ts'
 
 const PATH = '/app/api/orgs/{org}/invitations'
 

@@ -15,7 +15,7 @@ import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { CREDENTIAL_STATE_OPTIONS, CredentialBadge, CredentialName } from '../frame/credential-parts.tsx'
 import { credentialState } from '../frame/credential-state.ts'
-import { oidcTrustsQuery } from '../routes.ts'
+import { oidcTrustsQuery } from '../frame/queries.ts'
 import { CreateTrustForm, TRUSTS_PATH } from './create-trust-form.tsx'
 import { TokenTest } from './token-test.tsx'
 

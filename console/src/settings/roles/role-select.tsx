@@ -2,7 +2,7 @@ import { NativeSelect, type NativeSelectProps } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type Permission, useOrganization } from '../../api/session.ts'
 import { PERMISSION_NAMES } from '../../page/names.ts'
-import { rolesQuery } from '../routes.ts'
+import { rolesQuery } from '../frame/queries.ts'
 
 export const ROLES_PATH = '/app/api/orgs/{org}/roles'
 

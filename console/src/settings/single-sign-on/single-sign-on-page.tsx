@@ -10,7 +10,7 @@ import { CopyField } from '../../page/copy.tsx'
 import { Page } from '../../page/page.tsx'
 import { formatAddress, pages } from '../../page/pages.ts'
 import { QueryView } from '../../page/states.tsx'
-import { singleSignOnQuery } from '../routes.ts'
+import { singleSignOnQuery } from '../frame/queries.ts'
 import { SSO_PATH, SsoForm } from './sso-form.tsx'
 
 /** The organization's own OpenID provider. */

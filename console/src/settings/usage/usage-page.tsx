@@ -7,7 +7,7 @@ import { formatCount, formatPercent, formatSize } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
-import { usageQuery } from '../routes.ts'
+import { usageQuery } from '../frame/queries.ts'
 
 const FEATURES: Record<Feature, string> = {
   api_access: 'API access',

@@ -8,11 +8,10 @@ import { sessionQuery } from '../../api/session.ts'
 import { pages } from '../../page/pages.ts'
 import { LineSkeleton, Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { useEnterConsole } from '../enter-console.ts'
-import { Entrance } from '../entrance.tsx'
+import { useEnterConsole } from '../frame/enter-console.ts'
+import { Entrance } from '../frame/entrance.tsx'
+import { forgetLinkToken, inspectLink, keepLinkToken, type Link, readLinkToken } from './link.ts'
 import { NewAccountForm } from './new-account-form.tsx'
-
-const KEPT = 'shiplock-link'
 
 /** The page that a link opens: it says what the link does before anything is entered. */
 export function JoinPage() {
@@ -137,27 +136,4 @@ function SignInButton({ token, children }: { token: string; children: ReactNode 
     void navigate({ to: '/sign-in', search: { next: '/join' } })
   }
   return <Button onClick={signIn}>{children}</Button>
-}
-
-/** What a setup link, an invitation or a reset link does, as the API describes it. */
-export type Link = NonNullable<Awaited<ReturnType<typeof inspectLink>>>
-
-/** Reads what a link does, without using it. */
-async function inspectLink(token: string) {
-  const { data } = await client.POST('/app/api/links/inspect', { body: { token } })
-  return data?.data
-}
-
-/** The token in the address of a link: browsers do not send this part to servers. */
-function readLinkToken(): string {
-  return new URLSearchParams(location.hash.slice(1)).get('token') ?? sessionStorage.getItem(KEPT) ?? ''
-}
-
-/** Keeps the token of this tab while its user signs in, which may lead to other sites and back. */
-function keepLinkToken(token: string): void {
-  sessionStorage.setItem(KEPT, token)
-}
-
-function forgetLinkToken(): void {
-  sessionStorage.removeItem(KEPT)
 }

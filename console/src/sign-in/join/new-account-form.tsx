@@ -5,7 +5,7 @@ import { FormProblem, NewPasswordInput, useAttempt } from '../../actions/attempt
 import { createPasskey, passkeyObstacle } from '../../actions/passkeys.ts'
 import { client } from '../../api/client.ts'
 import { deviceName } from '../../page/device-name.ts'
-import type { Link } from './join-page.tsx'
+import type { Link } from './link.ts'
 
 type NewAccountProps = { link: Link; token: string; onAccepted: (organization: string | null) => void }
 

@@ -3,8 +3,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { FormProblem, useAttempt } from '../../actions/attempt.tsx'
 import { asApiError, client } from '../../api/client.ts'
-import { useEnterConsole } from '../enter-console.ts'
-import { Entrance, PasskeyButton } from '../entrance.tsx'
+import { useEnterConsole } from '../frame/enter-console.ts'
+import { Entrance, PasskeyButton } from '../frame/entrance.tsx'
 import { describeSingleSignOnError, SingleSignOn } from './single-sign-on.tsx'
 
 const route = getRouteApi('/sign-in')

@@ -3,7 +3,7 @@ import { IconBuildingCommunity } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { FormProblem, useAttempt } from '../../actions/attempt.tsx'
 import { api, client } from '../../api/client.ts'
-import { ownPath } from '../enter-console.ts'
+import { ownPath } from '../frame/enter-console.ts'
 
 const ICON = <IconBuildingCommunity size={16} aria-hidden />
 

@@ -1,7 +1,7 @@
 import { IconEye, IconShieldCheck } from '@tabler/icons-react'
-import { ToneBadge } from '../page/badges.tsx'
-import { PageTab, PageTabs } from '../page/page.tsx'
-import { pages } from '../page/pages.ts'
+import { ToneBadge } from '../../page/badges.tsx'
+import { PageTab, PageTabs } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import type { Policy } from './vocabulary.ts'
 
 const TABS = [

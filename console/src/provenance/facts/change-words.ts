@@ -1,4 +1,4 @@
-import type { Schema } from '../api/client.ts'
+import type { Schema } from '../../api/client.ts'
 
 export type Change = Schema<'Change'>
 export type ListedChange = Schema<'ListedChange'>

@@ -8,11 +8,11 @@ import {
   IconRocket,
   IconShieldX,
 } from '@tabler/icons-react'
-import { useOrganization, usePermission } from '../api/session.ts'
-import { ToneBadge } from '../page/badges.tsx'
-import { ButtonLink } from '../page/link.tsx'
-import { pages } from '../page/pages.ts'
-import { Empty } from '../page/states.tsx'
+import { useOrganization, usePermission } from '../../api/session.ts'
+import { ToneBadge } from '../../page/badges.tsx'
+import { ButtonLink } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
+import { Empty } from '../../page/states.tsx'
 import type { DeploymentState } from './deployment-state.ts'
 
 const ICONS = {

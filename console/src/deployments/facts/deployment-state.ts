@@ -1,5 +1,5 @@
-import type { Schema } from '../api/client.ts'
-import type { Tone } from '../page/badges.tsx'
+import type { Schema } from '../../api/client.ts'
+import type { Tone } from '../../page/badges.tsx'
 
 const STATES: Record<Exclude<Deployment['status'], 'pending_approval'>, DeploymentState> = {
   approved: { label: 'Approved', tone: 'success', icon: 'done' },

@@ -1,8 +1,8 @@
 import { Box, Group, Text, Tooltip } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { ToneBadge } from '../page/badges.tsx'
-import { PageTab, PageTabs } from '../page/page.tsx'
-import { pages } from '../page/pages.ts'
+import { ToneBadge } from '../../page/badges.tsx'
+import { PageTab, PageTabs } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { DEVIATION_WORDS, type Deviation } from './change-words.ts'
 
 const TABS = [

@@ -1,4 +1,4 @@
-import type { Schema } from '../api/client.ts'
+import type { Schema } from '../../api/client.ts'
 
 type RunStatus = Schema<'PipelineRun'>['status']
 

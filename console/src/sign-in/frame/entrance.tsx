@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { type ReactNode, useEffect } from 'react'
-import { FormProblem, useAttempt } from '../actions/attempt.tsx'
-import { askForPasskey, passkeyObstacle } from '../actions/passkeys.ts'
-import { client } from '../api/client.ts'
-import { Logo } from '../page/page.tsx'
+import { FormProblem, useAttempt } from '../../actions/attempt.tsx'
+import { askForPasskey, passkeyObstacle } from '../../actions/passkeys.ts'
+import { client } from '../../api/client.ts'
+import { Logo } from '../../page/page.tsx'
 import classes from './entrance.module.css'
 
 type EntranceProps = {

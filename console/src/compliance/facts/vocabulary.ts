@@ -1,5 +1,5 @@
-import type { Schema } from '../api/client.ts'
-import type { operations } from '../api/schema.ts'
+import type { Schema } from '../../api/client.ts'
+import type { operations } from '../../api/schema.ts'
 
 export const RESULT_STATUSES = ['failing', 'warning', 'passing', 'not_evaluated'] as const satisfies ResultStatus[]
 export const POLICY_MODES = ['enforce', 'monitor'] as const satisfies Policy['mode'][]

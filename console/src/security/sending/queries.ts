@@ -1,15 +1,13 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { api } from '../../api/client.ts'
-import { listQuery, readAhead } from '../../api/queries.ts'
+import { listQuery } from '../../api/queries.ts'
 import { choice, repositoryName, text } from '../../list/search-params.ts'
 import { PROVIDERS } from '../../page/names.ts'
-import { organizationRoute } from '../../shell/parent-routes.tsx'
-import { FORMATS, isBeingRead, UPLOAD_STATUSES } from '../sending/upload-words.ts'
+import { FORMATS, isBeingRead, UPLOAD_STATUSES } from './upload-words.ts'
 
 const READING_MS = 2000
 
-const UploadSearch = v.object({
+export const UploadSearch = v.object({
   // The filters of the list.
   status: choice(UPLOAD_STATUSES),
   repository: repositoryName(),
@@ -40,20 +38,3 @@ export function uploadQuery(org: string, id: string) {
     { refetchInterval: ({ state }) => (isBeingRead(state.data?.data) ? READING_MS : false) },
   )
 }
-
-export const uploadRoutes = [
-  createRoute({
-    getParentRoute: () => organizationRoute,
-    path: 'security/uploads',
-    validateSearch: UploadSearch,
-    loaderDeps: ({ search: { status, repository } }) => ({ status, repository }),
-    loader: (loader) => readAhead(loader, [uploadsQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./uploads-page.tsx'), 'UploadsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => organizationRoute,
-    path: 'security/uploads/$id',
-    loader: (loader) => readAhead(loader, [uploadQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('../upload/upload-page.tsx'), 'UploadPage'),
-  }),
-] as const

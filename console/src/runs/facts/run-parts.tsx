@@ -1,5 +1,5 @@
 import { Badge, Group, Tooltip } from '@mantine/core'
-import { formatDuration, useNow } from '../page/time.tsx'
+import { formatDuration, useNow } from '../../page/time.tsx'
 
 const REASONS: Record<string, [label: string, explanation: string]> = {
   slower_than_usual: ['Slower than usual', 'It took longer than 95% of the successful runs before it.'],

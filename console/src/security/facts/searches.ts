@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { Schema } from '../api/client.ts'
-import { choice, day, repositoryName, text } from '../list/search-params.ts'
-import { PROVIDERS } from '../page/names.ts'
+import type { Schema } from '../../api/client.ts'
+import { choice, day, repositoryName, text } from '../../list/search-params.ts'
+import { PROVIDERS } from '../../page/names.ts'
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const satisfies Issue['severity'][]
 export const STATUSES = ['open', 'fixed', 'dismissed'] as const satisfies Issue['status'][]

@@ -1,4 +1,4 @@
-import { asApiError } from '../api/client.ts'
+import { asApiError } from '../api/api-error.ts'
 
 /** Errors of fields by their names, such as `role_map.0.role`, and what belongs to no field. */
 type FormErrors = { fields: Record<string, string>; others: string[] }

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
-import { asApiError, client } from './client.ts'
+import { asApiError } from './api-error.ts'
+import { client } from './client.ts'
 import type { paths } from './schema.ts'
 import { hasPermission, type Permission, type Session } from './session.ts'
 

@@ -14,7 +14,7 @@ import {
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Component, type ComponentType, type ReactNode } from 'react'
-import { type ApiError, asApiError } from '../api/client.ts'
+import { type ApiError, asApiError } from '../api/api-error.ts'
 import { PERMISSION_NAMES } from './names.ts'
 import { formatDuration } from './time.tsx'
 

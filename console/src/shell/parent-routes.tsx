@@ -5,7 +5,7 @@ import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tans
 import { useEffect } from 'react'
 import { ConfirmIdentityDialog } from '../actions/confirm-identity-dialog.tsx'
 import { listenToKeys } from '../actions/shortcuts.ts'
-import { asApiError } from '../api/client.ts'
+import { asApiError } from '../api/api-error.ts'
 import { sessionQuery } from '../api/session.ts'
 import { Empty, Problem } from '../page/states.tsx'
 import { PageAnnouncer } from './app-frame.tsx'

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { notifyFailed } from '../actions/notify.tsx'
-import { asApiError, client } from '../api/client.ts'
+import { asApiError } from '../api/api-error.ts'
+import { client } from '../api/client.ts'
 
 /** Ends the session, and forgets what was read with it. */
 export function useSignOut(): () => void {

@@ -1,4 +1,5 @@
-import { asApiError, type Schema } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
+import type { Schema } from '../../api/client.ts'
 import type { Permission } from '../../api/session.ts'
 import { PERMISSION_NAMES } from '../../page/names.ts'
 import type { Deployment } from '../facts/deployment-state.ts'

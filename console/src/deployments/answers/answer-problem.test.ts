@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../../api/client.ts'
+import { ApiError } from '../../api/api-error.ts'
 import { describeAnswerProblem } from './answer-options.ts'
 
 const describe = (status: number, code: string) =>

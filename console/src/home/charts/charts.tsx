@@ -2,7 +2,7 @@ import { ActionIcon, Group, Paper, Skeleton, Text, Title, Tooltip } from '@manti
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight, IconInfoCircle } from '@tabler/icons-react'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { asApiError } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
 import type { ChartData } from '../../charts/chart.ts'
 import { HEIGHT } from '../../charts/plot.tsx'
 import { formatTimeTick, TIME_STEPS } from '../../charts/scale.ts'

@@ -13,7 +13,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { asApiError } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
 import { useOrganization } from '../../api/session.ts'
 import type { GraphEdge, GraphNode } from '../../graph/graph.ts'
 import { LayeredGraph } from '../../graph/layered-graph.tsx'

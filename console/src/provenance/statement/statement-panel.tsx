@@ -9,7 +9,7 @@ import {
   IconShieldCheck,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { asApiError } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
 import { ToneBadge } from '../../page/badges.tsx'
 import { saveFile } from '../../page/copy.tsx'
 import { formatCount } from '../../page/numbers.ts'

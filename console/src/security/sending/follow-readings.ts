@@ -1,4 +1,5 @@
-import { asApiError, client } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
+import { client } from '../../api/client.ts'
 import { failureOf } from './upload-failure.ts'
 import type { SecurityUpload, UploadItem } from './upload-item.ts'
 import { changeItem, queuedItems } from './upload-queue.ts'

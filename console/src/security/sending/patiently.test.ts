@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../../api/client.ts'
+import { ApiError } from '../../api/api-error.ts'
 import { pauseAfter } from './patiently.ts'
 
 const refusal = (status: number, retryAfter: number | null = null) =>

@@ -1,4 +1,4 @@
-import { asApiError } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
 
 /** Longer pauses are no pauses: the limit of a plan is used up until tomorrow. */
 const PAUSE_SECONDS_MAX = 300

@@ -1,5 +1,5 @@
 import { NetworkError, ShiplockError } from '@shiplock/sdk'
-import { asApiError } from '../../api/client.ts'
+import { asApiError } from '../../api/api-error.ts'
 import type { Failure, SecurityUpload } from './upload-item.ts'
 
 /** A file without content. */

@@ -4,14 +4,14 @@ import { accountRoutes } from './account/routes.ts'
 import { complianceRoutes } from './compliance/routes.ts'
 import { deploymentLinkRoute, deploymentRoutes } from './deployments/routes.ts'
 import { homeRoutes } from './home/routes.ts'
+import { pages } from './page/pages.ts'
 import { provenanceRoutes } from './provenance/routes.ts'
 import { runLinkRoutes, runRoutes } from './runs/routes.ts'
 import { securityRoutes } from './security/routes.ts'
-import { uploadRoutes } from './security/uploads/routes.ts'
+import { uploadRoutes } from './security/upload-routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
-import { lastOrganization } from './shell/last-organization.ts'
-import { organizationRoute, signedInRoute } from './shell/organization-route.tsx'
-import { rootRoute } from './shell/root-route.tsx'
+import { lastOrganization } from './shell/navigation.ts'
+import { organizationRoute, rootRoute, signedInRoute } from './shell/parent-routes.tsx'
 import { signInRoutes } from './sign-in/routes.ts'
 
 const startRoute = createRoute({
@@ -19,7 +19,7 @@ const startRoute = createRoute({
   path: '/',
   beforeLoad: ({ context }) => {
     const last = lastOrganization(context.session.organizations)
-    throw last ? redirect({ to: '/orgs/$org', params: { org: last.slug } }) : redirect({ to: '/account' })
+    throw last ? redirect(pages.home(last.slug)) : redirect({ to: '/account' })
   },
 })
 

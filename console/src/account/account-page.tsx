@@ -1,14 +1,19 @@
-import { NavLink, Stack } from '@mantine/core'
+import { Button, Group, NavLink, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { Link as RouterLink } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { ApiFormView, useApiForm } from '../actions/api-form.tsx'
+import { FormProblem, NewPasswordInput, useAttempt } from '../actions/attempt.tsx'
+import { notifyDone } from '../actions/notify.tsx'
 import { useSession } from '../api/session.ts'
+import { useApiMutation } from '../api/updates.ts'
+import { Link } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
+import { pages } from '../page/pages.ts'
+import { AccountSection } from '../page/sections.tsx'
 import { AppFrame } from '../shell/app-frame.tsx'
-import { lastOrganization } from '../shell/last-organization.ts'
-import { Memberships } from './memberships.tsx'
+import { lastOrganization } from '../shell/navigation.ts'
 import { Passkeys } from './passkeys.tsx'
-import { Password } from './password.tsx'
-import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
@@ -44,7 +49,7 @@ function BackLink() {
   if (organization === undefined) return null
   return (
     <NavLink
-      renderRoot={(props) => <Link to="/orgs/$org" params={{ org: organization.slug }} {...props} />}
+      renderRoot={(props) => <RouterLink {...pages.home(organization.slug)} {...props} />}
       label={organization.name}
       leftSection={<IconArrowLeft size={17} aria-hidden />}
       aria-label={`Back to ${organization.name}`}
@@ -59,5 +64,108 @@ function SectionLinks() {
         <NavLink key={id} href={`#${id}`} label={title} />
       ))}
     </Stack>
+  )
+}
+
+function Profile() {
+  const { user } = useSession()
+  const { mutateAsync: renameAccount } = useApiMutation('patch', '/app/api/account', ['account'])
+  const profile = useApiForm({
+    initialValues: { name: user.name },
+    send: async (body) => {
+      await renameAccount({ body })
+      notifyDone('Your name was changed.')
+    },
+  })
+  const isUnchanged = profile.form.values.name.trim() === user.name
+  return (
+    <AccountSection
+      id="profile"
+      title="Profile"
+      description="Your name is shown beside your decisions and in the audit log."
+    >
+      <ApiFormView form={profile} submitLabel="Save name" submitProps={{ variant: 'default', disabled: isUnchanged }}>
+        <TextInput
+          label="Email address"
+          description="You sign in with it. It cannot be changed."
+          value={user.email}
+          readOnly
+          variant="filled"
+        />
+        <TextInput label="Name" autoComplete="name" maxLength={100} required {...profile.form.getInputProps('name')} />
+      </ApiFormView>
+    </AccountSection>
+  )
+}
+
+function Memberships() {
+  const { organizations } = useSession()
+  return (
+    <AccountSection
+      id="organizations"
+      title="Organizations"
+      description="The organizations that you can open, with your role."
+    >
+      {organizations.length === 0 ? (
+        <Text size="sm">You belong to no organization. Ask an Org admin for an invitation.</Text>
+      ) : (
+        <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+          {organizations.map(({ slug, name, role }) => (
+            <Group key={slug} component="li" justify="space-between">
+              <Link {...pages.home(slug)} size="sm" fw={500}>
+                {name}
+              </Link>
+              <Text size="sm" c="dimmed">
+                {role.name}
+              </Text>
+            </Group>
+          ))}
+        </Stack>
+      )}
+    </AccountSection>
+  )
+}
+
+function Password() {
+  const { user, sign_in_methods: methods } = useSession()
+  const { mutateAsync: changePassword } = useApiMutation('put', '/app/api/account/password', ['account'])
+  const { isBusy, problem, run } = useAttempt()
+  const [changes, setChanges] = useState(0)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const current = form.get('current_password')?.toString()
+    const body = { new_password: String(form.get('new_password')), ...(current && { current_password: current }) }
+    run(async () => {
+      await changePassword({ body })
+      setChanges(changes + 1)
+      notifyDone(methods.password ? 'Your password was changed.' : 'Your password was set.')
+    })
+  }
+  const verb = methods.password ? 'Change password' : 'Set password'
+  return (
+    <AccountSection
+      id="password"
+      title="Password"
+      description={
+        methods.password
+          ? 'A change signs you out everywhere else.'
+          : 'You have no password: you sign in with a passkey or with single sign-on.'
+      }
+    >
+      <form key={changes} onSubmit={submit}>
+        <Stack align="stretch" maw={400}>
+          <FormProblem problem={problem} />
+          <input type="hidden" autoComplete="username" value={user.email} readOnly />
+          {methods.password && (
+            <PasswordInput label="Current password" name="current_password" autoComplete="current-password" required />
+          )}
+          <NewPasswordInput label="New password" />
+          <Button type="submit" variant="default" loading={isBusy} style={{ alignSelf: 'flex-start' }}>
+            {verb}
+          </Button>
+        </Stack>
+      </form>
+    </AccountSection>
   )
 }

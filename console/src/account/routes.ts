@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { signedInRoute } from '../shell/organization-route.tsx'
+import { signedInRoute } from '../shell/parent-routes.tsx'
 
 export const accountRoutes = [
   createRoute({

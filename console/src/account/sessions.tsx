@@ -1,13 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { notifyDone, notifyFailed } from '../actions/notify.tsx'
-import { api, client } from '../api/client.ts'
+import { api } from '../api/client.ts'
+import { useApiMutation } from '../api/updates.ts'
 import { ToneBadge } from '../page/badges.tsx'
 import { deviceName } from '../page/device-name.ts'
-import { LineSkeleton, QueryView } from '../page/query-view.tsx'
+import { AccountSection } from '../page/sections.tsx'
+import { LineSkeleton, QueryView } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
-import { AccountSection } from './account-section.tsx'
 
 type Session = {
   id: string
@@ -21,18 +21,17 @@ type Session = {
 const METHODS = { password: 'password', passkey: 'passkey', sso: 'single sign-on', link: 'a link' }
 
 export function Sessions() {
+  const { mutateAsync: revokeOthers } = useApiMutation('post', '/app/api/account/sessions/revoke-others', ['account'])
+  const { mutateAsync: revokeSession } = useApiMutation('delete', '/app/api/account/sessions/{id}', ['account'])
   const query = api.useQuery('get', '/app/api/account/sessions')
-  const queries = useQueryClient()
   const attempt = (work: () => Promise<unknown>) =>
-    work()
-      .then(() => queries.invalidateQueries({ queryKey: ['get', '/app/api/account/sessions'] }))
-      .catch((error) => notifyFailed('The session could not be ended', error))
+    work().catch((error) => notifyFailed('The session could not be ended', error))
   const endOthers = async () => {
-    const { data } = await client.POST('/app/api/account/sessions/revoke-others')
-    notifyDone(data?.data.revoked === 1 ? '1 session has ended.' : `${data?.data.revoked ?? 0} sessions have ended.`)
+    const { data } = await revokeOthers({})
+    notifyDone(data.revoked === 1 ? '1 session has ended.' : `${data.revoked} sessions have ended.`)
   }
   const end = (id: string) => async () => {
-    await client.DELETE('/app/api/account/sessions/{id}', { params: { path: { id } } })
+    await revokeSession({ params: { path: { id } } })
     notifyDone('The session has ended.')
   }
   const others = query.data?.data.filter(({ current }) => !current) ?? []

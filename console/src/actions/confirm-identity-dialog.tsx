@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { answerConfirmations } from '../api/identity-confirmation.ts'
+import { answerConfirmations } from '../api/client.ts'
 import { sessionQuery } from '../api/session.ts'
 
 const ConfirmIdentityModal = lazy(async () => ({

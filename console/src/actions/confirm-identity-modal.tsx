@@ -4,9 +4,8 @@ import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api, client } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { FormProblem } from '../page/form-problem.tsx'
+import { FormProblem, useAttempt } from './attempt.tsx'
 import { askForPasskey, passkeyObstacle } from './passkeys.ts'
-import { useAttempt } from './use-attempt.ts'
 
 type ConfirmIdentityModalProps = { opened: boolean; onClose: (confirmed: boolean) => void }
 

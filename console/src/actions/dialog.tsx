@@ -1,8 +1,11 @@
-import { Modal, type ModalProps } from '@mantine/core'
+import { Modal, type ModalProps, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { ApiFormView, useApiForm } from './api-form.tsx'
+
+const REASON_MAX = 500
 
 /** A dialog about something: the row whose button was pressed, or `true` if there is only one. */
-export type DialogState<Subject> = {
+type DialogState<Subject> = {
   /** What it is about. Stays while the dialog closes. Null before it was opened. */
   subject: Subject | null
   isOpen: boolean
@@ -41,5 +44,52 @@ export function Dialog<Subject>({ dialog, title, children, closeOnEscape = true,
     >
       {dialog.subject != null && children(dialog.subject)}
     </Modal>
+  )
+}
+
+type ConfirmFormProps = {
+  /** What will happen. */
+  children: ReactNode
+  /** The label of the button: the verb of the action. */
+  confirmLabel: string
+  /** Asks for a reason, which the audit log keeps. */
+  asksReason?: boolean
+  /** What has to be typed first. Only for what cannot be undone. */
+  phrase?: string
+  send: (values: { reason: string | null }) => Promise<unknown>
+  onClose: () => void
+}
+
+/** The content of a dialog that confirms a dangerous action. */
+export function ConfirmForm({ children, confirmLabel, asksReason, phrase, send, onClose }: ConfirmFormProps) {
+  const confirm = useApiForm({
+    initialValues: { reason: '', phrase: '' },
+    validate: { phrase: (typed) => (phrase === undefined || typed.trim() === phrase ? null : `Type ${phrase}.`) },
+    send: async ({ reason }) => {
+      await send({ reason: reason.trim() || null })
+      onClose()
+    },
+  })
+  return (
+    <ApiFormView form={confirm} submitLabel={confirmLabel} submitProps={{ color: 'red.9' }} onCancel={onClose}>
+      <Stack gap="xs">
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+      </Stack>
+      {asksReason && (
+        <Textarea
+          label="Reason"
+          description="Optional. The audit log keeps it."
+          maxLength={REASON_MAX}
+          autosize
+          minRows={2}
+          {...confirm.form.getInputProps('reason')}
+        />
+      )}
+      {phrase !== undefined && (
+        <TextInput label={`Type “${phrase}” to confirm`} autoComplete="off" {...confirm.form.getInputProps('phrase')} />
+      )}
+    </ApiFormView>
   )
 }

@@ -1,7 +1,7 @@
 import { asApiError } from '../api/api-error.ts'
 
 /** Errors of fields by their names, such as `role_map.0.role`, and what belongs to no field. */
-export type FormErrors = { fields: Record<string, string>; others: string[] }
+type FormErrors = { fields: Record<string, string>; others: string[] }
 
 type Mistake = { path: string; message: string }
 

@@ -1,15 +1,18 @@
 import { Button, Group, Text } from '@mantine/core'
 import type { NotificationData } from '@mantine/notifications'
+import { lazy, Suspense, useEffect } from 'react'
 import { describeProblem } from '../page/states.tsx'
 import { createStore } from './store.ts'
 
 const UNDO_MS = 10_000
 
 /** Whether anything was ever notified. */
-export const shownNotifications = createStore(false)
+const shownNotifications = createStore(false)
 
 /** The library of notifications, which the first view does without. */
-export const loadNotifications = () => import('@mantine/notifications')
+const loadNotifications = () => import('@mantine/notifications')
+
+const Notifications = lazy(async () => ({ default: (await loadNotifications()).Notifications }))
 
 function show(notification: NotificationData): void {
   loadNotifications()
@@ -52,4 +55,29 @@ export function notifyFailed(title: string, error: unknown): void {
     message: describeProblem(error),
     closeButtonProps: { 'aria-label': 'Close notification' },
   })
+}
+
+/**
+ * The corner in which notifications appear. What it needs is loaded when somebody does something for
+ * the first time, and not with the first page: what will have to be said can be that the server is lost.
+ */
+export function NotificationCenter() {
+  const isNeeded = shownNotifications.use()
+  useEffect(() => {
+    const once = { once: true, passive: true }
+    const load = () => void loadNotifications().catch(() => {})
+    addEventListener('pointerdown', load, once)
+    addEventListener('keydown', load, once)
+    return () => {
+      removeEventListener('pointerdown', load)
+      removeEventListener('keydown', load)
+    }
+  }, [])
+  return (
+    isNeeded && (
+      <Suspense>
+        <Notifications position="bottom-right" />
+      </Suspense>
+    )
+  )
 }

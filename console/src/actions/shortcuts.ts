@@ -1,6 +1,6 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
-export type Shortcut = {
+type Shortcut = {
   /** A key (`j`, `?`, `Escape`, `mod+k`), or two one after the other (`g r`). */
   keys: string
   /** What it does, as shown by `?`. */

@@ -1,15 +1,14 @@
 import createFetchClient from 'openapi-fetch'
 import createQueryClient from 'openapi-react-query'
 import { readApiError } from './api-error.ts'
-import { confirmIdentity } from './identity-confirmation.ts'
 import type { components, paths } from './schema.ts'
 
 /** A named shape of the API, such as `Schema<'Issue'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
 /**
- * Calls the application's API. Every error response is thrown as an `ApiError`. Prefer `api` in
- * components; this client is for calls outside of them.
+ * Calls the application's API. Every error response is thrown as an `ApiError`. Components read with
+ * `api` and change with `useApiMutation`; this client is for calls outside of them.
  */
 export const client = createFetchClient<paths>({
   baseUrl: location.origin,
@@ -22,7 +21,7 @@ client.use({
   },
 })
 
-/** Queries and mutations of the application's API: `api.useQuery('get', path, { params })`. */
+/** Queries of the application's API: `api.useQuery('get', path, { params })`. */
 export const api = createQueryClient(client)
 
 /**
@@ -36,4 +35,31 @@ async function fetchWithConfirmation(request: Request): Promise<Response> {
   const { code } = await readApiError(response)
   if (code !== 'fresh_sign_in_required' || !(await confirmIdentity())) return response
   return fetch(again)
+}
+
+/** Shows the dialog, and tells `confirmIdentity` how it ended. */
+type Asker = (answer: (confirmed: boolean) => void) => void
+
+let ask: Asker | null = null
+let pending: Promise<boolean> | null = null
+
+/** The dialog registers itself here. Returns how to unregister it. */
+export function answerConfirmations(asker: Asker): () => void {
+  ask = asker
+  return () => {
+    ask = null
+  }
+}
+
+/**
+ * Asks the user to confirm who they are (console.md §1, "fresh sign-in"). False if they cancel.
+ * Several operations at the same time share one dialog.
+ */
+function confirmIdentity(): Promise<boolean> {
+  const asker = ask
+  if (asker === null) return Promise.resolve(false)
+  pending ??= new Promise<boolean>((resolve) => asker(resolve)).finally(() => {
+    pending = null
+  })
+  return pending
 }

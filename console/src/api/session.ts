@@ -11,7 +11,7 @@ export function useSession() {
   return data.data
 }
 
-type Session = ReturnType<typeof useSession>
+export type Session = ReturnType<typeof useSession>
 export type Organization = Session['organizations'][number]
 export type Permission = Organization['permissions'][number]
 
@@ -21,6 +21,11 @@ export function useOrganization(): Organization {
   const organization = useSession().organizations.find(({ slug }) => slug === org)
   if (organization === undefined) throw new Error(`You are not a member of the organization ${org}.`)
   return organization
+}
+
+/** Whether the role of the user has the permission, in the organization with this name. */
+export function hasPermission({ organizations }: Session, org: string, permission: Permission): boolean {
+  return organizations.find(({ slug }) => slug === org)?.permissions.includes(permission) ?? false
 }
 
 /** Whether the role of the user has the permission, in the organization of the address. */

@@ -1,4 +1,4 @@
-import { LOCALE } from '../page/locale.ts'
+import { LOCALE } from '../page/numbers.ts'
 /** One line, area or part of the bars of a chart. */
 export type Series = {
   key: string

@@ -1,6 +1,6 @@
 import classes from './chart.module.css'
 import type { ChartData, ChartKind, Series } from './chart.ts'
-import { DASHES, fillOf } from './patterns.tsx'
+import { DASHES, fillOf } from './plot.tsx'
 
 type SeriesMarkProps = { chartId: string; kind: ChartKind; series: Series; index: number }
 

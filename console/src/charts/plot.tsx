@@ -1,12 +1,32 @@
 import { area, curveMonotoneX, line } from 'd3-shape'
 import { memo } from 'react'
 import classes from './chart.module.css'
-import { type ChartData, formatDayTick } from './chart.ts'
-import { DASHES, fillOf, Patterns } from './patterns.tsx'
+import { type ChartData, formatDayTick, type Series } from './chart.ts'
 import { dayTicks, type ValueAxis } from './scale.ts'
 
 export const HEIGHT = 200
 export const MARGIN = { top: 8, right: 10, bottom: 22, left: 46 }
+
+/** The axes and the marks. It is not drawn again when the cursor moves. */
+export const Plot = memo(function Plot({ chartId, data, axis, layout }: PlotProps) {
+  return (
+    <>
+      <Patterns chartId={chartId} series={data.series} />
+      <Axes data={data} axis={axis} layout={layout} />
+      {data.kind === 'lines' ? (
+        <Lines data={data} layout={layout} />
+      ) : (
+        <Stack chartId={chartId} data={data} layout={layout} />
+      )}
+    </>
+  )
+})
+
+/** The strokes over the colour of each series, so that colour alone does not tell them apart. */
+const STROKES = [null, 'M0 6 6 0', 'M0 0 6 6', 'M0 3H6', 'M3 0V6'] as const
+
+/** Dashes of lines, in the order of the series. */
+export const DASHES = [undefined, '6 3', '2 3', '8 3 2 3', '1 3'] as const
 
 /** Where days and values are on the drawing. */
 export type Layout = { width: number; x: (index: number) => number; y: (value: number) => number; step: number }
@@ -26,21 +46,6 @@ export function layOut(data: ChartData, axis: ValueAxis, width: number): Layout 
 }
 
 type PlotProps = { chartId: string; data: ChartData; axis: ValueAxis; layout: Layout }
-
-/** The axes and the marks. It is not drawn again when the cursor moves. */
-export const Plot = memo(function Plot({ chartId, data, axis, layout }: PlotProps) {
-  return (
-    <>
-      <Patterns chartId={chartId} series={data.series} />
-      <Axes data={data} axis={axis} layout={layout} />
-      {data.kind === 'lines' ? (
-        <Lines data={data} layout={layout} />
-      ) : (
-        <Stack chartId={chartId} data={data} layout={layout} />
-      )}
-    </>
-  )
-})
 
 function Axes({ data, axis, layout: { width, x, y } }: Omit<PlotProps, 'chartId'>) {
   const format = data.formatTick ?? data.format
@@ -127,4 +132,28 @@ function barsPath(spans: readonly (readonly [number, number])[], { x, y, step }:
         : [],
     )
     .join('')
+}
+
+/** The fill of a series, defined by `Patterns` of the same chart. */
+export function fillOf(chartId: string, index: number): string {
+  return `url(#${chartId}-${index})`
+}
+
+/** Fills with the colour of each series and, from the second one on, a pattern. */
+function Patterns({ chartId, series }: { chartId: string; series: readonly Series[] }) {
+  return (
+    <defs>
+      {series.map(({ key, color }, index) => (
+        <pattern key={key} id={`${chartId}-${index}`} width={6} height={6} patternUnits="userSpaceOnUse">
+          <rect width={6} height={6} fill={`var(--shiplock-${color})`} />
+          <path
+            d={STROKES[index % STROKES.length] ?? ''}
+            stroke="var(--mantine-color-body)"
+            strokeOpacity={0.55}
+            fill="none"
+          />
+        </pattern>
+      ))}
+    </defs>
+  )
 }

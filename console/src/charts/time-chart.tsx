@@ -1,10 +1,10 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useId, useMemo, useState } from 'react'
+import { ScrollBox } from '../page/sections.tsx'
 import classes from './chart.module.css'
-import { type ChartData, hasValues } from './chart.ts'
+import { type ChartData, formatDay, hasValues } from './chart.ts'
 import { ChartCursor } from './chart-cursor.tsx'
-import { ChartTable } from './chart-table.tsx'
 import { Legend } from './legend.tsx'
 import { HEIGHT, layOut, Plot } from './plot.tsx'
 import { valueAxis } from './scale.ts'
@@ -65,5 +65,36 @@ function Drawing({ chartId, label, data, empty }: TimeChartProps & { chartId: st
         width > 0 && <ChartCursor chartId={chartId} label={label} data={data} layout={layout} />
       )}
     </div>
+  )
+}
+
+/** The exact values of a chart, newest day first. */
+function ChartTable({ label, data: { dates, series, format } }: { label: string; data: ChartData }) {
+  return (
+    <ScrollBox label={`${label}, as a table`} className={classes.table}>
+      <table aria-label={label} className={classes.days}>
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            {series.map(({ key, label }) => (
+              <th key={key} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {dates.toReversed().map((date, at) => (
+            <tr key={date}>
+              <th scope="row">{formatDay(date)}</th>
+              {series.map(({ key, values }) => {
+                const value = values[dates.length - 1 - at] ?? null
+                return <td key={key}>{value === null ? '–' : format(value)}</td>
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
   )
 }

@@ -1,9 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
+import { readAhead } from '../api/queries.ts'
 import { choice, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute } from '../shell/organization-route.tsx'
-import { POLICY_MODES, RESULT_STATUSES } from './facts/vocabulary.ts'
-import { POLICY_TABS } from './policy/policy-tabs.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
+import { policiesQuery, policyQuery, resultQuery, resultsQuery } from './facts/queries.ts'
+import { POLICY_MODES, POLICY_TABS, RESULT_STATUSES } from './facts/vocabulary.ts'
 
 export const complianceRoutes = [
   createRoute({
@@ -11,25 +12,33 @@ export const complianceRoutes = [
     path: 'compliance',
     // Part of a name, which the page looks for itself.
     validateSearch: v.object({ status: choice(RESULT_STATUSES), policy: text(128), repository: text(300) }),
-    component: lazyRouteComponent(() => import('./results-page.tsx'), 'ResultsPage'),
+    loaderDeps: ({ search: { status, policy } }) => ({ status, policy }),
+    loader: (loader) => readAhead(loader, [resultsQuery(loader.params.org, loader.deps)]),
+    component: lazyRouteComponent(() => import('./results/results-page.tsx'), 'ResultsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/results',
     validateSearch: v.object({ policy: text(128), repository: repositoryName() }),
-    component: lazyRouteComponent(() => import('./result-page.tsx'), 'ResultPage'),
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => {
+      const { policy, repository } = loader.deps
+      if (policy && repository) readAhead(loader, [resultQuery(loader.params.org, policy, repository)])
+    },
+    component: lazyRouteComponent(() => import('./result/result-page.tsx'), 'ResultPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/policies',
     validateSearch: v.object({ name: text(100), mode: choice(POLICY_MODES), from: choice(['organization', 'file']) }),
-    component: lazyRouteComponent(() => import('./policies-page.tsx'), 'PoliciesPage'),
+    loader: (loader) => readAhead(loader, [policiesQuery(loader.params.org)]),
+    component: lazyRouteComponent(() => import('./policies/policies-page.tsx'), 'PoliciesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'compliance/policies/new',
     validateSearch: v.object({ template: text(100) }),
-    component: lazyRouteComponent(() => import('./policy/new-policy-page.tsx'), 'NewPolicyPage'),
+    component: lazyRouteComponent(() => import('./new-policy/new-policy-page.tsx'), 'NewPolicyPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -40,6 +49,7 @@ export const complianceRoutes = [
       earlier: text(20),
       later: text(20),
     }),
+    loader: (loader) => readAhead(loader, [policyQuery(loader.params.org, loader.params.id)]),
     component: lazyRouteComponent(() => import('./policy/policy-page.tsx'), 'PolicyPage'),
   }),
 ] as const

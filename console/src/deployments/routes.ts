@@ -1,32 +1,28 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import * as v from 'valibot'
-import { choice, day, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute, signedInRoute } from '../shell/organization-route.tsx'
-import { ATTENTIONS } from './board.ts'
-import { DEPLOYMENT_STATUSES } from './deployment-status.ts'
+import { readAhead } from '../api/queries.ts'
+import { organizationRoute, signedInRoute } from '../shell/parent-routes.tsx'
+import { boardQuery, DeploymentSearch, decisionQuery, deploymentQuery, deploymentsQuery } from './facts/queries.ts'
 
 export const deploymentRoutes = [
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'deployments',
-    validateSearch: v.object({
-      view: choice(['list']),
-      show: choice(ATTENTIONS),
-      search: text(300),
-      status: choice(DEPLOYMENT_STATUSES),
-      environment: text(255),
-      repository: repositoryName(),
-      workflow: text(300),
-      workflow_path: text(500),
-      since: day(),
-      until: day(),
-    }),
-    component: lazyRouteComponent(() => import('./deployments-page.tsx'), 'DeploymentsPage'),
+    validateSearch: DeploymentSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => {
+      const { deps, params } = loader
+      readAhead(loader, [deps.view === 'list' ? deploymentsQuery(params.org, deps) : boardQuery(params.org, deps)])
+    },
+    component: lazyRouteComponent(() => import('./overview/deployments-page.tsx'), 'DeploymentsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'deployments/$id',
-    component: lazyRouteComponent(() => import('./deployment-page.tsx'), 'DeploymentPage'),
+    loader: (loader) => {
+      const { org, id } = loader.params
+      readAhead(loader, [deploymentQuery(org, id), decisionQuery(org, id)])
+    },
+    component: lazyRouteComponent(() => import('./deployment/deployment-page.tsx'), 'DeploymentPage'),
   }),
 ] as const
 
@@ -34,5 +30,5 @@ export const deploymentRoutes = [
 export const deploymentLinkRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'deployments/$id',
-  component: lazyRouteComponent(() => import('./find-deployment.tsx'), 'FindDeployment'),
+  component: lazyRouteComponent(() => import('../shell/find-organization.tsx'), 'FindDeployment'),
 })

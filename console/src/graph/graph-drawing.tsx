@@ -1,11 +1,12 @@
 import { VisuallyHidden } from '@mantine/core'
-import { type CSSProperties, useMemo } from 'react'
-import { ScrollBox } from '../page/scroll-box.tsx'
+import { type CSSProperties, type PointerEvent, type PointerEventHandler, useMemo, useRef } from 'react'
+import { ScrollBox } from '../page/sections.tsx'
 import type { GraphEdge, GraphNode } from './graph.ts'
 import { layOut, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts'
-import { GraphNodeLink } from './graph-node-link.tsx'
+import { GraphNodeLink } from './graph-list.tsx'
 import classes from './layered-graph.module.css'
-import { useDragScroll } from './use-drag-scroll.ts'
+
+const CLICK_PX_MAX = 4
 
 type GraphDrawingProps = {
   label: string
@@ -62,4 +63,35 @@ function NodeText({ node: { label, detail, tone, icon: Icon }, before }: { node:
 
 function placeStyle(place: { x: number; y: number } | undefined): CSSProperties {
   return { left: place?.x, top: place?.y, width: NODE_WIDTH, height: NODE_HEIGHT }
+}
+
+type DragScroll = {
+  onPointerDown: PointerEventHandler<HTMLElement>
+  onPointerMove: PointerEventHandler<HTMLElement>
+  onPointerUp: PointerEventHandler<HTMLElement>
+  onPointerCancel: PointerEventHandler<HTMLElement>
+}
+
+/** Lets a mouse drag the content of a box that scrolls. Fingers and wheels scroll it anyway. */
+function useDragScroll(): DragScroll {
+  const start = useRef<{ x: number; y: number; left: number; top: number } | null>(null)
+  const end = ({ currentTarget, pointerId }: PointerEvent<HTMLElement>) => {
+    start.current = null
+    if (currentTarget.hasPointerCapture(pointerId)) currentTarget.releasePointerCapture(pointerId)
+  }
+  return {
+    onPointerDown: ({ button, pointerType, clientX, clientY, currentTarget }) => {
+      if (pointerType !== 'mouse' || button !== 0) return
+      start.current = { x: clientX, y: clientY, left: currentTarget.scrollLeft, top: currentTarget.scrollTop }
+    },
+    onPointerMove: ({ clientX, clientY, currentTarget, pointerId }) => {
+      if (start.current === null) return
+      const { x, y, left, top } = start.current
+      // A click on a node is no drag: the capture would take the click away from the node.
+      if (Math.hypot(clientX - x, clientY - y) > CLICK_PX_MAX) currentTarget.setPointerCapture(pointerId)
+      currentTarget.scrollTo(left - (clientX - x), top - (clientY - y))
+    },
+    onPointerUp: end,
+    onPointerCancel: end,
+  }
 }

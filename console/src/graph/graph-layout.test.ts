@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type GraphEdge, type GraphNode, inOrder, nodesBefore, usableEdges } from './graph.ts'
-import { layOut, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts'
-import { reduceEdges } from './reduce-edges.ts'
+import { layOut, NODE_HEIGHT, NODE_WIDTH, reduceEdges } from './graph-layout.ts'
 
 const nodesOf = (...ids: string[]): GraphNode[] =>
   ids.map((id) => ({ id, label: id, tone: 'neutral', icon: () => null }))

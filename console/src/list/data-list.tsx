@@ -2,13 +2,12 @@ import { Box, Button, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/cor
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { Problem } from '../page/states.tsx'
-import type { Column } from './column.ts'
-import type { CursorList } from './cursor-list.ts'
 import classes from './data-list.module.css'
-import { ListHeader } from './list-header.tsx'
-import { ListRow } from './list-row.tsx'
-import type { RowSelection } from './row-selection.ts'
-import { type RowAction, useActiveRow } from './use-active-row.ts'
+import type { Column } from './data-rows.tsx'
+import { ListHeader, ListRow } from './data-rows.tsx'
+import type { CursorList } from './list-page.ts'
+import type { RowSelection } from './rows.ts'
+import { type RowAction, useActiveRow } from './rows.ts'
 
 export type { Column }
 

@@ -1,8 +1,17 @@
 import { Button, Group, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react'
+import { keepPreviousData } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId, useState } from 'react'
+import { api } from '../api/client.ts'
+import { useOrganization } from '../api/session.ts'
 import classes from './filters.module.css'
-import { useWhenTyped } from './use-when-typed.ts'
+import type { Period } from './search-params.ts'
+
+const TYPING_MS = 300
+const SEARCH_PAUSE_MS = 200
+const CHOICES_MAX = 30
 
 type FiltersProps = {
   children: ReactNode
@@ -85,8 +94,6 @@ type TextFilterProps = {
   onChange: (value: string | undefined) => void
 }
 
-const TYPING_MS = 300
-
 /** A filter by text, applied when the reader stops typing. */
 export function TextFilter({ label, placeholder, value, disabled, onChange }: TextFilterProps) {
   const [text, setText] = useState(value ?? '')
@@ -105,6 +112,88 @@ export function TextFilter({ label, placeholder, value, disabled, onChange }: Te
         setText(currentTarget.value)
         apply(currentTarget.value)
       }}
+    />
+  )
+}
+
+type PeriodFilterProps = { value: Period; onChange: (period: Period) => void }
+
+/** A filter by the days on which something was created. */
+export function PeriodFilter({ value: { since, until }, onChange }: PeriodFilterProps) {
+  return (
+    <>
+      <TextInput
+        type="date"
+        label="From"
+        size="xs"
+        w={135}
+        value={since ?? ''}
+        max={until}
+        onChange={({ currentTarget }) => onChange({ since: currentTarget.value || undefined, until })}
+      />
+      <TextInput
+        type="date"
+        label="To"
+        size="xs"
+        w={135}
+        value={until ?? ''}
+        min={since}
+        onChange={({ currentTarget }) => onChange({ since, until: currentTarget.value || undefined })}
+      />
+    </>
+  )
+}
+
+/**
+ * Calls `change` when the reader stops typing. Not if they have gone on to another page, also while
+ * that page is still being loaded: a late change of the address would bring them back.
+ */
+export function useWhenTyped<Args extends unknown[]>(change: (...args: Args) => void, pauseMs: number) {
+  const router = useRouter()
+  return useDebouncedCallback((...args: Args) => {
+    const { resolvedLocation: shown } = router.state
+    if (shown === undefined || shown.pathname === router.latestLocation.pathname) change(...args)
+  }, pauseMs)
+}
+
+type RepositoryFilterProps = {
+  /** Where the page has another field for a repository. */
+  label?: string
+  /** `owner/name`. Undefined: no filter. */
+  value: string | undefined
+  onChange: (repository: string | undefined) => void
+}
+
+/** A filter by repository, chosen from those whose name contains what is typed. */
+export function RepositoryFilter({ label = 'Repository', value, onChange }: RepositoryFilterProps) {
+  const { slug: org } = useOrganization()
+  const [typed, setTyped] = useState(value ?? '')
+  const [isOpened, setOpened] = useState(false)
+  // The chosen name stands in the field, and is no search.
+  const [search] = useDebouncedValue(typed === value ? '' : typed.trim(), SEARCH_PAUSE_MS)
+  const query = api.useQuery(
+    'get',
+    '/app/api/orgs/{org}/repositories',
+    { params: { path: { org }, query: { limit: CHOICES_MAX, ...(search && { search }) } } },
+    { enabled: isOpened, placeholderData: keepPreviousData },
+  )
+  const names = query.data?.data.map(({ full_name }) => full_name) ?? []
+  return (
+    <Select
+      label={label}
+      placeholder="Any"
+      size="xs"
+      w={220}
+      searchable
+      clearable
+      nothingFoundMessage={query.isFetching ? 'Searching' : 'No repository has this name'}
+      // The server has searched.
+      filter={({ options }) => options}
+      data={[...new Set(value === undefined ? names : [value, ...names])]}
+      value={value ?? null}
+      onSearchChange={setTyped}
+      onDropdownOpen={() => setOpened(true)}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
     />
   )
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toWindow } from './period.ts'
+import { toWindow } from './search-params.ts'
 
 test('a period is from the first to the last moment of its days, in the zone of the reader', () => {
   const { since, until } = toWindow({ since: '2026-01-31', until: '2026-01-31' })

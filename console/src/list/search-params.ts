@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 
+const OWNER_AND_NAME = /^(?!\s)[^/\p{Cc}]+(?:\/[^/\p{Cc}]+)+(?<!\s)$/u
+
 // What the address may hold behind its `?`. A value that is not valid counts as not given, so that
 // an old or mistyped address still opens the page. Routes use these as
 // `validateSearch: v.object({ status: choice(STATUSES), repository: repositoryName() })`.
@@ -31,8 +33,6 @@ export function repositoryName() {
   return v.fallback(v.optional(v.pipe(v.string(), v.maxLength(300), v.regex(OWNER_AND_NAME))), undefined)
 }
 
-const OWNER_AND_NAME = /^(?!\s)[^/\p{Cc}]+(?:\/[^/\p{Cc}]+)+(?<!\s)$/u
-
 /** A day of the reader's calendar, such as `2026-01-31`. */
 export function day() {
   return v.fallback(v.optional(v.pipe(v.string(), v.isoDate())), undefined)
@@ -41,4 +41,17 @@ export function day() {
 /** A whole number from 1. */
 export function count() {
   return v.fallback(v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))), undefined)
+}
+
+/** Days of the reader's calendar, such as `2026-01-31`, both included. */
+export type Period = { since?: string | undefined; until?: string | undefined }
+
+/** The times of the API's filters `since` and `until`. */
+export function toWindow({ since, until }: Period): Period {
+  return { since: toTime(since, 'T00:00'), until: toTime(until, 'T23:59:59.999') }
+}
+
+function toTime(day: string | undefined, time: string): string | undefined {
+  const date = new Date(`${day}${time}`)
+  return day === undefined || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

@@ -1,4 +1,4 @@
-import { Badge, type BadgeProps } from '@mantine/core'
+import { Avatar, Badge, type BadgeProps, Group, Text, Tooltip } from '@mantine/core'
 import {
   IconAlertHexagon,
   IconAlertTriangle,
@@ -12,33 +12,12 @@ import {
   IconInfoCircle,
   IconLoader2,
   IconPlayerSkipForward,
+  IconShieldCheck,
+  IconShieldOff,
+  IconUserEdit,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import type { Schema } from '../api/client.ts'
-
-export type Icon = ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
-/** A colour with a meaning: a token of theme.css. */
-export type Tone = 'success' | 'failure' | 'running' | 'waiting' | 'neutral' | Severity
-export type Severity = Schema<'Issue'>['severity']
-
-/** A word with an icon in the colour of its meaning. Never colour alone. */
-export function ToneBadge({
-  tone,
-  icon: Icon,
-  children,
-  ...props
-}: BadgeProps & { tone: Tone; icon: Icon; children: string }) {
-  const color = `var(--shiplock-${tone})`
-  return (
-    <Badge
-      leftSection={<Icon size={13} aria-hidden />}
-      style={{ color, background: `color-mix(in srgb, ${color} 10%, transparent)` }}
-      {...props}
-    >
-      {children}
-    </Badge>
-  )
-}
 
 const SEVERITIES: Record<Severity, [label: string, icon: Icon]> = {
   critical: ['Critical', IconAlertHexagon],
@@ -46,21 +25,6 @@ const SEVERITIES: Record<Severity, [label: string, icon: Icon]> = {
   medium: ['Medium', IconAlertTriangle],
   low: ['Low', IconArrowDownCircle],
   info: ['Info', IconInfoCircle],
-}
-
-/** How a severity is shown. */
-export function severityLook(severity: Severity): { label: string; icon: Icon } {
-  const [label, icon] = SEVERITIES[severity]
-  return { label, icon }
-}
-
-export function SeverityBadge({ severity }: { severity: Severity }) {
-  const { label, icon } = severityLook(severity)
-  return (
-    <ToneBadge tone={severity} icon={icon}>
-      {label}
-    </ToneBadge>
-  )
 }
 
 /** The statuses of runs, jobs, deployments, gates, uploads, issues and results, as the API names them. */
@@ -98,6 +62,63 @@ const STATUSES: Record<string, [label: string, tone: Tone, icon: Icon]> = {
   not_evaluated: ['Not evaluated', 'neutral', IconCircleDashed],
 }
 
+const LEVELS: Record<Trust, [label: string, explanation: string, icon: Icon, token: string]> = {
+  verified: [
+    'Verified',
+    'Stated by the connected code host, or by the OIDC token of the run itself.',
+    IconShieldCheck,
+    'success',
+  ],
+  self_reported: [
+    'Self-reported',
+    'Stated by an API key, or by the OIDC token of another run. Policies do not count it as verified evidence.',
+    IconUserEdit,
+    'neutral',
+  ],
+  untrusted: ['Untrusted', 'Code of strangers may have run in the job that stated it.', IconShieldOff, 'waiting'],
+}
+
+export type Icon = ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
+
+/** A colour with a meaning: a token of theme.css. */
+export type Tone = 'success' | 'failure' | 'running' | 'waiting' | 'neutral' | Severity
+
+type Severity = Schema<'Issue'>['severity']
+
+/** A word with an icon in the colour of its meaning. Never colour alone. */
+export function ToneBadge({
+  tone,
+  icon: Icon,
+  children,
+  ...props
+}: BadgeProps & { tone: Tone; icon: Icon; children: string }) {
+  const color = `var(--shiplock-${tone})`
+  return (
+    <Badge
+      leftSection={<Icon size={13} aria-hidden />}
+      style={{ color, background: `color-mix(in srgb, ${color} 10%, transparent)` }}
+      {...props}
+    >
+      {children}
+    </Badge>
+  )
+}
+
+/** How a severity is shown. */
+export function severityLook(severity: Severity): { label: string; icon: Icon } {
+  const [label, icon] = SEVERITIES[severity]
+  return { label, icon }
+}
+
+export function SeverityBadge({ severity }: { severity: Severity }) {
+  const { label, icon } = severityLook(severity)
+  return (
+    <ToneBadge tone={severity} icon={icon}>
+      {label}
+    </ToneBadge>
+  )
+}
+
 /** How a status is shown. Statuses that are not in the table show as they are. */
 export function statusLook(status: string): { label: string; tone: Tone; icon: Icon } {
   const [label, tone, icon] = STATUSES[status] ?? [status.replaceAll('_', ' '), 'neutral', IconCircleDashed]
@@ -112,4 +133,52 @@ export function StatusBadge({ status }: { status: string }) {
       {label}
     </ToneBadge>
   )
+}
+
+type Trust = Schema<'StoredArtifact'>['trust']
+
+/** How far evidence can be trusted. Hover or focus explains it. */
+export function TrustBadge({ trust }: { trust: string }) {
+  const [label, explanation, Icon, token] = LEVELS[trust as Trust] ?? [trust, trust, IconShieldOff, 'neutral']
+  return (
+    <Tooltip label={explanation} multiline maw={300}>
+      <Badge
+        variant="transparent"
+        px={0}
+        leftSection={<Icon size={14} aria-hidden />}
+        style={{ color: `var(--shiplock-${token})` }}
+        // Focusable, so that the explanation can be read without a mouse.
+        tabIndex={0}
+      >
+        {label}
+      </Badge>
+    </Tooltip>
+  )
+}
+
+/** The explanation of a trust level, as a sentence. */
+export function explainTrust(trust: string): string {
+  return LEVELS[trust as Trust]?.[1] ?? ''
+}
+
+/** Somebody by name or login. Their initials stand for a picture, which would come from another host. */
+export function PersonName({ name }: { name: string }) {
+  return (
+    <Group gap={6} wrap="nowrap" style={{ minWidth: 0 }}>
+      <Avatar size={20} radius="xl" aria-hidden styles={{ placeholder: { fontSize: 9 } }}>
+        {initialsOf(name)}
+      </Avatar>
+      <Text span size="sm" truncate title={name}>
+        <bdi>{name}</bdi>
+      </Text>
+    </Group>
+  )
+}
+
+function initialsOf(name: string): string {
+  const words = name.split(/[\s._-]+/).filter(Boolean)
+  return [words[0], words.length > 1 ? words.at(-1) : undefined]
+    .map((word) => [...(word ?? '')][0] ?? '')
+    .join('')
+    .toUpperCase()
 }

@@ -6,7 +6,7 @@ import type { Icon } from './badges.tsx'
 type LinkProps = AnchorProps & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps>
 const AnchorElement = forwardRef<HTMLAnchorElement, LinkProps>((props, ref) => <Anchor ref={ref} {...props} />)
 
-/** A link to a page of the console: `<Link to="/orgs/$org/runs" params={{ org }}>`. */
+/** A link to a page of the console: `<Link {...pages.runs(org)}>`. */
 export const Link: LinkComponent<typeof AnchorElement> = createLink(AnchorElement)
 
 type ButtonLinkProps = ButtonProps & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof ButtonProps>

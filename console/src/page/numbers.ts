@@ -1,4 +1,8 @@
-import { LOCALE } from './locale.ts'
+/**
+ * The locale of numbers and dates: the reader's own variety of English, because "vor 3 Stunden" in
+ * an English sentence reads badly.
+ */
+export const LOCALE = navigator.languages.find((language) => /^en\b/i.test(language)) ?? 'en'
 
 const COUNT = new Intl.NumberFormat(LOCALE)
 const COMPACT = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })

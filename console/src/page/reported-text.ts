@@ -1,3 +1,5 @@
+import type { Schema } from '../api/client.ts'
+
 // Characters that change the order in which others are shown, and control characters. A report could
 // use them to make a text look like another one.
 const DECEPTIVE = /(?![\t\n])\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
@@ -23,4 +25,16 @@ export function startOf(text: string, linesMax: number, charsMax: number): { sta
   const lines = text.slice(0, charsMax).split('\n', linesMax + 1)
   const start = lines.slice(0, linesMax).join('\n')
   return { start, isAll: start.length === text.length }
+}
+
+type Run = Pick<Schema<'PipelineRun'>, 'commit_message' | 'workflow_name'>
+
+/** What a run is about: the first line of the commit message, or the workflow. */
+export function titleOf({ commit_message, workflow_name }: Run): string {
+  return (
+    commit_message
+      ?.trim()
+      .split(/\r?\n|\r/, 1)[0]
+      ?.trim() || workflow_name
+  )
 }

@@ -1,8 +1,21 @@
-import { Alert, Button, Center, Group, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import {
+  Alert,
+  Box,
+  Button,
+  Center,
+  Group,
+  Skeleton,
+  Stack,
+  Text,
+  ThemeIcon,
+  Title,
+  VisuallyHidden,
+} from '@mantine/core'
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react'
-import type { ComponentType, ReactNode } from 'react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Component, type ComponentType, type ReactNode } from 'react'
 import { type ApiError, asApiError } from '../api/api-error.ts'
-import { PERMISSION_NAMES } from './permission-names.ts'
+import { PERMISSION_NAMES } from './names.ts'
 import { formatDuration } from './time.tsx'
 
 type EmptyProps = {
@@ -94,4 +107,56 @@ export function Forbidden({ permission }: { permission: unknown }) {
       This needs the permission “{names.join('” or “')}”. Ask an Org admin of your organization for a role that has it.
     </Empty>
   )
+}
+
+type QueryViewProps<Data> = {
+  query: UseQueryResult<Data, unknown>
+  /** What is loaded, in the plural: "runs". */
+  of: string
+  /** The shape of the content while it loads. Defaults to a few lines. */
+  skeleton?: ReactNode
+  children: (data: Data) => ReactNode
+}
+
+/** Shows a query in each of its states. Old data stays while it is read again. */
+export function QueryView<Data>({ query, of, skeleton, children }: QueryViewProps<Data>) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.isError)
+    return <Problem error={query.error} title={`The ${of} could not be loaded`} retry={() => query.refetch()} />
+  return (
+    <Box aria-busy>
+      <VisuallyHidden role="status">Loading {of}</VisuallyHidden>
+      {skeleton ?? <LineSkeleton lines={6} />}
+    </Box>
+  )
+}
+
+/** Grey lines in place of text or rows. */
+export function LineSkeleton({ lines, height = 18 }: { lines: number; height?: number }) {
+  return (
+    <Stack gap="sm" aria-hidden>
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={line} height={height} width={`${95 - ((line * 17) % 40)}%`} />
+      ))}
+    </Stack>
+  )
+}
+
+type ErrorBoundaryProps = {
+  /** Shown in place of children that cannot be shown. */
+  fallback: ReactNode
+  children: ReactNode
+}
+
+/** Keeps a part of a page that fails, such as hostile Markdown, from taking the page with it. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, { hasFailed: boolean }> {
+  override state = { hasFailed: false }
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true }
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? this.props.fallback : this.props.children
+  }
 }

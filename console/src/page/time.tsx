@@ -1,6 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { LOCALE } from './locale.ts'
+import { LOCALE } from './numbers.ts'
 
 const ZONED = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' })
 const UTC = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
@@ -37,7 +37,7 @@ export function Time({ at, format = 'relative' }: TimeProps) {
 }
 
 /** "3 hours ago", "in 2 days", "now". */
-export function formatRelative(date: Date, now: number): string {
+function formatRelative(date: Date, now: number): string {
   const seconds = (date.getTime() - now) / 1000
   const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60]
   return Math.abs(seconds) < 60 ? 'just now' : RELATIVE.format(Math.trunc(seconds / length), unit)

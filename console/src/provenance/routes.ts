@@ -1,42 +1,49 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import * as v from 'valibot'
-import { choice, day, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute } from '../shell/organization-route.tsx'
-import { DEVIATIONS } from './change-words.ts'
+import { readAhead } from '../api/queries.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
+import {
+  ChangeSearch,
+  changeQuery,
+  changesQuery,
+  LineageSearch,
+  lineagesQuery,
+  signingKeysQuery,
+  statementQuery,
+} from './facts/queries.ts'
 
 export const provenanceRoutes = [
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance',
-    validateSearch: v.object({
-      repository: repositoryName(),
-      branch: text(255),
-      deviation: choice(DEVIATIONS),
-      commit: text(64),
-      since: day(),
-      until: day(),
-    }),
-    component: lazyRouteComponent(() => import('./changes-page.tsx'), 'ChangesPage'),
+    validateSearch: ChangeSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [changesQuery(loader.params.org, loader.deps)]),
+    component: lazyRouteComponent(() => import('./changes/changes-page.tsx'), 'ChangesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/changes/$id',
-    component: lazyRouteComponent(() => import('./change-page.tsx'), 'ChangePage'),
+    loader: (loader) => readAhead(loader, [changeQuery(loader.params.org, loader.params.id)]),
+    component: lazyRouteComponent(() => import('./change/change-page.tsx'), 'ChangePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/lineage',
-    validateSearch: v.object({ repository: repositoryName(), environment: text(255) }),
-    component: lazyRouteComponent(() => import('./lineages-page.tsx'), 'LineagesPage'),
+    validateSearch: LineageSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [lineagesQuery(loader.params.org, loader.deps)]),
+    component: lazyRouteComponent(() => import('./lineages/lineages-page.tsx'), 'LineagesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/lineage/$id',
-    component: lazyRouteComponent(() => import('./lineage-page.tsx'), 'LineagePage'),
+    loader: (loader) => readAhead(loader, [statementQuery(loader.params.org, 'lineage', loader.params.id)]),
+    component: lazyRouteComponent(() => import('./lineage/lineage-page.tsx'), 'LineagePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/keys',
-    component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+    loader: (loader) => readAhead(loader, [signingKeysQuery(loader.params.org)]),
+    component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
   }),
 ] as const

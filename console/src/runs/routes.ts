@@ -1,31 +1,32 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
-import { choice, count, day, repositoryName, text } from '../list/search-params.ts'
-import { organizationRoute, signedInRoute } from '../shell/organization-route.tsx'
-import { RUN_STATUSES } from './run-status.ts'
+import { readAhead } from '../api/queries.ts'
+import { count, text } from '../list/search-params.ts'
+import { organizationRoute, signedInRoute } from '../shell/parent-routes.tsx'
+import { artifactsQuery, RunSearch, reportsQuery, runQuery, runsQuery } from './facts/queries.ts'
 
 export const runRoutes = [
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'runs',
-    validateSearch: v.object({
-      status: choice(RUN_STATUSES),
-      repository: repositoryName(),
-      branch: text(255),
-      since: day(),
-      until: day(),
-    }),
-    component: lazyRouteComponent(() => import('./runs-page.tsx'), 'RunsPage'),
+    validateSearch: RunSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [runsQuery(loader.params.org, loader.deps)]),
+    component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'runs/$id',
     validateSearch: v.object({ attempt: count(), report: text(100) }),
-    component: lazyRouteComponent(() => import('./run-page.tsx'), 'RunPage'),
+    loader: (loader) => {
+      const { org, id } = loader.params
+      readAhead(loader, [runQuery(org, id), reportsQuery(org, id), artifactsQuery(org, id)])
+    },
+    component: lazyRouteComponent(() => import('./run/run-page.tsx'), 'RunPage'),
   }),
 ] as const
 
-const findRun = lazyRouteComponent(() => import('./find-run.tsx'), 'FindRun')
+const findRun = lazyRouteComponent(() => import('../shell/find-organization.tsx'), 'FindRun')
 
 /** The addresses that CI jobs print. They do not name the organization. */
 export const runLinkRoutes = [

@@ -1,48 +1,70 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { organizationRoute } from '../shell/organization-route.tsx'
-import { AlertSearch } from './alerts/alert-search.ts'
-import { FindingSearch } from './findings/finding-search.ts'
-import { IssueSearch } from './issues/issue-search.ts'
-import { TriageSearch } from './triage/triage-search.ts'
+import { readAhead } from '../api/queries.ts'
+import { organizationRoute } from '../shell/parent-routes.tsx'
+import {
+  alertQuery,
+  alertsQuery,
+  findingQuery,
+  findingsQuery,
+  issueFindingsQuery,
+  issueQuery,
+  issuesQuery,
+  triagesQuery,
+} from './facts/queries.ts'
+import { AlertSearch, FindingSearch, IssueSearch, TriageSearch } from './facts/searches.ts'
 
 export const securityRoutes = [
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/issues',
     validateSearch: IssueSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [issuesQuery(loader.params.org, loader.deps, Date.now())]),
     component: lazyRouteComponent(() => import('./issues/issues-page.tsx'), 'IssuesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/issues/$id',
+    loader: (loader) => {
+      const { org, id } = loader.params
+      readAhead(loader, [issueQuery(org, id), issueFindingsQuery(org, id)])
+    },
     component: lazyRouteComponent(() => import('./issue/issue-page.tsx'), 'IssuePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/findings',
     validateSearch: FindingSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [findingsQuery(loader.params.org, loader.deps, Date.now())]),
     component: lazyRouteComponent(() => import('./findings/findings-page.tsx'), 'FindingsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/findings/$id',
-    component: lazyRouteComponent(() => import('./findings/finding-page.tsx'), 'FindingPage'),
+    loader: (loader) => readAhead(loader, [findingQuery(loader.params.org, loader.params.id)]),
+    component: lazyRouteComponent(() => import('./finding/finding-page.tsx'), 'FindingPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/alerts',
     validateSearch: AlertSearch,
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [alertsQuery(loader.params.org, loader.deps)]),
     component: lazyRouteComponent(() => import('./alerts/alerts-page.tsx'), 'AlertsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/alerts/$id',
-    component: lazyRouteComponent(() => import('./alerts/alert-page.tsx'), 'AlertPage'),
+    loader: (loader) => readAhead(loader, [alertQuery(loader.params.org, loader.params.id)]),
+    component: lazyRouteComponent(() => import('./alert/alert-page.tsx'), 'AlertPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/triage',
     validateSearch: TriageSearch,
-    component: lazyRouteComponent(() => import('./triage/triages-page.tsx'), 'TriagesPage'),
+    loaderDeps: ({ search }) => search,
+    loader: (loader) => readAhead(loader, [triagesQuery(loader.params.org, loader.deps)]),
+    component: lazyRouteComponent(() => import('./triages/triages-page.tsx'), 'TriagesPage'),
   }),
 ] as const

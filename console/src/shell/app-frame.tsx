@@ -1,9 +1,9 @@
-import { Burger } from '@mantine/core'
+import { Burger, VisuallyHidden } from '@mantine/core'
 import { useRouterState } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import classes from './app-frame.module.css'
 import { BackgroundWork } from './background-work.tsx'
-import { UserMenu } from './user-menu.tsx'
+import { UserMenu } from './menus.tsx'
 
 type AppFrameProps = {
   /** Above the links of the sidebar, and in the header of a narrow screen. */
@@ -45,5 +45,26 @@ export function AppFrame({ top, links, children }: AppFrameProps) {
       </main>
       <BackgroundWork path={path} />
     </div>
+  )
+}
+
+/**
+ * Screen readers announce a document when it is loaded. Pages here replace each other in one
+ * document, so their titles are announced instead.
+ */
+export function PageAnnouncer() {
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const [first] = useState(path)
+  const [title, setTitle] = useState('')
+  useEffect(() => {
+    if (path === first && title === '') return
+    // The page sets its title in an effect of the same update.
+    const frame = requestAnimationFrame(() => setTitle(document.title))
+    return () => cancelAnimationFrame(frame)
+  }, [path, first, title])
+  return (
+    <VisuallyHidden role="status" aria-live="polite">
+      {title}
+    </VisuallyHidden>
   )
 }

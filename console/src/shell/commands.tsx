@@ -16,8 +16,8 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { api } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
-import { lastOrganization } from './last-organization.ts'
-import { MAIN_PAGES } from './navigation.ts'
+import { type PageAddress, pages } from '../page/pages.ts'
+import { lastOrganization, MAIN_PAGES } from './navigation.ts'
 import { showShortcuts } from './shown-dialog.ts'
 import { useSignOut } from './sign-out.ts'
 
@@ -45,20 +45,20 @@ export function useCommands(text: string): Command[] {
 function usePages(org: string | undefined): Command[] {
   const navigate = useNavigate()
   if (org === undefined) return []
-  return MAIN_PAGES.map(({ label, to, icon, key }) => ({
-    id: to,
+  return MAIN_PAGES.map(({ label, page, icon, key }) => ({
+    id: label,
     group: 'Pages',
     label,
     icon,
     keys: `g ${key}`,
-    run: () => void navigate({ to, params: { org } }),
+    run: () => void navigate(page(org)),
   }))
 }
 
-const IDS: [prefix: RegExp, what: string, to: string][] = [
-  [/^run_\w{26}$/, 'run', '/orgs/$org/runs/$id'],
-  [/^dep_\w{26}$/, 'deployment', '/orgs/$org/deployments/$id'],
-  [/^chg_\w{26}$/, 'change', '/orgs/$org/provenance/changes/$id'],
+const IDS: [pattern: RegExp, what: string, page: (org: string, id: string) => PageAddress][] = [
+  [/^run_\w{26}$/, 'run', pages.run],
+  [/^dep_\w{26}$/, 'deployment', pages.deployment],
+  [/^chg_\w{26}$/, 'change', pages.change],
 ]
 const TYPED_MIN = 2
 const TYPING_MS = 150
@@ -75,26 +75,26 @@ function useFound(org: string | undefined, text: string): Command[] {
     { enabled: org !== undefined && search.length >= TYPED_MIN, placeholderData: (before) => before },
   )
   if (org === undefined || text.length < TYPED_MIN) return []
-  const byId = IDS.filter(([pattern]) => pattern.test(text)).map(([, what, to]) => ({
+  const byId = IDS.filter(([pattern]) => pattern.test(text)).map(([, what, page]) => ({
     id: text,
     group: 'Ids',
     label: `Open ${what} ${text}`,
     icon: IconExternalLink,
-    run: () => void navigate({ to, params: { org, id: text } }),
+    run: () => void navigate(page(org, text)),
   }))
   const places = [
-    ['Runs', '/orgs/$org/runs', IconPlayerPlay],
-    ['Issues', '/orgs/$org/security/issues', IconBug],
+    ['Runs', pages.runs, IconPlayerPlay],
+    ['Issues', pages.issues, IconBug],
   ] as const
   const names = data?.data.map(({ full_name }) => full_name) ?? []
   const fitting = names.filter((name) => name.toLowerCase().includes(text.toLowerCase()))
   const repositories = fitting.flatMap((name) =>
-    places.map(([what, to, icon]) => ({
+    places.map(([what, page, icon]) => ({
       id: `${what} ${name}`,
       group: 'Repositories',
       label: `${what} of ${name}`,
       icon,
-      run: () => void navigate({ to, params: { org }, search: { repository: name } }),
+      run: () => void navigate({ ...page(org), search: { repository: name } }),
     })),
   )
   return [...byId, ...repositories]
@@ -112,7 +112,7 @@ function useActions(org: string | undefined): Command[] {
       group: 'Organizations',
       label: `Switch to ${name}`,
       icon: IconBuilding,
-      run: () => void navigate({ to: '/orgs/$org', params: { org: slug } }),
+      run: () => void navigate(pages.home(slug)),
     }))
   const action = (label: string, icon: Command['icon'], run: () => void) => ({
     id: label,

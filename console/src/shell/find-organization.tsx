@@ -1,8 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import { Navigate, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { client } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { Page } from '../page/page.tsx'
-import { LineSkeleton, QueryView } from '../page/query-view.tsx'
+import { pages } from '../page/pages.ts'
+import { LineSkeleton, QueryView } from '../page/states.tsx'
 
 type FindOrganizationProps = {
   /** What is looked for: "run". */
@@ -18,7 +21,7 @@ type FindOrganizationProps = {
  * Opens an object by an address without its organization, as CI jobs and comments on code hosts
  * link to it. The first organization of the user that has the object is its own.
  */
-export function FindOrganization({ of, id, read, children }: FindOrganizationProps) {
+function FindOrganization({ of, id, read, children }: FindOrganizationProps) {
   const { organizations } = useSession()
   const query = useQuery({
     queryKey: ['organization of', of, id],
@@ -36,5 +39,33 @@ export function FindOrganization({ of, id, read, children }: FindOrganizationPro
         {() => null}
       </QueryView>
     </Page>
+  )
+}
+
+/** Opens a run, or a report of it, that CI jobs link to. */
+export function FindRun() {
+  const { id = '', report } = useParams({ strict: false })
+  return (
+    <FindOrganization
+      of="run"
+      id={id}
+      read={(org) => client.GET('/app/api/orgs/{org}/runs/{id}', { params: { path: { org, id } } })}
+    >
+      {(org) => <Navigate {...pages.run(org, id)} search={{ report }} replace />}
+    </FindOrganization>
+  )
+}
+
+/** Opens a deployment that gates and comments on code hosts link to. */
+export function FindDeployment() {
+  const { id } = useParams({ from: '/signed-in/deployments/$id' })
+  return (
+    <FindOrganization
+      of="deployment"
+      id={id}
+      read={(org) => client.GET('/app/api/orgs/{org}/deployments/{id}', { params: { path: { org, id } } })}
+    >
+      {(org) => <Navigate {...pages.deployment(org, id)} replace />}
+    </FindOrganization>
   )
 }

@@ -5,13 +5,13 @@ import { useEffect } from 'react'
 import { useShortcuts } from '../actions/shortcuts.ts'
 import { useLiveUpdates } from '../api/live-updates.ts'
 import { useSession } from '../api/session.ts'
+import { formatAddress, pages } from '../page/pages.ts'
 import { Empty } from '../page/states.tsx'
 import classes from './app-frame.module.css'
 import { AppFrame } from './app-frame.tsx'
 import { Keys } from './keys.tsx'
-import { rememberOrganization } from './last-organization.ts'
-import { MAIN_PAGES, NAVIGATION } from './navigation.ts'
-import { OrganizationMenu } from './organization-menu.tsx'
+import { OrganizationMenu } from './menus.tsx'
+import { MAIN_PAGES, NAVIGATION, rememberOrganization } from './navigation.ts'
 import { openCommandPalette } from './shown-dialog.ts'
 
 /** The frame around the pages of an organization. */
@@ -48,10 +48,10 @@ function Navigation({ org }: { org: string }) {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useShortcuts(
     'Navigation',
-    MAIN_PAGES.map(({ label, to, key }) => ({
+    MAIN_PAGES.map(({ label, page, key }) => ({
       keys: `g ${key}`,
       label,
-      run: () => void navigate({ to, params: { org } }),
+      run: () => void navigate(page(org)),
     })),
   )
   return (
@@ -75,13 +75,13 @@ function Navigation({ org }: { org: string }) {
               {title}
             </Text>
           )}
-          {items.map(({ label, to, icon: Icon }) => {
-            const start = to.replace('$org', org)
-            const isActive = path === start || (to !== '/orgs/$org' && path.startsWith(`${start}/`))
+          {items.map(({ label, page, icon: Icon }) => {
+            const start = formatAddress(page(org))
+            const isActive = path === start || (page !== pages.home && path.startsWith(`${start}/`))
             return (
               <NavLink
-                key={to}
-                renderRoot={(props) => <Link to={to} params={{ org }} activeOptions={{ exact: true }} {...props} />}
+                key={label}
+                renderRoot={(props) => <Link {...page(org)} activeOptions={{ exact: true }} {...props} />}
                 label={label}
                 leftSection={<Icon size={17} aria-hidden />}
                 active={isActive}

@@ -1,10 +1,10 @@
 import type { operations } from '../../api/schema.ts'
 
 export type DryRun = operations['dryRunPolicy']['responses'][200]['content']['application/json']['data']
-export type DryRunResult = DryRun['results'][number]
+type DryRunResult = DryRun['results'][number]
 
 /** How the decision about a run or deployment differs from that of the applied version. */
-export type DryRunChange = 'newly_blocked' | 'newly_allowed' | 'newly_covered' | 'same'
+type DryRunChange = 'newly_blocked' | 'newly_allowed' | 'newly_covered' | 'same'
 export type ComparedResult = DryRunResult & {
   change: DryRunChange
   /** The rules that passed before and do not now, and the other way round, by their ids. */

@@ -5,6 +5,11 @@ import { Problem } from '../../page/states.tsx'
 import { DryRunResults } from './dry-run-results.tsx'
 import type { DryRunRequest, useDryRun } from './use-dry-run.ts'
 
+const SUBJECTS = [
+  { value: 'runs', label: 'Runs' },
+  { value: 'deployments', label: 'Deployments' },
+] as const
+
 type DryRunPanelProps = {
   dryRun: ReturnType<typeof useDryRun>
   /** The text to try. */
@@ -13,11 +18,6 @@ type DryRunPanelProps = {
   appliedFile: string
   isValid: boolean
 }
-
-const SUBJECTS = [
-  { value: 'runs', label: 'Runs' },
-  { value: 'deployments', label: 'Deployments' },
-] as const
 
 /** Evaluates the file on what happened last, before it is applied. */
 export function DryRunPanel({ dryRun, file, appliedFile, isValid }: DryRunPanelProps) {

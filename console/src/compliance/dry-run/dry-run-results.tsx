@@ -4,6 +4,7 @@ import { useOrganization } from '../../api/session.ts'
 import { StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
 import { Time } from '../../page/time.tsx'
 import { type ComparedResult, subjectIdOf } from './compare-dry-runs.ts'
 import classes from './dry-run-results.module.css'
@@ -118,11 +119,11 @@ function Subject({ result: { run, deployment } }: { result: ComparedResult }) {
   return (
     <Group gap="xs">
       {deployment ? (
-        <Link to="/orgs/$org/deployments/$id" params={{ org, id }} size="sm" fw={500}>
+        <Link {...pages.deployment(org, id)} size="sm" fw={500}>
           {deployment.environment} · {repository}
         </Link>
       ) : (
-        <Link to="/orgs/$org/runs/$id" params={{ org, id }} size="sm" fw={500}>
+        <Link {...pages.run(org, id)} size="sm" fw={500}>
           {run?.pipeline_name} · {repository}
         </Link>
       )}

@@ -1,4 +1,10 @@
-import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete'
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  completionKeymap,
+} from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language'
@@ -7,9 +13,16 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react'
 import classes from './code-editor.module.css'
-import { completePolicy } from './complete-policy.ts'
+import { offersAt } from './completions.ts'
 import { EDITOR_THEME } from './editor-theme.ts'
 import type { FileMistake } from './file-mistakes.ts'
+import { POLICY_SCHEMA } from './policy-schema.ts'
+
+const WRITING: Extension = [
+  ...[history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine()],
+  ...[lintGutter(), indentUnit.of('  '), autocompletion({ override: [completePolicy] })],
+  keymap.of([...completionKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]),
+]
 
 export type EditorHandle = { goTo: (line: number, column: number) => void }
 
@@ -61,12 +74,6 @@ export default function CodeEditor({ label, value, onChange, mistakes, described
   return <div ref={host} className={classes.frame} />
 }
 
-const WRITING: Extension = [
-  ...[history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine()],
-  ...[lintGutter(), indentUnit.of('  '), autocompletion({ override: [completePolicy] })],
-  keymap.of([...completionKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]),
-]
-
 function replaceText(view: EditorView | null, text: string): void {
   if (view === null || view.state.doc.toString() === text) return
   view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } })
@@ -89,5 +96,16 @@ function diagnosticIn(state: EditorState): (mistake: FileMistake) => Diagnostic 
     const from = offsetOf(state, line, column)
     const { to } = state.doc.lineAt(from)
     return { from, to: Math.max(from, to), severity: 'error', message: path === '' ? message : `${path}: ${message}` }
+  }
+}
+
+/** Completes fields and values of policy files, with their descriptions. */
+function completePolicy({ state, pos, explicit }: CompletionContext): CompletionResult | null {
+  const found = offersAt(POLICY_SCHEMA, state.doc.toString(), pos)
+  if (found === null || found.offers.length === 0 || (found.word === '' && !explicit)) return null
+  return {
+    from: pos - found.word.length,
+    validFor: /^[\w*'-]*$/,
+    options: found.offers.map(({ label, detail, info, insert }) => ({ label, detail, info, apply: insert })),
   }
 }

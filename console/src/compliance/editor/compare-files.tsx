@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'react'
 import classes from './code-editor.module.css'
 import { EDITOR_THEME } from './editor-theme.ts'
 
-export type ComparedFile = { label: string; text: string }
+type ComparedFile = { label: string; text: string }
 type CompareFilesProps = { before: ComparedFile; after: ComparedFile }
 
 const COLLAPSED = { margin: 3, minSize: 6 }

@@ -1,8 +1,7 @@
 import type { SchemaNode } from './policy-schema.ts'
-import { enginesOf, formOf, valuesOf } from './schema-form.ts'
 import { positionIn } from './yaml-position.ts'
 
-export type Offer = { label: string; detail: string; info: string; insert: string }
+type Offer = { label: string; detail: string; info: string; insert: string }
 
 /** What can be typed at an offset of a policy file: names of fields, or values of a field. */
 export function offersAt(schema: SchemaNode, text: string, offset: number): { word: string; offers: Offer[] } | null {
@@ -46,4 +45,22 @@ function valueOffers(node: SchemaNode): Offer[] {
     info: node.description ?? '',
     insert: value === '*' ? "'*'" : value,
   }))
+}
+
+/** The form of policy files that an engine has. CEL is the default, as on the server. */
+export function formOf(schema: SchemaNode, engine: unknown): SchemaNode {
+  const forms = schema.anyOf ?? [schema]
+  return forms.find(({ properties }) => properties?.engine?.const === engine) ?? (forms[0] as SchemaNode)
+}
+
+/** The values of a field that the schema lists. */
+export function valuesOf(node: SchemaNode): string[] {
+  if (node.enum) return node.enum
+  if (node.const !== undefined) return [node.const]
+  return node.type === 'boolean' ? ['true', 'false'] : []
+}
+
+/** All engines, which are the constants of the forms. */
+export function enginesOf(schema: SchemaNode): SchemaNode[] {
+  return (schema.anyOf ?? []).flatMap(({ properties }) => properties?.engine ?? [])
 }

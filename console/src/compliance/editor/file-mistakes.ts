@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { enginesOf, formOf, valuesOf } from './completions.ts'
 import type { SchemaNode } from './policy-schema.ts'
-import { enginesOf, formOf, valuesOf } from './schema-form.ts'
 
 /** A mistake in a policy file, as `validatePolicy` of the API describes it. */
 export type FileMistake = { line: number; column: number; path: string; message: string }

@@ -1,5 +1,5 @@
 /** Where the cursor is in a YAML file of block maps and lists, also while the file is incomplete. */
-export type YamlPosition = {
+type YamlPosition = {
   /** The fields above, from the outermost: `['rules', 'expression']`. */
   path: string[]
   /** Whether a field name is typed, or a value of the last field in `path`. */

@@ -1,11 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import type { operations } from '../../api/schema.ts'
 
-export type Policy = Schema<'Policy'>
-export type PolicyWithFile = operations['getPolicy']['responses'][200]['content']['application/json']['data']
-export type ComplianceResult = Schema<'ComplianceResult'>
-export type ResultStatus = ComplianceResult['status']
-
 export const RESULT_STATUSES = ['failing', 'warning', 'passing', 'not_evaluated'] as const satisfies ResultStatus[]
 export const POLICY_MODES = ['enforce', 'monitor'] as const satisfies Policy['mode'][]
 
@@ -23,3 +18,16 @@ export const ENGINE_NAMES: Record<NonNullable<Policy['engine']>, string> = {
   wasm: 'WebAssembly',
   rego: 'Rego module',
 }
+
+/** The tabs of a policy, as its address names them. */
+export const POLICY_TABS = ['file', 'results', 'versions', 'edit'] as const
+
+export type Policy = Schema<'Policy'>
+
+export type PolicyWithFile = operations['getPolicy']['responses'][200]['content']['application/json']['data']
+
+export type ComplianceResult = Schema<'ComplianceResult'>
+
+export type ResultStatus = ComplianceResult['status']
+
+export type PolicyTab = (typeof POLICY_TABS)[number]

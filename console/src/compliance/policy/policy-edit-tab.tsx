@@ -3,9 +3,10 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useOrganization } from '../../api/session.ts'
-import { useDraft } from '../editor/use-draft.ts'
+import { pages } from '../../page/pages.ts'
+import { useDraft } from '../editor/policy-draft.ts'
 import type { PolicyWithFile } from '../facts/vocabulary.ts'
-import { PolicyEditor } from './policy-editor.tsx'
+import { PolicyEditor } from '../new-policy/policy-editor.tsx'
 
 /** Edits the file of a policy of the organization. */
 export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {
@@ -45,8 +46,7 @@ export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {
         policy={{ id: policy.id, name: policy.name }}
         onApplied={() => {
           void navigate({
-            to: '/orgs/$org/compliance/policies/$id',
-            params: { org, id: policy.id },
+            ...pages.policy(org, policy.id),
             search: { tab: 'file' },
             ignoreBlocker: true,
           })

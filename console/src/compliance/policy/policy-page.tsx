@@ -1,41 +1,43 @@
-import { Group, Tabs, Text } from '@mantine/core'
-import { IconFileCode } from '@tabler/icons-react'
-import { getRouteApi } from '@tanstack/react-router'
+import { Button, Code, Group, Stack, Tabs, Text } from '@mantine/core'
+import { IconFileCode, IconPencil, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { api } from '../../api/client.ts'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone } from '../../actions/notify.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { ToneBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
-import { LineSkeleton, QueryView } from '../../page/query-view.tsx'
+import { pages } from '../../page/pages.ts'
+import { LineSkeleton, QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { ModeBadge } from '../facts/mode-badge.tsx'
-import { ENGINE_NAMES, type PolicyWithFile } from '../facts/vocabulary.ts'
-import { DeletePolicyButton } from './delete-policy-button.tsx'
-import { PolicyFileTab } from './policy-file-tab.tsx'
+import { CodeEditor } from '../editor/lazy-editor.tsx'
+import { ModeBadge } from '../facts/compliance-parts.tsx'
+import { policyQuery } from '../facts/queries.ts'
+import { ENGINE_NAMES, type PolicyTab, type PolicyWithFile } from '../facts/vocabulary.ts'
 import { PolicyResultsTab } from './policy-results-tab.tsx'
-import type { PolicyTab } from './policy-tabs.ts'
 
 const PolicyEditTab = lazy(() => import('./policy-edit-tab.tsx'))
 const PolicyVersionsTab = lazy(() => import('./policy-versions-tab.tsx'))
-
 const route = getRouteApi('/signed-in/orgs/$org/compliance/policies/$id')
 
 /** One policy: its file, its results, its versions, and its editor. */
 export function PolicyPage() {
   const { slug: org } = useOrganization()
   const { id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/policies/{id}', { params: { path: { org, id } } })
+  const query = useQuery(policyQuery(org, id))
   const policy = query.data?.data
   const mayEdit = usePermission('manage_policies') && policy !== undefined && policy.path === null
   return (
     <Page
       title={policy?.name ?? 'Policy'}
       breadcrumbs={[
-        <Link key="compliance" to="/orgs/$org/compliance" params={{ org }} size="sm">
+        <Link key="compliance" {...pages.results(org)} size="sm">
           Compliance
         </Link>,
-        <Link key="policies" to="/orgs/$org/compliance/policies" params={{ org }} size="sm">
+        <Link key="policies" {...pages.policies(org)} size="sm">
           Policies
         </Link>,
       ]}
@@ -100,4 +102,73 @@ function PolicyTabs({ policy, mayEdit }: { policy: PolicyWithFile; mayEdit: bool
       </Suspense>
     </Tabs>
   )
+}
+
+/** Deletes a policy after a question. */
+function DeletePolicyButton({ policy: { id, name } }: { policy: { id: string; name: string } }) {
+  const { slug: org } = useOrganization()
+  const { mutateAsync: deletePolicy } = useApiMutation('delete', '/app/api/orgs/{org}/policies/{id}', [])
+  const navigate = useNavigate()
+  const dialog = useDialog<true>()
+  const remove = async ({ reason }: { reason: string | null }) => {
+    await deletePolicy({
+      params: { path: { org, id }, query: reason === null ? {} : { reason } },
+    })
+    notifyDone(`${name} was deleted`)
+    void navigate({ ...pages.policies(org), ignoreBlocker: true })
+  }
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconTrash size={16} aria-hidden />}
+        onClick={() => dialog.open(true)}
+        aria-haspopup="dialog"
+      >
+        Delete policy
+      </Button>
+      <Dialog dialog={dialog} title={`Delete ${name}`}>
+        {() => (
+          <ConfirmForm confirmLabel="Delete" asksReason send={remove} onClose={dialog.close}>
+            Deployments are no longer checked against it, waiting ones included. Its versions stay stored: applying a
+            file with the name {name} continues them. To keep the results without blocking, set its mode to monitor.
+          </ConfirmForm>
+        )}
+      </Dialog>
+    </>
+  )
+}
+
+type PolicyFileTabProps = { policy: PolicyWithFile; onEdit: (() => void) | undefined }
+
+/** The file of the current version. */
+function PolicyFileTab({ policy, onEdit }: PolicyFileTabProps) {
+  const { file, definition } = policy.current
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {whereToEdit(policy, onEdit !== undefined)}
+        </Text>
+        {onEdit && (
+          <Button variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={onEdit}>
+            Edit policy
+          </Button>
+        )}
+      </Group>
+      {file !== null ? (
+        <CodeEditor label={`File of ${policy.name}`} value={file} />
+      ) : (
+        <>
+          <Text size="sm">The file of this version was not stored. This is its content.</Text>
+          <Code block>{JSON.stringify(definition, null, 2)}</Code>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function whereToEdit({ path, repository }: PolicyWithFile, mayEdit: boolean): string {
+  if (path !== null) return `Edit ${path} in ${repository}. A push to the tracked branch applies it.`
+  return mayEdit ? 'The file that is in force.' : 'To edit it, you need the permission “Manage policies”.'
 }

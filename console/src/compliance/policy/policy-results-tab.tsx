@@ -1,15 +1,16 @@
 import { Group, Text } from '@mantine/core'
 import { IconClipboardCheck } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
+import { useCursorList } from '../../list/list-page.ts'
 import { StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
+import { resultsQuery } from '../facts/queries.ts'
 import {
   type ComplianceResult,
   type PolicyWithFile,
@@ -18,20 +19,16 @@ import {
   type ResultStatus,
 } from '../facts/vocabulary.ts'
 
-const PATH = '/app/api/orgs/{org}/compliance/results'
-
 type PolicyResultsTabProps = { policy: PolicyWithFile; status: ResultStatus | undefined }
 
 /** The results of one policy. */
 export function PolicyResultsTab({ policy, status }: PolicyResultsTabProps) {
   const { slug: org } = useOrganization()
   const navigate = useNavigate()
-  const init = { params: { path: { org }, query: { policy_id: policy.id, status, limit: 100 } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
+  const list = useCursorList(resultsQuery(org, { policy: policy.id, status }))
   const filter = (next: ResultStatus | undefined) =>
     void navigate({
-      to: '/orgs/$org/compliance/policies/$id',
-      params: { org, id: policy.id },
+      ...pages.policy(org, policy.id),
       search: { tab: 'results', ...(next && { status: next }) },
       replace: true,
     })
@@ -54,8 +51,7 @@ export function PolicyResultsTab({ policy, status }: PolicyResultsTabProps) {
         rowKey={({ id }) => id}
         onOpen={({ repository }) =>
           void navigate({
-            to: '/orgs/$org/compliance/results',
-            params: { org },
+            ...pages.result(org),
             search: { policy: policy.id, repository },
           })
         }
@@ -79,7 +75,7 @@ function columnsOf(org: string): Column<ComplianceResult>[] {
       header: 'Repository',
       width: 'minmax(0, 2fr)',
       cell: ({ repository, policy_id: policy }) => (
-        <Link to="/orgs/$org/compliance/results" params={{ org }} search={{ policy, repository }} size="sm" fw={500}>
+        <Link {...pages.result(org)} search={{ policy, repository }} size="sm" fw={500}>
           {repository}
         </Link>
       ),

@@ -2,11 +2,12 @@ import { Group, Select, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { QueryView } from '../../page/query-view.tsx'
+import { pages } from '../../page/pages.ts'
+import { QueryView } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
 import classes from '../dry-run/dry-run-results.module.css'
 import { CompareFiles } from '../editor/lazy-editor.tsx'
-import { ModeBadge } from '../facts/mode-badge.tsx'
+import { ModeBadge } from '../facts/compliance-parts.tsx'
 import type { PolicyWithFile } from '../facts/vocabulary.ts'
 
 type Version = Schema<'PolicyVersion'>
@@ -71,8 +72,7 @@ function Comparison({ policy, versions, asked }: ComparisonProps) {
   const earlier = numbers.find((version) => String(version) === asked[0]) ?? Math.max(later - 1, 1)
   const choose = (chosen: { earlier?: string; later?: string }) =>
     void navigate({
-      to: '/orgs/$org/compliance/policies/$id',
-      params: { org, id: policy.id },
+      ...pages.policy(org, policy.id),
       search: { tab: 'versions', earlier: `${earlier}`, later: `${later}`, ...chosen },
       replace: true,
     })

@@ -1,8 +1,6 @@
 import type { Schema } from '../../api/client.ts'
-import { fromHex, sha256, toHex, utf8 } from './bytes.ts'
-import { canonicalJson } from './canonical-json.ts'
-import { Refused } from './checks.ts'
-import { commitOf, type Json, type Statement } from './statement.ts'
+import { canonicalJson, fromHex, sha256, toHex, utf8 } from './bytes.ts'
+import { commitOf, type Json, Refused, type Statement } from './statement.ts'
 
 type Position = Schema<'Change'>['chain']
 type Break = { index: number; expected: string; found: string | null; acknowledged_at: string | null }

@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { type Bytes, concat, fromBase64, sha256, toHex, utf8 } from './bytes.ts'
-import { Refused } from './checks.ts'
+import { Refused } from './statement.ts'
 
 export type SignedStatement = Schema<'SignedStatement'>
 export type PublicKey = Pick<Schema<'SigningKeys'>['keys'][number], 'keyid' | 'pem'>

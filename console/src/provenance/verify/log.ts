@@ -1,14 +1,16 @@
 import { type Bytes, concat, fromBase64, isEqual, sha256, toHex, utf8 } from './bytes.ts'
-import { Refused, Skipped } from './checks.ts'
 import type { SignedStatement } from './envelope.ts'
-import { hashLeaf, rootOfInclusion } from './inclusion.ts'
-
-export type LogProof = NonNullable<SignedStatement['unsigned']>['log']
-type Checkpoint = { origin: string; size: number; root: Bytes; text: string; signatures: string[] }
+import { Refused, Skipped } from './statement.ts'
 
 const ED25519 = 0x01
 const NOTE_KEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/
 const ID_BYTES = 4
+const LEAF = Uint8Array.of(0)
+const NODE = Uint8Array.of(1)
+
+type LogProof = NonNullable<SignedStatement['unsigned']>['log']
+
+type Checkpoint = { origin: string; size: number; root: Bytes; text: string; signatures: string[] }
 
 /** The entry of a statement is the SHA-256 of its payload. */
 export async function checkEntry({ entry }: LogProof, payload: Bytes): Promise<void> {
@@ -69,4 +71,40 @@ async function readNoteKey(text: string): Promise<{ name: string; id: Bytes; byt
   const id = (await sha256(concat(utf8(`${name}\n`), typed))).slice(0, ID_BYTES)
   if (toHex(id) !== hash) throw new Refused('The key of the log is damaged.')
   return { name, id, bytes: typed.slice(1) }
+}
+
+/** The hash of an entry of a log (RFC 6962 §2.1). */
+function hashLeaf(entry: Bytes): Promise<Bytes> {
+  return sha256(LEAF, entry)
+}
+
+type Leaf = { hash: Bytes; index: number; treeSize: number }
+
+/**
+ * Computes the root from a leaf and its inclusion proof (RFC 9162 §2.1.3.2). Null if the proof has
+ * the wrong length, or the tree has no such leaf.
+ */
+async function rootOfInclusion(leaf: Leaf, proof: readonly Bytes[]): Promise<Bytes | null> {
+  if (leaf.index >= leaf.treeSize) return null
+  let [node, last, hash] = [leaf.index, leaf.treeSize - 1, leaf.hash]
+  for (const sibling of proof) {
+    if (last === 0) return null
+    if (node % 2 === 1 || node === last) {
+      hash = await hashNode(sibling, hash)
+      while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)]
+    } else {
+      hash = await hashNode(hash, sibling)
+    }
+    ;[node, last] = [half(node), half(last)]
+  }
+  return last === 0 ? hash : null
+}
+
+function hashNode(left: Bytes, right: Bytes): Promise<Bytes> {
+  return sha256(concat(NODE, left, right))
+}
+
+/** Sizes can exceed 32 bits, which shifts would cut off. */
+function half(count: number): number {
+  return Math.floor(count / 2)
 }

@@ -1,14 +1,4 @@
 import type { Bytes } from './bytes.ts'
-import { Refused } from './checks.ts'
-
-export type Json = { readonly [name: string]: unknown }
-
-/** An in-toto statement, as far as the browser needs it. */
-export type Statement = {
-  subject: { name: string; digest: Record<string, string> }[]
-  predicateType: string
-  predicate: Json
-}
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
@@ -18,6 +8,18 @@ export const KIND_NAMES: Record<string, string> = {
   [CHANGE_RECORD]: 'Change record',
   'https://shiplock.dev/promotion-path/v1': 'Promotion path',
   'https://slsa.dev/verification_summary/v1': 'Verification summary',
+}
+
+/** A statement that lacks what it should have, such as one that was changed. */
+const MALFORMED = 'It does not have the form of such a statement.'
+
+export type Json = { readonly [name: string]: unknown }
+
+/** An in-toto statement, as far as the browser needs it. */
+export type Statement = {
+  subject: { name: string; digest: Record<string, string> }[]
+  predicateType: string
+  predicate: Json
 }
 
 export function readStatement(payload: Bytes): Statement {
@@ -43,4 +45,39 @@ export function commitOf({ subject }: Statement): { name: string; sha: string } 
   const [commit] = commits
   if (commit === undefined || commits.length > 1) throw new Refused('The statement does not name one commit.')
   return commit
+}
+
+/** `skipped`: this browser cannot do it, or the statement does not have it. */
+export type Check = { name: string; outcome: 'passed' | 'failed' | 'skipped'; detail: string }
+
+/** The statement is not accepted. The message tells the reader why. */
+export class Refused extends Error {}
+
+/** A check that cannot be done here. */
+export class Skipped extends Error {}
+
+/** The checks of one statement, in their order. */
+export class Checks {
+  readonly results: Check[] = []
+
+  /** Runs a check, which fails by throwing `Refused`. Returns what it found; null if it did not pass. */
+  async run<Found>(
+    name: string,
+    find: () => Found | Promise<Found>,
+    describe: (found: Found) => string,
+  ): Promise<Found | null> {
+    try {
+      const found = await find()
+      this.results.push({ name, outcome: 'passed', detail: describe(found) })
+      return found
+    } catch (error) {
+      const outcome = error instanceof Skipped ? 'skipped' : 'failed'
+      this.results.push({ name, outcome, detail: isReason(error) ? error.message : MALFORMED })
+      return null
+    }
+  }
+}
+
+function isReason(error: unknown): error is Error {
+  return error instanceof Refused || error instanceof Skipped
 }

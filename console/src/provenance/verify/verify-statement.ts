@@ -1,9 +1,18 @@
 import { sha256, toHex } from './bytes.ts'
 import { checkChain, checkChangeSubject } from './chain.ts'
-import { type Check, Checks, Refused } from './checks.ts'
 import { findSigner, type PublicKey, payloadOf, type SignedStatement } from './envelope.ts'
 import { checkCheckpoint, checkEntry, checkInclusion } from './log.ts'
-import { CHANGE_RECORD, commitOf, KIND_NAMES, PAYLOAD_TYPE, readStatement, type Statement } from './statement.ts'
+import {
+  CHANGE_RECORD,
+  type Check,
+  Checks,
+  commitOf,
+  KIND_NAMES,
+  PAYLOAD_TYPE,
+  Refused,
+  readStatement,
+  type Statement,
+} from './statement.ts'
 
 /** What the statement is verified against. `logKey`: as `/log/key` returns it; null if it is not known. */
 type Trusted = { keys: readonly PublicKey[]; logKey: string | null; commit?: string | undefined }

@@ -3,7 +3,7 @@
 
 export type Data = Record<string, unknown>
 export type TestFailure = { name: string; suite: string | null; message: string | null }
-export type SlowTest = { name: string; seconds: number }
+type SlowTest = { name: string; seconds: number }
 
 /** A number from 0. Null for anything else. */
 export function numberIn(data: Data, key: string): number | null {

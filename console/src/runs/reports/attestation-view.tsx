@@ -1,13 +1,30 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
-import { StatusBadge } from '../../page/badges.tsx'
+import {
+  IconCertificate,
+  IconChartBar,
+  IconListDetails,
+  IconNotes,
+  IconPackages,
+  IconShieldSearch,
+  IconTestPipe,
+  IconUsers,
+} from '@tabler/icons-react'
+import type { Schema } from '../../api/client.ts'
+import { type Icon, StatusBadge, TrustBadge } from '../../page/badges.tsx'
 import { formatCount } from '../../page/numbers.ts'
-import { TrustBadge } from '../../page/trust-badge.tsx'
 import { type Data, numberIn, textIn } from './attestation-data.ts'
-import { type Attestation, kindLook } from './attestation-kinds.ts'
-import { Coverage } from './coverage.tsx'
-import { JsonView } from './json-view.tsx'
-import { Scan } from './scan.tsx'
-import { TestResults } from './test-results.tsx'
+import { Coverage, JsonView, Scan, TestResults } from './results.tsx'
+
+/** The kinds of attestations as people read them. */
+const KINDS: Record<Kind, [label: string, icon: Icon]> = {
+  'test-results': ['Tests', IconTestPipe],
+  coverage: ['Coverage', IconChartBar],
+  sbom: ['SBOM', IconPackages],
+  scan: ['Scan', IconShieldSearch],
+  custom: ['Check', IconListDetails],
+  ownership: ['Ownership', IconUsers],
+  provenance: ['Provenance', IconCertificate],
+}
 
 type AttestationViewProps = { attestation: Attestation; trustOfReport: string }
 
@@ -49,4 +66,19 @@ function Sbom({ data }: { data: Data }) {
     textIn(data, 'artifact'),
   ]
   return <Text size="sm">{facts.filter(Boolean).join(' · ')}</Text>
+}
+
+type Attestation = Schema<'StoredReport'>['attestations'][number]
+
+type Kind = Attestation['kind']
+
+/** Attestations in the order of their kinds, so that tests come first. */
+export function byKind<Item extends { kind: Kind }>(items: readonly Item[]): Item[] {
+  const order = Object.keys(KINDS)
+  return items.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
+}
+
+export function kindLook(kind: string): { label: string; icon: Icon } {
+  const [label, icon] = KINDS[kind as Kind] ?? [kind, IconNotes]
+  return { label, icon }
 }

@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useContext } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { ExternalLink } from '../../page/link.tsx'
-import { ScrollBox } from '../../page/scroll-box.tsx'
+import { ScrollBox } from '../../page/sections.tsx'
 import classes from './markdown.module.css'
 
 const InLink = createContext(false)

@@ -1,29 +1,25 @@
 import { Stack, Text } from '@mantine/core'
 import { IconBellCheck } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
-import { ChoiceFilter, Filters } from '../../list/filters.tsx'
-import { toWindow } from '../../list/period.ts'
-import { PeriodFilter } from '../../list/period-filter.tsx'
+import { ChoiceFilter, Filters, PeriodFilter } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { StatusBadge, severityLook, statusLook } from '../../page/badges.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { nameOfAlertType } from '../facts/names.ts'
-import { NoMatch } from '../facts/no-match.tsx'
+import { alertsQuery } from '../facts/queries.ts'
+import { ALERT_SEVERITIES, ALERT_STATUSES, type Alert } from '../facts/searches.ts'
+import { AlertSeverity, NoMatch } from '../facts/signals.tsx'
 import { alertTarget } from '../triage/targets.ts'
 import { useListTriage } from '../triage/use-list-triage.tsx'
-import { ALERT_SEVERITIES, ALERT_STATUSES, type Alert } from './alert-search.ts'
-import { AlertSeverity } from './alert-severity.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/alerts')
-const PATH = '/app/api/orgs/{org}/security/alerts'
-const PAGE_SIZE = 100
 const STATUSES = ALERT_STATUSES.map((value) => ({ value, label: statusLook(value).label }))
 const SEVERITIES = ALERT_SEVERITIES.map((value) => ({ value, label: severityLook(value).label }))
 
@@ -33,12 +29,8 @@ export function AlertsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { status, severity } = search
-  const init = { params: { path: { org }, query: { status, severity, ...toWindow(search), limit: PAGE_SIZE } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const change = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
-  const isFiltered = Object.values(search).some(Boolean)
+  const list = useCursorList(alertsQuery(org, search))
+  const { isFiltered, filter: change, clear } = useListPage(search)
   const { selection, actions, controls } = useListTriage({ type: 'alert', rows: list.rows, targetOf: alertTarget })
   return (
     <Page
@@ -60,7 +52,7 @@ export function AlertsPage() {
         list={list}
         columns={alertColumns(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/security/alerts/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.alert(org, id))}
         selection={selection}
         actions={actions}
         empty={isFiltered ? <NoMatch of="alerts" onClear={clear} /> : <NoAlerts org={org} />}
@@ -76,7 +68,7 @@ function NoAlerts({ org }: { org: string }) {
       icon={IconBellCheck}
       title="No alerts"
       actions={
-        <ButtonLink to="/orgs/$org/settings" params={{ org }} variant="filled">
+        <ButtonLink {...pages.settings(org)} variant="filled">
           Open settings
         </ButtonLink>
       }
@@ -100,7 +92,7 @@ function alertColumns(org: string): Column<Alert>[] {
       width: 'minmax(0, 3fr)',
       cell: ({ id, title, repository, package_name, cve_id, ghsa_id }) => (
         <Stack gap={0}>
-          <Link to="/orgs/$org/security/alerts/$id" params={{ org, id }} fw={500} size="sm" truncate>
+          <Link {...pages.alert(org, id)} fw={500} size="sm" truncate>
             <bdi>{oneLine(title, 300) || 'Untitled'}</bdi>
           </Link>
           <Text size="xs" c="dimmed" truncate>

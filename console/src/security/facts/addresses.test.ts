@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { advisoryAddress, cvssAddress, weaknessAddress } from './advisory-address.ts'
-import { sourceAddress } from './source-address.ts'
+import { advisoryAddress, cvssAddress, sourceAddress, weaknessAddress } from './addresses.ts'
 
 test('ids of vulnerabilities link to the databases that name them', () => {
   const hrefOf = (id: string) => advisoryAddress(id)?.href

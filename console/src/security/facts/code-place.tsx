@@ -3,9 +3,9 @@ import { IconExternalLink } from '@tabler/icons-react'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { ExternalLink } from '../../page/link.tsx'
-import { PROVIDER_NAMES } from '../../page/provider-names.ts'
-import { locationText } from './place-text.ts'
-import { sourceAddress } from './source-address.ts'
+import { PROVIDER_NAMES } from '../../page/names.ts'
+import { sourceAddress } from './addresses.ts'
+import { locationText } from './names.ts'
 
 type CodePlaceProps = {
   finding: Pick<Schema<'Finding'>, 'location' | 'repository' | 'provider' | 'repository_id' | 'commit_sha' | 'git_ref'>

@@ -1,5 +1,6 @@
 import type { Schema } from '../../api/client.ts'
-import { PROVIDER_NAMES } from '../../page/provider-names.ts'
+import { PROVIDER_NAMES } from '../../page/names.ts'
+import { oneLine } from '../../page/reported-text.ts'
 
 /** The kinds of problems as people call them. */
 export const KIND_NAMES: Record<Schema<'Issue'>['kind'], string> = {
@@ -18,6 +19,7 @@ const SOURCES: Record<string, string> = {
 }
 
 const ALERT_TYPES: Record<string, string> = { dependabot: 'Dependabot', codeql: 'CodeQL' }
+const LENGTH_MAX = 200
 
 type AlertKind = { provider: string; type: string }
 
@@ -34,4 +36,26 @@ export function nameOfAlertType({ provider, type }: AlertKind): string {
 /** A report format, a VEX format or a code host. */
 export function nameOfSource(source: string): string {
   return SOURCES[source] ?? source
+}
+
+type Place = {
+  location: { path: string; start_line: number | null; end_line?: number | null } | null
+  package_name: string | null
+  package_version: string | null
+  resource_name: string | null
+}
+
+/** Where a problem is, in a few words: the package, the file or the resource. */
+export function placeText({ location, package_name, package_version, resource_name }: Place): string | null {
+  if (package_name !== null)
+    return oneLine(package_version === null ? package_name : `${package_name} ${package_version}`, LENGTH_MAX)
+  if (location !== null) return locationText(location)
+  return resource_name === null ? null : oneLine(resource_name, LENGTH_MAX)
+}
+
+/** A file with its lines: `src/a.ts:3-5`. */
+export function locationText({ path, start_line: start, end_line: end }: NonNullable<Place['location']>): string {
+  if (start === null) return oneLine(path, LENGTH_MAX)
+  const lines = end === undefined || end === null || end === start ? `${start}` : `${start}-${end}`
+  return `${oneLine(path, LENGTH_MAX)}:${lines}`
 }

@@ -1,8 +1,13 @@
-import { Group, Text, Tooltip } from '@mantine/core'
-import { IconFlame } from '@tabler/icons-react'
+import { Badge, Button, Group, Text, Tooltip } from '@mantine/core'
+import { IconFilterOff, IconFlame } from '@tabler/icons-react'
 import type { Schema } from '../../api/client.ts'
-import { ToneBadge } from '../../page/badges.tsx'
+import { SeverityBadge, ToneBadge } from '../../page/badges.tsx'
+import { Link } from '../../page/link.tsx'
 import { formatPercent } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
+import { oneLine } from '../../page/reported-text.ts'
+import { Empty } from '../../page/states.tsx'
+import { ALERT_SEVERITIES } from './searches.ts'
 
 type Intel = Schema<'Issue'>['intel']
 
@@ -36,4 +41,43 @@ function KevBadge({ kev }: { kev: NonNullable<Intel['kev']> }) {
       </ToneBadge>
     </Tooltip>
   )
+}
+
+/** The issue that something belongs to, and why. */
+export function IssueLink({ org, id, detail }: { org: string; id: string; detail: string | null }) {
+  return (
+    <>
+      <Link {...pages.issue(org, id)} size="sm">
+        Open issue
+      </Link>
+      {detail && (
+        <Text size="xs" c="dimmed">
+          {oneLine(detail, 200)}
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** No row matches the filters. `of` is what is listed, in the plural. */
+export function NoMatch({ of, onClear }: { of: string; onClear: () => void }) {
+  return (
+    <Empty
+      icon={IconFilterOff}
+      title={`No ${of} match the filters`}
+      actions={
+        <Button variant="default" onClick={onClear}>
+          Show all {of}
+        </Button>
+      }
+    >
+      Choose fewer filters, or other ones.
+    </Empty>
+  )
+}
+
+/** The severity of an alert, which is a word of its code host. */
+export function AlertSeverity({ severity }: { severity: string }) {
+  const known = ALERT_SEVERITIES.find((each) => each === severity)
+  return known ? <SeverityBadge severity={known} /> : <Badge color="gray">{severity.slice(0, 30)}</Badge>
 }

@@ -2,10 +2,11 @@ import { Stack, Text } from '@mantine/core'
 import type { Column } from '../../list/data-list.tsx'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Time } from '../../page/time.tsx'
-import { placeText } from '../facts/place-text.ts'
-import type { Finding } from './finding-search.ts'
+import { placeText } from '../facts/names.ts'
+import type { Finding } from '../facts/searches.ts'
 
 /** The columns of the list of findings. */
 export function findingColumns(org: string): Column<Finding>[] {
@@ -57,7 +58,7 @@ function FindingName({ org, finding }: { org: string; finding: Finding }) {
   const about = [oneLine(repository, 120), placeText(finding), rule_id && oneLine(rule_id, 80)].filter(Boolean)
   return (
     <Stack gap={0}>
-      <Link to="/orgs/$org/security/findings/$id" params={{ org, id }} fw={500} size="sm" truncate>
+      <Link {...pages.finding(org, id)} fw={500} size="sm" truncate>
         <bdi>{oneLine(title, 300) || 'Untitled'}</bdi>
       </Link>
       <Text size="xs" c="dimmed" truncate>

@@ -1,23 +1,32 @@
 import { IconRadar2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { DataList } from '../../list/data-list.tsx'
+import { ChoiceFilter, Filters, RepositoryFilter, TextFilter } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
+import { severityLook, statusLook } from '../../page/badges.tsx'
 import { ButtonLink } from '../../page/link.tsx'
+import { PROVIDER_NAMES, PROVIDERS } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
-import { NoMatch } from '../facts/no-match.tsx'
+import { KIND_NAMES } from '../facts/names.ts'
+import { findingsQuery } from '../facts/queries.ts'
+import { type FindingSearch, KINDS, SEVERITIES, STATUSES } from '../facts/searches.ts'
+import { NoMatch } from '../facts/signals.tsx'
 import { findingTarget } from '../triage/targets.ts'
 import { useListTriage } from '../triage/use-list-triage.tsx'
 import { findingColumns } from './finding-columns.tsx'
-import { FindingFilters } from './finding-filters.tsx'
-import { type FindingSearch, findingQuery } from './finding-search.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/findings')
-const PATH = '/app/api/orgs/{org}/security/findings'
-const PAGE_SIZE = 100
+
+const AGES = [
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+  { value: '90d', label: 'Last 90 days' },
+] as const
 
 /** The raw findings of every scanner, branch and report. */
 export function FindingsPage() {
@@ -25,21 +34,14 @@ export function FindingsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [now] = useState(Date.now)
-  const init = { params: { path: { org }, query: { ...findingQuery(search, now), limit: PAGE_SIZE } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const change = (changes: Partial<FindingSearch>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
+  const list = useCursorList(findingsQuery(org, search, now))
+  const { isFiltered, filter: change, clear } = useListPage(search)
   const { selection, actions, controls } = useListTriage({ type: 'finding', rows: list.rows, targetOf: findingTarget })
   return (
     <Page
       title="Findings"
       description="What each scanner reported, on every branch, newest first. Issues group findings of the same problem."
-      actions={
-        <ButtonLink to="/orgs/$org/security/triage" params={{ org }}>
-          Triage history
-        </ButtonLink>
-      }
+      actions={<ButtonLink {...pages.triages(org)}>Triage history</ButtonLink>}
     >
       <FindingFilters search={search} onChange={change} onClear={clear} />
       <DataList
@@ -47,18 +49,18 @@ export function FindingsPage() {
         list={list}
         columns={findingColumns(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/security/findings/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.finding(org, id))}
         selection={selection}
         actions={actions}
         empty={
-          Object.values(search).some(Boolean) ? (
+          isFiltered ? (
             <NoMatch of="findings" onClear={clear} />
           ) : (
             <Empty
               icon={IconRadar2}
               title="No findings"
               actions={
-                <ButtonLink to="/orgs/$org/security/uploads" params={{ org }} variant="filled">
+                <ButtonLink {...pages.uploads(org)} variant="filled">
                   Upload a report
                 </ButtonLink>
               }
@@ -70,5 +72,64 @@ export function FindingsPage() {
       />
       {controls}
     </Page>
+  )
+}
+
+type FindingFiltersProps = {
+  search: FindingSearch
+  onChange: (changes: Partial<FindingSearch>) => void
+  onClear: () => void
+}
+
+/** Every filter of the list of findings. */
+function FindingFilters({ search, onChange, onClear }: FindingFiltersProps) {
+  const { severity, state, kind, repository, provider, scanner, category, branch, path, age } = search
+  return (
+    <Filters isFiltered={Object.values(search).some(Boolean)} onClear={onClear}>
+      <ChoiceFilter
+        label="Severity"
+        width={120}
+        value={severity}
+        options={SEVERITIES.map((value) => ({ value, label: severityLook(value).label }))}
+        onChange={(severity) => onChange({ severity })}
+      />
+      <ChoiceFilter
+        label="State"
+        width={120}
+        value={state}
+        options={STATUSES.map((value) => ({ value, label: statusLook(value).label }))}
+        onChange={(state) => onChange({ state })}
+      />
+      <ChoiceFilter
+        label="Kind"
+        width={130}
+        value={kind}
+        options={KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
+        onChange={(kind) => onChange({ kind })}
+      />
+      <RepositoryFilter value={repository} onChange={(repository) => onChange({ repository })} />
+      <ChoiceFilter
+        label="Code host"
+        width={130}
+        value={provider}
+        options={PROVIDERS.map((value) => ({ value, label: PROVIDER_NAMES[value] }))}
+        onChange={(provider) => onChange({ provider })}
+      />
+      <TextFilter
+        label="Scanner"
+        placeholder="Exact name"
+        value={scanner}
+        onChange={(scanner) => onChange({ scanner })}
+      />
+      <TextFilter label="Branch" placeholder="main" value={branch} onChange={(branch) => onChange({ branch })} />
+      <TextFilter
+        label="Category"
+        placeholder="Exact name"
+        value={category}
+        onChange={(category) => onChange({ category })}
+      />
+      <TextFilter label="Path" placeholder="src/" value={path} onChange={(path) => onChange({ path })} />
+      <ChoiceFilter label="First seen" width={140} value={age} options={AGES} onChange={(age) => onChange({ age })} />
+    </Filters>
   )
 }

@@ -1,21 +1,35 @@
-import { Button, Table, Text } from '@mantine/core'
+import { Button, List, Stack, Table, Text } from '@mantine/core'
+import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
+import type { CursorList } from '../../list/list-page.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
-import { LineSkeleton } from '../../page/query-view.tsx'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
-import { ScrollBox } from '../../page/scroll-box.tsx'
-import { Section } from '../../page/section.tsx'
-import { Problem } from '../../page/states.tsx'
+import { ScrollBox, Section } from '../../page/sections.tsx'
+import { LineSkeleton, Problem, QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { placeText } from '../facts/place-text.ts'
+import { nameOfSource, placeText } from '../facts/names.ts'
+import type { Finding, Issue } from '../facts/searches.ts'
 import { branchName } from '../findings/finding-columns.tsx'
-import type { Finding } from '../findings/finding-search.ts'
-import type { Issue } from '../issues/issue-search.ts'
-import type { IssueFindingsList } from './use-issue-findings.ts'
+import { countTargets } from '../triage/targets.ts'
+
+const PATH = '/app/api/orgs/{org}/security/issues/{id}/explain'
+const SHOWN_MAX = 20
+
+const SHARED: Record<Match['on'], string> = {
+  vulnerability: 'the vulnerability',
+  rule: 'the rule',
+  secret: 'the secret',
+  secret_and_lines: 'the secret and the lines',
+  fingerprint: 'the fingerprint',
+  weakness_and_code: 'the weakness and the code',
+  weakness_and_lines: 'the weakness and the lines',
+  weakness_and_resource: 'the weakness and the resource',
+}
 
 /** What each scanner reported of the issue, on each branch. */
-export function IssueFindings({ issue, findings }: { issue: Issue; findings: IssueFindingsList }) {
+export function IssueFindings({ issue, findings }: { issue: Issue; findings: CursorList<Finding> }) {
   return (
     <Section title="Findings" count={issue.member_count}>
       <FindingsTable findings={findings} />
@@ -34,7 +48,7 @@ export function IssueFindings({ issue, findings }: { issue: Issue; findings: Iss
   )
 }
 
-function FindingsTable({ findings: { rows, error, refresh } }: { findings: IssueFindingsList }) {
+function FindingsTable({ findings: { rows, error, refresh } }: { findings: CursorList<Finding> }) {
   if (rows === undefined)
     return error ? (
       <Problem error={error} title="The findings could not be loaded" retry={refresh} />
@@ -69,7 +83,7 @@ function FindingRow({ finding }: { finding: Finding }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Link to="/orgs/$org/security/findings/$id" params={{ org, id }} size="sm" lineClamp={2}>
+        <Link {...pages.finding(org, id)} size="sm" lineClamp={2}>
           <bdi>{placeText(finding) ?? oneLine(title, 200)}</bdi>
         </Link>
       </Table.Td>
@@ -93,4 +107,111 @@ function FindingRow({ finding }: { finding: Finding }) {
       </Table.Td>
     </Table.Tr>
   )
+}
+
+type Explanation = Schema<'IssueExplanation'>
+
+type Member = Explanation['members'][number]
+
+type Rejected = Explanation['rejected'][number]
+
+/** Why findings are one issue, and why similar ones are not. */
+export function Grouping({ issueId }: { issueId: string }) {
+  const { slug: org } = useOrganization()
+  const query = api.useQuery('get', PATH, { params: { path: { org, id: issueId } } })
+  return (
+    <Section title="Why this is one issue">
+      <QueryView query={query} of="explanation">
+        {({ data }) => <Explained explanation={data} />}
+      </QueryView>
+    </Section>
+  )
+}
+
+function Explained({
+  explanation: { members, member_count, rejected, rejected_count, is_current },
+}: {
+  explanation: Explanation
+}) {
+  return (
+    <Stack gap="md">
+      {member_count === 1 && (
+        <Text size="sm" c="dimmed">
+          It has one finding. Findings of other scanners or branches join when they are about the same problem.
+        </Text>
+      )}
+      {!is_current && (
+        <Text size="sm" c="dimmed">
+          What is known has changed since: the findings are being grouped again.
+        </Text>
+      )}
+      {member_count > 1 && (
+        <List spacing="xs" size="sm" listStyleType="disc">
+          {members.slice(0, SHOWN_MAX).map((member) => (
+            <MemberReason key={member.finding_id} member={member} />
+          ))}
+        </List>
+      )}
+      {member_count > SHOWN_MAX && (
+        <Text size="sm" c="dimmed">
+          The others are in it for the same reasons.
+        </Text>
+      )}
+      {rejected.length > 0 && <Similar rejected={rejected} count={rejected_count} />}
+    </Stack>
+  )
+}
+
+function MemberReason({ member: { finding_id: id, scanner, source, reason, matches } }: { member: Member }) {
+  const { slug: org } = useOrganization()
+  return (
+    <List.Item>
+      <Link {...pages.finding(org, id)} size="sm" underline="always">
+        {oneLine(scanner, 80)} ({nameOfSource(source)})
+      </Link>
+      {': '}
+      <bdi>{oneLine(reason.detail, 300)}</bdi>
+      {matches.slice(0, 3).map((match) => (
+        <Text key={`${match.code} ${match.value}`} size="xs" c="dimmed">
+          <bdi>{oneLine(matchText(match), 300)}</bdi>
+          {aliasText(match.alias_path) && <> {oneLine(aliasText(match.alias_path) ?? '', 300)}</>}
+        </Text>
+      ))}
+    </List.Item>
+  )
+}
+
+function Similar({ rejected, count }: { rejected: Rejected[]; count: number }) {
+  const { slug: org } = useOrganization()
+  return (
+    <Stack gap="xs">
+      <Text size="sm" fw={500}>
+        Similar findings that belong to other issues{count > rejected.length && ', the first of them'}
+      </Text>
+      <List spacing="xs" size="sm" listStyleType="disc">
+        {rejected.slice(0, SHOWN_MAX).map(({ finding_id, issue_id: id, scanner, detail }) => (
+          <List.Item key={finding_id}>
+            <Link {...pages.issue(org, id)} size="sm" underline="always">
+              {oneLine(scanner, 80)}
+            </Link>
+            {': '}
+            <bdi>{oneLine(detail, 300)}</bdi>
+          </List.Item>
+        ))}
+      </List>
+    </Stack>
+  )
+}
+
+type Match = Schema<'IssueExplanation'>['members'][number]['matches'][number]
+
+/** What a finding shares with others of the issue. */
+function matchText({ on, value, with_count }: Match): string {
+  return `Shares ${SHARED[on]}${value === null ? '' : ` ${value}`} with ${countTargets('finding', with_count)}.`
+}
+
+/** By which names of a vulnerability two ids are the same. Null if they are the same id. */
+function aliasText(path: Match['alias_path']): string | null {
+  if (path.length === 0) return null
+  return path.map(({ from, to, source }) => `${from} is ${to} according to ${source}.`).join(' ')
 }

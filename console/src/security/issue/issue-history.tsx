@@ -10,15 +10,16 @@ import {
   IconPlus,
 } from '@tabler/icons-react'
 import { api } from '../../api/client.ts'
+import { listQuery } from '../../api/queries.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
+import { useCursorList } from '../../list/list-page.ts'
 import { Link } from '../../page/link.tsx'
-import { LineSkeleton } from '../../page/query-view.tsx'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
-import { Problem } from '../../page/states.tsx'
+import { LineSkeleton, Problem } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
-import type { Issue } from '../issues/issue-search.ts'
-import { UndoTriageButton } from '../triage/undo-triage-button.tsx'
+import type { Issue } from '../facts/searches.ts'
+import { UndoTriageButton } from '../triage/triage-list.tsx'
 import { type HistoryEvent, historyOf } from './history-events.ts'
 
 const TRIAGE_PATH = '/app/api/orgs/{org}/security/triage'
@@ -37,12 +38,7 @@ const ICONS: Record<HistoryEvent['type'], typeof IconEye> = {
 /** What happened to an issue, and who decided what about it. */
 export function IssueHistory({ issue }: { issue: Issue }) {
   const { slug: org } = useOrganization()
-  const init = { params: { path: { org }, query: { issue_id: issue.id, limit: 50 } } }
-  const triages = useCursorList(api.useInfiniteQuery('get', TRIAGE_PATH, init, CURSOR_PAGES), [
-    'get',
-    TRIAGE_PATH,
-    init,
-  ])
+  const triages = useCursorList(listQuery(TRIAGE_PATH, { path: { org }, query: { issue_id: issue.id, limit: 50 } }))
   const explanation = api.useQuery('get', EXPLAIN_PATH, { params: { path: { org, id: issue.id } } })
   const error = triages.rows === undefined ? triages.error : explanation.error
   if (triages.rows === undefined || explanation.data === undefined)
@@ -80,7 +76,7 @@ function Entry({ event: { type, who, text, note, at, otherIssueId, triage }, ...
           {otherIssueId && (
             <>
               {' '}
-              <Link to="/orgs/$org/security/issues/$id" params={{ org, id: otherIssueId }} size="sm" underline="always">
+              <Link {...pages.issue(org, otherIssueId)} size="sm" underline="always">
                 Open the other issue
               </Link>
             </>

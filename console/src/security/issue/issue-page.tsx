@@ -1,39 +1,42 @@
 import { Button, Grid, Group, Stack, Text } from '@mantine/core'
 import { IconArrowMerge } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { asApiError } from '../../api/api-error.ts'
-import { api } from '../../api/client.ts'
+import { api, type Schema } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { type CursorList, useCursorList } from '../../list/list-page.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
-import { ClampedText } from '../../page/clamped-text.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
+import { formatCount } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
-import { QueryView } from '../../page/query-view.tsx'
+import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
-import { Section } from '../../page/section.tsx'
-import { Empty } from '../../page/states.tsx'
-import { KIND_NAMES } from '../facts/names.ts'
+import { Facts, Section } from '../../page/sections.tsx'
+import { Empty, QueryView } from '../../page/states.tsx'
+import { ClampedText } from '../../page/text-block.tsx'
+import { Time } from '../../page/time.tsx'
+import { MergeDialog } from '../edit-issue/merge-dialog.tsx'
+import { SplitDialog } from '../edit-issue/split-dialog.tsx'
+import { CodePlace } from '../facts/code-place.tsx'
+import { KIND_NAMES, nameOfSource } from '../facts/names.ts'
+import { issueFindingsQuery, issueQuery } from '../facts/queries.ts'
+import type { Finding, Issue } from '../facts/searches.ts'
 import { Vulnerability } from '../facts/vulnerability.tsx'
-import type { Issue } from '../issues/issue-search.ts'
-import { DismissalNote } from '../triage/dismissal-note.tsx'
+import { ExportVex } from '../issues/export-vex.tsx'
 import { issueTarget } from '../triage/targets.ts'
-import { TriageButtons } from '../triage/triage-buttons.tsx'
-import { useTriage } from '../triage/use-triage.tsx'
-import { ExportVex } from '../vex/export-vex.tsx'
-import { Grouping } from './grouping.tsx'
-import { IssueFacts } from './issue-facts.tsx'
-import { IssueFindings } from './issue-findings.tsx'
+import { DismissalNote } from '../triage/triage-list.tsx'
+import { TriageButtons, useTriage } from '../triage/use-triage.tsx'
+import { Grouping, IssueFindings } from './issue-findings.tsx'
 import { IssueHistory } from './issue-history.tsx'
-import { MergeDialog } from './merge-dialog.tsx'
-import { SplitDialog } from './split-dialog.tsx'
-import { type IssueFindingsList, useIssueFindings } from './use-issue-findings.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/issues/$id')
 
 /** One issue: what it is, how bad it is, why its findings are one, and what was decided. */
 export function IssuePage() {
   const { org, id } = route.useParams()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/security/issues/{id}', { params: { path: { org, id } } })
+  const query = useQuery(issueQuery(org, id))
   const issue = query.data?.data
   const isGone = issue === undefined && asApiError(query.error)?.status === 404
   return (
@@ -41,7 +44,7 @@ export function IssuePage() {
       title={issue ? oneLine(issue.title, 200) || 'Issue' : 'Issue'}
       heading={issue && <bdi>{oneLine(issue.title, 300) || 'Untitled issue'}</bdi>}
       breadcrumbs={
-        <Link to="/orgs/$org/security/issues" params={{ org }} size="sm">
+        <Link {...pages.issues(org)} size="sm">
           Issues
         </Link>
       }
@@ -86,7 +89,7 @@ function IssueActions({ issue }: { issue: Issue }) {
 
 function IssueView({ issue, org }: { issue: Issue; org: string }) {
   const { id, severity, status, kind, description, intel, vuln_ids, cwes } = issue
-  const findings = useIssueFindings(org, id)
+  const findings = useCursorList(issueFindingsQuery(org, id))
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -127,11 +130,11 @@ function IssueView({ issue, org }: { issue: Issue; org: string }) {
   )
 }
 
-function fixedVersionsOf({ rows = [] }: IssueFindingsList): string[] {
+function fixedVersionsOf({ rows = [] }: CursorList<Finding>): string[] {
   return [...new Set(rows.flatMap(({ fixed_version }) => fixed_version ?? []))].slice(0, 5)
 }
 
-function scoresOf({ rows = [] }: IssueFindingsList) {
+function scoresOf({ rows = [] }: CursorList<Finding>) {
   return rows.flatMap(({ intel_at_detection: { epss } }) =>
     epss === null || epss.score === null || epss.date === null ? [] : [{ date: epss.date, score: epss.score }],
   )
@@ -153,12 +156,72 @@ function GoneIssue({ org, id, error }: { org: string; id: string; error: unknown
       icon={IconArrowMerge}
       title="This issue was merged"
       actions={
-        <ButtonLink to="/orgs/$org/security/issues/$id" params={{ org, id: other }} variant="filled">
+        <ButtonLink {...pages.issue(org, other)} variant="filled">
           Open the other issue
         </ButtonLink>
       }
     >
       All of its findings belong to another issue now.
     </Empty>
+  )
+}
+
+type IssueFactsProps = {
+  issue: Issue
+  /** A finding of the issue, which tells the commit. */
+  lead: Schema<'Finding'> | undefined
+}
+
+/** Where the problem is, and who reports it. */
+function IssueFacts({ issue, lead }: IssueFactsProps) {
+  const { slug: org } = useOrganization()
+  const { location, repository, provider, package_name, purl, resource_name, sources, split_from } = issue
+  const place = { ...issue, commit_sha: lead?.commit_sha ?? null, git_ref: lead?.git_ref ?? null }
+  return (
+    <Section title="Details">
+      {location && <CodePlace finding={place} />}
+      <Facts
+        facts={[
+          [
+            'Repository',
+            <Link
+              key="repository"
+              {...pages.issues(org)}
+              search={{ repository, provider: provider ?? undefined, status: 'open' }}
+              size="sm"
+            >
+              <bdi>{oneLine(repository, 200)}</bdi>
+            </Link>,
+          ],
+          ['Package', package_name && oneLine(`${package_name} ${issue.package_version ?? ''}`, 200)],
+          ['Package URL', purl && <code>{oneLine(purl, 250)}</code>],
+          ['Resource', resource_name && oneLine(resource_name, 200)],
+          ['Scanners', <Sources key="sources" sources={sources} />],
+          ['First seen', <Time key="first" at={issue.first_seen_at} />],
+          ['Last seen', <Time key="last" at={issue.last_seen_at} />],
+          ['Split from', split_from && <IssueLinkById org={org} id={split_from} />],
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Sources({ sources }: { sources: Issue['sources'] }) {
+  return (
+    <Stack gap={0}>
+      {sources.slice(0, 10).map(({ source, scanner, count, open }) => (
+        <span key={`${source} ${scanner}`}>
+          {oneLine(scanner, 80)} ({nameOfSource(source)}): {formatCount(open)} of {formatCount(count)} open
+        </span>
+      ))}
+    </Stack>
+  )
+}
+
+function IssueLinkById({ org, id }: { org: string; id: string }) {
+  return (
+    <Link {...pages.issue(org, id)} size="sm">
+      Another issue
+    </Link>
   )
 }

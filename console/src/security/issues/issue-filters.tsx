@@ -1,12 +1,11 @@
 import { Button, Group } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useId, useState } from 'react'
-import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
-import { RepositoryFilter } from '../../list/repository-filter.tsx'
+import { ChoiceFilter, Filters, RepositoryFilter, TextFilter } from '../../list/filters.tsx'
 import { severityLook, statusLook } from '../../page/badges.tsx'
-import { PROVIDER_NAMES, PROVIDERS } from '../../page/provider-names.ts'
+import { PROVIDER_NAMES, PROVIDERS } from '../../page/names.ts'
 import { KIND_NAMES } from '../facts/names.ts'
-import { type IssueSearch, KINDS, SEVERITIES, STATUSES } from './issue-search.ts'
+import { type IssueSearch, KINDS, SEVERITIES, STATUSES } from '../facts/searches.ts'
 
 const YES_NO = [
   { value: 'yes', label: 'Yes' },

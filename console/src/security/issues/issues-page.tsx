@@ -1,26 +1,31 @@
+import { Group, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type CSSProperties, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
-import { DataList } from '../../list/data-list.tsx'
-import { ButtonLink } from '../../page/link.tsx'
+import { type Column, DataList } from '../../list/data-list.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
+import { SeverityBadge, StatusBadge, severityLook } from '../../page/badges.tsx'
+import { ButtonLink, Link } from '../../page/link.tsx'
+import { formatCount } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
+import { oneLine } from '../../page/reported-text.ts'
 import { Empty } from '../../page/states.tsx'
-import { NoMatch } from '../facts/no-match.tsx'
+import { formatTime, Time } from '../../page/time.tsx'
+import { placeText } from '../facts/names.ts'
+import { issuesQuery } from '../facts/queries.ts'
+import { type Issue, type IssueSearch, SEVERITIES } from '../facts/searches.ts'
+import { NoMatch, Signals } from '../facts/signals.tsx'
 import { issueTarget } from '../triage/targets.ts'
 import { useListTriage } from '../triage/use-list-triage.tsx'
-import { ExportVex } from '../vex/export-vex.tsx'
-import { issueColumns } from './issue-columns.tsx'
+import { ExportVex } from './export-vex.tsx'
 import { IssueFilters } from './issue-filters.tsx'
-import { type IssueSearch, issueQuery } from './issue-search.ts'
-import { SeverityCounts } from './severity-counts.tsx'
+import classes from './issues-page.module.css'
 import { Views } from './views.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/issues')
-const PATH = '/app/api/orgs/{org}/security/issues'
-const PAGE_SIZE = 100
 
 /** Unique issues: what has to be fixed, and what was decided about it. */
 export function IssuesPage() {
@@ -29,10 +34,8 @@ export function IssuesPage() {
   const navigate = route.useNavigate()
   // The time at which the page was opened: a later one would be another query.
   const [now] = useState(Date.now)
-  const init = { params: { path: { org }, query: { ...issueQuery(search, now), limit: PAGE_SIZE } } }
-  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
-  const change = (changes: Partial<IssueSearch>) => void navigate({ search: { ...search, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
+  const list = useCursorList(issuesQuery(org, search, now))
+  const { isFiltered, filter: change, clear } = useListPage(search)
   const { selection, actions, controls } = useListTriage({ type: 'issue', rows: list.rows, targetOf: issueTarget })
   const { repository, provider = null } = search
   return (
@@ -41,9 +44,7 @@ export function IssuesPage() {
       description="Findings of the same problem are one issue, whichever scanners, branches and reports they come from."
       actions={
         <>
-          <ButtonLink to="/orgs/$org/security/triage" params={{ org }}>
-            Triage history
-          </ButtonLink>
+          <ButtonLink {...pages.triages(org)}>Triage history</ButtonLink>
           <ExportVex repository={repository === undefined ? null : { name: repository, provider }} />
         </>
       }
@@ -56,10 +57,10 @@ export function IssuesPage() {
         list={list}
         columns={issueColumns(org, search.sort ?? 'newest', (sort) => change({ sort }))}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/security/issues/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.issue(org, id))}
         selection={selection}
         actions={actions}
-        empty={<NoIssues isFiltered={Object.values(search).some(Boolean)} onClear={clear} />}
+        empty={<NoIssues isFiltered={isFiltered} onClear={clear} />}
       />
       {controls}
     </Page>
@@ -74,12 +75,106 @@ function NoIssues({ isFiltered, onClear }: { isFiltered: boolean; onClear: () =>
       icon={IconShieldCheck}
       title="No issues"
       actions={
-        <ButtonLink to="/orgs/$org/security/uploads" params={{ org }} variant="filled">
+        <ButtonLink {...pages.uploads(org)} variant="filled">
           Upload a report
         </ButtonLink>
       }
     >
       Upload a SARIF, CycloneDX or SPDX report of any scanner, or connect a code host to read its alerts.
     </Empty>
+  )
+}
+
+type Sort = NonNullable<IssueSearch['sort']>
+
+/** The columns of the list of issues. */
+function issueColumns(org: string, sort: Sort, onSort: (sort: Sort) => void): Column<Issue>[] {
+  const by = (own: Sort) => ({ isSorted: sort === own, onSort: () => onSort(own) })
+  return [
+    {
+      key: 'severity',
+      header: 'Severity',
+      width: '6.5rem',
+      sort: by('severity'),
+      cell: ({ severity }) => <SeverityBadge severity={severity} />,
+    },
+    { key: 'issue', header: 'Issue', width: 'minmax(0, 3fr)', cell: (issue) => <IssueName org={org} issue={issue} /> },
+    {
+      key: 'exploitation',
+      header: 'Exploitation',
+      width: '11rem',
+      from: 'md',
+      sort: by('epss'),
+      cell: ({ intel }) => <Signals intel={intel} />,
+    },
+    {
+      key: 'findings',
+      header: 'Findings',
+      width: '4.5rem',
+      from: 'lg',
+      align: 'end',
+      cell: ({ member_count }) => formatCount(member_count),
+    },
+    { key: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      key: 'seen',
+      header: 'First seen',
+      width: '7.5rem',
+      align: 'end',
+      sort: by('newest'),
+      cell: ({ first_seen_at }) => <Time at={first_seen_at} />,
+    },
+  ]
+}
+
+function IssueName({ org, issue }: { org: string; issue: Issue }) {
+  const { id, title, repository, vuln_ids, intel } = issue
+  const about = [oneLine(repository, 120), placeText(issue), intel.canonical_id ?? vuln_ids[0]].filter(Boolean)
+  return (
+    <Stack gap={0}>
+      <Link {...pages.issue(org, id)} fw={500} size="sm" truncate>
+        <bdi>{oneLine(title, 300) || 'Untitled'}</bdi>
+      </Link>
+      <Text size="xs" c="dimmed" truncate>
+        <bdi>{about.join(' · ')}</bdi>
+      </Text>
+    </Stack>
+  )
+}
+
+type SeverityCountsProps = { search: IssueSearch; onChange: (search: Partial<IssueSearch>) => void }
+
+/** How many issues of the organization are open, by severity. Each count shows these issues. */
+function SeverityCounts({ search, onChange }: SeverityCountsProps) {
+  const { slug: org } = useOrganization()
+  const init = { params: { path: { org }, query: { days: 1 } } }
+  const { data } = api.useQuery('get', '/app/api/orgs/{org}/charts/issues', init)
+  const today = data?.data.days.at(-1)
+  const countedAt = data?.data.counted_at
+  return (
+    <Group gap="xs" role="group" aria-label="Open issues by severity" mih={30}>
+      {today &&
+        SEVERITIES.map((severity) => {
+          const { label, icon: Icon } = severityLook(severity)
+          const isChosen = search.severity === severity && search.status === 'open'
+          return (
+            <UnstyledButton
+              key={severity}
+              className={classes.count}
+              style={{ '--tone': `var(--shiplock-${severity})` } as CSSProperties}
+              aria-pressed={isChosen}
+              onClick={() => onChange(isChosen ? { severity: undefined } : { severity, status: 'open' })}
+            >
+              <Icon size={14} aria-hidden />
+              <strong>{formatCount(today.open[severity])}</strong> {label}
+            </UnstyledButton>
+          )
+        })}
+      {countedAt && (
+        <Text size="xs" c="dimmed">
+          Open issues, counted {formatTime(countedAt)}
+        </Text>
+      )}
+    </Group>
   )
 }

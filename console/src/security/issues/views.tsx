@@ -1,13 +1,38 @@
-import { Group } from '@mantine/core'
+import { ActionIcon, Button, Group, Popover, Stack, TextInput, Tooltip } from '@mantine/core'
+import { IconBookmarkPlus, IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
 import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { BUILT_IN_VIEWS } from './built-in-views.ts'
-import { type IssueSearch, isSameSearch } from './issue-search.ts'
-import { DeleteView, SaveView } from './saved-view.tsx'
+import { useApiMutation } from '../../api/updates.ts'
+import { pages } from '../../page/pages.ts'
+import { describeProblem } from '../../page/states.tsx'
+import { type IssueSearch, isSameSearch } from '../facts/searches.ts'
 import classes from './views.module.css'
 
 const PATH = '/app/api/orgs/{org}/saved-views'
+
+/** What a security engineer looks at first. */
+const BUILT_IN_VIEWS: View[] = [
+  { name: 'All', search: {}, says: 'All issues, newest first' },
+  {
+    name: 'Fix first',
+    search: { status: 'open', urgent: 'yes', sort: 'severity' },
+    says: 'Open issues that are critical, high or known to be exploited, worst first',
+  },
+  {
+    name: 'Known exploited',
+    search: { status: 'open', kev: 'yes', sort: 'epss' },
+    says: 'Open issues in CISA’s catalog of Known Exploited Vulnerabilities',
+  },
+  {
+    name: 'New this week',
+    search: { status: 'open', age: '7d' },
+    says: 'Open issues of the last seven days, newest first',
+  },
+  { name: 'Dismissed', search: { status: 'dismissed' }, says: 'Issues that somebody or a VEX document dismissed' },
+]
 
 /** The views of the list: those that come with Shiplock, and those that the person has saved. */
 export function Views({ search }: { search: IssueSearch }) {
@@ -38,8 +63,7 @@ function ViewLink({ name, title, search, isCurrent }: ViewLinkProps) {
   const { slug: org } = useOrganization()
   return (
     <Link
-      to="/orgs/$org/security/issues"
-      params={{ org }}
+      {...pages.issues(org)}
       search={search}
       // The router would mark every view as the current page.
       activeOptions={{ exact: true, includeSearch: true }}
@@ -53,3 +77,100 @@ function ViewLink({ name, title, search, isCurrent }: ViewLinkProps) {
     </Link>
   )
 }
+
+type SavedView = { id: string; name: string; search: Record<string, string> }
+
+function useSavedViews() {
+  const { slug: org } = useOrganization()
+  const { mutateAsync: save } = useApiMutation('post', PATH, ['saved_view'])
+  const { mutateAsync: remove } = useApiMutation('delete', `${PATH}/{id}`, ['saved_view'])
+  const path = { org }
+  return {
+    save: (name: string, search: Record<string, string>) =>
+      save({ params: { path }, body: { list: 'issues', name, search } }),
+    remove: (id: string) => remove({ params: { path: { org, id } } }),
+  }
+}
+
+/** Keeps the filters and the order of the screen under a name. */
+function SaveView({ search }: { search: IssueSearch }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus withRoles position="bottom-end" shadow="md">
+      <Popover.Target>
+        <Button
+          size="xs"
+          variant="default"
+          className={classes.fixed}
+          leftSection={<IconBookmarkPlus size={14} aria-hidden />}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Save view
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Save view">
+        <SaveForm search={search} onSaved={() => setOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function SaveForm({ search, onSaved }: { search: IssueSearch; onSaved: () => void }) {
+  const [name, setName] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const { save } = useSavedViews()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    try {
+      await save(name.trim(), JSON.parse(JSON.stringify(search)))
+      onSaved()
+      notifyDone(`View “${name.trim()}” saved`)
+    } catch (error) {
+      setProblem(describeProblem(error))
+    }
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Name of the view"
+          description="Only you see it, in every browser."
+          required
+          maxLength={100}
+          value={name}
+          error={problem}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <Button type="submit" size="xs" disabled={name.trim() === ''}>
+          Save
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+/** Deletes a saved view, and offers to bring it back. */
+function DeleteView({ view: { id, name, search } }: { view: SavedView }) {
+  const { save, remove } = useSavedViews()
+  const restore = async () => {
+    await save(name, search).catch((error) => notifyFailed(`The view “${name}” could not be restored`, error))
+  }
+  const onDelete = async () => {
+    try {
+      await remove(id)
+      notifyDone(`View “${name}” deleted`, () => void restore())
+    } catch (error) {
+      notifyFailed(`The view “${name}” could not be deleted`, error)
+    }
+  }
+  return (
+    <Tooltip label={`Delete view “${name}”`}>
+      <ActionIcon variant="subtle" color="gray" aria-label={`Delete view ${name}`} onClick={onDelete}>
+        <IconTrash size={15} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+/** A named set of filters and an order. */
+type View = { name: string; search: Partial<IssueSearch>; says: string }

@@ -1,11 +1,7 @@
 import type { paths } from '../../api/schema.ts'
 import { formatCount } from '../../page/numbers.ts'
 import { nameOfSource } from '../facts/names.ts'
-import { nameOfReason } from './dismiss-reasons.ts'
 import { countTargets } from './targets.ts'
-
-type List = paths['/app/api/orgs/{org}/security/triage']['get']['responses']['200']['content']['application/json']
-export type TriageRecord = List['data'][number]
 
 const PAST: Record<TriageRecord['action'], string> = {
   dismiss: 'dismissed',
@@ -13,6 +9,19 @@ const PAST: Record<TriageRecord['action'], string> = {
   split: 'split',
   merge: 'merged',
 }
+
+/** Why something is dismissed, with what each reason says. In the order of the keys 1 to 5. */
+export const DISMISS_REASONS = [
+  { value: 'false_positive', label: 'False positive', says: 'The scanner is wrong: there is no such problem here.' },
+  { value: 'wont_fix', label: 'Won’t fix', says: 'The problem is real, and nobody will work on it.' },
+  { value: 'used_in_tests', label: 'Used in tests', says: 'The code or secret is only in tests, and never ships.' },
+  { value: 'risk_accepted', label: 'Risk accepted', says: 'The problem is real, and its owner accepts the risk.' },
+  { value: 'mitigated', label: 'Mitigated', says: 'Something else, such as a firewall rule, makes it harmless.' },
+] as const
+
+type List = paths['/app/api/orgs/{org}/security/triage']['get']['responses']['200']['content']['application/json']
+
+export type TriageRecord = List['data'][number]
 
 /** Who decided: a person, or a document that states it. */
 export function deciderOf({ created_by_name, source }: TriageRecord): string {
@@ -41,4 +50,11 @@ export function endingOf({ status, ended_by_name }: TriageRecord): string | null
 export function alertsOf({ alert_count }: TriageRecord): string | null {
   if (alert_count === 0) return null
   return `${formatCount(alert_count)} ${alert_count === 1 ? 'alert' : 'alerts'} at the code host`
+}
+
+export type DismissReason = (typeof DISMISS_REASONS)[number]['value']
+
+/** A reason in words. Code hosts and VEX documents have others, which show as they are. */
+export function nameOfReason(reason: string): string {
+  return DISMISS_REASONS.find(({ value }) => value === reason)?.label ?? reason.replaceAll('_', ' ')
 }

@@ -1,23 +1,31 @@
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
+import { useShortcuts } from '../../actions/shortcuts.ts'
 import { client } from '../../api/client.ts'
-import { refresh } from '../../api/live-updates.ts'
 import type { paths } from '../../api/schema.ts'
 import { useOrganization, usePermission, useSession } from '../../api/session.ts'
+import { refresh, type UpdateType } from '../../api/updates.ts'
 import { type Dismissal, DismissDialog } from './dismiss-dialog.tsx'
-import { countTargets, dismissable, reopenable, type Targets, type TargetType } from './targets.ts'
+import { countTargets, dismissable, reopenable, type Target, type Targets, type TargetType } from './targets.ts'
 import { changeShown, type ShownChange } from './triage-cache.ts'
 
-type Done = { id: string; change: ShownChange }
-type Decision = { action: 'dismiss'; dismissal: Dismissal } | { action: 'reopen' }
+let last: Promise<unknown> = Promise.resolve()
 
 /** The last triage of this tab that was not undone, for the key u. By organization. */
 const lastDone = new Map<string, Done>()
-const PAST = { dismiss: 'Dismissed', reopen: 'Reopened' } as const
-const AFFECTED = ['issue', 'finding', 'alert', 'triage']
 
-export type Triage = {
+const PAST = { dismiss: 'Dismissed', reopen: 'Reopened' } as const
+
+/** What a decision changes. */
+export const AFFECTED: UpdateType[] = ['issue', 'finding', 'alert', 'triage']
+
+type Done = { id: string; change: ShownChange }
+
+type Decision = { action: 'dismiss'; dismissal: Dismissal } | { action: 'reopen' }
+
+type Triage = {
   isAllowed: boolean
   /** Asks for the reason, and dismisses what is open. */
   dismiss: (targets: Targets, onDecided?: () => void) => void
@@ -65,8 +73,6 @@ export function useTriage(): Triage {
   }
 }
 
-let last: Promise<unknown> = Promise.resolve()
-
 /** Sends one decision after the other, so that a reopening does not overtake its dismissal. */
 function inOrder<Response>(send: () => Promise<Response>): Promise<Response> {
   const sent = last.then(send, send)
@@ -92,7 +98,7 @@ function useDecisions() {
       await change.apply()
       notifyFailed('The triage could not be undone', error)
     }
-    refresh(queries, AFFECTED)
+    void refresh(queries, AFFECTED)
   }
 
   const decide = async ({ type, items }: Targets, decision: Decision) => {
@@ -113,7 +119,7 @@ function useDecisions() {
       change.revert()
       notifyFailed(`${named} could not be ${PAST[decision.action].toLowerCase()}`, error)
     }
-    refresh(queries, AFFECTED)
+    void refresh(queries, AFFECTED)
   }
 
   const undoLast = () => {
@@ -142,4 +148,38 @@ function shownBy(type: TargetType, decision: Decision, userName: string) {
     ...{ ...shown, dismiss_reason: reason, dismiss_comment: comment || null, dismissed_by_name: userName },
     ...{ dismissed_at: new Date().toISOString(), dismissal_source: 'shiplock', dismissal_expires_at: expiresAt },
   }
+}
+
+type TriageButtonsProps = { triage: Triage; type: TargetType; target: Target }
+
+/** Dismisses or reopens what a page shows, also with the keys d, e and u. */
+export function TriageButtons({ triage, type, target }: TriageButtonsProps) {
+  const targets = { type, items: [target] }
+  const { isAllowed, dismiss, reopen, undoLast, dialog } = triage
+  useShortcuts(
+    'Triage',
+    isAllowed
+      ? [
+          { keys: 'd', label: `Dismiss the ${type}`, run: () => dismiss(targets) },
+          { keys: 'e', label: `Reopen the ${type}`, run: () => reopen(targets) },
+          { keys: 'u', label: 'Undo the last triage', run: undoLast },
+        ]
+      : [],
+  )
+  if (!isAllowed) return null
+  return (
+    <>
+      {target.isOpen && (
+        <Button aria-keyshortcuts="d" onClick={() => dismiss(targets)}>
+          Dismiss
+        </Button>
+      )}
+      {target.isDismissed && (
+        <Button variant="default" aria-keyshortcuts="e" onClick={() => reopen(targets)}>
+          Reopen
+        </Button>
+      )}
+      {dialog}
+    </>
+  )
 }

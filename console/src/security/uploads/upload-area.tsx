@@ -1,19 +1,16 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { IconFolderOpen, IconUpload } from '@tabler/icons-react'
-import { type ChangeEvent, useRef, useState } from 'react'
+import { Alert, Button, Group, List, Paper, Stack, Text } from '@mantine/core'
+import { IconFileAlert, IconFiles, IconFolderOpen, IconUpload } from '@tabler/icons-react'
+import { type ChangeEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useSession } from '../../api/session.ts'
 import { formatCount, formatSize } from '../../page/numbers.ts'
-import { chosenFiles, droppedFiles, type ReportFile, type Selection } from './dropped-files.ts'
-import { SelectionNotes } from './selection-notes.tsx'
-import { startUploads } from './start-uploads.ts'
-import { targetProblems } from './target-problems.ts'
+import { chosenFiles, droppedFiles, type ReportFile, type Selection } from '../sending/dropped-files.ts'
+import { startUploads } from '../sending/start-uploads.ts'
 import classes from './upload-area.module.css'
-import { UploadTargetFields } from './upload-target-fields.tsx'
-import { usePageDrop } from './use-page-drop.ts'
-import { useUploadTarget } from './use-upload-target.ts'
+import { targetProblems, UploadTargetFields, useUploadTarget } from './upload-target-fields.tsx'
 
 const NOTHING: Selection = { files: [], skipped: [] }
+const SHOWN_MAX = 5
 
 /** Takes reports by drag and drop, or by a dialog. They are sent once the repository is known. */
 export function UploadArea({ org }: { org: string }) {
@@ -100,4 +97,92 @@ export function UploadArea({ org }: { org: string }) {
 function SizeLimit({ org }: { org: string }) {
   const { data } = api.useQuery('get', '/app/api/orgs/{org}/usage', { params: { path: { org } } })
   return data ? `Up to ${formatSize(data.data.maximums.security_report_bytes)} each.` : null
+}
+
+type NotesProps = {
+  selection: Selection
+  /** An empty folder was dropped. */
+  isNothing: boolean
+  onClear: () => void
+}
+
+/** Says which files wait for the repository, and which were skipped. */
+function SelectionNotes({ selection, isNothing, onClear }: NotesProps) {
+  const { files, skipped } = selection
+  return (
+    <div role="status">
+      {isNothing && (
+        <Alert color="gray" variant="light" icon={<IconFileAlert />} title="Nothing to upload" mt="sm">
+          <Text size="sm">The folder is empty.</Text>
+        </Alert>
+      )}
+      {files.length > 0 && (
+        <Alert color="yellow" variant="light" icon={<IconFiles />} title={`${count(files.length)} ready`} mt="sm">
+          <Paths paths={files.map(({ path }) => path)} />
+          <Group gap="sm" mt={6}>
+            <Text size="sm">Choose the repository that they are about, then upload.</Text>
+            <Button size="compact-sm" variant="default" onClick={onClear}>
+              Remove
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {skipped.length > 0 && (
+        <Alert color="gray" variant="light" icon={<IconFileAlert />} title={`${count(skipped.length)} skipped`} mt="sm">
+          <Text size="sm">Of folders, only files with the names of reports are uploaded, and no hidden ones.</Text>
+          <Paths paths={skipped} />
+        </Alert>
+      )}
+    </div>
+  )
+}
+
+function Paths({ paths }: { paths: readonly string[] }) {
+  const more = paths.length - SHOWN_MAX
+  return (
+    <List size="sm" withPadding={false}>
+      {paths.slice(0, SHOWN_MAX).map((path) => (
+        <List.Item key={path}>
+          <bdi>{path}</bdi>
+        </List.Item>
+      ))}
+      {more > 0 && <List.Item>and {formatCount(more)} more</List.Item>}
+    </List>
+  )
+}
+
+function count(files: number): string {
+  return `${formatCount(files)} ${files === 1 ? 'file' : 'files'}`
+}
+
+/**
+ * Files can be dropped anywhere on the page: a browser that drops one beside the area would leave
+ * the page and show the file. Returns whether files are held over it.
+ */
+function usePageDrop(onDrop: (data: DataTransfer) => void): boolean {
+  const [isOver, setOver] = useState(false)
+  const drop = useEffectEvent(onDrop)
+  useEffect(() => {
+    const stop = new AbortController()
+    const listen = (type: 'dragover' | 'dragleave' | 'drop', act: (event: DragEvent) => void) =>
+      addEventListener(type, (event) => holdsFiles(event) && act(event), { signal: stop.signal })
+    listen('dragover', (event) => {
+      event.preventDefault()
+      setOver(true)
+    })
+    listen('dragleave', ({ relatedTarget }) => {
+      if (relatedTarget === null) setOver(false)
+    })
+    listen('drop', (event) => {
+      event.preventDefault()
+      setOver(false)
+      if (event.dataTransfer) drop(event.dataTransfer)
+    })
+    return () => stop.abort()
+  }, [])
+  return isOver
+}
+
+function holdsFiles({ dataTransfer }: DragEvent): boolean {
+  return dataTransfer?.types.includes('Files') ?? false
 }

@@ -2,11 +2,24 @@ import { Autocomplete, Button, Collapse, Grid, Select, Stack, TextInput } from '
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { keepPreviousData } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { PROVIDER_NAMES, PROVIDERS } from '../../page/provider-names.ts'
-import { targetProblems } from './target-problems.ts'
-import type { Format, Provider, UploadTarget } from './upload-item.ts'
-import { FORMAT_NAMES, FORMATS } from './upload-words.ts'
+import { useWhenTyped } from '../../list/filters.tsx'
+import { PROVIDER_NAMES, PROVIDERS } from '../../page/names.ts'
+import type { Format, Provider, UploadTarget } from '../sending/upload-item.ts'
+import { FORMAT_NAMES, FORMATS } from '../sending/upload-words.ts'
+
+const TYPING_MS = 200
+const SUGGESTIONS = 20
+const route = getRouteApi('/signed-in/orgs/$org/security/uploads')
+const TARGET_PAUSE_MS = 400
+
+// The same rules as the API's, so that a field says what is wrong before files are hashed.
+const REPOSITORY = /^(?!\s)[^/\p{Cc}]+(?:\/[^/\p{Cc}]+)+(?<!\s)$/u
+
+const COMMIT = /^[0-9a-f]{7,40}$/
+const CATEGORY = /^[A-Za-z0-9._/:-]*$/
 
 type FieldsProps = {
   org: string
@@ -16,9 +29,6 @@ type FieldsProps = {
   /** Whether an empty repository is shown as a problem. */
   isAsked: boolean
 }
-
-const TYPING_MS = 200
-const SUGGESTIONS = 20
 
 /** What the reports are about: repository, branch, commit and format. */
 export function UploadTargetFields({ org, target, onChange, repositoryRef, isAsked }: FieldsProps) {
@@ -141,4 +151,32 @@ function isSame(name: string, other: string): boolean {
 
 function named<Value extends string>(values: readonly Value[], names: Record<Value, string>) {
   return values.map((value) => ({ value, label: names[value] }))
+}
+
+/** What the reports are about. The address remembers it, so that it can be shared and reloaded. */
+export function useUploadTarget(): [UploadTarget, (changes: Partial<UploadTarget>) => void] {
+  const { to = '', host, ref, commit, format, category } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [target, setTarget] = useState<UploadTarget>({ repository: to, provider: host, ref, commit, format, category })
+  const remember = useWhenTyped(({ repository, provider, ...rest }: UploadTarget) => {
+    const fields = { ...rest, to: repository || undefined, host: provider }
+    void navigate({ search: (before) => ({ ...before, ...fields }), replace: true })
+  }, TARGET_PAUSE_MS)
+  const change = (changes: Partial<UploadTarget>) => {
+    const next = { ...target, ...changes }
+    setTarget(next)
+    remember(next)
+  }
+  return [target, change]
+}
+
+type Problems = Partial<Record<'repository' | 'commit' | 'category', string>>
+
+/** What is wrong with the fields of a target. Nothing if files can be sent with it. */
+export function targetProblems({ repository, commit = '', category = '' }: UploadTarget): Problems {
+  return {
+    ...(!REPOSITORY.test(repository) && { repository: 'Write it as owner/name.' }),
+    ...(commit !== '' && !COMMIT.test(commit) && { commit: 'Use 7 to 40 hexadecimal digits.' }),
+    ...(!CATEGORY.test(category) && { category: 'Use letters, digits and . _ / : -' }),
+  }
 }

@@ -1,25 +1,24 @@
-import { Button } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { api, client, type Schema } from '../../api/client.ts'
+import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { DataList } from '../../list/data-list.tsx'
+import { useApiMutation } from '../../api/updates.ts'
+import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
-import { wholeList } from '../../list/whole-list.ts'
+import { useListPage, wholeList } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
-import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
-import { credentialState } from '../credentials/credential-state.ts'
-import { apiKeyColumns } from './api-key-columns.tsx'
-import { CreateApiKeyForm } from './create-api-key-form.tsx'
-import { type CreatedKey, ShownApiKey } from './shown-api-key.tsx'
+import { Time } from '../../page/time.tsx'
+import { CREDENTIAL_STATE_OPTIONS, CredentialBadge, CredentialName } from '../frame/credential-parts.tsx'
+import { credentialState } from '../frame/credential-state.ts'
+import { apiKeysQuery } from '../frame/queries.ts'
+import { CreateApiKeyForm, type CreatedKey, ShownApiKey } from './create-api-key.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/api-keys')
-const PATH = '/app/api/orgs/{org}/api-keys'
 
 type ApiKey = Schema<'ApiKey'>
 
@@ -27,15 +26,12 @@ type ApiKey = Schema<'ApiKey'>
 export function ApiKeysPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
-  const navigate = route.useNavigate()
-  const query = api.useQuery('get', PATH, { params: { path: { org } } })
+  const query = useQuery(apiKeysQuery(org))
+  const { isFiltered, filter, clear } = useListPage(search)
   // `created` is the new key, once it exists: the dialog then closes only by its button.
   const creation = useDialog<{ created: CreatedKey | null }>()
   const revocation = useDialog<ApiKey>()
   const created = creation.subject?.created ?? null
-  const filter = (changes: Partial<typeof search>) =>
-    void navigate({ search: { ...search, ...changes }, replace: true })
-  const isFiltered = Object.values(search).some(Boolean)
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => creation.open({ created: null })}>
       Create API key
@@ -47,7 +43,7 @@ export function ApiKeysPage() {
       description="Programs use the API with a key. In CI jobs, prefer OIDC trusts: they need no stored secret."
       actions={createButton}
     >
-      <Filters isFiltered={isFiltered} onClear={() => void navigate({ search: {} })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="State"
           value={search.state}
@@ -101,15 +97,85 @@ function fits(key: ApiKey, { state, name }: { state?: string; name?: string }): 
 
 function RevokeApiKey({ apiKey: { id, name }, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: revokeKey } = useApiMutation('post', '/app/api/orgs/{org}/api-keys/{id}/revoke', ['api_key'])
   const revoke = async (body: { reason: string | null }) => {
-    await client.POST('/app/api/orgs/{org}/api-keys/{id}/revoke', { params: { path: { org, id } }, body })
+    await revokeKey({ params: { path: { org, id } }, body })
     notifyDone(`Revoked the API key ${name}.`)
-    await refresh(PATH)
   }
   return (
     <ConfirmForm confirmLabel="Revoke key" asksReason send={revoke} onClose={onClose}>
       Every program that uses <strong>{name}</strong> loses access at once. A revoked key cannot be used again.
     </ConfirmForm>
+  )
+}
+
+function apiKeyColumns(onRevoke: (key: ApiKey) => void): Column<ApiKey>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      width: 'minmax(0, 3fr)',
+      cell: (key) => <CredentialName credential={key} lines={1} />,
+    },
+    {
+      key: 'scopes',
+      header: 'Scopes',
+      width: 'minmax(0, 3fr)',
+      cell: ({ scopes }) => (
+        <Text size="xs" lineClamp={2}>
+          {scopes.join(', ')}
+        </Text>
+      ),
+    },
+    {
+      key: 'environment',
+      header: 'Environment',
+      width: '7rem',
+      from: 'lg',
+      cell: ({ environment }) => (environment === 'production' ? 'Production' : 'Development'),
+    },
+    {
+      key: 'used',
+      header: 'Last used',
+      width: '7.5rem',
+      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : <Text size="sm">Never used</Text>),
+    },
+    { key: 'state', header: 'State', width: '9rem', cell: (key) => <State apiKey={key} /> },
+    {
+      key: 'actions',
+      header: 'Actions',
+      width: '5.5rem',
+      align: 'end',
+      cell: (key) =>
+        credentialState(key) !== 'revoked' && (
+          <Button variant="default" size="xs" onClick={() => onRevoke(key)} aria-label={`Revoke ${key.name}`}>
+            Revoke
+          </Button>
+        ),
+    },
+  ]
+}
+
+/** Whether the key works, and until when. */
+function State({ apiKey }: { apiKey: ApiKey }) {
+  const { expires_at, revoked_at } = apiKey
+  const until = revoked_at ?? expires_at
+  return (
+    <Stack gap={2} align="flex-start">
+      <CredentialBadge credential={apiKey} />
+      <Text size="xs" c="dimmed" component="div">
+        {until === null ? 'Does not expire' : <Until at={until} isRevoked={revoked_at !== null} />}
+      </Text>
+    </Stack>
+  )
+}
+
+function Until({ at, isRevoked }: { at: string; isRevoked: boolean }) {
+  const isPast = Date.parse(at) <= Date.now()
+  return (
+    <>
+      {!isRevoked && (isPast ? 'Expired ' : 'Expires ')}
+      <Time at={at} />
+    </>
   )
 }

@@ -1,10 +1,20 @@
 import { Stack, Text, UnstyledButton } from '@mantine/core'
 import type { Column } from '../../list/data-list.tsx'
+import { Link } from '../../page/link.tsx'
+import { type PageAddress, pages } from '../../page/pages.ts'
 import { Time } from '../../page/time.tsx'
-import { detailLines } from './audit-details.ts'
 import classes from './audit-log.module.css'
-import { type AuditEntry, describeAction, PRINCIPAL_NAMES } from './audit-vocabulary.ts'
-import { ObjectLink } from './object-link.tsx'
+import { type AuditEntry, describeAction, detailLines, nameOf, PRINCIPAL_NAMES } from './audit-vocabulary.ts'
+
+/** The pages of objects by their type. */
+const PAGES: Record<string, (org: string, id: string) => PageAddress> = {
+  deployment: pages.deployment,
+  policy: pages.policy,
+  gate: pages.gate,
+  issue: pages.issue,
+  finding: pages.finding,
+  security_upload: pages.upload,
+}
 
 type Narrow = (filter: { principal_id: string }) => void
 
@@ -79,5 +89,23 @@ function Change({ entry: { action, reason, details } }: { entry: AuditEntry }) {
         </details>
       )}
     </Stack>
+  )
+}
+
+/** What an entry is about, with a link where it has a page. */
+function ObjectLink({ org, entry: { object, details } }: { org: string; entry: AuditEntry }) {
+  const page = PAGES[object.type]
+  const name = typeof details.name === 'string' ? details.name : object.id
+  const text = `${nameOf(object.type)} ${name}`
+  if (page === undefined)
+    return (
+      <Text size="sm" lineClamp={2}>
+        {text}
+      </Text>
+    )
+  return (
+    <Link {...page(org, object.id)} size="sm" lineClamp={2}>
+      {text}
+    </Link>
   )
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { detailLines } from './audit-details.ts'
+import { detailLines } from './audit-vocabulary.ts'
 
 test('details are lines with labels, also of fields in fields', () => {
   const details = {

@@ -1,40 +1,40 @@
-import { Text } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
+import { Button, Menu, Select, Text, TextInput } from '@mantine/core'
+import { IconChevronDown, IconDownload, IconHistory } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
 import { DataList } from '../../list/data-list.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
 import { formatTime } from '../../page/time.tsx'
 import { auditColumns } from './audit-columns.tsx'
-import { AuditFilters, type AuditSearch } from './audit-filters.tsx'
-import { windowOf } from './audit-window.ts'
-import { ExportMenu } from './export-menu.tsx'
+import { ACTIONS, describeAction, nameOf, OBJECT_TYPES, PRINCIPAL_NAMES, PRINCIPAL_TYPES } from './audit-vocabulary.ts'
+import { type AuditSearch, auditLogQuery, toAuditFilters } from './queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/audit-log')
-const PATH = '/app/api/orgs/{org}/audit-log'
+
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['ndjson', 'NDJSON'],
+] as const
+
+const ACTION_OPTIONS = ACTIONS.map((action) => ({ value: action, label: describeAction(action) }))
 
 /** Who changed what, when and why. */
 export function AuditLogPage() {
   const { slug: org } = useOrganization()
   const search = route.useSearch()
-  const navigate = route.useNavigate()
-  const selected = { ...search, ...windowOf(search) }
-  const init = { params: { path: { org }, query: { ...selected, limit: 100 } } }
-  const query = api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES)
-  const list = useCursorList(query, ['get', PATH, init])
-  const window = query.data?.pages[0]?.meta
-  const filter = (changes: AuditSearch) => void navigate({ search: { ...search, ...changes }, replace: true })
-  const isFiltered = Object.values(search).some(Boolean)
+  const list = useCursorList(auditLogQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
+  const window = list.first?.meta
   return (
     <Page
       title="Audit log"
       description="Every change in your organization with who made it and why. Entries are never changed or deleted."
-      actions={<ExportMenu org={org} query={selected} />}
+      actions={<ExportMenu org={org} query={toAuditFilters(search)} />}
     >
-      <AuditFilters search={search} onChange={filter} onClear={() => void navigate({ search: {} })} />
+      <AuditFilters search={search} onChange={filter} onClear={clear} />
       {window?.retention_clamped && (
         <Text size="sm" c="dimmed">
           Your plan shows entries since {formatTime(window.since)}.
@@ -52,5 +52,89 @@ export function AuditLogPage() {
         }
       />
     </Page>
+  )
+}
+
+type ExportMenuProps = { org: string; query: Record<string, string | undefined> }
+
+/** Downloads all entries that the filters select. The server sends the file while it reads it. */
+function ExportMenu({ org, query }: ExportMenuProps) {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const addressOf = (format: string) =>
+    `/app/api/orgs/${org}/audit-log/export?${new URLSearchParams([['format', format], ...given])}`
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          rightSection={<IconChevronDown size={14} aria-hidden />}
+        >
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {FORMATS.map(([format, label]) => (
+          <Menu.Item key={format} component="a" href={addressOf(format)} download>
+            Export as {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+type AuditFiltersProps = { search: AuditSearch; onChange: (changes: Partial<AuditSearch>) => void; onClear: () => void }
+
+/** The filters of the audit log. */
+function AuditFilters({ search, onChange, onClear }: AuditFiltersProps) {
+  return (
+    <Filters isFiltered={Object.values(search).some(Boolean)} onClear={onClear}>
+      <ChoiceFilter
+        label="Made by"
+        value={search.principal_type}
+        options={PRINCIPAL_TYPES.map((type) => ({ value: type, label: PRINCIPAL_NAMES[type] }))}
+        onChange={(principal_type) => onChange({ principal_type })}
+      />
+      <TextFilter
+        label="Id of the person or key"
+        value={search.principal_id}
+        onChange={(principal_id) => onChange({ principal_id })}
+      />
+      <Select
+        label="Action"
+        placeholder="Any"
+        size="xs"
+        w={210}
+        clearable
+        searchable
+        data={ACTION_OPTIONS}
+        value={search.action ?? null}
+        onChange={(action) => onChange({ action: action ?? undefined })}
+      />
+      <ChoiceFilter
+        label="Object"
+        value={search.object_type}
+        options={OBJECT_TYPES.map((type) => ({ value: type, label: nameOf(type) }))}
+        onChange={(object_type) => onChange({ object_type })}
+      />
+      <TextFilter label="Id of the object" value={search.object_id} onChange={(object_id) => onChange({ object_id })} />
+      <TextInput
+        type="date"
+        label="From"
+        size="xs"
+        max={search.until}
+        value={search.since ?? ''}
+        onChange={({ currentTarget }) => onChange({ since: currentTarget.value || undefined })}
+      />
+      <TextInput
+        type="date"
+        label="To"
+        size="xs"
+        min={search.since}
+        value={search.until ?? ''}
+        onChange={({ currentTarget }) => onChange({ until: currentTarget.value || undefined })}
+      />
+    </Filters>
   )
 }

@@ -1,9 +1,5 @@
 import type { operations } from '../../api/schema.ts'
 
-type Page = operations['listAuditLog']['responses'][200]['content']['application/json']
-export type AuditEntry = Page['data'][number]
-export type PrincipalType = AuditEntry['principal']['type']
-
 export const PRINCIPAL_TYPES = [
   'user',
   'api_key',
@@ -65,6 +61,7 @@ const NAMES: Record<string, string> = {
   totp: 'Authenticator app',
   single_sign_on: 'Single sign-on',
 }
+
 const PAST: Record<string, string> = {
   apply: 'applied',
   join_by_sso: 'joined by single sign-on',
@@ -81,6 +78,12 @@ const PAST: Record<string, string> = {
   bypass: 'bypassed',
 }
 
+type Page = operations['listAuditLog']['responses'][200]['content']['application/json']
+
+export type AuditEntry = Page['data'][number]
+
+type PrincipalType = AuditEntry['principal']['type']
+
 /** `api_key.create` is "API key created". */
 export function describeAction(action: string): string {
   const [object = '', verb = ''] = action.split('.')
@@ -92,4 +95,27 @@ export function describeAction(action: string): string {
 export function nameOf(type: string): string {
   const words = type.replaceAll('_', ' ')
   return NAMES[type] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+type DetailLine = { label: string; value: string }
+
+/** The details of an entry as lines to read: a field in a field is "Before: mode". */
+export function detailLines(details: Record<string, unknown>, above = ''): DetailLine[] {
+  return Object.entries(details).flatMap(([key, value]) => {
+    const label = above === '' ? nameOf(key) : `${above}: ${nameOf(key).toLowerCase()}`
+    if (isFields(value)) return detailLines(value, label)
+    return [{ label, value: textOf(value) }]
+  })
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (!Array.isArray(value)) return typeof value === 'object' ? 'none' : String(value)
+  if (value.length === 0) return 'none'
+  return value.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item))).join(', ')
 }

@@ -1,16 +1,17 @@
-import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { IconCircleCheck, IconCircleMinus } from '@tabler/icons-react'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { Alert, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck, IconCircleMinus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
+import { useOrganization } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { ToneBadge } from '../../page/badges.tsx'
-import { PROVIDER_NAMES } from '../../page/provider-names.ts'
+import { PROVIDER_NAMES } from '../../page/names.ts'
+import { formatCount } from '../../page/numbers.ts'
 import { Time } from '../../page/time.tsx'
-import { AccountForm } from './account-form.tsx'
-import type { AccountProvider } from './account-hosts.ts'
-import type { Connection } from './connection.ts'
-import { PROVIDER_ICONS } from './provider-icons.ts'
-import { SyncProgress } from './sync-progress.tsx'
-import { useConnectionActions } from './use-connection-actions.ts'
+import { AccountForm } from '../connect/account-form.tsx'
+import { type AccountProvider, PROVIDER_ICONS } from '../connect/account-hosts.ts'
+import { CODE_HOST_PATH, type Connection, phaseText } from '../connect/connection.ts'
 
 /** One connected account: how current it is, and what can be done. */
 export function ConnectionCard({ connection }: { connection: Connection }) {
@@ -119,4 +120,71 @@ function Consequences({ connection: { account, provider } }: { connection: Conne
         : `Shiplock removes its webhooks from ${host} and forgets the credentials.`}
     </>
   )
+}
+
+type SyncProgressProps = { sync: Connection['sync']; lastSyncedAt: string | null }
+
+/** How far the synchronization is, or when the last one ended. */
+function SyncProgress({ sync, lastSyncedAt }: SyncProgressProps) {
+  const { state, phase, done, total, error } = sync
+  if (state === 'running') return <Running text={phaseText(phase)} done={done} total={total} />
+  return (
+    <Stack gap="xs">
+      {state === 'failed' && (
+        <Alert color="red" variant="light" icon={<IconAlertTriangle />} title="The last synchronization failed">
+          {error ?? 'The code host did not say why.'} It is tried again by itself.
+        </Alert>
+      )}
+      <Text size="sm" c="dimmed" component="div">
+        {lastSyncedAt === null ? 'Not synchronized yet' : 'Synchronized '}
+        {lastSyncedAt !== null && <Time at={lastSyncedAt} />}
+      </Text>
+    </Stack>
+  )
+}
+
+type RunningProps = { text: string; done: number | null; total: number | null }
+
+function Running({ text, done, total }: RunningProps) {
+  const isCounted = done !== null && total !== null && total > 0
+  const share = isCounted ? Math.min((done / total) * 100, 100) : 100
+  return (
+    <Stack gap={6}>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">{text}</Text>
+        {done !== null && (
+          <Text size="sm" c="dimmed" ff="text" style={{ fontVariantNumeric: 'tabular-nums' }}>
+            {formatCount(done)}
+            {total !== null && ` of ${formatCount(total)}`} repositories
+          </Text>
+        )}
+      </Group>
+      <Progress value={share} animated={!isCounted} aria-label={text} size="sm" />
+    </Stack>
+  )
+}
+
+function useConnectionActions({ id, account }: Connection) {
+  const { slug: org } = useOrganization()
+  const { mutateAsync: requestSync } = useApiMutation('post', `${CODE_HOST_PATH}/sync`, ['code_host'])
+  const { mutateAsync: removeConnection } = useApiMutation('delete', CODE_HOST_PATH, ['code_host'])
+  const [isBusy, setBusy] = useState(false)
+  const params = { path: { org, id } }
+  return {
+    isBusy,
+    synchronize: async () => {
+      setBusy(true)
+      try {
+        await requestSync({ params, body: {} })
+        notifyDone(`The synchronization of ${account.login} was requested.`)
+      } catch (error) {
+        notifyFailed(`${account.login} could not be synchronized`, error)
+      }
+      setBusy(false)
+    },
+    disconnect: async () => {
+      await removeConnection({ params })
+      notifyDone(`Disconnected ${account.login}.`)
+    },
+  }
 }

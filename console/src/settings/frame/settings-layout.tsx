@@ -1,12 +1,54 @@
 import { Box, NativeSelect, NavLink, Stack, Text, Tooltip } from '@mantine/core'
-import { IconLock } from '@tabler/icons-react'
+import {
+  IconBuilding,
+  IconChartBar,
+  IconFingerprint,
+  IconGitBranch,
+  IconHistory,
+  IconKey,
+  IconLock,
+  IconLogin2,
+  IconShieldCheck,
+  IconUserShield,
+  IconUsers,
+} from '@tabler/icons-react'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { type Organization, useOrganization } from '../../api/session.ts'
+import type { ComponentType } from 'react'
+import { type Organization, type Permission, useOrganization } from '../../api/session.ts'
+import { PERMISSION_NAMES } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
-import { PERMISSION_NAMES } from '../../page/permission-names.ts'
+import { formatAddress, type PageAddress, pages } from '../../page/pages.ts'
 import { Forbidden } from '../../page/states.tsx'
 import classes from './settings-layout.module.css'
-import { SETTINGS, type SettingsSection } from './settings-sections.ts'
+
+/** The pages of the settings, in groups. */
+const SETTINGS: { title: string; sections: SettingsSection[] }[] = [
+  {
+    title: 'Organization',
+    sections: [
+      { label: 'General', page: pages.general, icon: IconBuilding, permission: 'view' },
+      { label: 'Members', page: pages.members, icon: IconUsers, permission: 'manage_members' },
+      { label: 'Roles', page: pages.roles, icon: IconUserShield, permission: 'manage_members' },
+      { label: 'Single sign-on', page: pages.singleSignOn, icon: IconLogin2, permission: 'manage_members' },
+    ],
+  },
+  {
+    title: 'Integrations',
+    sections: [
+      { label: 'API keys', page: pages.apiKeys, icon: IconKey, permission: 'manage_integrations' },
+      { label: 'OIDC trusts', page: pages.oidcTrusts, icon: IconFingerprint, permission: 'manage_integrations' },
+      { label: 'Code hosts', page: pages.codeHosts, icon: IconGitBranch, permission: 'manage_integrations' },
+    ],
+  },
+  {
+    title: 'Governance',
+    sections: [
+      { label: 'Gates', page: pages.gates, icon: IconShieldCheck, permission: 'view' },
+      { label: 'Plan and usage', page: pages.usage, icon: IconChartBar, permission: 'view' },
+      { label: 'Audit log', page: pages.auditLog, icon: IconHistory, permission: 'read_audit_log' },
+    ],
+  },
+]
 
 type MenuProps = { organization: Organization; current: SettingsSection | undefined }
 
@@ -14,8 +56,9 @@ type MenuProps = { organization: Organization; current: SettingsSection | undefi
 export function SettingsLayout() {
   const organization = useOrganization()
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  const [, part] = path.slice(`/orgs/${organization.slug}/`.length).split('/')
-  const current = SETTINGS.flatMap(({ sections }) => sections).find((section) => section.path === part)
+  const current = SETTINGS.flatMap(({ sections }) => sections).find(({ page }) =>
+    isBelow(path, formatAddress(page(organization.slug))),
+  )
   return (
     <Box className={classes.layout}>
       <SideMenu organization={organization} current={current} />
@@ -33,6 +76,10 @@ export function SettingsLayout() {
   )
 }
 
+function isBelow(path: string, address: string): boolean {
+  return path === address || path.startsWith(`${address}/`)
+}
+
 function SideMenu({ organization, current }: MenuProps) {
   return (
     <Stack component="nav" aria-label="Settings" gap="md" className={classes.side}>
@@ -43,7 +90,7 @@ function SideMenu({ organization, current }: MenuProps) {
           </Text>
           {sections.map((section) => (
             <SectionLink
-              key={section.path}
+              key={section.label}
               section={section}
               organization={organization}
               isCurrent={section === current}
@@ -59,15 +106,13 @@ type SectionLinkProps = { section: SettingsSection; organization: Organization; 
 
 /** Somebody without the permission sees a lock, and the reason on the page behind the link. */
 function SectionLink({ section, organization, isCurrent }: SectionLinkProps) {
-  const { label, path, icon: Icon, permission } = section
+  const { label, page, icon: Icon, permission } = section
   const isLocked = !organization.permissions.includes(permission)
   const reason = `Needs the permission “${PERMISSION_NAMES[permission]}”`
   return (
     <Tooltip label={reason} disabled={!isLocked} position="right">
       <NavLink
-        renderRoot={(props) => (
-          <Link to={`/orgs/$org/settings/${path}`} params={{ org: organization.slug }} {...props} />
-        )}
+        renderRoot={(props) => <Link {...page(organization.slug)} {...props} />}
         label={label}
         leftSection={<Icon size={16} aria-hidden />}
         rightSection={isLocked && <IconLock size={14} role="img" aria-label={reason} />}
@@ -82,21 +127,28 @@ function SectionLink({ section, organization, isCurrent }: SectionLinkProps) {
 
 function SelectMenu({ organization, current }: MenuProps) {
   const navigate = useNavigate()
-  const open = (path: string) =>
-    void navigate({ to: `/orgs/$org/settings/${path}`, params: { org: organization.slug } })
+  const open = (address: string) => void navigate({ to: address })
   return (
     <NativeSelect
       className={classes.select}
       label="Settings"
-      value={current?.path ?? ''}
+      value={current ? formatAddress(current.page(organization.slug)) : ''}
       onChange={({ currentTarget }) => open(currentTarget.value)}
       data={SETTINGS.map(({ title, sections }) => ({
         group: title,
-        items: sections.map(({ label, path, permission }) => ({
-          value: path,
+        items: sections.map(({ label, page, permission }) => ({
+          value: formatAddress(page(organization.slug)),
           label: organization.permissions.includes(permission) ? label : `${label} (no permission)`,
         })),
       }))}
     />
   )
+}
+
+type SettingsSection = {
+  label: string
+  page: (org: string) => PageAddress
+  icon: ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
+  /** Who may open the page. */
+  permission: Permission
 }

@@ -1,25 +1,29 @@
 import { Stack, Text } from '@mantine/core'
 import { IconPlus, IconShieldCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { Filters, TextFilter } from '../../list/filters.tsx'
-import { wholeList } from '../../list/whole-list.ts'
+import { useListPage, wholeList } from '../../list/list-page.ts'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { describeApprovals, type Gate } from './describe-gate.ts'
+import { describeApprovals, type Gate } from '../gate/gate-settings.ts'
+import { gatesQuery } from '../gate/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates')
 
 /** The gates that deployments need the approval of. */
 export function GatesPage() {
   const { slug: org } = useOrganization()
-  const { name } = route.useSearch()
+  const search = route.useSearch()
+  const { name } = search
   const navigate = route.useNavigate()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/gates', { params: { path: { org } } })
+  const query = useQuery(gatesQuery(org))
+  const { isFiltered, filter, clear } = useListPage(search)
   const create = usePermission('manage_gates') && <CreateGate org={org} />
   const wanted = name?.toLowerCase() ?? ''
   const matches = (gate: Gate) => [gate.name, gate.environment].some((text) => text.toLowerCase().includes(wanted))
@@ -29,19 +33,15 @@ export function GatesPage() {
       description="A deployment to an environment that a gate covers waits for approvals or for policies that pass."
       actions={create}
     >
-      <Filters isFiltered={name !== undefined} onClear={() => void navigate({ search: {} })}>
-        <TextFilter
-          label="Name or environment"
-          value={name}
-          onChange={(next) => void navigate({ search: next === undefined ? {} : { name: next }, replace: true })}
-        />
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <TextFilter label="Name or environment" value={name} onChange={(name) => filter({ name })} />
       </Filters>
       <DataList
         of="gates"
         list={wholeList(query, matches)}
         columns={columnsOf(org)}
         rowKey={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/orgs/$org/settings/gates/$id', params: { org, id } })}
+        onOpen={({ id }) => void navigate(pages.gate(org, id))}
         empty={
           name === undefined ? (
             <Empty icon={IconShieldCheck} title="No gates" actions={create}>
@@ -59,12 +59,7 @@ export function GatesPage() {
 
 function CreateGate({ org }: { org: string }) {
   return (
-    <ButtonLink
-      to="/orgs/$org/settings/gates/new"
-      params={{ org }}
-      variant="filled"
-      leftSection={<IconPlus size={16} aria-hidden />}
-    >
+    <ButtonLink {...pages.newGate(org)} variant="filled" leftSection={<IconPlus size={16} aria-hidden />}>
       Create gate
     </ButtonLink>
   )
@@ -78,7 +73,7 @@ function columnsOf(org: string): Column<Gate>[] {
       width: 'minmax(0, 2fr)',
       cell: ({ id, name, policies }) => (
         <Stack gap={0}>
-          <Link to="/orgs/$org/settings/gates/$id" params={{ org, id }} fw={500} size="sm" lineClamp={1}>
+          <Link {...pages.gate(org, id)} fw={500} size="sm" lineClamp={1}>
             {name}
           </Link>
           {policies.length > 0 && (

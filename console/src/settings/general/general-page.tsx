@@ -1,21 +1,21 @@
 import { Stack, Text, TextInput } from '@mantine/core'
-import { ApiFormView } from '../../actions/api-form.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { useApiForm } from '../../actions/use-api-form.ts'
-import { api, client } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { CopyField } from '../../page/copy-field.tsx'
+import { useApiMutation } from '../../api/updates.ts'
+import { CopyField } from '../../page/copy.tsx'
+import { PERMISSION_NAMES } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
-import { PERMISSION_NAMES } from '../../page/permission-names.ts'
-import { QueryView } from '../../page/query-view.tsx'
+import { QueryView } from '../../page/states.tsx'
+import { organizationQuery } from '../frame/queries.ts'
 
 const PATH = '/app/api/orgs/{org}'
 
 /** The name of the organization, and its name in addresses. */
 export function GeneralPage() {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', PATH, { params: { path: { org } } })
+  const query = useQuery(organizationQuery(org))
   return (
     <Page title="General" description="What identifies the organization.">
       <QueryView query={query} of="organization">
@@ -39,15 +39,14 @@ export function GeneralPage() {
 
 function NameForm({ name }: { name: string }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: renameOrganization } = useApiMutation('patch', PATH, ['organization'])
   const mayRename = usePermission('manage_members')
   const rename = useApiForm({
     initialValues: { name },
     validate: { name: (typed) => (typed.trim() === '' ? 'Enter a name.' : null) },
     send: async (typed) => {
-      await client.PATCH(PATH, { params: { path: { org } }, body: { name: typed.name.trim() } })
+      await renameOrganization({ params: { path: { org } }, body: { name: typed.name.trim() } })
       notifyDone('Saved the name of the organization.')
-      await refresh(PATH, '/app/api/session')
     },
   })
   if (!mayRename)

@@ -10,9 +10,9 @@ import {
 import type { Column } from '../../list/data-list.tsx'
 import { ToneBadge } from '../../page/badges.tsx'
 import { Time } from '../../page/time.tsx'
-import { accountsText, type Member } from './member.ts'
 import classes from './member-columns.module.css'
 import type { useMemberDialogs } from './member-dialogs.tsx'
+import { accountsText, type Member } from './member-dialogs.tsx'
 
 type Dialogs = ReturnType<typeof useMemberDialogs>
 

@@ -1,14 +1,25 @@
-import { Button, Tabs } from '@mantine/core'
-import { IconUserPlus } from '@tabler/icons-react'
+import { Button, Stack, Tabs } from '@mantine/core'
+import { IconUserPlus, IconUsers } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { useOrganization, useSession } from '../../api/session.ts'
+import { DataList } from '../../list/data-list.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
+import { useCursorList, useListPage } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
-import { InvitationList } from './invitation-list.tsx'
-import { InviteForm } from './invite-form.tsx'
-import { MemberList } from './member-list.tsx'
-import { type NewInvitation, ShownInvitation } from './shown-invitation.tsx'
+import { Empty } from '../../page/states.tsx'
+import { membersQuery, rolesQuery } from '../frame/queries.ts'
+import { InvitationList, InviteForm, type NewInvitation, ShownInvitation } from './invitations.tsx'
+import { memberColumns } from './member-columns.tsx'
+import { MemberDialogs, useMemberDialogs } from './member-dialogs.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/members')
+
+const STATUSES = [
+  { value: 'active', label: 'Active' },
+  { value: 'disabled', label: 'Disabled' },
+] as const
 
 /** Who belongs to the organization, and who is invited. */
 export function MembersPage() {
@@ -54,5 +65,48 @@ export function MembersPage() {
         }
       </Dialog>
     </Page>
+  )
+}
+
+/** The members with their roles, and what can be done with each. */
+function MemberList() {
+  const { slug: org } = useOrganization()
+  const { user } = useSession()
+  const { tab: _, ...search } = route.useSearch()
+  const roles = useQuery(rolesQuery(org)).data?.data ?? []
+  const dialogs = useMemberDialogs()
+  const list = useCursorList(membersQuery(org, search))
+  const { isFiltered, filter, clear } = useListPage(search)
+  return (
+    <Stack gap="md">
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <TextFilter
+          label="Search"
+          placeholder="Name or email"
+          value={search.search}
+          onChange={(text) => filter({ search: text })}
+        />
+        <ChoiceFilter
+          label="Role"
+          value={search.role}
+          options={roles.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={(role) => filter({ role })}
+        />
+        <ChoiceFilter
+          label="Status"
+          value={search.status}
+          options={STATUSES}
+          onChange={(status) => filter({ status })}
+        />
+      </Filters>
+      <DataList
+        of="members"
+        list={list}
+        columns={memberColumns(user.id, dialogs)}
+        rowKey={({ user_id }) => user_id}
+        empty={<Empty icon={IconUsers} title="No member matches the filters" />}
+      />
+      <MemberDialogs dialogs={dialogs} />
+    </Stack>
   )
 }

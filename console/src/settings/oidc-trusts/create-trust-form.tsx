@@ -1,26 +1,86 @@
-import { Checkbox, Stack, TextInput } from '@mantine/core'
-import { ApiFormView } from '../../actions/api-form.tsx'
+import {
+  Checkbox,
+  Input,
+  NativeSelect,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import type { ReactNode } from 'react'
+import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { EXPIRY_DEFAULT, ExpirySelect, expiryTime } from '../credentials/expiry.tsx'
-import { type CiSystem, type TrustTarget, toTrusted } from './trust-presets.ts'
-import { TrustPreview } from './trust-preview.tsx'
-import { hasTargetField, TrustTargetFields } from './trust-target-fields.tsx'
+import { useApiMutation } from '../../api/updates.ts'
+import { EXPIRY_DEFAULT, ExpirySelect, expiryTime } from '../frame/credential-parts.tsx'
+import { type CiSystem, type Trusted, type TrustTarget, toTrusted } from './trust-presets.ts'
 
 export const TRUSTS_PATH = '/app/api/orgs/{org}/oidc-trusts'
-type Scope = 'write:ci' | 'write:security-findings'
 
 const NO_TARGET: TrustTarget = {
   ...{ system: 'github' as CiSystem, issuer: '', audience: '', repository: '', workspace: '', workspaceId: '' },
   ...{ branch: '', environment: '', conditions: '' },
 }
 
+const SYSTEMS: { value: CiSystem; label: string }[] = [
+  { value: 'github', label: 'GitHub Actions' },
+  { value: 'gitlab', label: 'GitLab CI' },
+  { value: 'bitbucket', label: 'Bitbucket Pipelines' },
+  { value: 'azure', label: 'Azure Pipelines' },
+  { value: 'other', label: 'Another OpenID Connect issuer' },
+]
+
+const BRANCH = { label: 'Branch', placeholder: 'main', description: 'Empty: every branch. release/* fits release/1.' }
+const ENVIRONMENT = { label: 'Environment', placeholder: 'production', description: 'Empty: every job.' }
+const AUDIENCE = { label: 'Audience', placeholder: 'The address of this server' }
+
+const FIELDS: Record<CiSystem, Fields> = {
+  github: {
+    repository: {
+      label: 'Repository',
+      placeholder: 'acme/shop',
+      description: 'acme/* trusts every repository of acme.',
+    },
+    branch: BRANCH,
+    environment: ENVIRONMENT,
+    issuer: {
+      label: 'Issuer',
+      placeholder: 'https://token.actions.githubusercontent.com',
+      description: 'Only for an Enterprise Server.',
+    },
+  },
+  gitlab: {
+    repository: { label: 'Project', placeholder: 'group/project', description: 'The path of the project.' },
+    branch: BRANCH,
+    environment: ENVIRONMENT,
+    issuer: { label: 'Issuer', placeholder: 'https://gitlab.com', description: 'Only for an own server.' },
+  },
+  bitbucket: {
+    workspace: { label: 'Workspace', placeholder: 'acme' },
+    repository: { label: 'Repository UUID', placeholder: '2f3a…' },
+    workspaceId: { label: 'Workspace UUID', placeholder: '9c1b…' },
+    branch: BRANCH,
+  },
+  azure: {
+    workspace: { label: 'Organization GUID', placeholder: '1111…' },
+    repository: { label: 'Repository ID', placeholder: '2222…' },
+    branch: BRANCH,
+  },
+  other: {
+    issuer: { label: 'Issuer', placeholder: 'https://agent.buildkite.com', description: 'The claim iss, exactly.' },
+    audience: AUDIENCE,
+  },
+}
+
+type Scope = 'write:ci' | 'write:security-findings'
+
 export function CreateTrustForm({ onClose }: { onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: createTrust } = useApiMutation('post', TRUSTS_PATH, ['oidc_trust'])
   const mayUpload = usePermission('upload_security_reports')
   const scopes: Scope[] = mayUpload ? ['write:ci', 'write:security-findings'] : ['write:ci']
   const create = useApiForm({
@@ -40,10 +100,9 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
         ...trusted,
         ...(audience && { audience }),
       }
-      await client.POST(TRUSTS_PATH, { params: { path: { org } }, body })
+      await createTrust({ params: { path: { org } }, body })
       onClose()
       notifyDone(`Created the trust ${body.name}.`)
-      await refresh(TRUSTS_PATH)
     },
   })
   const { getInputProps, values, errors } = create.form
@@ -82,5 +141,80 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
       </Checkbox.Group>
       <ExpirySelect {...getInputProps('expires_at')} />
     </ApiFormView>
+  )
+}
+
+type Field = { label: string; placeholder: string; description?: string }
+
+type Fields = Partial<Record<Exclude<keyof TrustTarget, 'system' | 'conditions'>, Field>>
+
+/** Whether the form shows the field, so that an error of it can be seen there. */
+function hasTargetField(system: CiSystem, name: string): boolean {
+  return name in FIELDS[system] || (system === 'other' && name === 'conditions')
+}
+
+type TrustTargetFieldsProps<Values extends TrustTarget> = { form: UseFormReturnType<Values> }
+
+/** Which jobs are trusted, in the words of their CI system. */
+function TrustTargetFields<Values extends TrustTarget>({ form }: TrustTargetFieldsProps<Values>) {
+  const { system } = form.values
+  return (
+    <>
+      <NativeSelect label="CI system" data={SYSTEMS} {...form.getInputProps('system')} />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+        {Object.entries(FIELDS[system]).map(([name, field]) => (
+          <TextInput key={name} autoComplete="off" maxLength={500} {...field} {...form.getInputProps(name)} />
+        ))}
+      </SimpleGrid>
+      {system === 'other' && (
+        <Textarea
+          label="Conditions"
+          description="One claim=value a line. * stays within a part of a path, ** does not. At least one names an owner or an id."
+          placeholder="sub=organization:acme:pipeline:shop:**"
+          autosize
+          minRows={3}
+          {...form.getInputProps('conditions')}
+        />
+      )}
+    </>
+  )
+}
+
+type TrustPreviewProps = {
+  trusted: Trusted
+  /** Errors of parts that the form has no field for. */
+  errors: ReactNode[]
+}
+
+/** The claims that a token must have. */
+function TrustPreview({ trusted: { issuer, audience, conditions }, errors }: TrustPreviewProps) {
+  const rows = Object.entries({ iss: issuer, aud: audience ?? location.origin, ...conditions })
+  return (
+    <Paper p="sm" bg="var(--shiplock-surface)">
+      <Stack gap={4}>
+        <Text size="sm" fw={500}>
+          Claims that a token must have
+        </Text>
+        <Table layout="fixed" verticalSpacing={4} withRowBorders={false} aria-label="Claims that a token must have">
+          <Table.Tbody>
+            {rows.map(([claim, value]) => (
+              <Table.Tr key={claim}>
+                <Table.Th scope="row" w="8.5rem" fw={400}>
+                  <code>{claim}</code>
+                </Table.Th>
+                <Table.Td>
+                  <code>{[value].flat().join(' or ') || '…'}</code>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        {errors.filter(Boolean).map((error) => (
+          <Input.Error key={String(error)} size="sm">
+            {error}
+          </Input.Error>
+        ))}
+      </Stack>
+    </Paper>
   )
 }

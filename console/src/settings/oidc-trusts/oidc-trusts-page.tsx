@@ -1,22 +1,23 @@
-import { Button } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { IconFingerprint, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { api, client, type Schema } from '../../api/client.ts'
+import type { Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { DataList } from '../../list/data-list.tsx'
+import { useApiMutation } from '../../api/updates.ts'
+import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, Filters } from '../../list/filters.tsx'
-import { wholeList } from '../../list/whole-list.ts'
+import { useListPage, wholeList } from '../../list/list-page.ts'
 import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
-import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
-import { credentialState } from '../credentials/credential-state.ts'
+import { Time } from '../../page/time.tsx'
+import { CREDENTIAL_STATE_OPTIONS, CredentialBadge, CredentialName } from '../frame/credential-parts.tsx'
+import { credentialState } from '../frame/credential-state.ts'
+import { oidcTrustsQuery } from '../frame/queries.ts'
 import { CreateTrustForm, TRUSTS_PATH } from './create-trust-form.tsx'
 import { TokenTest } from './token-test.tsx'
-import { trustColumns } from './trust-columns.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/oidc-trusts')
 
@@ -25,9 +26,10 @@ type Trust = Schema<'OidcTrust'>
 /** Whose CI jobs may report without a stored secret. */
 export function OidcTrustsPage() {
   const { slug: org } = useOrganization()
-  const { state } = route.useSearch()
-  const navigate = route.useNavigate()
-  const query = api.useQuery('get', TRUSTS_PATH, { params: { path: { org } } })
+  const search = route.useSearch()
+  const { state } = search
+  const query = useQuery(oidcTrustsQuery(org))
+  const { isFiltered, filter, clear } = useListPage(search)
   const creation = useDialog<true>()
   const testing = useDialog<true>()
   const revocation = useDialog<Trust>()
@@ -49,12 +51,12 @@ export function OidcTrustsPage() {
         </>
       }
     >
-      <Filters isFiltered={state !== undefined} onClear={() => void navigate({ search: {} })}>
+      <Filters isFiltered={isFiltered} onClear={clear}>
         <ChoiceFilter
           label="State"
           value={state}
           options={CREDENTIAL_STATE_OPTIONS}
-          onChange={(chosen) => void navigate({ search: { state: chosen }, replace: true })}
+          onChange={(chosen) => filter({ state: chosen })}
         />
       </Filters>
       <DataList
@@ -87,11 +89,10 @@ export function OidcTrustsPage() {
 
 function RevokeTrust({ trust: { id, name }, onClose }: { trust: Trust; onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: revokeTrust } = useApiMutation('post', `${TRUSTS_PATH}/{id}/revoke`, ['oidc_trust'])
   const revoke = async (body: { reason: string | null }) => {
-    await client.POST(`${TRUSTS_PATH}/{id}/revoke`, { params: { path: { org, id } }, body })
+    await revokeTrust({ params: { path: { org, id } }, body })
     notifyDone(`Revoked the trust ${name}.`)
-    await refresh(TRUSTS_PATH)
   }
   return (
     <ConfirmForm confirmLabel="Revoke trust" asksReason send={revoke} onClose={onClose}>
@@ -99,4 +100,58 @@ function RevokeTrust({ trust: { id, name }, onClose }: { trust: Trust; onClose: 
       cannot be used again; you can create the same anew.
     </ConfirmForm>
   )
+}
+
+function trustColumns(onRevoke: (trust: Trust) => void): Column<Trust>[] {
+  return [
+    {
+      key: 'name',
+      header: 'Name',
+      width: 'minmax(0, 2.5fr)',
+      cell: (trust) => <CredentialName credential={trust} lines={2} />,
+    },
+    {
+      key: 'conditions',
+      header: 'Trusts jobs with',
+      width: 'minmax(0, 3fr)',
+      cell: ({ issuer, conditions }) => (
+        <Stack gap={0}>
+          <Text size="xs" lineClamp={2}>
+            {Object.entries(conditions)
+              .map(([claim, value]) => `${claim}=${[value].flat().join('|')}`)
+              .join(', ')}
+          </Text>
+          <Text size="xs" c="dimmed" lineClamp={1}>
+            {issuer}
+          </Text>
+        </Stack>
+      ),
+    },
+    {
+      key: 'scopes',
+      header: 'Scopes',
+      width: 'minmax(0, 1fr)',
+      from: 'lg',
+      cell: ({ scopes }) => <Text size="xs">{scopes.join(', ')}</Text>,
+    },
+    {
+      key: 'used',
+      header: 'Last used',
+      width: '6.5rem',
+      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : <Text size="sm">Never used</Text>),
+    },
+    { key: 'state', header: 'State', width: '6.5rem', cell: (trust) => <CredentialBadge credential={trust} /> },
+    {
+      key: 'actions',
+      header: 'Actions',
+      width: '5.5rem',
+      align: 'end',
+      cell: (trust) =>
+        credentialState(trust) !== 'revoked' && (
+          <Button variant="default" size="xs" onClick={() => onRevoke(trust)} aria-label={`Revoke ${trust.name}`}>
+            Revoke
+          </Button>
+        ),
+    },
+  ]
 }

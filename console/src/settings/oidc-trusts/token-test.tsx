@@ -1,11 +1,10 @@
 import { Alert, Stack, Table, Text, Textarea, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { useState } from 'react'
-import { ApiFormView } from '../../actions/api-form.tsx'
-import { useApiForm } from '../../actions/use-api-form.ts'
-import { client } from '../../api/client.ts'
+import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import type { paths } from '../../api/schema.ts'
 import { useOrganization } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { ToneBadge } from '../../page/badges.tsx'
 
 const PATH = '/app/api/orgs/{org}/oidc-trusts/test'
@@ -17,14 +16,15 @@ type Check = Comparison['issuer']
 /** Compares the token of a job with every trust. */
 export function TokenTest({ onClose }: { onClose: () => void }) {
   const { slug: org } = useOrganization()
+  const { mutateAsync: testToken } = useApiMutation('post', PATH, [])
   const [explained, setExplained] = useState<Explained | null>(null)
   const test = useApiForm({
     initialValues: { token: '' },
     validate: { token: (token) => (token.trim() === '' ? 'Paste a token.' : null) },
     send: async ({ token }) => {
       setExplained(null)
-      const { data } = await client.POST(PATH, { params: { path: { org } }, body: { token: token.trim() } })
-      setExplained(data?.data ?? null)
+      const { data } = await testToken({ params: { path: { org } }, body: { token: token.trim() } })
+      setExplained(data ?? null)
     },
   })
   return (

@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 
-export const CI_SYSTEMS = ['github', 'gitlab', 'bitbucket', 'azure', 'other'] as const
+const CI_SYSTEMS = ['github', 'gitlab', 'bitbucket', 'azure', 'other'] as const
 export type CiSystem = (typeof CI_SYSTEMS)[number]
 
 /** What the form asks for. Which fields count depends on the CI system. */

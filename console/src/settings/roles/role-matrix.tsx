@@ -1,12 +1,28 @@
 import { ActionIcon, Group, Menu, Stack, Table, Text } from '@mantine/core'
 import { IconCheck, IconDotsVertical, IconMinus } from '@tabler/icons-react'
-import { useOrganization } from '../../api/session.ts'
+import { type Permission, useOrganization } from '../../api/session.ts'
 import { Link } from '../../page/link.tsx'
+import { PERMISSION_NAMES } from '../../page/names.ts'
 import { formatCount } from '../../page/numbers.ts'
-import { PERMISSION_NAMES } from '../../page/permission-names.ts'
-import { PERMISSION_TEXTS, PERMISSIONS } from './permission-texts.ts'
+import { pages } from '../../page/pages.ts'
 import classes from './role-matrix.module.css'
-import type { Role } from './role-query.ts'
+import type { Role } from './role-select.tsx'
+
+/** What somebody with the permission can do, in the order of the matrix (console.md §2). */
+export const PERMISSION_TEXTS: Record<Permission, string> = {
+  view: 'See runs, deployments, compliance, findings, issues, alerts and provenance.',
+  upload_security_reports: 'Upload reports of scanners and SBOMs.',
+  triage: 'Dismiss, reopen, split and merge findings and issues.',
+  answer_deployment_gates: 'Approve and reject deployments.',
+  override_compliance: 'Let a deployment through that a policy blocks, with a reason.',
+  manage_gates: 'Decide which deployments wait, and for what.',
+  manage_policies: 'Write, try, apply and delete policies.',
+  read_audit_log: 'See and export who changed what.',
+  manage_integrations: 'Create API keys and OIDC trusts, connect code hosts.',
+  manage_members: 'Invite people, change roles, set up single sign-on.',
+}
+
+export const PERMISSIONS = Object.keys(PERMISSION_TEXTS) as Permission[]
 
 type RoleMatrixProps = { roles: Role[]; onEdit: (role: Role) => void; onDelete: (role: Role) => void }
 
@@ -82,7 +98,7 @@ function RoleHead({ role, onEdit, onDelete }: { role: Role } & Omit<RoleMatrixPr
           </Menu>
         )}
       </Group>
-      <Link to="/orgs/$org/settings/members" params={{ org }} search={{ role: id }} size="xs" fw={400}>
+      <Link {...pages.members(org)} search={{ role: id }} size="xs" fw={400}>
         {formatCount(members)} {members === 1 ? 'member' : 'members'}
       </Link>
     </Stack>

@@ -1,7 +1,10 @@
 import { NativeSelect, type NativeSelectProps } from '@mantine/core'
-import { useOrganization } from '../../api/session.ts'
-import { PERMISSION_NAMES } from '../../page/permission-names.ts'
-import { lackingPermissions, useRoles } from './role-query.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type Permission, useOrganization } from '../../api/session.ts'
+import { PERMISSION_NAMES } from '../../page/names.ts'
+import { rolesQuery } from '../frame/queries.ts'
+
+export const ROLES_PATH = '/app/api/orgs/{org}/roles'
 
 type RoleSelectProps = NativeSelectProps & {
   value?: string
@@ -32,4 +35,17 @@ export function RoleSelect({ value, none, ...props }: RoleSelectProps) {
       {...props}
     />
   )
+}
+
+export type Role = NonNullable<ReturnType<typeof useRoles>['data']>['data'][number]
+
+/** The built-in roles, then the custom ones by name. */
+export function useRoles() {
+  const { slug: org } = useOrganization()
+  return useQuery(rolesQuery(org))
+}
+
+/** The permissions of a role that somebody lacks. Nobody gives what they do not have. */
+export function lackingPermissions(role: { permissions: Permission[] }, own: Permission[]): Permission[] {
+  return role.permissions.filter((permission) => !own.includes(permission))
 }

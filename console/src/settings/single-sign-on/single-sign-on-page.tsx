@@ -1,22 +1,22 @@
-import { Button, Stack, Text } from '@mantine/core'
-import { ConfirmForm } from '../../actions/confirm-form.tsx'
-import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { IconLogin2 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { asApiError } from '../../api/api-error.ts'
-import { api, client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
-import { CopyField } from '../../page/copy-field.tsx'
+import { useApiMutation } from '../../api/updates.ts'
+import { CopyField } from '../../page/copy.tsx'
 import { Page } from '../../page/page.tsx'
-import { QueryView } from '../../page/query-view.tsx'
-import { SSO_PATH } from './provider-settings.ts'
-import { SsoForm } from './sso-form.tsx'
-import { SsoTest } from './sso-test.tsx'
+import { formatAddress, pages } from '../../page/pages.ts'
+import { QueryView } from '../../page/states.tsx'
+import { singleSignOnQuery } from '../frame/queries.ts'
+import { SSO_PATH, SsoForm } from './sso-form.tsx'
 
 /** The organization's own OpenID provider. */
 export function SingleSignOnPage() {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', SSO_PATH, { params: { path: { org } } })
+  const query = useQuery(singleSignOnQuery(org))
   const removal = useDialog<true>()
   const isMissing = query.data === undefined && asApiError(query.error)?.code === 'not_found'
   const callback = query.data?.data.callback_url ?? `${location.origin}/app/api/sso/callback`
@@ -63,16 +63,43 @@ export function SingleSignOnPage() {
 
 function RemoveSso({ onClose }: { onClose: () => void }) {
   const { slug: org } = useOrganization()
-  const refresh = useRefresh()
+  const { mutateAsync: removeSso } = useApiMutation('delete', SSO_PATH, ['single_sign_on'])
   const remove = async () => {
-    await client.DELETE(SSO_PATH, { params: { path: { org } } })
+    await removeSso({ params: { path: { org } } })
     notifyDone('Removed single sign-on.')
-    await refresh(SSO_PATH)
   }
   return (
     <ConfirmForm confirmLabel="Remove" phrase={org} send={remove} onClose={onClose}>
       Sessions that the provider started end at once. Members without a passkey or a password can no longer sign in. The
       client secret is deleted: to set it up again, you need it from the provider.
     </ConfirmForm>
+  )
+}
+
+/** Tries the provider: as oneself, or in a private window as somebody else. */
+function SsoTest() {
+  const { slug: org } = useOrganization()
+  const next = formatAddress(pages.singleSignOn(org))
+  const start = `/app/api/sso/start?${new URLSearchParams({ org, next })}`
+  return (
+    <Paper p="md">
+      <Stack gap="sm">
+        <Title order={2}>Test sign-in</Title>
+        <Text size="sm">
+          Opens the sign-in page of the provider, and brings you back here. It connects your account with the provider,
+          and continues in a session that opens only this organization. What goes wrong is shown on the sign-in page.
+        </Text>
+        <Group>
+          <Button component="a" href={start} variant="default" leftSection={<IconLogin2 size={16} aria-hidden />}>
+            Test sign-in
+          </Button>
+        </Group>
+        <CopyField
+          label="Sign-in address"
+          description="For a private window, and for members of the organization."
+          value={`${location.origin}/sign-in?org=${org}`}
+        />
+      </Stack>
+    </Paper>
   )
 }

@@ -1,14 +1,13 @@
-import { Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { Group, List, Paper, Progress, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleMinus } from '@tabler/icons-react'
-import { api } from '../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { operations } from '../../api/schema.ts'
 import { useOrganization } from '../../api/session.ts'
-import { formatCount, formatSize } from '../../page/numbers.ts'
+import { formatCount, formatPercent, formatSize } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
-import { QueryView } from '../../page/query-view.tsx'
-import type { Usage } from './usage.ts'
-import { UsageBar } from './usage-bar.tsx'
-
-type Feature = Usage['features'][number]
+import { QueryView } from '../../page/states.tsx'
+import { formatTime, Time } from '../../page/time.tsx'
+import { usageQuery } from '../frame/queries.ts'
 
 const FEATURES: Record<Feature, string> = {
   api_access: 'API access',
@@ -17,10 +16,27 @@ const FEATURES: Record<Feature, string> = {
   signed_statements: 'Signed statements',
 }
 
+const LIMITS: Record<CountedLimit['name'], { title: string; format: (count: number) => string; atLimit: string }> = {
+  ci_runs_per_month: {
+    title: 'CI runs this month',
+    format: formatCount,
+    atLimit: 'At the limit, new runs are refused until the reset. Runs that are recorded already go on.',
+  },
+  artifact_bytes_per_month: {
+    title: 'Artifacts this month',
+    format: formatSize,
+    atLimit: 'At the limit, new artifacts are skipped until the reset. Reports are still recorded.',
+  },
+}
+
+const NEARLY = 0.8
+
+type Feature = Usage['features'][number]
+
 /** What the plan of the organization includes, and what is used of it. */
 export function UsagePage() {
   const { slug: org } = useOrganization()
-  const query = api.useQuery('get', '/app/api/orgs/{org}/usage', { params: { path: { org } } })
+  const query = useQuery(usageQuery(org))
   return (
     <Page title="Plan and usage" description="What the plan of your organization includes, and what is used of it.">
       <QueryView query={query} of="usage">
@@ -119,3 +135,57 @@ function Maximums({ maximums }: { maximums: Usage['maximums'] }) {
     </Stack>
   )
 }
+
+type CountedLimit = Usage['limits'][number]
+
+/** How much of a monthly limit is used. */
+function UsageBar({ limit: { name, used, limit, resets_at } }: { limit: CountedLimit }) {
+  const { title, format, atLimit } = LIMITS[name]
+  const share = limit === null ? null : limit === 0 ? 1 : used / limit
+  return (
+    <Paper p="md" component="section" aria-labelledby={name}>
+      <Stack gap="xs">
+        <Group justify="space-between" align="baseline">
+          <Title order={2} id={name}>
+            {title}
+          </Title>
+          <Text size="sm" fw={500}>
+            {format(used)} {limit === null ? 'used' : `of ${format(limit)}`}
+          </Text>
+        </Group>
+        {share !== null && (
+          <Progress.Root size="md">
+            <Progress.Section
+              value={Math.min(share * 100, 100)}
+              color={`var(--shiplock-${toneOf(share)})`}
+              aria-label={`${title}: ${formatPercent(share)} used`}
+              aria-valuetext={`${format(used)} of ${format(limit ?? 0)}`}
+            />
+          </Progress.Root>
+        )}
+        <Text size="sm" c="dimmed" component="div">
+          {share === null ? 'Not limited by the plan. ' : `${stateOf(share)} `}
+          Resets <Time at={resets_at} />, on {formatTime(resets_at)}.
+        </Text>
+        {share !== null && (
+          <Text size="sm" c="dimmed">
+            {atLimit}
+          </Text>
+        )}
+      </Stack>
+    </Paper>
+  )
+}
+
+function toneOf(share: number): string {
+  if (share >= 1) return 'failure'
+  return share >= NEARLY ? 'waiting' : 'chart-1'
+}
+
+function stateOf(share: number): string {
+  if (share >= 1) return 'The limit is reached.'
+  return share >= NEARLY ? `${formatPercent(share)} used, nearly at the limit.` : `${formatPercent(share)} used.`
+}
+
+/** The plan of an organization, and what is used of it. */
+type Usage = operations['getUsage']['responses'][200]['content']['application/json']['data']

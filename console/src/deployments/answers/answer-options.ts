@@ -1,0 +1,119 @@
+import { asApiError } from '../../api/api-error.ts'
+import type { Schema } from '../../api/client.ts'
+import type { Permission } from '../../api/session.ts'
+import { PERMISSION_NAMES } from '../../page/names.ts'
+import type { Deployment } from '../facts/deployment-state.ts'
+
+export const ANSWER_LABELS: Record<AnswerKind, string> = {
+  approve: 'Approve',
+  override: 'Override and approve',
+  reject: 'Reject',
+}
+
+const NEEDED = {
+  approve: 'answer_deployment_gates',
+  override: 'override_compliance',
+  reject: 'answer_deployment_gates',
+} as const satisfies Record<AnswerKind, Permission>
+
+const NEEDS: Record<AnswerKind, string> = {
+  approve: 'To approve, you need',
+  override: 'Approving against a blocking policy needs',
+  reject: 'To reject, you need',
+}
+
+const REASON_MIN = 10
+export const REASON_MAX = 500
+export const COMMENT_MAX = 1000
+
+const TITLES: Record<string, string> = {
+  already_decided: 'The deployment was answered already',
+  not_gated: 'The deployment does not wait for an answer',
+  reviewer_gate_requires_human: 'Reviewers answer on the code host',
+  run_creator_refused: 'Another person must approve',
+  run_finished: 'The run has ended',
+  not_found: 'The deployment no longer exists',
+  insufficient_permission: 'You do not have permission',
+}
+
+export type Decision = Schema<'DeploymentDecision'>
+
+export type AnswerKind = 'approve' | 'override' | 'reject'
+
+/** An answer, and why the user cannot give it. Null if they can. */
+export type AnswerOption = { kind: AnswerKind; refusal: string | null }
+
+type Answerer = { deployment: Deployment; decision: Decision; permissions: Permission[] }
+
+/** The answers that the deployment waits for, with what keeps the user from giving them. */
+export function answerOptions({ deployment, decision, permissions }: Answerer): AnswerOption[] {
+  if (!waitsForAnswer(deployment)) return []
+  const approval = deployment.policy_evaluation?.decision === 'block' ? 'override' : 'approve'
+  const { approve, reject } = decision.refused
+  return [
+    { kind: approval, refusal: approve?.message ?? missingPermission(approval, permissions) },
+    { kind: 'reject', refusal: reject?.message ?? missingPermission('reject', permissions) },
+  ]
+}
+
+/** Whether the deployment waits for Shiplock's own rule, and not only for the code host. */
+function waitsForAnswer({ status, custom_rule_state }: Deployment): boolean {
+  return status === 'pending_approval' && custom_rule_state === 'pending'
+}
+
+function missingPermission(kind: AnswerKind, permissions: Permission[]): string | null {
+  const needed = NEEDED[kind]
+  if (permissions.includes(needed)) return null
+  return `${NEEDS[kind]} the permission “${PERMISSION_NAMES[needed]}”. An Org admin can give you a role that has it.`
+}
+
+/** The rules that an approval would override. */
+export function blockingPolicies({ policies }: Decision) {
+  return policies
+    .filter(({ decision }) => decision === 'block')
+    .map(({ rules, ...policy }) => ({
+      ...policy,
+      rules: (rules ?? []).filter(({ blocking, status }) => blocking && (status === 'fail' || status === 'error')),
+    }))
+}
+
+/** The number of characters as the server counts them. */
+export function lengthOf(text: string): number {
+  return [...text.trim()].length
+}
+
+/** What is wrong with the reason of an override. Null if nothing. */
+export function reasonMistake(reason: string): string | null {
+  const length = lengthOf(reason)
+  if (length === 0) return 'State why the policies are overridden.'
+  if (length < REASON_MIN) return `Write at least ${REASON_MIN} characters.`
+  return length > REASON_MAX ? `Write at most ${REASON_MAX} characters.` : null
+}
+
+export type AnswerProblem = {
+  title: string
+  text: string
+  /** Sending the answer again would not help. */
+  isFinal: boolean
+  /** A policy blocks the deployment now: the answer needs a reason. */
+  needsReason: boolean
+}
+
+/** Why an answer was not recorded, for people. `text` describes the error in general. */
+export function describeAnswerProblem(error: unknown, text: string): AnswerProblem {
+  const response = asApiError(error)
+  const code = response?.code ?? ''
+  const problem = { text, isFinal: false, needsReason: false }
+  if (code === 'fresh_sign_in_required')
+    return { ...problem, title: 'Nothing was recorded', text: 'Confirm who you are, then send the answer again.' }
+  if (code === 'reason_required')
+    return {
+      ...problem,
+      title: 'A policy blocks the deployment',
+      text: 'Approving it overrides the policy, which needs a reason of 10 to 500 characters.',
+      needsReason: true,
+    }
+  const title = TITLES[code]
+  if (title !== undefined) return { ...problem, title, isFinal: true }
+  return { ...problem, title: 'The answer could not be recorded' }
+}

@@ -1,0 +1,144 @@
+import { Button, Group, Kbd, Paper, Stack, Text, Title } from '@mantine/core'
+import { IconCheck, IconShieldX, IconX } from '@tabler/icons-react'
+import { useId, useState } from 'react'
+import { useShortcuts } from '../../actions/shortcuts.ts'
+import { useOrganization } from '../../api/session.ts'
+import { ExternalLink } from '../../page/link.tsx'
+import type { Deployment } from '../facts/deployment-state.ts'
+import { AnswerDialog } from './answer-dialog.tsx'
+import { ANSWER_LABELS, type AnswerKind, type AnswerOption, answerOptions, type Decision } from './answer-options.ts'
+
+const LOOKS = {
+  approve: { icon: IconCheck, variant: 'filled', color: undefined, key: 'a' },
+  override: { icon: IconShieldX, variant: 'filled', color: 'red.9', key: 'a' },
+  reject: { icon: IconX, variant: 'default', color: undefined, key: 'r' },
+} as const
+
+type AnswerPanelProps = { deployment: Deployment; decision: Decision; onAnswered: () => void }
+
+/** The answers that the user can give, and why not the others. Nothing if it does not wait. */
+export function AnswerPanel({ deployment, decision, onAnswered }: AnswerPanelProps) {
+  const { permissions } = useOrganization()
+  const [kind, setKind] = useState<AnswerKind | null>(null)
+  const options = answerOptions({ deployment, decision, permissions })
+  const allowed = options.filter(({ refusal }) => refusal === null)
+  useShortcuts(
+    'Deployment',
+    allowed.map((option) => ({
+      keys: LOOKS[option.kind].key,
+      label: ANSWER_LABELS[option.kind],
+      run: () => setKind(option.kind),
+    })),
+  )
+  const close = () => setKind(null)
+  return (
+    <>
+      {options.length > 0 && <Panel options={options} deployment={deployment} onChoose={setKind} />}
+      {options.length === 0 && awaitsReviewers(deployment) && <ReviewersPanel deployment={deployment} />}
+      <AnswerDialog
+        kind={kind}
+        deployment={deployment}
+        decision={decision}
+        onClose={close}
+        onAnswered={() => {
+          close()
+          onAnswered()
+        }}
+      />
+    </>
+  )
+}
+
+type PanelProps = { options: AnswerOption[]; deployment: Deployment; onChoose: (kind: AnswerKind) => void }
+
+function Panel({ options, deployment, onChoose }: PanelProps) {
+  const title = useId()
+  const allowed = options.filter(({ refusal }) => refusal === null)
+  const refusals = [...new Set(options.flatMap(({ refusal }) => refusal ?? []))]
+  const isBlocked = options.some(({ kind }) => kind === 'override')
+  return (
+    <Paper component="section" aria-labelledby={title} p="md" bg="var(--shiplock-surface)">
+      <Stack gap="sm">
+        <Title order={2} id={title}>
+          {isBlocked ? 'Policies block this deployment' : 'This deployment waits for an approval'}
+        </Title>
+        {isBlocked && (
+          <Text size="sm">
+            Rules of policies do not pass. An approval overrides them, and is recorded as an override with its reason.
+          </Text>
+        )}
+        {allowed.length > 0 && (
+          <Group gap="xs">
+            {allowed.map(({ kind }) => (
+              <AnswerButton key={kind} kind={kind} onClick={() => onChoose(kind)} />
+            ))}
+          </Group>
+        )}
+        {refusals.map((refusal) => (
+          <Text key={refusal} size="sm" c="dimmed">
+            {refusal}
+          </Text>
+        ))}
+        {awaitsReviewers(deployment) && <Reviewers deployment={deployment} />}
+      </Stack>
+    </Paper>
+  )
+}
+
+function AnswerButton({ kind, onClick }: { kind: AnswerKind; onClick: () => void }) {
+  const { icon: Icon, key, ...look } = LOOKS[kind]
+  return (
+    <Button
+      {...look}
+      leftSection={<Icon size={16} aria-hidden />}
+      rightSection={
+        <Kbd size="xs" aria-hidden visibleFrom="sm">
+          {key}
+        </Kbd>
+      }
+      aria-keyshortcuts={key}
+      onClick={onClick}
+    >
+      {ANSWER_LABELS[kind]}
+    </Button>
+  )
+}
+
+function awaitsReviewers({ status, reviewers_state }: Deployment): boolean {
+  return status === 'pending_approval' && reviewers_state === 'pending'
+}
+
+function ReviewersPanel({ deployment }: { deployment: Deployment }) {
+  const title = useId()
+  return (
+    <Paper component="section" aria-labelledby={title} p="md" bg="var(--shiplock-surface)">
+      <Stack gap="sm">
+        <Title order={2} id={title}>
+          This deployment waits for reviewers
+        </Title>
+        <Reviewers deployment={deployment} />
+      </Stack>
+    </Paper>
+  )
+}
+
+/** Reviewers cannot answer here. */
+function Reviewers({ deployment }: { deployment: Deployment }) {
+  const { required_reviewers: people, required_reviewer_teams: teams, html_url } = deployment
+  const names = [...people, ...teams.map((team) => `team ${team}`)]
+  return (
+    <Stack gap={4}>
+      <Text size="sm">
+        {names.length > 0
+          ? `The code host requires a review by ${names.join(' or ')}.`
+          : 'The code host requires a review.'}{' '}
+        Reviewers answer there.
+      </Text>
+      {html_url && (
+        <Text size="sm">
+          <ExternalLink href={html_url}>Open the run on the code host</ExternalLink>
+        </Text>
+      )}
+    </Stack>
+  )
+}

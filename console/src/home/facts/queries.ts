@@ -1,0 +1,52 @@
+import { api } from '../../api/client.ts'
+
+export const URGENT_SHOWN = 5
+
+/** The numbers of days that the charts of Home can show. */
+export const PERIODS = [7, 30, 90] as const
+
+export const DEFAULT_PERIOD = 30
+
+/** Whether anything has been uploaded, and whether anything has run. */
+export function firstStepQueries(org: string) {
+  const params = { path: { org }, query: { limit: 1 } }
+  return {
+    uploads: api.queryOptions('get', '/app/api/orgs/{org}/security/uploads', { params }),
+    runs: api.queryOptions('get', '/app/api/orgs/{org}/runs', { params }),
+  }
+}
+
+export function waitingQuery(org: string) {
+  const query = { status: 'pending_approval' as const, limit: 100 }
+  return api.queryOptions('get', '/app/api/orgs/{org}/deployments', { params: { path: { org }, query } })
+}
+
+/** The newest failures, and the default branches of the repositories. */
+export function brokenQueries(org: string) {
+  const path = { org }
+  const failed = (limit: number) => ({ params: { path, query: { status: 'failure' as const, limit } } })
+  return {
+    runs: api.queryOptions('get', '/app/api/orgs/{org}/runs', failed(50)),
+    deployments: api.queryOptions('get', '/app/api/orgs/{org}/deployments', failed(5)),
+    repositories: api.queryOptions('get', '/app/api/orgs/{org}/repositories', {
+      params: { path, query: { limit: 100 } },
+    }),
+  }
+}
+
+export function urgentQueries(org: string) {
+  const read = (query: { severity?: 'critical'; kev?: true }) =>
+    api.queryOptions('get', '/app/api/orgs/{org}/security/issues', {
+      params: { path: { org }, query: { ...query, status: 'open', limit: URGENT_SHOWN } },
+    })
+  return { critical: read({ severity: 'critical' }), exploited: read({ kev: true }) }
+}
+
+export function chartQueries(org: string, days: number) {
+  const params = { path: { org }, query: { days } }
+  return {
+    runs: api.queryOptions('get', '/app/api/orgs/{org}/charts/runs', { params }),
+    delivery: api.queryOptions('get', '/app/api/orgs/{org}/charts/delivery', { params }),
+    issues: api.queryOptions('get', '/app/api/orgs/{org}/charts/issues', { params }),
+  }
+}

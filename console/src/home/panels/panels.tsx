@@ -1,0 +1,236 @@
+import { Group, Paper, Skeleton, Text, Title } from '@mantine/core'
+import { IconCircleCheck, IconFlame } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useId } from 'react'
+import type { Schema } from '../../api/client.ts'
+import { usePermission } from '../../api/session.ts'
+import { SeverityBadge, ToneBadge } from '../../page/badges.tsx'
+import { ButtonLink, Link } from '../../page/link.tsx'
+import { formatCompact, formatCount } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
+import { Problem } from '../../page/states.tsx'
+import { Time } from '../../page/time.tsx'
+import classes from '../facts/home.module.css'
+import { URGENT_SHOWN, urgentQueries, waitingQuery } from '../facts/queries.ts'
+
+const SHOWN = 5
+
+/** Only what waits, in the list of deployments. */
+const WAITING = { view: 'list', status: 'pending_approval' } as const
+
+const OPEN = {
+  critical: { severity: 'critical', status: 'open' },
+  exploited: { kev: 'yes', status: 'open' },
+} as const
+
+type PanelProps<Item> = {
+  title: string
+  /** Undefined while they load. */
+  items: readonly Item[] | undefined
+  /** How many there are, where more exist than are shown. */
+  count?: string | undefined
+  error: unknown
+  retry: () => void
+  /** Shown when there is nothing. */
+  empty: string
+  itemKey: (item: Item) => string
+  children: (item: Item) => ReactNode
+  /** A link to the whole list. */
+  more: ReactNode
+}
+
+/** The newest things of a kind that need somebody. */
+export function Panel<Item>({ title, items, count, error, retry, empty, itemKey, children, more }: PanelProps<Item>) {
+  const id = useId()
+  return (
+    <Paper component="section" aria-labelledby={id} className={classes.panel}>
+      <Group gap={8} align="baseline" mb={4}>
+        <Title order={2} id={id}>
+          {title}
+        </Title>
+        {items !== undefined && items.length > 0 && (
+          <Text span size="sm" c="dimmed">
+            {count ?? formatCompact(items.length)}
+          </Text>
+        )}
+      </Group>
+      <PanelBody {...{ title, items, error, retry, empty, itemKey, children }} />
+      <Group justify="flex-end" mt="auto">
+        {more}
+      </Group>
+    </Paper>
+  )
+}
+
+type PanelBodyProps<Item> = Omit<PanelProps<Item>, 'more' | 'count'>
+
+function PanelBody<Item>({ title, items, error, retry, empty, itemKey, children }: PanelBodyProps<Item>) {
+  if (items === undefined)
+    return error ? (
+      <Problem error={error} title={`“${title}” could not be loaded`} retry={retry} />
+    ) : (
+      <div aria-busy className={classes.items}>
+        {Array.from({ length: 4 }, (_, line) => (
+          <Skeleton key={line} height={24} my={8} />
+        ))}
+      </div>
+    )
+  if (items.length === 0)
+    return (
+      <Group gap={8} c="dimmed" wrap="nowrap" flex={1} justify="center">
+        <IconCircleCheck size={18} aria-hidden />
+        <Text size="sm">{empty}</Text>
+      </Group>
+    )
+  return (
+    <ul className={classes.items}>
+      {items.map((item) => (
+        <li key={itemKey(item)} className={classes.item}>
+          {children(item)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Deployment = Schema<'Deployment'>
+
+/** Deployments that wait: first those that the reader can answer, the longest waiting first. */
+export function WaitingPanel({ org }: { org: string }) {
+  const canAnswer = usePermission('answer_deployment_gates')
+  const query = useQuery(waitingQuery(org))
+  const isMine = ({ custom_rule_state }: Deployment) => canAnswer && custom_rule_state === 'pending'
+  const waiting = query.data?.data.toSorted(
+    (a, b) => Number(isMine(b)) - Number(isMine(a)) || a.created_at.localeCompare(b.created_at),
+  )
+  const mine = waiting?.filter(isMine).length ?? 0
+  const total = `${formatCount(waiting?.length ?? 0)}${query.data?.next_cursor ? '+' : ''}`
+  return (
+    <Panel
+      title={canAnswer ? 'Waiting for you' : 'Waiting for approval'}
+      items={waiting?.slice(0, SHOWN)}
+      count={canAnswer && String(mine) !== total ? `${formatCount(mine)} of ${total}` : total}
+      error={query.error}
+      retry={() => void query.refetch()}
+      empty="No deployment waits for approval."
+      itemKey={({ id }) => id}
+      more={
+        <Link {...pages.deployments(org)} search={WAITING} size="sm">
+          All waiting deployments
+        </Link>
+      }
+    >
+      {(deployment) => <Waiting org={org} deployment={deployment} isMine={isMine(deployment)} />}
+    </Panel>
+  )
+}
+
+function Waiting({ org, deployment, isMine }: { org: string; deployment: Deployment; isMine: boolean }) {
+  const { id, repository_full_name, environment, created_at, author } = deployment
+  return (
+    <>
+      <div className={classes.name}>
+        <Link {...pages.deployment(org, id)} size="sm" fw={500} truncate display="block">
+          <bdi>{repository_full_name.split('/').at(-1)}</bdi> → <bdi>{environment}</bdi>
+        </Link>
+        <Text size="xs" c="dimmed" truncate>
+          {isMine ? 'Asked' : `Waits for ${waitsFor(deployment)}, asked`} <Time at={created_at} />
+          {author && (
+            <>
+              {' '}
+              · <bdi>{author}</bdi>
+            </>
+          )}
+        </Text>
+      </div>
+      {isMine && (
+        <ButtonLink
+          {...pages.deployment(org, id)}
+          size="compact-sm"
+          className={classes.aside}
+          aria-label={`Review the deployment of ${repository_full_name} to ${environment}`}
+        >
+          Review
+        </ButtonLink>
+      )}
+    </>
+  )
+}
+
+function waitsFor({
+  custom_rule_state,
+  reviewers_state,
+  required_reviewers,
+  required_reviewer_teams,
+}: Deployment): string {
+  if (custom_rule_state === 'pending') return 'a release manager'
+  const named = [...required_reviewers, ...required_reviewer_teams]
+  if (reviewers_state === 'pending' && named.length > 0) return named.slice(0, 2).join(' or ')
+  return 'reviewers on the code host'
+}
+
+type Issue = Schema<'Issue'>
+
+/** The newest open issues that are critical or known to be exploited. */
+export function UrgentPanel({ org }: { org: string }) {
+  const queries = urgentQueries(org)
+  const critical = useQuery(queries.critical)
+  const exploited = useQuery(queries.exploited)
+  const items = critical.data && exploited.data && newestOf([...critical.data.data, ...exploited.data.data])
+  return (
+    <Panel
+      title="Critical and exploited"
+      items={items}
+      count={critical.data?.next_cursor || exploited.data?.next_cursor ? `newest ${URGENT_SHOWN}` : undefined}
+      error={critical.error ?? exploited.error}
+      retry={() => {
+        void critical.refetch()
+        void exploited.refetch()
+      }}
+      empty="No critical or known exploited issue is open."
+      itemKey={({ id }) => id}
+      more={
+        <Group gap="md">
+          <Link {...pages.issues(org)} search={OPEN.exploited} size="sm">
+            Exploited
+          </Link>
+          <Link {...pages.issues(org)} search={OPEN.critical} size="sm">
+            All critical issues
+          </Link>
+        </Group>
+      }
+    >
+      {(issue) => <UrgentIssue org={org} issue={issue} />}
+    </Panel>
+  )
+}
+
+function newestOf(issues: readonly Issue[]): Issue[] {
+  const byId = new Map(issues.map((issue) => [issue.id, issue]))
+  return [...byId.values()].sort((a, b) => b.first_seen_at.localeCompare(a.first_seen_at)).slice(0, URGENT_SHOWN)
+}
+
+function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
+  const { id, title, repository, first_seen_at, severity, intel } = issue
+  return (
+    <>
+      <div className={classes.name}>
+        <Link {...pages.issue(org, id)} size="sm" fw={500} truncate display="block" title={title}>
+          <bdi>{title}</bdi>
+        </Link>
+        <Text size="xs" c="dimmed" truncate>
+          <bdi>{repository}</bdi> · first seen <Time at={first_seen_at} />
+        </Text>
+      </div>
+      <span className={classes.aside}>
+        {intel.kev ? (
+          <ToneBadge tone="critical" icon={IconFlame}>
+            Exploited
+          </ToneBadge>
+        ) : (
+          <SeverityBadge severity={severity} />
+        )}
+      </span>
+    </>
+  )
+}

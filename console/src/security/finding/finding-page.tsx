@@ -1,0 +1,140 @@
+import { Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { Schema } from '../../api/client.ts'
+import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
+import { ExternalLink, Link } from '../../page/link.tsx'
+import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
+import { oneLine } from '../../page/reported-text.ts'
+import { Facts, Section } from '../../page/sections.tsx'
+import { QueryView } from '../../page/states.tsx'
+import { ClampedText } from '../../page/text-block.tsx'
+import { Time } from '../../page/time.tsx'
+import { CodePlace } from '../facts/code-place.tsx'
+import { KIND_NAMES, locationText, nameOfSource, placeText } from '../facts/names.ts'
+import { findingQuery } from '../facts/queries.ts'
+import type { Finding } from '../facts/searches.ts'
+import { IssueLink } from '../facts/signals.tsx'
+import { Vulnerability } from '../facts/vulnerability.tsx'
+import { branchName } from '../findings/finding-columns.tsx'
+import { findingTarget } from '../triage/targets.ts'
+import { DismissalNote, TriageList } from '../triage/triage-list.tsx'
+import { TriageButtons, useTriage } from '../triage/use-triage.tsx'
+
+const route = getRouteApi('/signed-in/orgs/$org/security/findings/$id')
+
+const METHODS: Record<Identity['method'], string> = {
+  new: 'Every report matched it exactly',
+  same_fingerprint: 'A later report had its fingerprint again',
+  same_place: 'By its neighbours, among equal findings of the file',
+  edited_in_place: 'Its code or message changed in place',
+  moved_in_file: 'It moved within its file',
+  file_renamed: 'Its file or folder was renamed',
+  moved_to_file: 'It moved to another file',
+}
+
+/** One finding: what a scanner reported, where, and what was decided about it. */
+export function FindingPage() {
+  const { org, id } = route.useParams()
+  const query = useQuery(findingQuery(org, id))
+  const finding = query.data?.data
+  const triage = useTriage()
+  return (
+    <Page
+      title={finding ? oneLine(finding.title, 200) || 'Finding' : 'Finding'}
+      heading={finding && <bdi>{oneLine(finding.title, 300) || 'Untitled finding'}</bdi>}
+      breadcrumbs={
+        <Link {...pages.findings(org)} size="sm">
+          Findings
+        </Link>
+      }
+      actions={finding && <TriageButtons triage={triage} type="finding" target={findingTarget(finding)} />}
+    >
+      <QueryView query={query} of="finding">
+        {({ data }) => <FindingView finding={data} org={org} />}
+      </QueryView>
+    </Page>
+  )
+}
+
+function FindingView({ finding, org }: { finding: Finding; org: string }) {
+  const { id, severity, state, kind, description, intel, intel_at_detection: before, vuln_ids, cwes } = finding
+  const earlier = before.epss?.date && before.epss.score !== null
+  return (
+    <Stack gap="xl">
+      <Group gap="xs">
+        <SeverityBadge severity={severity} />
+        <StatusBadge status={state} />
+        <Text size="sm" c="dimmed">
+          {KIND_NAMES[kind]} · {oneLine(finding.repository, 150)}
+          {!finding.tracked && ' · on a branch that does not open issues'}
+        </Text>
+      </Group>
+      {state === 'dismissed' && <DismissalNote dismissed={finding} />}
+      {description && description.trim() !== finding.title.trim() && (
+        <ClampedText text={description} of="description" />
+      )}
+      <Section title="Evidence">
+        <CodePlace finding={finding} />
+        <FindingFacts finding={finding} org={org} />
+      </Section>
+      <Vulnerability
+        intel={intel}
+        vulnIds={vuln_ids}
+        cwes={cwes}
+        fixedVersions={finding.fixed_version === null ? [] : [finding.fixed_version]}
+        earlier={
+          earlier && before.epss ? [{ date: before.epss.date as string, score: before.epss.score as number }] : []
+        }
+      />
+      <Section title="Decisions">
+        <TriageList findingId={id} />
+      </Section>
+    </Stack>
+  )
+}
+
+function FindingFacts({ finding, org }: { finding: Finding; org: string }) {
+  const { scanner, scanner_version, rule_id, source, origin, native_url, issue_id, grouping_reason } = finding
+  const short = (text: string | null) => text && oneLine(text, 200)
+  return (
+    <Facts
+      facts={[
+        ['Issue', issue_id && <IssueLink org={org} id={issue_id} detail={grouping_reason?.detail ?? null} />],
+        ['Package', finding.package_name && placeText(finding)],
+        ['Scanner', `${oneLine(scanner, 100)} ${oneLine(scanner_version ?? '', 40)}`],
+        ['Rule', short(rule_id)],
+        ['Type of secret', short(finding.secret_type)],
+        ['Resource', short(finding.resource_name)],
+        ['Branch', finding.git_ref && oneLine(branchName(finding.git_ref), 150)],
+        ['Commit', finding.commit_sha && <code title={finding.commit_sha}>{finding.commit_sha.slice(0, 12)}</code>],
+        ['Category', short(finding.category)],
+        [
+          'Reported in',
+          origin === 'alert' ? `An alert of ${nameOfSource(source)}` : `A ${nameOfSource(source)} report`,
+        ],
+        ['Uploads', origin === 'upload' ? <UploadsLink key="uploads" org={org} /> : null],
+        ['At the scanner', native_url && <ExternalLink href={native_url}>{oneLine(native_url, 100)}</ExternalLink>],
+        ['First seen', <Time key="first" at={finding.first_seen_at} />],
+        ['Last seen', <Time key="last" at={finding.last_seen_at} />],
+        ['Recognized', recognitionText(finding.identity)],
+      ]}
+    />
+  )
+}
+
+function UploadsLink({ org }: { org: string }) {
+  return (
+    <Link {...pages.uploads(org)} size="sm">
+      Uploads
+    </Link>
+  )
+}
+
+type Identity = Schema<'Finding'>['identity']
+
+/** How reports were found to contain a finding that was already known. */
+function recognitionText({ method, matched_from: from }: Identity): string {
+  return from === null ? METHODS[method] : `${METHODS[method]}, from ${oneLine(locationText(from), 150)}`
+}

@@ -1,0 +1,174 @@
+import { Alert, Code, Group, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useOrganization } from '../../api/session.ts'
+import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
+import { Link } from '../../page/link.tsx'
+import { PROVIDER_NAMES } from '../../page/names.ts'
+import { formatCount, formatSize } from '../../page/numbers.ts'
+import { Page } from '../../page/page.tsx'
+import { pages } from '../../page/pages.ts'
+import { Facts, Section } from '../../page/sections.tsx'
+import { QueryView } from '../../page/states.tsx'
+import { Time } from '../../page/time.tsx'
+import { DownloadButton, findingsSearch, issuesSearch } from '../sending/download-button.tsx'
+import { uploadQuery } from '../sending/queries.ts'
+import type { SecurityUpload } from '../sending/upload-item.ts'
+import { FORMAT_NAMES, ORIGIN_NAMES } from '../sending/upload-words.ts'
+
+const route = getRouteApi('/signed-in/orgs/$org/security/uploads/$id')
+const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
+
+/** One upload: what it is, what it changed, and what could not be read. */
+export function UploadPage() {
+  const { slug: org } = useOrganization()
+  const { id } = route.useParams()
+  const query = useQuery(uploadQuery(org, id))
+  const upload = query.data?.data
+  return (
+    <Page
+      title={upload?.filename ?? 'Upload'}
+      heading={<bdi>{upload?.filename ?? 'Upload'}</bdi>}
+      breadcrumbs={
+        <Link {...pages.uploads(org)} size="sm">
+          Uploads
+        </Link>
+      }
+      actions={upload && hasFile(upload) && <DownloadButton org={org} upload={upload} />}
+    >
+      <QueryView query={query} of="upload">
+        {({ data }) => <Upload org={org} upload={data} />}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
+  const { status, error, warnings, truncated } = upload
+  return (
+    <Stack gap="lg">
+      <div role="status">
+        <StatusBadge status={status} />
+      </div>
+      {error && (
+        <Alert color="red" variant="light" icon={<IconAlertTriangle />} title="The report could not be read">
+          <Text size="sm">{error}</Text>
+          <Text size="sm" mt={4}>
+            Nothing was changed. <Link {...pages.uploads(org)}>Upload it again</Link> when it is corrected.
+          </Text>
+        </Alert>
+      )}
+      {truncated && (
+        <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Not all findings are stored">
+          The report has more than 100,000 findings. Only the first 100,000 are stored.
+        </Alert>
+      )}
+      <UploadCounts org={org} upload={upload} />
+      <SimpleGrid cols={{ base: 1, md: warnings.length > 0 ? 2 : 1 }}>
+        <UploadFacts upload={upload} />
+        {warnings.length > 0 && (
+          <Paper p="md" component="section" aria-labelledby="warnings">
+            <Title order={2} id="warnings" mb="sm">
+              Warnings
+            </Title>
+            <List
+              size="sm"
+              spacing="xs"
+              icon={<IconAlertTriangle size={16} color="var(--shiplock-medium)" aria-hidden />}
+            >
+              {warnings.map((warning) => (
+                <List.Item key={warning}>{warning}</List.Item>
+              ))}
+            </List>
+          </Paper>
+        )}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function hasFile({ status }: SecurityUpload): boolean {
+  return status !== 'failed' && status !== 'pending'
+}
+
+/** What the report contains, and what it changed. */
+function UploadCounts({ org, upload }: { org: string; upload: SecurityUpload }) {
+  const { counts, status } = upload
+  if (status === 'failed' || status === 'pending') return null
+  const isRead = status === 'finished'
+  const figures: [label: string, count: number, isKnown: boolean][] = [
+    ['Findings', counts.findings, true],
+    ['New', counts.created, isRead],
+    ['Changed', counts.updated, isRead],
+    ['Unchanged', counts.unchanged, isRead],
+    ['Fixed', counts.resolved, isRead],
+    ['New issues', counts.newIssues, isRead],
+    ...(counts.components > 0 ? ([['Components', counts.components, isRead]] as [string, number, boolean][]) : []),
+  ]
+  return (
+    <Paper p="md" component="section" aria-labelledby="result">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} id="result">
+          {isRead ? 'Result' : 'Reading'}
+        </Title>
+        <Group gap="sm">
+          <Link {...pages.findings(org)} search={findingsSearch(upload)} size="sm">
+            Findings of this branch
+          </Link>
+          <Link {...pages.issues(org)} search={issuesSearch(upload)} size="sm">
+            Issues of this repository
+          </Link>
+        </Group>
+      </Group>
+      <SimpleGrid cols={{ base: 2, xs: 3, md: figures.length }} component="dl" m={0}>
+        {figures.map(([label, count, isKnown]) => (
+          <div key={label}>
+            <Text component="dt" size="xs" c="dimmed">
+              {label}
+            </Text>
+            <Text component="dd" m={0} fz="1.25rem" fw={600} style={{ fontVariantNumeric: 'tabular-nums' }}>
+              {isKnown ? formatCount(count) : '—'}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+      {isRead && (
+        <Group gap="sm" mt="md">
+          <Text size="sm" c="dimmed">
+            Open on this branch afterwards:
+          </Text>
+          {SEVERITIES.map((severity) => (
+            <Group key={severity} gap={4}>
+              <SeverityBadge severity={severity} />
+              <Text size="sm">{formatCount(counts.openBySeverity[severity])}</Text>
+            </Group>
+          ))}
+        </Group>
+      )}
+    </Paper>
+  )
+}
+
+/** The fields of an upload. */
+function UploadFacts({ upload }: { upload: SecurityUpload }) {
+  const { format, provider, git_ref, commit_sha, category, created_by, origin, tracked } = upload
+  return (
+    <Section title="Report">
+      <Facts
+        facts={[
+          ['Repository', `${upload.repository}${provider ? ` on ${PROVIDER_NAMES[provider]}` : ''}`],
+          ['Branch or tag', git_ref ?? 'Not known'],
+          ['Commit', commit_sha && <Code>{commit_sha}</Code>],
+          ['Opens issues', tracked ? 'Yes' : 'No: it is not the tracked branch'],
+          ['Format', format ? FORMAT_NAMES[format] : 'Not detected'],
+          ['Category', category],
+          ['Size', formatSize(upload.size)],
+          ['Sent by', created_by === null ? ORIGIN_NAMES[origin] : `${created_by.name} (${ORIGIN_NAMES[origin]})`],
+          ['Created', <Time key="created" at={upload.created_at} format="absolute" />],
+          ['Last changed', <Time key="changed" at={upload.updated_at} format="absolute" />],
+        ]}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,56 @@
+import { Avatar, Button, VisuallyHidden } from '@mantine/core'
+import { IconSelector, IconUser } from '@tabler/icons-react'
+import { lazy } from 'react'
+import { useOrganization, useSession } from '../api/session.ts'
+import { LazyMenu, type MenuButton } from './lazy-menu.tsx'
+
+const loadOrganizationMenu = async () => ({ default: (await import('./opened-menus.tsx')).OpenedOrganizationMenu })
+const OpenedOrganizationMenu = lazy(loadOrganizationMenu)
+
+const OrganizationButton: MenuButton = (props) => {
+  const { name } = useOrganization()
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      justify="space-between"
+      rightSection={<IconSelector size={15} aria-hidden />}
+      {...props}
+    >
+      {name}
+      <VisuallyHidden>: switch organization</VisuallyHidden>
+    </Button>
+  )
+}
+
+const loadUserMenu = async () => ({ default: (await import('./opened-menus.tsx')).OpenedUserMenu })
+const OpenedUserMenu = lazy(loadUserMenu)
+
+const UserButton: MenuButton = (props) => {
+  const { user } = useSession()
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      justify="flex-start"
+      leftSection={
+        <Avatar size={24} aria-hidden>
+          <IconUser size={15} />
+        </Avatar>
+      }
+      {...props}
+    >
+      {user.name}
+    </Button>
+  )
+}
+
+/** Shows the organization, and switches to another one. */
+export function OrganizationMenu() {
+  return <LazyMenu button={OrganizationButton} menu={OpenedOrganizationMenu} load={loadOrganizationMenu} />
+}
+
+/** The account, the theme, and signing out. */
+export function UserMenu() {
+  return <LazyMenu button={UserButton} menu={OpenedUserMenu} load={loadUserMenu} />
+}

@@ -1,3 +1,8 @@
+import type { KeyObject } from 'node:crypto'
+import type { Config } from '../config.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Db } from '../platform/db/sql.ts'
+import type { Log } from '../platform/log.ts'
 import type { HostAlert, HostAlertName, HostAlertType } from './host-alert.ts'
 import type {
   HostBranchRules,
@@ -175,6 +180,18 @@ export type HostAction =
       url: string | null
     }
 
+/**
+ * How a host carries out each type of actions. A host that cannot do it throws `HostRefusal` with
+ * what to do instead.
+ */
+export type ActionSenders = {
+  readonly [Type in HostAction['type']]: (action: Extract<HostAction, { type: Type }>) => Promise<void>
+}
+
+export function dispatchTo(senders: ActionSenders): HostClient['act'] {
+  return (action) => (senders[action.type] as (action: HostAction) => Promise<void>)(action)
+}
+
 /** One connection, authenticated. */
 export type HostClient = HostReader & {
   /**
@@ -321,6 +338,18 @@ export type CodeHost = {
   open(access: ConnectionAccess): HostClient
   /** Null if the host cannot repeat deliveries. */
   redeliveries: HostRedeliveries | null
+}
+
+/** What a host is opened with. It is not contacted yet. */
+export type HostParts = {
+  config: Config
+  sql: Db
+  log: Log
+  clock: Clock
+  /** Seals secrets that the host needs back. */
+  sealingKey: KeyObject
+  /** The credentials of a connection; null if it has none. */
+  readCredentials(connectionId: string): Promise<HostCredentials | null>
 }
 
 /** The supported code hosts, by provider. The code of one can be loaded when it is first used. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 // Its metric is there before a host is used.
-import '../codehosts/rest/api-fetch.ts'
+import '../codehosts/kit/api-fetch.ts'
 import type { CodeHost, CodeHosts } from '../codehosts/code-host.ts'
 import type { SecretsOfConnections } from '../codehosts/connections/connection-secrets.ts'
 import type { AppCredentialsSource } from '../codehosts/github/read-app-credentials.ts'

@@ -26,6 +26,7 @@ const STRATA = [
   'access/audit-log',
   'repositories',
   'codehosts',
+  'codehosts/kit',
   'codehosts/connections',
   'codehosts/calls',
   'codehosts/deliveries',

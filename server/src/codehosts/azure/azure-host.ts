@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { ClientCache, clientKey } from '../client-cache.ts'
 import type { CodeHost, ConnectionAccess, HostClient, HostCredentials } from '../code-host.ts'
-import { IMPATIENT_PACE, PACE, type Pace } from '../rest/rest-client.ts'
+import { ClientCache, clientKey } from '../kit/client-cache.ts'
+import { impatient, PACE, type Pace } from '../kit/pace.ts'
 import { act } from './actions/act.ts'
 import { AzureApi } from './client/azure-api.ts'
 import { azureUrls } from './client/azure-urls.ts'
@@ -43,7 +43,6 @@ export function createAzureHost(options: AzureHostOptions): CodeHost {
   const urls = azureUrls(options.url, options.entraUrl)
   const host = new URL(urls.main).host
   const clients = new ClientCache()
-  const impatient = { ...IMPATIENT_PACE, waitUnitMs: pace.waitUnitMs }
   const openApi = (access: ConnectionAccess, itsPace: Pace) => {
     const read = () => options.readCredentials(access.id)
     const signIn = new SignIn({ read, entraUrl: urls.entra, pace: itsPace, clock })
@@ -58,7 +57,7 @@ export function createAzureHost(options: AzureHostOptions): CodeHost {
 
     open: (access) =>
       clients.get(clientKey(access), () =>
-        clientOf(openApi(access, access.impatient ? impatient : pace), host, sealingKey),
+        clientOf(openApi(access, access.impatient ? impatient(pace) : pace), host, sealingKey),
       ),
 
     readInstallation: (name, credentials) => {

@@ -1,8 +1,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { ClientCache, clientKey } from '../client-cache.ts'
 import type { CodeHost, ConnectionAccess, HostClient, HostCredentials } from '../code-host.ts'
-import { IMPATIENT_PACE, PACE, type Pace, RestClient } from '../rest/rest-client.ts'
+import { ClientCache, clientKey } from '../kit/client-cache.ts'
+import { impatient, PACE, type Pace } from '../kit/pace.ts'
+import { RestClient } from '../kit/rest-client.ts'
 import { act } from './actions/act.ts'
 import { BitbucketWebhooks } from './actions/webhooks.ts'
 import { addressesOf } from './client/addresses.ts'
@@ -36,14 +37,13 @@ type ReadCredentials = () => Promise<HostCredentials | null>
 /** Bitbucket Cloud. A workspace is connected with an access token or an OAuth consumer. */
 export function createBitbucketHost({ url, readCredentials, log, clock, pace = PACE }: BitbucketHostOptions): CodeHost {
   const addresses = addressesOf(url)
-  const impatientPace = { ...IMPATIENT_PACE, waitUnitMs: pace.waitUnitMs }
   const restOf = (read: ReadCredentials, itsPace: Pace) => {
     const session = new BitbucketSession({ addresses, read, pace: itsPace, clock })
     const authorize = (renew: boolean) => session.authorize(renew)
     return new RestClient({ provider: 'bitbucket', base: addresses.api, authorize, pace: itsPace, clock })
   }
-  const open = ({ id, installation_id: workspace, impatient }: ConnectionAccess) => {
-    const rest = restOf(() => readCredentials(id), impatient ? impatientPace : pace)
+  const open = ({ id, installation_id: workspace, impatient: isImpatient }: ConnectionAccess) => {
+    const rest = restOf(() => readCredentials(id), isImpatient ? impatient(pace) : pace)
     return clientOf(new BitbucketApi({ rest, addresses, workspace, log }), clock)
   }
   const clients = new ClientCache()

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { DeliveryHead, DeliveryHeaders, DeliveryTarget } from '../code-host.ts'
-import { Maybe, Text } from '../rest/payload.ts'
+import { Maybe, Text } from '../kit/payload.ts'
 import { bareUuid } from './client/uuid.ts'
 import { pipelinesOf } from './events/pipeline-spans.ts'
 

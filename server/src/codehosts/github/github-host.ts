@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { ClientCache, clientKey } from '../client-cache.ts'
 import type { CodeHost, HostClient, HostWebhooks } from '../code-host.ts'
+import { ClientCache, clientKey } from '../kit/client-cache.ts'
 import { act } from './actions/act.ts'
 import type { ReadAppCredentials } from './app-credentials.ts'
 import { GithubApi } from './client/github-api.ts'

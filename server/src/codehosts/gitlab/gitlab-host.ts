@@ -1,10 +1,11 @@
 import type { Clock } from '../../platform/clock.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import type { Log } from '../../platform/log.ts'
-import { ClientCache, clientKey } from '../client-cache.ts'
 import { type CodeHost, type HostClient, type HostCredentials, HostUnavailable } from '../code-host.ts'
-import { IMPATIENT_PACE, PACE, type Pace, RestClient } from '../rest/rest-client.ts'
-import { CredentialsRefused } from '../rest/rest-error.ts'
+import { ClientCache, clientKey } from '../kit/client-cache.ts'
+import { impatient, PACE, type Pace } from '../kit/pace.ts'
+import { RestClient } from '../kit/rest-client.ts'
+import { CredentialsRefused } from '../kit/rest-error.ts'
 import { act } from './actions/act.ts'
 import { GitlabApi } from './client/gitlab-api.ts'
 import { readConnectedAccount, Session } from './client/session.ts'
@@ -34,7 +35,6 @@ export type GitlabHostOptions = {
 /** GitLab, gitlab.com or a server of one's own. Each process has one. */
 export function createGitlabHost(options: GitlabHostOptions): CodeHost {
   const { url, readCredentials, clock, pace = PACE } = options
-  const impatient = { ...IMPATIENT_PACE, waitUnitMs: pace.waitUnitMs }
   const clients = new ClientCache()
   return {
     connects: 'account',
@@ -49,7 +49,7 @@ export function createGitlabHost(options: GitlabHostOptions): CodeHost {
       const { id, installation_id: accountId } = access
       const readToken = async () => tokenOf(await readCredentials(id))
       return clients.get(clientKey(access), () => {
-        const api = openApi(options, readToken, access.impatient ? impatient : pace)
+        const api = openApi(options, readToken, access.impatient ? impatient(pace) : pace)
         return clientOf(new Session({ ...namesOf(url), api, accountId, clock }))
       })
     },

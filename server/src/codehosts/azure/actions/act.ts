@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { shortened } from '../../../platform/shortened.ts'
 import { type HostAction, type HostClient, HostRefusal } from '../../code-host.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { answerCheck, commentCheck } from './answer-check.ts'
 import { sendDismissal, sendReopening } from './send-dismissal.ts'

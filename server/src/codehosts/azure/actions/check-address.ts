@@ -1,4 +1,4 @@
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 
 /** The task of an "Invoke REST API" check that waits for our answer. All are GUIDs but the hub. */
 export type CheckTask = {

@@ -1,6 +1,6 @@
 import { type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 
 /** Advanced Security's word for each of our reasons. Some share the nearest one. */

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import { type HostCredentials, HostRefusal, HostUnavailable } from '../../code-host.ts'
-import { readAs, Text } from '../../rest/payload.ts'
-import { type Pace, RestClient, restPath } from '../../rest/rest-client.ts'
-import { CredentialsRefused } from '../../rest/rest-error.ts'
+import type { Pace } from '../../kit/pace.ts'
+import { readAs, Text } from '../../kit/payload.ts'
+import { RestClient, restPath } from '../../kit/rest-client.ts'
+import { CredentialsRefused } from '../../kit/rest-error.ts'
 
 /** The id of Azure DevOps in Microsoft Entra, which is the same in every directory. */
 const SCOPE = '499b84ac-1321-427f-aa17-267ca6975798/.default'

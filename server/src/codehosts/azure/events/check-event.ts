@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
 import { checkAddress } from '../actions/check-address.ts'
 import { deploymentIdOf } from '../objects/deployment-id.ts'
 import { Guid, Time } from '../objects/fields.ts'

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { HostWebhooks, TranslatedDelivery } from '../../code-host.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
 import { alertTypeOf } from '../objects/alert.parser.ts'
 import { deploymentIdOf } from '../objects/deployment-id.ts'
 import { Guid } from '../objects/fields.ts'

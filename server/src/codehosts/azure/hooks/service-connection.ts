@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { HostRefusal, type WebhookTarget } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { secretMark, WEBHOOK_USER } from './webhook-target.ts'
 

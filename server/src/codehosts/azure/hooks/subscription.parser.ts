@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 
 const Subscription = Type.Object({
   id: Text,

@@ -1,6 +1,6 @@
 import type { HostClient, WebhookTarget } from '../../code-host.ts'
 import { HostRefusal } from '../../code-host.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { type AzureApi, valuesOf } from '../client/azure-api.ts'
 import { ensureServiceConnection, removeServiceConnection } from './service-connection.ts'
 import { parseSubscription, type Subscription } from './subscription.parser.ts'

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Time, timeOrNull } from './fields.ts'
 import { accountOf, Identity } from './identity.parser.ts'
 

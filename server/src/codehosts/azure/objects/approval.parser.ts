@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostDeploymentReview } from '../../host-deployment.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Time, timeOrNull } from './fields.ts'
 import { accountOf, Identity } from './identity.parser.ts'
 

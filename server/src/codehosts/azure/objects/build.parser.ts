@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Guid, latest, Time, timeOrNull } from './fields.ts'
 import { accountOf, Identity } from './identity.parser.ts'
 import { runIdOf } from './run-id.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { type Build, webUrlOf } from './build.parser.ts'
 import { Time, timeOrNull } from './fields.ts'
 import { checkStatus, statusOf } from './run-words.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostEnvironment } from '../../host-deployment.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Identity, loginOf } from './identity.parser.ts'
 
 const Environment = Type.Object({ id: Id, name: Text })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAccount } from '../../host-repository.ts'
-import { Maybe, Text, textOrNull } from '../../rest/payload.ts'
+import { Maybe, Text, textOrNull } from '../../kit/payload.ts'
 
 /** A person, a group, a service principal or a service of Azure DevOps. */
 export const Identity = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostPullRequest } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { pullRequestName } from './build.parser.ts'
 import { latest, Time, timeOrNull } from './fields.ts'
 import { accountOf, Identity } from './identity.parser.ts'

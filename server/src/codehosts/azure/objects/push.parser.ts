@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { ToldPush } from '../../host-change.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { commitOrNull, Time, timeOrNull } from './fields.ts'
 import { accountOf, Identity } from './identity.parser.ts'
 

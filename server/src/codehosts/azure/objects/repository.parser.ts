@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Guid, Time, timeOrNull } from './fields.ts'
 
 const Repository = Type.Object({

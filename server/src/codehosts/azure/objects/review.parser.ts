@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostReview } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { Time, timeOrNull } from './fields.ts'
 import { accountOf, Identity } from './identity.parser.ts'
 import type { PullRequest } from './pull-request.parser.ts'

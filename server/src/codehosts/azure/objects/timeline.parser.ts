@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob, HostRunStatus } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Time, timeOrNull } from './fields.ts'
 import { type BuildName, jobIdOf, runIdOf } from './run-id.ts'
 import { statusOf } from './run-words.ts'

@@ -1,4 +1,4 @@
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { type Approval, parseApproval } from '../objects/approval.parser.ts'
 import type { Checkpoint } from './checkpoints.ts'

@@ -1,5 +1,5 @@
 import type { HostRunStatus } from '../../host-run.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { type Build, type BuildAttempt, newestAttempt } from '../objects/build.parser.ts'
 import { timeOrNull } from '../objects/fields.ts'

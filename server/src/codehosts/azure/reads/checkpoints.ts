@@ -1,4 +1,4 @@
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { type EnvironmentCheck, parseCheckSuite } from '../objects/check-suite.parser.ts'
 import { timeOrNull } from '../objects/fields.ts'

@@ -1,6 +1,6 @@
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { type AzureApi, valuesOf } from '../client/azure-api.ts'
 import { pullRequestName } from '../objects/build.parser.ts'
 import { type Commit, changeCommitOf, parseCommit } from '../objects/commit.parser.ts'

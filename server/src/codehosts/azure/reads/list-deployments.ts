@@ -1,7 +1,7 @@
 import type { HostReader } from '../../code-host.ts'
 import type { HostDeployment } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { AZURE_REPOS, type Build, isOf, parseBuild } from '../objects/build.parser.ts'
 import {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { readAs } from '../../rest/payload.ts'
+import { readAs } from '../../kit/payload.ts'
 
 /** A page of one of several lists that are merged. Its items are sorted by age, newest first. */
 export type PartPage<Item> = { items: Item[]; next: string | null }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { changeCommitOf, parseCommit } from '../objects/commit.parser.ts'
 import { type PullRequest, parsePullRequest, pullRequestOf } from '../objects/pull-request.parser.ts'

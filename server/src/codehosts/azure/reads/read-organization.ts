@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { ApiError } from '../../../platform/http/errors.ts'
 import { type HostInstallation, HostRefusal } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
-import { CredentialsRefused } from '../../rest/rest-error.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { CredentialsRefused } from '../../kit/rest-error.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { Guid } from '../objects/fields.ts'
 

@@ -1,4 +1,4 @@
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import type { Build } from '../objects/build.parser.ts'
 import { type DeploymentRecord, parseDeploymentRecord } from '../objects/deployment.parser.ts'

@@ -1,5 +1,5 @@
 import type { HostRepository } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { AzureApi } from '../client/azure-api.ts'
 import { parseThread, type Thread } from '../objects/review.parser.ts'
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { shortened } from '../../../platform/shortened.ts'
 import { type HostAction, type HostClient, HostRefusal } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { BitbucketApi } from '../client/bitbucket-api.ts'
 
 type Send<Type extends HostAction['type']> = (

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 
 const Page = Type.Object({ values: Type.Array(Type.Unknown()), next: Maybe(Text) })
 

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import { type HostCredentials, HostRefusal, HostUnavailable } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
-import { type Pace, RestClient } from '../../rest/rest-client.ts'
-import { CredentialsRefused } from '../../rest/rest-error.ts'
+import type { Pace } from '../../kit/pace.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { RestClient } from '../../kit/rest-client.ts'
+import { CredentialsRefused } from '../../kit/rest-error.ts'
 import type { BitbucketAddresses } from './addresses.ts'
 
 type SessionOptions = {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { mapSideBySide } from '../../../platform/side-by-side.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { readAs, Text } from '../../rest/payload.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { readAs, Text } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { BitbucketApi } from './bitbucket-api.ts'
 
 const HASH_CHARS = 40

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 
 const Attribute = Type.Object({ key: Text, value: Maybe(Type.Object({ stringValue: Maybe(Text) })) })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { Maybe, readAs, Text, Timestamp } from '../../rest/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 import { Account, accountOf } from '../objects/repository.parser.ts'
 

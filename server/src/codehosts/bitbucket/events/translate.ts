@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { TranslatedDelivery } from '../../code-host.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 import { pipelineNumber } from '../objects/check.parser.ts'
 import { pipelinesOf } from './pipeline-spans.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 
 const Report = Type.Object({

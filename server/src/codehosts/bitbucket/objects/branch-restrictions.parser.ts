@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostBranchRules } from '../../host-change.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 
 const Restriction = Type.Object({
   kind: Text,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck } from '../../host-run.ts'
-import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { buildStatus } from './pipeline-words.ts'
 
 const BuildStatus = Type.Object({

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostChangeCommit } from '../../host-change.ts'
-import { Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './repository.parser.ts'
 
 /** `raw`: name and address as the commit itself has them: `Ada <ada@example.com>`. */

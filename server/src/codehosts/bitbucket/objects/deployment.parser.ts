@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostDeployment, HostDeploymentState, HostDeploymentStatus } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 import { jobId } from './pipeline.parser.ts'
 import { Account, accountOf } from './repository.parser.ts'

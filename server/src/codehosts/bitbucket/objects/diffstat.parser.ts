@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 
 const File = Maybe(Type.Object({ path: Text }))
 const Diffstat = Type.Object({ old: File, new: File })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostRunStatus, TriggerKind } from '../../host-run.ts'
-import { Maybe, Text } from '../../rest/payload.ts'
+import { Maybe, Text } from '../../kit/payload.ts'
 
 const Word = Maybe(Type.Object({ name: Maybe(Text), type: Maybe(Text) }))
 

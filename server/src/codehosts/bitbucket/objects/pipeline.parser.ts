@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostJob, HostPullRequestName, HostRun } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 import { State, statusOf, triggerKind, wordOf } from './pipeline-words.ts'
 import { Account, accountOf } from './repository.parser.ts'

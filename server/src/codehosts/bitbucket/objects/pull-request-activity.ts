@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostReview } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Maybe, readAs, Text, Timestamp } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 import { Account, accountOf } from './repository.parser.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostPullRequest } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 import { Account, accountOf, Links } from './repository.parser.ts'
 

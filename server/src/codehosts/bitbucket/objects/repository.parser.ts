@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
 
 const Link = Maybe(Type.Object({ href: Maybe(Text) }))

@@ -1,5 +1,5 @@
 import type { HostReader } from '../../code-host.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { BitbucketApi } from '../client/bitbucket-api.ts'
 import { parseBranchRestrictions } from '../objects/branch-restrictions.parser.ts'
 import { parseBuildStatus } from '../objects/check.parser.ts'

@@ -1,7 +1,7 @@
 import { type DeploymentReads, pageSince } from '../../code-host.ts'
 import { type HostDeployment, type HostDeploymentStatus, NO_RULES } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { BitbucketApi } from '../client/bitbucket-api.ts'
 import { bracedUuid } from '../client/uuid.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Octokit as CoreOctokit } from '@octokit/core'
 import type { PaginateInterface } from '@octokit/plugin-paginate-rest'
 import type { Log } from '../../../platform/log.ts'
-import { createApiFetch } from '../../rest/api-fetch.ts'
+import { createApiFetch } from '../../kit/api-fetch.ts'
 import { markRateLimit } from './host-error.ts'
 
 /** What authenticates us as an App, and where. */

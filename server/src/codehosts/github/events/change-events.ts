@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostAlertType } from '../../host-alert.ts'
 import type { HostPushedCommit } from '../../host-change.ts'
-import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../../rest/payload.ts'
+import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../../kit/payload.ts'
 import { CheckRun, checkOf } from '../objects/check.parser.ts'
 import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
 import { commitOrNull } from '../objects/push.parser.ts'

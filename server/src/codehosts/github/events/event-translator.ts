@@ -2,7 +2,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { TranslatedDelivery } from '../../code-host.ts'
 import type { HostEvent } from '../../host-event.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { readAs } from '../../rest/payload.ts'
+import { readAs } from '../../kit/payload.ts'
 import { Repository, repositoryOf } from '../objects/repository.parser.ts'
 
 /** Reads the payload of one event. Throws an `Error` that names the field if it does not fit. */

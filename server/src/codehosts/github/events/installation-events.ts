@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { InstallationEvent, TranslatedDelivery } from '../../code-host.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { Installation, installationOf } from '../objects/installation.parser.ts'
 import { repositoryEvent } from './event-translator.ts'
 

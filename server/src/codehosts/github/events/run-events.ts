@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HostRunAttempt } from '../../host-deployment.ts'
-import { dateOrNull, Id, Maybe, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import {
   DeployingRun,
   Deployment,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAlert } from '../../host-alert.ts'
-import { dateOrNull, Id, Maybe, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './repository.parser.ts'
 
 /** What code scanning and Dependabot alerts say alike about their life. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { commitStatus, runStatus } from './run-words.ts'
 
 export const CheckRun = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { AlertTimes, dismissalOf, placeOf, SourceRange, severityOf, timesOf } from './alert-fields.ts'
 
 const Alert = Type.Object({

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostChangeCommit } from '../../host-change.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 
 /** Name and address as the commit itself has them. */
 const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text) })

@@ -6,7 +6,7 @@ import type {
   HostRunAttempt,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './repository.parser.ts'
 
 export const Deployment = Type.Object({

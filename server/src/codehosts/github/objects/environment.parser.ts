@@ -6,7 +6,7 @@ import type {
   HostRunAttempt,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './repository.parser.ts'
 
 /** People have a login, teams a slug. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostInstallation } from '../../code-host.ts'
-import { Id, Maybe, readAs, Text, TextOrSeconds, timeOf } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, TextOrSeconds, timeOf } from '../../kit/payload.ts'
 
 export const Installation = Type.Object({
   id: Id,

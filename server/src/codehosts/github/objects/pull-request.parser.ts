@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostPullRequest, HostReview } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf, isMergeQueue } from './repository.parser.ts'
 
 export const PullRequest = Type.Object({

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostPush } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Maybe, readAs, Text, Timestamp } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { Account, accountOf } from './repository.parser.ts'
 
 /** A change of a ref. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 
 /** A person, an organization or a bot. */
 export const Account = Type.Object({

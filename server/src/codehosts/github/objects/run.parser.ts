@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob, HostPullRequestName, HostRun } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './repository.parser.ts'
 import { runRef, runStatus, triggerKind } from './run-words.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { placeOf, SourceRange } from './alert-fields.ts'
 import { Account, accountOf } from './repository.parser.ts'
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { CodeHost, FailedDelivery } from '../../code-host.ts'
-import { Id, Maybe, readAs, Text, Timestamp } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { itemsOf } from '../client/page.ts'
 import { parseInstallation } from '../objects/installation.parser.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { parseBranchRules } from '../objects/branch-rules.parser.ts'
 import { parseCheck, parseCommitStatus } from '../objects/check.parser.ts'

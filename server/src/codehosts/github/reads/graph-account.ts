@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAccount } from '../../host-repository.ts'
-import { Id, Maybe, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, Text, textOrNull } from '../../kit/payload.ts'
 
 /** An `Actor` is a person, a bot or an organization, and only these types have an id. */
 export const ACCOUNT_FIELDS = `__typename login avatarUrl url

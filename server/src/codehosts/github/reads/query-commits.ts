@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCommit } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { pullRequestName } from '../objects/run.parser.ts'
 import { GraphAccount, graphAccountOf } from './graph-account.ts'

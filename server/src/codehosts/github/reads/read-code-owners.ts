@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { contentsRoute, readFile } from './repository-reads.ts'
 

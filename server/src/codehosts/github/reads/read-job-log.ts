@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../platform/loopback.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { readEnd, readEndOf } from '../../rest/read-log-end.ts'
+import { readEnd, readEndOf } from '../../kit/read-log-end.ts'
 import type { GithubApi } from '../client/github-api.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostFile, HostReader } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { itemsOf } from '../client/page.ts'
 import { parseAccount, parseRepository } from '../objects/repository.parser.ts'

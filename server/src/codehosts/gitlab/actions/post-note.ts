@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { shortened } from '../../../platform/shortened.ts'
 import { HostRefusal } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { mergeRequestOf } from '../objects/pipeline-words.ts'
 

@@ -1,6 +1,6 @@
 import { shortened } from '../../../platform/shortened.ts'
 import type { HostAction } from '../../code-host.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 
 const DESCRIPTION_CHARS_MAX = 255

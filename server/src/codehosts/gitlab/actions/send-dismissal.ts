@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { shortened } from '../../../platform/shortened.ts'
 import { type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { Session } from '../client/session.ts'
 
 /** GitLab's word for each of our reasons. Some share the nearest one. */

@@ -1,9 +1,9 @@
 import type { Log } from '../../../platform/log.ts'
 import type { ListOptions, ListResult } from '../../code-host.ts'
 import { HostRefusal, HostUnavailable } from '../../code-host.ts'
-import { AnswerParser } from '../../rest/answer-parser.ts'
-import type { RestClient, RestRequest, RestResponse } from '../../rest/rest-client.ts'
-import { orNull } from '../../rest/rest-error.ts'
+import { AnswerParser } from '../../kit/answer-parser.ts'
+import type { RestClient, RestRequest, RestResponse } from '../../kit/rest-client.ts'
+import { orNull } from '../../kit/rest-error.ts'
 
 export type Query = NonNullable<RestRequest['query']>
 

@@ -1,12 +1,12 @@
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../../platform/clock.ts'
 import { HostRefusal, type RepositoryName } from '../../code-host.ts'
 import type { HostAccount } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { Remembered } from '../../kit/remembered.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { parseAccount } from '../objects/account.parser.ts'
 import { type ConnectedAccount, parseGroup, parseNamespace } from '../objects/connected-account.parser.ts'
 import { type ProjectSettings, parseProjectSettings } from '../objects/project.parser.ts'
 import type { GitlabApi } from './gitlab-api.ts'
-import { Remembered } from './remembered.ts'
 
 type Options = {
   api: GitlabApi

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
 import { deploymentIdOfJob } from '../objects/deployment-id.ts'
 import { isExternal, isOpen, statusOf } from '../objects/pipeline-words.ts'
 import { alertType } from '../objects/vulnerability-words.ts'

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { MINUTE_MS } from '../../../platform/clock.ts'
 import { type HostClient, HostRefusal, type WebhookTarget } from '../../code-host.ts'
-import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
+import { Remembered } from '../../kit/remembered.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { GitlabApi } from '../client/gitlab-api.ts'
-import { Remembered } from '../client/remembered.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { hookSettings } from './hook-settings.ts'
 

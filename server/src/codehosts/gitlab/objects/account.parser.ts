@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAccount } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 
 /** A person or a bot. */
 export const Account = Type.Object({

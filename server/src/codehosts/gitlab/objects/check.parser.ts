@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { isOpen, statusOf } from './pipeline-words.ts'
 
 /** The newest status of a commit under one name: a job, or what another service reported. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { HostChangeCommit } from '../../host-change.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 
 const Commit = Type.Object({
   id: Text,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, readAs, Text } from '../../rest/payload.ts'
+import { Id, readAs, Text } from '../../kit/payload.ts'
 
 /** What a connection is tied to: a group with its subgroups, or the namespace of a user. */
 export type ConnectedAccount = { id: string; login: string; type: 'group' | 'user' }

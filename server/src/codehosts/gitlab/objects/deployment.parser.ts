@@ -6,7 +6,7 @@ import type {
   HostDeploymentStatus,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './account.parser.ts'
 
 const Deployable = Type.Object({

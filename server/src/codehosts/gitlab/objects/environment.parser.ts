@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 
 export const Environment = Type.Object({ name: Text })
 

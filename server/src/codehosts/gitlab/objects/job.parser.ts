@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account } from './account.parser.ts'
 import { isOpen, jobStatus } from './pipeline-words.ts'
 

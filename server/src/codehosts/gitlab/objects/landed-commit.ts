@@ -1,4 +1,4 @@
-import { textOrNull } from '../../rest/payload.ts'
+import { textOrNull } from '../../kit/payload.ts'
 
 type Merged = { sha?: string | null; merge_commit_sha?: string | null; squash_commit_sha?: string | null }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import type { ConnectedAccount } from './connected-account.parser.ts'
 
 export const Project = Type.Object({

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { ToldPush } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
+import { Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { Account, accountOf } from './account.parser.ts'
 
 const Event = Type.Object({

@@ -6,8 +6,8 @@ import {
   NO_RULES,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { readAs } from '../../rest/payload.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { readAs } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { type Deployment, deploymentOf, parseDeployment, reviewsOf, statusesOf } from '../objects/deployment.parser.ts'
 import { Environment, parseApprovalRules } from '../objects/environment.parser.ts'

@@ -1,5 +1,5 @@
 import type { HostRepository } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { type Deployment, parseDeployment } from '../objects/deployment.parser.ts'
 import { jobOfDeploymentId } from '../objects/deployment-id.ts'

@@ -1,7 +1,7 @@
 import type { HostReader } from '../../code-host.ts'
 import type { HostChangeCommit, HostCommitList } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { GitlabApi } from '../client/gitlab-api.ts'
 import { projectPath } from '../client/session.ts'
 import { parseChangeCommit, parseSignature } from '../objects/commit.parser.ts'

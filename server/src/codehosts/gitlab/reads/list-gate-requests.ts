@@ -1,6 +1,6 @@
 import type { HostReader } from '../../code-host.ts'
 import type { HostDeployment, HostGateRequest } from '../../host-deployment.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { type Deployment, deploymentOf } from '../objects/deployment.parser.ts'
 import { findDeployment } from './find-deployment.ts'

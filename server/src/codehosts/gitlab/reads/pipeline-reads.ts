@@ -1,7 +1,7 @@
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostRun } from '../../host-run.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { jobOf, parseFailureReason, parseJob } from '../objects/job.parser.ts'
 import { type PipelineFacts, parsePipeline, parseSource, runOf } from '../objects/pipeline.parser.ts'

@@ -1,5 +1,5 @@
 import type { HostReader } from '../../code-host.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { textOfFile } from './project-reads.ts'
 

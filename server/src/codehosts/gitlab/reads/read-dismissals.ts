@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { HostRefusal } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { GitlabApi } from '../client/gitlab-api.ts'
 
 const Dismissal = Type.Object({ dismissalReason: Maybe(Text), stateComment: Maybe(Text) })

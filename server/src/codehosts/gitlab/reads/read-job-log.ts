@@ -1,6 +1,6 @@
 import type { HostRepository } from '../../host-repository.ts'
-import { readEnd } from '../../rest/read-log-end.ts'
-import { restPath } from '../../rest/rest-client.ts'
+import { readEnd } from '../../kit/read-log-end.ts'
+import { restPath } from '../../kit/rest-client.ts'
 import type { GitlabApi } from '../client/gitlab-api.ts'
 import { projectPath } from '../client/session.ts'
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { HOUR_MS } from '../../../platform/clock.ts'
 import type { HostReader } from '../../code-host.ts'
-import { Maybe, readAs, Text } from '../../rest/payload.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { Remembered } from '../../kit/remembered.ts'
 import type { GitlabApi } from '../client/gitlab-api.ts'
-import { Remembered } from '../client/remembered.ts'
 import { projectPath, type Session } from '../client/session.ts'
 import { parseMergedConfig } from '../objects/merged-config.parser.ts'
 

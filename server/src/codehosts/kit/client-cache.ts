@@ -1,4 +1,4 @@
-import type { HostClient } from './code-host.ts'
+import type { HostClient } from '../code-host.ts'
 
 const CLIENTS_MAX = 1000
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 
 type Options<Value> = {
   read(key: string): Promise<Value>

@@ -3,19 +3,8 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import { type HostRefusal, HostUnavailable } from '../code-host.ts'
 import { createApiFetch } from './api-fetch.ts'
+import type { Pace } from './pace.ts'
 import { limitEnd, orNull, restError, unanswered } from './rest-error.ts'
-
-/** The time limit of a request, and the unit of the waits between its tries. */
-export type Pace = {
-  timeLimitMs: number
-  waitUnitMs: number
-  /** Whether a request is sent once only, and no limit is waited for. */
-  once?: boolean
-}
-
-export const PACE: Pace = { timeLimitMs: 30_000, waitUnitMs: 1000 }
-/** For callers that try again themselves. */
-export const IMPATIENT_PACE: Pace = { timeLimitMs: 5000, waitUnitMs: 1000, once: true }
 
 export type RestOptions = {
   provider: Provider

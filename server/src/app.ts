@@ -32,7 +32,7 @@ import { ListedReport, StoredArtifact, StoredReport } from './ci/reports/stored-
 import { runRoutes } from './ci/runs/run.routes.ts'
 import { CiRun } from './ci/runs/run.schema.ts'
 import { webhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
-import { appSetupRoutes } from './codehosts/github/app-setup.routes.ts'
+import { appSetupRoutes } from './codehosts/hosts/github/app/app-setup.routes.ts'
 import { codeHostRoutes } from './codehosts/setup/code-host.routes.ts'
 import { codeHostSetupRoutes } from './codehosts/setup/code-host-setup.routes.ts'
 import { deliveryRoutes } from './codehosts/setup/delivery.routes.ts'

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { CodeHosts } from './codehosts/code-host.ts'
 import type { SecretsOfConnections } from './codehosts/connections/connection-secrets.ts'
-import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
+import type { AppCredentialsSource } from './codehosts/hosts/github/app/app-credentials.ts'
 import type { Config } from './config.ts'
 import type { ChangeFeed } from './organizations/change-feed.ts'
 import type { Plans } from './organizations/plan.ts'

@@ -1,4 +1,4 @@
-import { startSetup } from '../codehosts/github/create-app.ts'
+import { startSetup } from '../codehosts/hosts/github/app/create-app.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf } from './command.ts'
 

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import '../codehosts/kit/api-fetch.ts'
 import type { CodeHost, CodeHosts } from '../codehosts/code-host.ts'
 import type { SecretsOfConnections } from '../codehosts/connections/connection-secrets.ts'
-import type { AppCredentialsSource } from '../codehosts/github/read-app-credentials.ts'
+import type { AppCredentialsSource } from '../codehosts/hosts/github/app/app-credentials.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -31,7 +31,7 @@ export function openCodeHosts(parts: CodeHostParts): CodeHosts {
   const openers: Record<Provider, () => Promise<CodeHost>> = {
     github: () => openGithub(parts),
     async gitlab() {
-      const { createGitlabHost } = await import('../codehosts/gitlab/gitlab-host.ts')
+      const { createGitlabHost } = await import('../codehosts/hosts/gitlab/host.ts')
       return createGitlabHost({ url: gitlabUrl, readCredentials, log, clock })
     },
     async bitbucket() {
@@ -55,10 +55,6 @@ export function openCodeHosts(parts: CodeHostParts): CodeHosts {
 }
 
 async function openGithub({ githubCredentials, log, clock }: CodeHostParts): Promise<CodeHost> {
-  const { createGithubHost } = await import('../codehosts/github/github-host.ts')
-  const { readDeliveryHead } = await import('../codehosts/github/delivery-head.ts')
-  const { createVerify } = await import('../codehosts/github/webhook-signature.ts')
-  const readCredentials = () => githubCredentials.read()
-  const webhooks = { verify: createVerify(readCredentials), readHead: readDeliveryHead }
-  return createGithubHost({ readCredentials, log, clock, webhooks })
+  const { createGithubHost } = await import('../codehosts/hosts/github/host.ts')
+  return createGithubHost({ readCredentials: () => githubCredentials.read(), log, clock })
 }

@@ -33,7 +33,7 @@ export function createApiFetch({ provider, origin, timeLimitMs, stream }: FetchO
     const response = await measured(provider, init?.method ?? 'GET', url, async () =>
       followOnce(await fetch(url.href, limited), url, limited),
     )
-    return stream && response.ok ? response : readWhole(response, origin)
+    return stream && response.ok ? response : readWhole(response)
   }
 }
 
@@ -71,20 +71,10 @@ function redirectOf(response: Response, url: URL): URL | null {
   return location !== null && URL.canParse(location, url.href) ? new URL(location, url) : null
 }
 
-/**
- * Reads the body here, because octokit takes a body that was cut off for an empty one. The links to
- * further pages are moved to the API's origin, which a proxy may have changed.
- */
-async function readWhole(response: Response, origin: string): Promise<Response> {
-  const body = await readBounded(response)
-  const headers = new Headers(response.headers)
-  // Octokit reads only what is declared as JSON as JSON.
-  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
-  const link = headers.get('link')
-  if (link !== null) headers.set('link', link.replaceAll(/<https?:\/\/[^/>]+/g, `<${origin}`))
-  const { status, statusText, url } = response
-  // The paginate plugin reads the address, which a new response does not have.
-  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
+/** A body that is cut off is an error here, and not a shorter one. */
+async function readWhole(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response
+  return new Response(await readBounded(response), { status, statusText, headers })
 }
 
 async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | null> {

@@ -3,8 +3,8 @@ import { recordAudit } from '../../audit/audit.store.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { hasOtherConnections } from '../connections/connection-list.store.ts'
-import type { SetupOptions } from '../github/app.store.ts'
-import { startSetup } from '../github/create-app.ts'
+import type { SetupOptions } from '../hosts/github/app/app.store.ts'
+import { startSetup } from '../hosts/github/app/create-app.ts'
 import { requireOwnApp } from './shared-app.ts'
 
 /**

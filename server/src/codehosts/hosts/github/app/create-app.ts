@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { MINUTE_MS } from '../../../../platform/clock.ts'
+import { randomBase62 } from '../../../../platform/crypto/checked-token.ts'
+import type { Db } from '../../../../platform/db/sql.ts'
+import { ApiError } from '../../../../platform/http/errors.ts'
+import type { Services } from '../../../../services.ts'
+import { claimSetup, findOpenSetup, insertSetup, releaseSetup, type SetupOptions } from './app.store.ts'
+import type { NewApp } from './app-credentials.ts'
+import { appManifest, newAppUrl, SETUP_PATH } from './app-manifest.ts'
+
+const STATE_CHARS = 43
+const SETUP_MS = 60 * MINUTE_MS
+const EXCHANGE_MS_MAX = 10_000
+const ANSWER_CHARS_MAX = 1_000_000
+/** The form of logins of organizations. */
+const LOGIN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?$/
+const CODE = /^[A-Za-z0-9_-]{1,200}$/
+
+/**
+ * Starts a manifest flow. Returns the address of our server that begins it, which works once and
+ * for an hour. Throws 400 for an invalid login, and 409 if the environment names an App.
+ */
+export async function startSetup(
+  { config, sql, clock }: Pick<Services, 'config' | 'clock'> & { sql: Db },
+  options: SetupOptions,
+) {
+  if (config.github) {
+    const message =
+      'SHIPLOCK_GITHUB_APP_ID names the App, and takes precedence. Remove the setting to create another App.'
+    throw new ApiError(409, 'already_configured', message)
+  }
+  if (options.organization !== null && !LOGIN.test(options.organization))
+    throw new ApiError(400, 'invalid_request', 'The organization must be the login of an organization on GitHub')
+  const state = randomBase62(STATE_CHARS)
+  const now = clock.now()
+  const expires_at = new Date(now.getTime() + SETUP_MS)
+  await insertSetup(sql, { state_sha256: hash(state), options, created_at: now, expires_at })
+  return { url: `${config.baseUrl}${SETUP_PATH}?state=${state}`, expires_at }
+}
+
+/** The form that creates the App at GitHub. Throws 404 for a wrong, used or expired state. */
+export async function readSetup({ config, sql, clock }: Services, state: string) {
+  const options = await findOpenSetup(sql, hash(state), clock.now())
+  if (!options) throw unknownState()
+  const manifest = appManifest(config.baseUrl, options)
+  return { action: newAppUrl(config.githubApiUrl, options.organization, state), manifest: JSON.stringify(manifest) }
+}
+
+/**
+ * Exchanges GitHub's code for the credentials of the new App and stores them. Throws 404 for a
+ * wrong, used or expired state, 400 if GitHub refuses the code, and 502 if GitHub cannot be
+ * reached: then the same address can be opened again.
+ */
+export async function completeSetup(services: Services, state: string, code: string) {
+  const { config, sql, clock, log, githubCredentials } = services
+  if (!CODE.test(code)) throw new ApiError(400, 'invalid_request', 'The code of GitHub is missing or not valid.')
+  const stateSha256 = hash(state)
+  const options = await claimSetup(sql, stateSha256, clock.now())
+  if (options === null) throw unknownState()
+  try {
+    const app = await exchange(config.githubApiUrl, code)
+    await githubCredentials.store(app)
+    const { app_id, slug, html_url } = app
+    log.info({ app_id, slug }, 'The GitHub App was created')
+    // Setups that were stored before an update have no organization.
+    return { slug, html_url, org: options.org ?? null }
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) throw error
+    await releaseSetup(sql, stateSha256)
+    log.warn({ err: error }, 'The GitHub App could not be created; its address can be opened again')
+    throw error
+  }
+}
+
+const CreatedApp = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  slug: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  html_url: Type.String({ pattern: '^https?://[^\\s"\'<>]{1,480}$' }),
+  pem: Type.String({ pattern: '-----BEGIN' }),
+  webhook_secret: Type.String({ minLength: 1 }),
+})
+
+/** POST /app-manifests/{code}/conversions. The request has no credentials: the code is one. */
+async function exchange(apiUrl: string, code: string): Promise<NewApp> {
+  const url = `${apiUrl}/app-manifests/${code}/conversions`
+  const { status, text } = await post(url).catch((cause) => Promise.reject(unreachable().causedBy(cause)))
+  if (status >= 500 || status === 429) throw unreachable()
+  if (status < 200 || status >= 300) {
+    const message = `GitHub refused the code with the status ${status}. A code works once and for an hour.`
+    throw new ApiError(400, 'code_refused', message)
+  }
+  const app = text.length <= ANSWER_CHARS_MAX && parseJson(text)
+  if (!Value.Check(CreatedApp, app))
+    throw new ApiError(400, 'code_refused', "GitHub's answer does not contain the credentials of the App.")
+  const { id, slug, html_url, pem: private_key, webhook_secret } = app
+  const name = slug ?? (new URL(html_url).pathname.split('/').at(-1) || String(id))
+  return { api_url: apiUrl, app_id: String(id), slug: name, html_url, private_key, webhook_secret }
+}
+
+async function post(url: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { accept: 'application/vnd.github+json', 'user-agent': 'Shiplock', 'x-github-api-version': '2022-11-28' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(EXCHANGE_MS_MAX),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function hash(state: string): Buffer {
+  return createHash('sha256').update(state).digest()
+}
+
+function unknownState(): ApiError {
+  return new ApiError(404, 'not_found', 'This address does not exist, has been used or has expired.')
+}
+
+function unreachable(): ApiError {
+  return new ApiError(502, 'host_unavailable', 'GitHub could not be reached. Load this page again.')
+}

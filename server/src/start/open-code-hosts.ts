@@ -35,11 +35,11 @@ export function openCodeHosts(parts: CodeHostParts): CodeHosts {
       return createGitlabHost({ url: gitlabUrl, readCredentials, log, clock })
     },
     async bitbucket() {
-      const { createBitbucketHost } = await import('../codehosts/bitbucket/bitbucket-host.ts')
+      const { createBitbucketHost } = await import('../codehosts/hosts/bitbucket/host.ts')
       return createBitbucketHost({ url: bitbucketApiUrl, readCredentials, log, clock })
     },
     async azure() {
-      const { createAzureHost } = await import('../codehosts/azure/azure-host.ts')
+      const { createAzureHost } = await import('../codehosts/hosts/azure/host.ts')
       return createAzureHost({
         url: azureDevopsUrl,
         entraUrl,

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { createBitbucketHost } from '../../../src/codehosts/bitbucket/bitbucket-host.ts'
+import { createBitbucketHost } from '../../../src/codehosts/hosts/bitbucket/host.ts'
 import type { HostCredentials } from '../../../src/codehosts/code-host.ts'
 import type { HostRepository } from '../../../src/codehosts/host-repository.ts'
 import { systemClock } from '../../../src/platform/clock.ts'

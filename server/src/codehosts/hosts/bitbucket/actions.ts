@@ -1,31 +1,25 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { shortened } from '../../../platform/shortened.ts'
-import { type HostAction, type HostClient, HostRefusal } from '../../code-host.ts'
+import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
 import type { BitbucketApi } from './client.ts'
 
-type Send<Type extends HostAction['type']> = (
-  api: BitbucketApi,
-  action: Extract<HostAction, { type: Type }>,
-) => Promise<void>
-
-const SENDERS: { readonly [Type in HostAction['type']]: Send<Type> } = {
-  decision: async () => {
-    throw new HostRefusal(
-      409,
-      'Bitbucket asks no rule before a deployment: gate the step with `shiplock gate open --wait` instead.',
-    )
-  },
-  comment: sendComment,
-  dismissal: async () => refuseAlert('dismissed'),
-  reopening: async () => refuseAlert('opened again'),
-  commit_status: sendCommitStatus,
-}
-
-export function act(api: BitbucketApi): HostClient['act'] {
-  return (action) => (SENDERS[action.type] as Send<HostAction['type']>)(api, action as never)
+/** Bitbucket asks no rule, and its annotations are changed by the tool that reports them only. */
+export function actionSenders(api: BitbucketApi): ActionSenders {
+  return {
+    decision: async () => {
+      throw new HostRefusal(
+        409,
+        'Bitbucket asks no rule before a deployment: gate the step with `shiplock gate open --wait` instead.',
+      )
+    },
+    comment: (action) => sendComment(api, action),
+    dismissal: async () => refuseAlert('dismissed'),
+    reopening: async () => refuseAlert('opened again'),
+    commit_status: (action) => sendCommitStatus(api, action),
+  }
 }
 
 function refuseAlert(what: string): never {
@@ -49,9 +43,9 @@ async function sendComment(
 ): Promise<void> {
   const { body } = await api.rest.request({ path: api.pipelinePath(repository, run_id) })
   const { hash } = readAs(Pipeline, body).target.commit
-  const path = api.pathOf(repository, restPath`/commit/${hash}/comments`)
+  const path = api.repositoryPath(repository, restPath`/commit/${hash}/comments`)
   const raw = shortened(text, COMMENT_CHARS_MAX)
-  const written = await api.readAll({ path }, (comment) => readAs(Comment, comment))
+  const written = await api.fetchAll({ path }, (comment) => readAs(Comment, comment))
   if (written.some(({ content }) => content?.raw === raw)) return
   await api.rest.request({ method: 'POST', path, body: { content: { raw } } })
 }
@@ -64,9 +58,9 @@ async function sendCommitStatus(
   const { repository, commit_sha: sha, context, state, description, url } = action
   await api.rest.request({
     method: 'POST',
-    path: api.pathOf(repository, restPath`/commit/${sha}/statuses/build`),
+    path: api.repositoryPath(repository, restPath`/commit/${sha}/statuses/build`),
     body: {
-      key: keyOf(context),
+      key: statusKey(context),
       name: shortened(context, NAME_CHARS_MAX),
       state: state === 'success' ? 'SUCCESSFUL' : 'FAILED',
       description: shortened(description, DESCRIPTION_CHARS_MAX),
@@ -76,7 +70,8 @@ async function sendCommitStatus(
   })
 }
 
-function keyOf(context: string): string {
+/** A longer context is named by its hash. */
+function statusKey(context: string): string {
   if (context.length <= KEY_CHARS_MAX) return context
   return createHash('sha256').update(context).digest('hex').slice(0, KEY_CHARS_MAX)
 }

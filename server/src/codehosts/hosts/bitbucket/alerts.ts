@@ -1,10 +1,65 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
+import type { HostReader } from '../../code-host.ts'
 import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { bareUuid } from './client/uuid.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { NO_ACCESS } from '../../kit/whole-list.ts'
+import { type BitbucketApi, bareUuid, bracedUuid } from './client.ts'
+import { Commit } from './commits.ts'
 
+/** A commit without finished reports is common: its pipeline still runs, or has none. */
+const COMMITS_MAX = 5
+/** Bitbucket keeps at most 1,000 annotations of a report. */
+const ANNOTATION_PAGES_MAX = 10
+const REPORTS_MAX = 50
+
+/**
+ * The alerts of a repository are the vulnerabilities in the security reports of Code Insights, of
+ * the newest commit of the tracked branch whose security reports are finished. All of them are one
+ * page, so one that is not on it is fixed. Without such a commit, nothing is known.
+ */
+export function alertReads(api: BitbucketApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
+  return {
+    async listAlerts(repository, type, { etag }) {
+      const alerts = type === 'code_scanning' ? await fetchAlerts(api, repository) : null
+      if (alerts === null) return NO_ACCESS
+      const version = listVersion(alerts)
+      return version === etag ? 'not_modified' : { items: alerts, next: null, etag: version }
+    },
+
+    async readAlert(repository, { type, number }) {
+      const alerts = type === 'code_scanning' ? await fetchAlerts(api, repository) : null
+      return alerts?.find((alert) => alert.number === number) ?? null
+    },
+  }
+}
+
+/** Bitbucket's lists of annotations have no versions. */
+function listVersion(alerts: readonly HostAlert[]): string {
+  const facts = alerts.map(({ repository: _, ...alert }) => alert)
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+/** Newest change first. Null if no commit has finished reports that may be read. */
+async function fetchAlerts(api: BitbucketApi, repository: HostRepository): Promise<HostAlert[] | null> {
+  const query = { include: repository.default_branch, pagelen: COMMITS_MAX }
+  const commits = await api.fetchRawPage({ path: api.repositoryPath(repository, '/commits'), query }, null)
+  for (const value of commits?.values ?? []) {
+    const commit = readAs(Commit, value)
+    const reports = await fetchReports(api, repository, commit.hash)
+    if (reports.length === 0 || reports.some(({ result }) => result === 'PENDING')) continue
+    const at = new Date(commit.date ?? 0)
+    const lists = await Promise.all(
+      reports.map((report) => fetchAnnotations(api, { repository, report, commit_sha: commit.hash, at })),
+    )
+    return lists.flat().sort((one, other) => other.updated_at.getTime() - one.updated_at.getTime())
+  }
+  return null
+}
+
+/** A report of Code Insights. */
 const Report = Type.Object({
   uuid: Text,
   external_id: Maybe(Text),
@@ -14,11 +69,22 @@ const Report = Type.Object({
   report_type: Maybe(Text),
   result: Maybe(Text),
 })
-export type Report = Static<typeof Report>
+type Report = Static<typeof Report>
 
-/** A report of Code Insights. */
-export function parseReport(value: unknown): Report {
-  return readAs(Report, value)
+async function fetchReports(api: BitbucketApi, repository: HostRepository, sha: string): Promise<Report[]> {
+  const path = api.repositoryPath(repository, restPath`/commit/${sha}/reports`)
+  const reports = await api.fetchAll({ path }, (value) => readAs(Report, value))
+  return reports.filter(({ report_type }) => report_type === 'SECURITY').slice(0, REPORTS_MAX)
+}
+
+type AnnotationPlace = { repository: HostRepository; report: Report; commit_sha: string; at: Date }
+
+async function fetchAnnotations(api: BitbucketApi, place: AnnotationPlace): Promise<HostAlert[]> {
+  const { repository, report, commit_sha } = place
+  const id = bracedUuid(bareUuid(report.uuid))
+  const path = api.repositoryPath(repository, restPath`/commit/${commit_sha}/reports/${id}/annotations`)
+  const found = await api.fetchList({ path }, ANNOTATION_PAGES_MAX)
+  return api.parseItems(found?.values ?? [], (annotation) => parseAnnotation(annotation, place))
 }
 
 const Annotation = Type.Object({
@@ -44,13 +110,11 @@ const SEVERITIES: Readonly<Record<string, HostAlert['severity']>> = {
 }
 const STATUSES: Readonly<Record<string, HostAlert['status']>> = { PASSED: 'fixed', IGNORED: 'dismissed' }
 
-export type AnnotationPlace = { repository: HostRepository; report: Report; commit_sha: string; at: Date }
-
 /**
  * A vulnerability of a security report as an alert; null for other annotations. `at`: the time of
  * the commit, for annotations without times. Bitbucket does not say who ignored an annotation.
  */
-export function parseAnnotation(value: unknown, { repository, report, commit_sha, at }: AnnotationPlace) {
+function parseAnnotation(value: unknown, { repository, report, commit_sha, at }: AnnotationPlace): HostAlert | null {
   const annotation = readAs(Annotation, value)
   if (annotation.annotation_type !== 'VULNERABILITY') return null
   const status = STATUSES[annotation.result ?? ''] ?? 'open'
@@ -76,7 +140,7 @@ export function parseAnnotation(value: unknown, { repository, report, commit_sha
     fixed_at: status === 'fixed' ? updatedAt : null,
     dismissal: status === 'dismissed' ? { by: null, reason: null, comment: null, at: updatedAt } : null,
     updated_at: updatedAt,
-  } satisfies HostAlert
+  }
 }
 
 const NUMBER_BITS = 53n

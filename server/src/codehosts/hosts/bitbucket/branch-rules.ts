@@ -1,6 +1,23 @@
 import { type Static, Type } from 'typebox'
+import type { HostReader } from '../../code-host.ts'
 import type { HostBranchRules } from '../../host-change.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
+import type { BitbucketApi } from './client.ts'
+
+export function branchRuleReads(api: BitbucketApi): Pick<HostReader, 'readBranchRules' | 'readCodeOwners'> {
+  return {
+    /** Restrictions are read by administrators only. */
+    async readBranchRules(repository, branch) {
+      const found = await api.fetchList({ path: api.repositoryPath(repository, '/branch-restrictions') })
+      if (found === null) return null
+      const model = await api.fetch(api.repositoryPath(repository, '/effective-branching-model'))
+      return api.parseItem(found.values, () => parseBranchRestrictions(found.values, branch, model))
+    },
+
+    /** Default reviewers are asked for every pull request; they do not own paths. */
+    readCodeOwners: async () => null,
+  }
+}
 
 const Restriction = Type.Object({
   kind: Text,
@@ -13,27 +30,16 @@ const Restriction = Type.Object({
 })
 type Restriction = Static<typeof Restriction>
 
-const ModelBranch = Maybe(Type.Object({ branch: Maybe(Type.Object({ name: Maybe(Text) })) }))
-
-/** Which branches have which role in the repository. */
-const BranchingModel = Type.Object({
-  development: ModelBranch,
-  production: ModelBranch,
-  branch_types: Maybe(Type.Array(Type.Object({ kind: Maybe(Text), prefix: Maybe(Text) }))),
-})
+const APPROVALS = ['require_approvals_to_merge', 'require_default_reviewer_approvals_to_merge']
 
 /**
  * What the restrictions of a branch require together; null if none applies to it. `model` is null
  * if it may not be read. Merge checks only count where Bitbucket enforces them: else it shows them
  * to whoever merges. The restrictions of the project are not in this list, so it is never complete.
  */
-export function parseBranchRestrictions(
-  values: readonly unknown[],
-  branch: string,
-  model: unknown,
-): HostBranchRules | null {
-  const read = values.map((value) => readAs(Restriction, value))
-  const rules = read.filter((rule) => appliesTo(rule, branch, model))
+function parseBranchRestrictions(values: readonly unknown[], branch: string, model: unknown): HostBranchRules | null {
+  const restrictions = values.map((value) => readAs(Restriction, value))
+  const rules = restrictions.filter((rule) => isForBranch(rule, branch, model))
   if (rules.length === 0) return null
   const has = (kind: string) => rules.some((rule) => rule.kind === kind)
   const isEnforced = has('enforce_merge_checks')
@@ -53,14 +59,25 @@ export function parseBranchRestrictions(
   }
 }
 
-const APPROVALS = ['require_approvals_to_merge', 'require_default_reviewer_approvals_to_merge']
-
 function isForNobody({ users, groups }: Restriction): boolean {
   return (users ?? []).length === 0 && (groups ?? []).length === 0
 }
 
-function appliesTo({ branch_match_kind, branch_type, pattern }: Restriction, branch: string, model: unknown): boolean {
-  if (branch_match_kind !== 'branching_model') return globOf(pattern ?? '').test(branch)
+const ModelBranch = Maybe(Type.Object({ branch: Maybe(Type.Object({ name: Maybe(Text) })) }))
+
+/** Which branches have which role in the repository. */
+const BranchingModel = Type.Object({
+  development: ModelBranch,
+  production: ModelBranch,
+  branch_types: Maybe(Type.Array(Type.Object({ kind: Maybe(Text), prefix: Maybe(Text) }))),
+})
+
+function isForBranch(
+  { branch_match_kind, branch_type, pattern }: Restriction,
+  branch: string,
+  model: unknown,
+): boolean {
+  if (branch_match_kind !== 'branching_model') return parseGlob(pattern ?? '').test(branch)
   if (model === null) return false
   const { development, production, branch_types } = readAs(BranchingModel, model)
   if (branch_type === 'development') return development?.branch?.name === branch
@@ -70,7 +87,7 @@ function appliesTo({ branch_match_kind, branch_type, pattern }: Restriction, bra
 }
 
 /** In Bitbucket's patterns `*` also spans slashes. */
-function globOf(pattern: string): RegExp {
+function parseGlob(pattern: string): RegExp {
   const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, 's')
 }

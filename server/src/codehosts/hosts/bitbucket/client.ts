@@ -1,20 +1,82 @@
+import { Type } from 'typebox'
 import type { Log } from '../../../platform/log.ts'
 import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
 import { AnswerParser } from '../../kit/answer-parser.ts'
-import type { RestClient, RestRequest } from '../../kit/rest-client.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import type { BitbucketAddresses } from './client/addresses.ts'
-import { cursorOf, pageOf, type RawPage } from './client/page.ts'
-import { bracedUuid, isBitbucketUuid } from './client/uuid.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { type RestClient, type RestRequest, restPath } from '../../kit/rest-client.ts'
+import { NO_ACCESS, type WholeList } from '../../kit/whole-list.ts'
 
-/** A list that is read whole ends here. */
+/** Where the APIs of Bitbucket are. */
+export type BitbucketAddresses = {
+  /** The name of the host, such as `bitbucket.org`. */
+  host: string
+  /** What the paths of the API are appended to. */
+  api: string
+  /** Where OAuth consumers get their tokens. */
+  tokens: { origin: string; path: string }
+}
+
+const TOKEN_PATH = '/site/oauth2/access_token'
+const CLOUD_API_HOST = 'api.bitbucket.org'
+
+/** Bitbucket Cloud gives tokens under another origin than that of its API. */
+export function parseAddresses(apiUrl: string): BitbucketAddresses {
+  const { host, origin } = new URL(apiUrl)
+  const isCloud = host === CLOUD_API_HOST
+  return {
+    host: isCloud ? 'bitbucket.org' : host.toLowerCase(),
+    api: `${origin}/2.0`,
+    tokens: { origin: isCloud ? 'https://bitbucket.org' : origin, path: TOKEN_PATH },
+  }
+}
+
+/** A UUID of Bitbucket, which has braces in its answers and addresses, as we keep it. */
+export function bareUuid(uuid: string): string {
+  return uuid.replaceAll(/[{}]/g, '').toLowerCase()
+}
+
+/** A UUID as Bitbucket's addresses need it. */
+export function bracedUuid(uuid: string): string {
+  return `{${uuid}}`
+}
+
+const UUID = /^\{?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\}?$/i
+
+export function isBitbucketUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+const Page = Type.Object({ values: Type.Array(Type.Unknown()), next: Maybe(Text) })
+
+/** The parameters by which Bitbucket pages its lists. */
+const CURSOR_PARAMETERS = ['page', 'after', 'ctx', 'start', 'cursor']
+
+/** A page as Bitbucket sent it. `next` holds the parameters of the next page. */
+export type RawPage = { values: unknown[]; next: string | null }
+
+/**
+ * Bitbucket gives the address of the next page. Only the parameters that page are kept of it, so
+ * that `next` cannot lead to another address.
+ */
+export function parsePage(body: unknown): RawPage {
+  const { values, next } = readAs(Page, body)
+  if (!next || !URL.canParse(next)) return { values, next: null }
+  return { values, next: new URLSearchParams(parseCursor(new URL(next).search)).toString() || null }
+}
+
+function parseCursor(query: string): Record<string, string> {
+  const parameters = [...new URLSearchParams(query)]
+  return Object.fromEntries(parameters.filter(([name]) => CURSOR_PARAMETERS.includes(name)))
+}
+
+/** A list that is fetched whole ends here. */
 const WHOLE_LIST_PAGES_MAX = 50
 const PAGE_ITEMS = 100
 
 type Query = NonNullable<RestRequest['query']>
 type List = { path: string; query?: Query }
 
-/** The kinds of requests that reads and actions of one workspace consist of. */
+/** The kinds of requests that the reads and actions of one workspace consist of. */
 export class BitbucketApi extends AnswerParser {
   readonly rest: RestClient
   readonly addresses: BitbucketAddresses
@@ -28,54 +90,54 @@ export class BitbucketApi extends AnswerParser {
     this.workspace = options.workspace
   }
 
-  /** UUIDs stay when a repository is renamed. One of another workspace is not found there. */
-  pathOf({ id }: Pick<RepositoryName, 'id'>, rest = ''): string {
+  /**
+   * The path of a repository, or of something below it. UUIDs stay when a repository is renamed.
+   * One of another workspace is not found there.
+   */
+  repositoryPath({ id }: Pick<RepositoryName, 'id'>, rest = ''): string {
     return `${restPath`/repositories/${bracedUuid(this.workspace)}/${bracedUuid(id)}`}${rest}`
   }
 
   /** `name`: the UUID of a pipeline, or its number, which a build status has. */
   pipelinePath(repository: Pick<RepositoryName, 'id'>, name: string): string {
-    return this.pathOf(repository, restPath`/pipelines/${isBitbucketUuid(name) ? bracedUuid(name) : name}`)
+    return this.repositoryPath(repository, restPath`/pipelines/${isBitbucketUuid(name) ? bracedUuid(name) : name}`)
   }
 
   /** Null if the object does not exist or may not be read. */
-  async read(path: string, query: Query = {}): Promise<object | null> {
+  async fetch(path: string, query: Query = {}): Promise<object | null> {
     const body = await this.rest.read({ path, query })
     if (body === null || typeof body === 'object') return body
     throw new HostUnavailable(`${this.addresses.host} did not answer GET ${path} with JSON.`)
   }
 
   /** The parsed items of one page. Without access to the list there are none. */
-  async readPage<Item>(
+  async fetchPage<Item>(
     list: List,
     options: ListOptions,
     parse: (value: unknown) => Item | null,
   ): Promise<Exclude<ListResult<Item>, 'not_modified'>> {
-    const page = await this.requestPage(list, options.next ?? null)
-    if (page === null) return { items: [], next: null, etag: null }
+    const page = await this.fetchRawPage(list, options.next ?? null)
+    if (page === null) return NO_ACCESS
     return { items: this.parseItems(page.values, parse), next: page.next, etag: null }
   }
 
   /** Null without access to the list. */
-  async requestPage({ path, query }: List, next: string | null): Promise<RawPage | null> {
-    const body = await this.read(path, { pagelen: PAGE_ITEMS, ...query, ...cursorOf(next ?? '') })
-    return body === null ? null : pageOf(body)
+  async fetchRawPage({ path, query }: List, next: string | null): Promise<RawPage | null> {
+    const body = await this.fetch(path, { pagelen: PAGE_ITEMS, ...query, ...parseCursor(next ?? '') })
+    return body === null ? null : parsePage(body)
   }
 
   /** All items of a list. Without access to the list there are none. */
-  async readAll<Item>(list: List, parse: (value: unknown) => Item | null): Promise<Item[]> {
-    return this.parseItems((await this.readList(list))?.values ?? [], parse)
+  async fetchAll<Item>(list: List, parse: (value: unknown) => Item | null): Promise<Item[]> {
+    return this.parseItems((await this.fetchList(list))?.values ?? [], parse)
   }
 
   /** A whole list as Bitbucket sent it. Null without access to it. */
-  async readList(
-    list: List,
-    pagesMax = WHOLE_LIST_PAGES_MAX,
-  ): Promise<{ values: unknown[]; complete: boolean } | null> {
+  async fetchList(list: List, pagesMax = WHOLE_LIST_PAGES_MAX): Promise<WholeList | null> {
     const values: unknown[] = []
     let next: string | null = null
     for (let pages = 1; pages <= pagesMax; pages += 1) {
-      const page: RawPage | null = await this.requestPage(list, next)
+      const page: RawPage | null = await this.fetchRawPage(list, next)
       if (page === null) return pages === 1 ? null : { values, complete: false }
       values.push(...page.values)
       if (page.next === null) return { values, complete: true }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDeliveryHead } from './delivery-head.ts'
 import { translate } from './events.ts'
 
 const REPOSITORY_ID = '723a2f4e-f092-4bb3-9c4a-abb2b946aeaf'
@@ -96,31 +95,4 @@ test('a payload that does not fit names the field', () => {
   assert.throws(() => translate('pullrequest:created', { repository, pullrequest: {} }), /\/pullrequest\/id is missing/)
   assert.throws(() => translate('repo:push', { repository, push: { changes: [{ new: {} }] } }), /changes\/0\/new/)
   assert.throws(() => translate('pipeline:span_created', {}), /\/resourceSpans is missing/)
-})
-
-const TARGET = { installation_id: 'a workspace', secret: 'a secret' }
-const HEADERS = { 'x-event-key': 'repo:push', 'x-request-uuid': 'e2a5f9c1-5f6b-4f0e-9a3a-1d9f2f6f7a10' }
-
-function headOf(payload: object, headers: object = {}) {
-  return readDeliveryHead(Buffer.from(JSON.stringify(payload)), { ...HEADERS, ...headers }, TARGET)
-}
-
-test('deliveries of one object have one lane', () => {
-  const lane = (event: string, payload: object) => headOf(payload, { 'x-event-key': event })?.lane
-  assert.equal(lane('repo:push', { repository }), `repository:${REPOSITORY_ID}`)
-  assert.equal(lane('pullrequest:approved', { repository, pullrequest: { id: 7 } }), `pull:${REPOSITORY_ID}:7`)
-  const checks = { repository, commit_status: { commit } }
-  assert.equal(lane('repo:commit_status_updated', checks), `checks:${REPOSITORY_ID}:${commit.hash}`)
-  assert.equal(lane('pipeline:span_created', spans('bbc.pipeline_run')), `run:${PIPELINE_ID}`)
-  for (const payload of [{}, spans('bbc.command')])
-    assert.equal(lane('pipeline:span_created', payload), `delivery:${HEADERS['x-request-uuid']}`)
-})
-
-test('a delivery has the id of its request, its event and the workspace of its connection', () => {
-  const { lane: _, payload: __, ...head } = headOf({ repository }) ?? {}
-  const expected = { id: HEADERS['x-request-uuid'], event: 'repo:push', action: 'push' }
-  assert.deepEqual(head, { ...expected, installation_id: 'a workspace' })
-  for (const headers of [{ 'x-event-key': undefined }, { 'x-event-key': 'push' }, { 'x-request-uuid': 'a b' }])
-    assert.equal(headOf({ repository }, headers), null)
-  assert.equal(readDeliveryHead(Buffer.from('no JSON'), HEADERS, TARGET), null)
 })

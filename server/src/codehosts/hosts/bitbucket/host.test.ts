@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
 import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
@@ -332,57 +331,4 @@ test('files of a folder have the versions of Git', async (t) => {
   assert.deepEqual([files.map(({ path }) => path), files[0]?.blob.length], [['policies/a.yml'], blob + 8])
   assert.equal(await client.readFile(repository, { path: 'policies/a.yml', commit_sha: sha, blob: '' }), '{"a": 1}\n')
   assert.deepEqual(await client.listFolder(repository, 'none', sha), [])
-})
-
-const TARGET = { address: 'https://shiplock.example.com/webhooks/bitbucket/1', secret: 'a secret' }
-
-test('the workspace has one webhook, and each repository one for the event that it refuses', async (t) => {
-  const { fake, client, stories, shop, read } = await openedWorkspace(t)
-  const repository = await read(shop)
-  await client.ensureWebhook(repository, TARGET)
-  await client.ensureWebhook(repository, TARGET)
-  const shown = fake.hooks.hooks.map(({ scope, secret, events }) => [scope.split(' ')[0], secret, events.size])
-  assert.deepEqual(shown, [
-    ['workspace', 'a secret', 15],
-    ['repository', 'a secret', 1],
-  ])
-  assert.equal(fake.requests.filter((request) => request.startsWith('POST')).length, 3)
-  const secret = 'another secret'
-  await client.ensureWebhook(repository, { ...TARGET, secret })
-  assert.deepEqual(
-    fake.hooks.hooks.map((hook) => hook.secret),
-    [secret, secret],
-  )
-  stories.push(shop)
-  await client.removeWebhooks(TARGET.address)
-  assert.deepEqual(fake.hooks.hooks, [])
-  withoutViolations(fake)
-})
-
-test('without permission for the workspace, each repository has a webhook', async (t) => {
-  const { fake, client, shop, read } = await openedWorkspace(t)
-  fake.failing('GET /2.0/workspaces/{workspace}/hooks', 403)
-  await client.ensureWebhook(await read(shop), TARGET)
-  assert.deepEqual(
-    fake.hooks.hooks.map(({ scope, events }) => [scope, events.size]),
-    [[`repository ${shop.uuid}`, 16]],
-  )
-  fake.failing('GET /2.0/repositories/{workspace}/{repo_slug}/hooks', 403)
-  const other = await openedWorkspace(t)
-  other.fake.failing('GET /2.0/workspaces/{workspace}/hooks', 403)
-  other.fake.failing('GET /2.0/repositories/{workspace}/{repo_slug}/hooks', 403)
-  await assert.rejects(other.client.ensureWebhook(await other.read(other.shop), TARGET), HostRefusal)
-})
-
-test('a delivery is accepted with the signature of its body only', async (t) => {
-  const { host } = await openedWorkspace(t)
-  const body = Buffer.from('{"repository":{"uuid":"{AB}"}}')
-  const target = { installation_id: 'ab', secret: 'a secret' }
-  const signature = `sha256=${createHmac('sha256', target.secret).update(body).digest('hex')}`
-  const { verify } = host.webhooks
-  assert.equal(await verify(body, { 'x-hub-signature': signature }, target), true)
-  assert.equal(await verify(Buffer.from('{}'), { 'x-hub-signature': signature }, target), false)
-  assert.equal(await verify(body, { 'x-hub-signature': signature.replace('sha256', 'sha1') }, target), false)
-  assert.equal(await verify(body, {}, target), false)
-  assert.equal(await verify(body, { 'x-hub-signature': signature }, null), false)
 })

@@ -1,25 +1,32 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import type { CodeHost, ConnectionAccess, HostClient, HostCredentials } from '../../code-host.ts'
+import {
+  type CodeHost,
+  type ConnectionAccess,
+  dispatchTo,
+  type HostClient,
+  type HostCredentials,
+  type HostParts,
+} from '../../code-host.ts'
 import { ClientCache, clientKey } from '../../kit/client-cache.ts'
 import { impatient, PACE, type Pace } from '../../kit/pace.ts'
 import { RestClient } from '../../kit/rest-client.ts'
-import { act } from './actions.ts'
-import { BitbucketWebhooks } from './webhook.ts'
-import { addressesOf } from './client/addresses.ts'
-import { BitbucketApi } from './client.ts'
-import { BitbucketSession } from './credentials.ts'
-import { readDeliveryHead } from './delivery-head.ts'
-import { translate } from './events.ts'
-import { alertReads } from './reads/alert-reads.ts'
-import { changeReads } from './reads/change-reads.ts'
+import { actionSenders } from './actions.ts'
+import { alertReads } from './alerts.ts'
+import { changeReads } from './changes.ts'
+import { BitbucketApi, parseAddresses } from './client.ts'
 import { commitReads } from './commits.ts'
-import { deploymentReads } from './reads/deployment-reads.ts'
-import { pullRequestReads } from './changes.ts'
-import { readWorkspace } from './reads/read-workspace.ts'
-import { repositoryReads } from './repositories.ts'
-import { runReads } from './reads/run-reads.ts'
-import { verify } from './webhook-secret.ts'
+import { openSession } from './credentials.ts'
+import { deploymentReads } from './deployments.ts'
+import { translate } from './events.ts'
+import { readInstallation, repositoryReads } from './repositories.ts'
+import { runReads } from './runs.ts'
+import { readHead, verify, webhookActions } from './webhook.ts'
+
+/** Bitbucket at the address of the settings. */
+export function openHost({ config, ...parts }: HostParts): CodeHost {
+  return createBitbucketHost({ ...parts, url: config.codeHosts.bitbucketApiUrl })
+}
 
 type BitbucketHostOptions = {
   /** The address of the API, without a path: `https://api.bitbucket.org`. */
@@ -32,47 +39,41 @@ type BitbucketHostOptions = {
   pace?: Pace
 }
 
-type ReadCredentials = () => Promise<HostCredentials | null>
-
 /** Bitbucket Cloud. A workspace is connected with an access token or an OAuth consumer. */
 export function createBitbucketHost({ url, readCredentials, log, clock, pace = PACE }: BitbucketHostOptions): CodeHost {
-  const addresses = addressesOf(url)
-  const restOf = (read: ReadCredentials, itsPace: Pace) => {
-    const session = new BitbucketSession({ addresses, read, pace: itsPace, clock })
+  const addresses = parseAddresses(url)
+  const openRest = (read: () => Promise<HostCredentials | null>, itsPace: Pace) => {
+    const session = openSession({ addresses, read, pace: itsPace, clock })
     const authorize = (renew: boolean) => session.authorize(renew)
     return new RestClient({ provider: 'bitbucket', base: addresses.api, authorize, pace: itsPace, clock })
   }
   const open = ({ id, installation_id: workspace, impatient: isImpatient }: ConnectionAccess) => {
-    const rest = restOf(() => readCredentials(id), isImpatient ? impatient(pace) : pace)
-    return clientOf(new BitbucketApi({ rest, addresses, workspace, log }), clock)
+    const rest = openRest(() => readCredentials(id), isImpatient ? impatient(pace) : pace)
+    return createClient(new BitbucketApi({ rest, addresses, workspace, log }), clock)
   }
   const clients = new ClientCache()
   return {
     connects: 'account',
-    webhooks: { verify, readHead: readDeliveryHead, translate },
+    webhooks: { verify, readHead, translate },
     host: async () => addresses.host,
-    readInstallation: (id, credentials) =>
-      readWorkspace(
-        restOf(async () => credentials, pace),
-        id,
-      ),
+    async readInstallation(id, credentials) {
+      const rest = openRest(async () => credentials, pace)
+      return readInstallation(rest, id)
+    },
     open: (access) => clients.get(clientKey(access), () => open(access)),
     redeliveries: null,
   }
 }
 
-function clientOf(api: BitbucketApi, clock: Clock): HostClient {
-  const { ensureWebhook, removeWebhooks } = new BitbucketWebhooks(api, clock)
+function createClient(api: BitbucketApi, clock: Clock): HostClient {
   return {
     ...repositoryReads(api),
     ...runReads(api),
     ...deploymentReads(api),
     ...alertReads(api),
     ...commitReads(api),
-    ...pullRequestReads(api),
     ...changeReads(api),
-    act: act(api),
-    ensureWebhook,
-    removeWebhooks,
+    act: dispatchTo(actionSenders(api)),
+    ...webhookActions(api, clock),
   }
 }

@@ -1,17 +1,78 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
 import { type Clock, MINUTE_MS } from '../../../platform/clock.ts'
-import { type HostClient, HostRefusal, type RepositoryName, type WebhookTarget } from '../../code-host.ts'
+import {
+  type HostClient,
+  HostRefusal,
+  type HostWebhooks,
+  type RepositoryName,
+  type WebhookTarget,
+} from '../../code-host.ts'
+import { isDeliveryId, lane, parseBody } from '../../kit/delivery-head.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
 import { orNull } from '../../kit/rest-error.ts'
-import type { BitbucketApi } from './client.ts'
-import { bareUuid, bracedUuid } from './client/uuid.ts'
-import { EVENTS } from './events.ts'
+import { isSignedBy } from '../../kit/signatures.ts'
+import { type BitbucketApi, bareUuid, bracedUuid } from './client.ts'
+import { EVENTS, parseSpans } from './events.ts'
 
-const CHECKED_MS = 10 * MINUTE_MS
+/**
+ * Checks `X-Hub-Signature` over the bytes of the body in constant time (Atlassian, "Manage
+ * webhooks"). False without a target, and for every method but `sha256`.
+ */
+export const verify: HostWebhooks['verify'] = async (body, { 'x-hub-signature': signature }, target) =>
+  target !== null && isSignedBy(target.secret, body, signature)
+
+const EVENT = /^[\w-]{1,50}:([\w-]{1,50})$/
 /** Bitbucket documents this event for repositories: a workspace may refuse it. */
 const SPAN_EVENT = 'pipeline:span_created'
+
+/**
+ * Null if the body is not JSON, or `X-Event-Key` or `X-Request-UUID` is missing or malformed. The
+ * part of the event after the colon is the action.
+ */
+export const readHead: HostWebhooks['readHead'] = (body, headers, target) => {
+  const { 'x-request-uuid': id, 'x-event-key': event } = headers
+  if (!isDeliveryId(id) || typeof event !== 'string') return null
+  const action = EVENT.exec(event)?.[1]
+  const payload = parseBody(body)
+  if (action === undefined || payload === undefined) return null
+  return {
+    id,
+    event,
+    action,
+    installation_id: target?.installation_id ?? null,
+    lane: (event === SPAN_EVENT ? pipelineLane(payload) : objectLane(payload)) ?? `delivery:${id}`,
+    payload: body.toString(),
+  }
+}
+
+const Named = Type.Object({
+  repository: Type.Object({ uuid: Text }),
+  pullrequest: Maybe(Type.Object({ id: Type.Integer() })),
+  commit_status: Maybe(Type.Object({ commit: Maybe(Type.Object({ hash: Text })) })),
+})
+
+/** The object that a delivery is about; null if the payload does not name one. */
+function objectLane(payload: unknown): string | null {
+  if (!Value.Check(Named, payload)) return null
+  const { repository, pullrequest, commit_status } = payload
+  const id = bareUuid(repository.uuid)
+  if (pullrequest) return lane('pull', id, `${pullrequest.id}`)
+  return commit_status?.commit ? lane('checks', id, commit_status.commit.hash) : lane('repository', id)
+}
+
+function pipelineLane(payload: unknown): string | null {
+  try {
+    const [first] = parseSpans(payload)
+    return first === undefined ? null : lane('run', first.pipeline)
+  } catch {
+    return null
+  }
+}
+
+const CHECKED_MS = 10 * MINUTE_MS
 const REPOSITORIES_MAX_PAGES = 20
 
 const Hook = Type.Object({
@@ -24,17 +85,28 @@ const Hook = Type.Object({
 })
 type Hook = Static<typeof Hook>
 
+const Identified = Type.Object({ uuid: Text })
+
 /** Where webhooks are registered, and when what was registered there was last correct. */
 type Place = { path: string; events: readonly string[] }
 type Checked = { target: string; at: number }
+
+export function webhookActions(api: BitbucketApi, clock: Clock): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
+  const webhooks = new BitbucketWebhooks(api, clock)
+  return {
+    ensureWebhook: (repository, target) => webhooks.ensure(repository, target),
+    removeWebhooks: (address) => webhooks.remove(address),
+  }
+}
 
 /**
  * The webhooks of one connection: one of the workspace if the credentials permit it, else one of
  * each repository.
  */
-export class BitbucketWebhooks implements Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
+class BitbucketWebhooks {
   readonly #api: BitbucketApi
   readonly #clock: Clock
+  readonly #workspacePath: string
   /** By path. A path that was refused has the value `refused`. */
   readonly #checked = new Map<string, Checked | 'refused'>()
   /** Where the host refused the event of pipelines. */
@@ -43,15 +115,16 @@ export class BitbucketWebhooks implements Pick<HostClient, 'ensureWebhook' | 're
   constructor(api: BitbucketApi, clock: Clock) {
     this.#api = api
     this.#clock = clock
+    this.#workspacePath = restPath`/workspaces/${bracedUuid(api.workspace)}/hooks`
   }
 
-  ensureWebhook = async (repository: RepositoryName, target: WebhookTarget): Promise<void> => {
-    const workspace = this.#workspacePath()
+  async ensure(repository: RepositoryName, target: WebhookTarget): Promise<void> {
+    const workspace = this.#workspacePath
+    const path = this.#api.repositoryPath(repository, '/hooks')
     if (this.#checked.get(workspace) !== 'refused') {
-      if (await this.#ensureIn({ path: workspace, events: EVENTS }, target)) return this.#addSpans(repository, target)
+      if (await this.#ensureIn({ path: workspace, events: EVENTS }, target)) return this.#addSpans(path, target)
       this.#checked.set(workspace, 'refused')
     }
-    const path = this.#hooksOf(repository)
     if (await this.#ensureIn({ path, events: EVENTS }, target)) return
     throw new HostRefusal(403, `The credentials do not permit webhooks of ${repository.full_name} (scope "webhook").`)
   }
@@ -59,32 +132,24 @@ export class BitbucketWebhooks implements Pick<HostClient, 'ensureWebhook' | 're
   /**
    * A webhook of the repository for the event that the workspace refused, if the host permits it.
    */
-  async #addSpans(repository: RepositoryName, target: WebhookTarget): Promise<void> {
-    if (!this.#withoutSpans.has(this.#workspacePath())) return
-    const path = this.#hooksOf(repository)
-    if (this.#checked.get(path) === 'refused') return
+  async #addSpans(path: string, target: WebhookTarget): Promise<void> {
+    if (!this.#withoutSpans.has(this.#workspacePath) || this.#checked.get(path) === 'refused') return
     if (!(await this.#ensureIn({ path, events: [SPAN_EVENT] }, target))) this.#checked.set(path, 'refused')
-  }
-
-  #hooksOf(repository: Pick<RepositoryName, 'id'>): string {
-    return this.#api.pathOf(repository, '/hooks')
   }
 
   /**
    * Those of the workspace, and those of its repositories, which other credentials may have made.
    */
-  removeWebhooks = async (address: string): Promise<void> => {
+  async remove(address: string): Promise<void> {
     this.#checked.clear()
     const path = restPath`/repositories/${bracedUuid(this.#api.workspace)}`
     const list = { path, query: { fields: 'next,values.uuid' } }
-    const repositories = await this.#api.readList(list, REPOSITORIES_MAX_PAGES)
+    const repositories = await this.#api.fetchList(list, REPOSITORIES_MAX_PAGES)
     const ids = this.#api.parseItems(repositories?.values ?? [], (value) => readAs(Identified, value).uuid)
-    const paths = ids.map((id) => this.#hooksOf({ id: bareUuid(id) }))
-    for (const hooks of [this.#workspacePath(), ...paths]) await this.#removeIn(hooks, address)
-  }
-
-  #workspacePath(): string {
-    return restPath`/workspaces/${bracedUuid(this.#api.workspace)}/hooks`
+    const paths = ids.map((id) => this.#api.repositoryPath({ id: bareUuid(id) }, '/hooks'))
+    for (const hooks of [this.#workspacePath, ...paths])
+      for (const hook of (await this.#fetchHooks(hooks)) ?? [])
+        if (hook.url === address) await this.#sendRemoval(hooks, hook)
   }
 
   /** False if webhooks may not be read or made there. */
@@ -92,23 +157,26 @@ export class BitbucketWebhooks implements Pick<HostClient, 'ensureWebhook' | 're
     const now = this.#clock.now().getTime()
     const checked = this.#checked.get(place.path)
     const name = createHash('sha256').update(JSON.stringify(target)).digest('hex')
-    const isKnown = checked !== undefined && checked !== 'refused' && checked.target === name
-    if (isKnown && now - checked.at < CHECKED_MS) return true
-    const hooks = await this.#listIn(place.path)
-    if (hooks === null || (await this.#correct(place, target, { hooks, isKnown })) === null) return false
+    const isSame = checked !== undefined && checked !== 'refused' && checked.target === name
+    if (isSame && now - checked.at < CHECKED_MS) return true
+    const hooks = await this.#fetchHooks(place.path)
+    if (hooks === null || !(await this.#correct(place, target, { hooks, isSame }))) return false
     this.#checked.set(place.path, { target: name, at: now })
     return true
   }
 
-  /** Bitbucket never shows the secret, so it is sent again when it is not known to be this one. */
+  /**
+   * Bitbucket never shows the secret, so it is sent again when it is not known to be this one.
+   * False if the host refuses it.
+   */
   async #correct(
     place: Place,
     target: WebhookTarget,
-    { hooks, isKnown }: { hooks: Hook[]; isKnown: boolean },
-  ): Promise<true | null> {
+    { hooks, isSame }: { hooks: Hook[]; isSame: boolean },
+  ): Promise<boolean> {
     const [own, ...others] = hooks.filter(({ url }) => url === target.address)
-    for (const other of others) await this.#remove(place.path, other)
-    if (own !== undefined && isKnown && isCorrect(own, place.events)) return true
+    for (const other of others) await this.#sendRemoval(place.path, other)
+    if (own !== undefined && isSame && isCorrect(own, place.events)) return true
     const path = own === undefined ? place.path : `${place.path}/${encodeURIComponent(own.uuid)}`
     const body = {
       description: 'Shiplock',
@@ -122,31 +190,22 @@ export class BitbucketWebhooks implements Pick<HostClient, 'ensureWebhook' | 're
       orNull(this.#api.rest.request({ method, path, body: { ...body, events } }), [400, 403, 404])
     if (await send(place.events)) return true
     const withoutSpans = place.events.filter((event) => event !== SPAN_EVENT)
-    if (withoutSpans.length === 0 || !(await send(withoutSpans))) return null
+    if (withoutSpans.length === 0 || !(await send(withoutSpans))) return false
     this.#withoutSpans.add(place.path)
     return true
   }
 
   /** Null if they may not be read. */
-  async #listIn(path: string): Promise<Hook[] | null> {
-    const found = await this.#api.readList({ path })
+  async #fetchHooks(path: string): Promise<Hook[] | null> {
+    const found = await this.#api.fetchList({ path })
     return found && this.#api.parseItems(found.values, (value) => readAs(Hook, value))
   }
 
-  async #removeIn(path: string, address: string): Promise<void> {
-    const hooks = (await this.#listIn(path)) ?? []
-    for (const hook of hooks.filter(({ url }) => url === address)) await this.#remove(path, hook)
-  }
-
-  async #remove(path: string, { uuid }: Hook): Promise<void> {
-    await orNull(
-      this.#api.rest.request({ method: 'DELETE', path: `${path}/${encodeURIComponent(uuid)}` }),
-      [403, 404, 410],
-    )
+  async #sendRemoval(path: string, { uuid }: Hook): Promise<void> {
+    const request = { method: 'DELETE', path: `${path}/${encodeURIComponent(uuid)}` } as const
+    await orNull(this.#api.rest.request(request), [403, 404, 410])
   }
 }
-
-const Identified = Type.Object({ uuid: Text })
 
 function isCorrect({ active, secret_set, skip_cert_verification, events }: Hook, wanted: readonly string[]): boolean {
   if (active === false || secret_set === false || skip_cert_verification === true) return false

@@ -1,7 +1,37 @@
 import { type Static, Type } from 'typebox'
+import type { HostReader } from '../../code-host.ts'
 import type { HostBranchRules } from '../../host-change.ts'
-import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
-import { contextName } from './objects/check.parser.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { contextName } from './checks.ts'
+import type { AzureApi } from './client.ts'
+
+export function branchRuleReads(api: AzureApi): Pick<HostReader, 'readBranchRules' | 'readCodeOwners'> {
+  return {
+    /** Without a policy, permissions can still protect the branch. They are not read. */
+    async readBranchRules(repository, branch) {
+      const project = await api.fetchProject(repository)
+      const path = project && restPath`/${project}/_apis/git/policy/configurations`
+      const query = { repositoryId: repository.id, refName: `refs/heads/${branch}` }
+      const list = path && (await api.fetchList({ path, query }))
+      const policies = list ? api.parseItems(list.values, parsePolicy) : []
+      if (!project || policies.length === 0) return null
+      const names = requiredPipelines(policies).map((id) => fetchPipelineName(api, project, id))
+      return parseBranchRules(policies, await Promise.all(names))
+    },
+
+    /** Azure DevOps has no file of owners. */
+    readCodeOwners: async () => null,
+  }
+}
+
+const Definition = Type.Object({ name: Maybe(Text) })
+
+/** The number stands for a pipeline that may not be read. */
+async function fetchPipelineName(api: AzureApi, project: string, id: number): Promise<string> {
+  const definition = await api.fetch({ path: restPath`/${project}/_apis/build/definitions/${id}` })
+  return (definition === null ? null : textOrNull(readAs(Definition, definition).name)) ?? String(id)
+}
 
 const Policy = Type.Object({
   isEnabled: Maybe(Type.Boolean()),
@@ -17,7 +47,7 @@ const Policy = Type.Object({
     }),
   ),
 })
-export type BranchPolicy = Static<typeof Policy>
+type BranchPolicy = Static<typeof Policy>
 
 /** The types of policies have the same ids in every organization. */
 const MINIMUM_REVIEWERS = 'fa4e907d-c16b-4a4c-9dfa-4906e5d171dd'
@@ -41,7 +71,7 @@ export function requiredPipelines(policies: BranchPolicy[]): number[] {
  * What all policies of a branch require together. A branch with a policy that blocks takes changes
  * by pull requests only, and cannot be deleted. Permissions may forbid more, and are not read.
  */
-export function branchRulesOf(policies: BranchPolicy[], pipelines: string[]): HostBranchRules {
+export function parseBranchRules(policies: BranchPolicy[], pipelines: string[]): HostBranchRules {
   const approvals = policies.flatMap(({ type, settings }) =>
     type.id.toLowerCase() === MINIMUM_REVIEWERS ? (settings?.minimumApproverCount ?? 1) : [],
   )

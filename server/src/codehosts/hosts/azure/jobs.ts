@@ -1,10 +1,187 @@
 import { type Static, Type } from 'typebox'
+import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob, HostRunStatus } from '../../host-run.ts'
 import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { Time, timeOrNull } from './objects/fields.ts'
-import { type BuildName, jobIdOf, runIdOf } from './objects/run-id.ts'
-import { statusOf } from './objects/run-words.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { type AzureApi, parseValues, Time, timeOrNull } from './client.ts'
+
+/** The lines that are read of a log, from its end. */
+const LOG_LINES_MAX = 2000
+
+export function jobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'listAnnotations' | 'readJobLog'> {
+  return {
+    async listJobs(repository, runId, attempt) {
+      const build = parseRunId(runId)
+      const timeline = build && (await fetchTimeline(api, build))
+      if (!timeline) return []
+      const url = runUrl(repository, build)
+      const jobs = await fetchJobs(api, build, timeline, attempt)
+      return jobs.map((found) => parseJob(found.job, found.timeline, { repository, build, attempt, url }))
+    },
+
+    async listAnnotations(_, jobId) {
+      const found = await fetchJob(api, jobId)
+      return found === null ? [] : parseAnnotations(found.job, found.timeline)
+    },
+
+    async readJobLog(_, jobId, bytesMax) {
+      const name = parseJobId(jobId)
+      const found = await fetchJob(api, jobId)
+      const log = found?.job.log?.id
+      return name === null || log === undefined ? null : fetchLog(api, name, log, bytesMax)
+    },
+  }
+}
+
+function runUrl({ html_url: url }: HostRepository, { build }: BuildName): string | null {
+  return url === null ? null : url.replace(/\/_git\/.*$/s, `/_build/results?buildId=${build}`)
+}
+
+/** A job in the attempt that its id names. */
+async function fetchJob(api: AzureApi, jobId: string): Promise<{ job: TimelineRecord; timeline: Timeline } | null> {
+  const name = parseJobId(jobId)
+  const timeline = name && (await fetchTimeline(api, name))
+  if (!timeline) return null
+  const jobs = await fetchJobs(api, name, timeline, name.attempt)
+  return jobs.find(({ job }) => job.id.toLowerCase() === name.record && attemptNumber(job) === name.attempt) ?? null
+}
+
+const Logs = Type.Object({ id: Id, lineCount: Id })
+
+/** The end of a log. Null if it was deleted. */
+async function fetchLog(
+  api: AzureApi,
+  { project, build }: JobName,
+  log: number,
+  bytesMax: number,
+): Promise<string | null> {
+  const path = restPath`/${project}/_apis/build/builds/${build}/logs`
+  const logs = await api.fetchAll({ path }, (value) => readAs(Logs, value))
+  const lines = logs.find(({ id }) => id === log)?.lineCount
+  if (lines === undefined) return null
+  const startLine = Math.max(0, lines - LOG_LINES_MAX)
+  const body = await api.fetch({ path: path + restPath`/${log}`, query: { startLine } })
+  if (body === null) return null
+  const text = Buffer.from(typeof body === 'string' ? body : parseValues(body).join('\n'))
+  return text.subarray(Math.max(0, text.length - bytesMax)).toString()
+}
+
+/** The timeline of a build in its newest attempt, or an earlier one; null if there is none. */
+export async function fetchTimeline(
+  api: AzureApi,
+  { project, build }: BuildName,
+  timelineId?: string,
+): Promise<Timeline | null> {
+  const path = restPath`/${project}/_apis/build/builds/${build}/timeline`
+  const timeline = await api.fetch({ path: timelineId === undefined ? path : path + restPath`/${timelineId}` })
+  return timeline === null ? null : parseTimeline(timeline)
+}
+
+/** A stage in one attempt, and the timeline that has it. */
+export type StageAttempt = { stage: TimelineRecord; timeline: Timeline }
+
+/** The stages of a run as they were in one attempt: each in its newest attempt up to this one. */
+export async function fetchStages(
+  api: AzureApi,
+  build: BuildName,
+  timeline: Timeline,
+  attempt: number,
+): Promise<StageAttempt[]> {
+  const stages = await Promise.all(
+    listRecords(timeline, 'Stage').map((stage) => fetchStage(api, build, { stage, timeline }, attempt)),
+  )
+  return stages.filter((stage) => stage !== null)
+}
+
+async function fetchStage(
+  api: AzureApi,
+  build: BuildName,
+  newest: StageAttempt,
+  attempt: number,
+): Promise<StageAttempt | null> {
+  if (attemptNumber(newest.stage) <= attempt) return newest
+  const earlier = (newest.stage.previousAttempts ?? [])
+    .filter((previous) => (previous.attempt || 1) <= attempt && previous.timelineId)
+    .sort((one, other) => (other.attempt ?? 1) - (one.attempt ?? 1))[0]
+  const timeline = earlier && (await fetchTimeline(api, build, earlier.timelineId as string))
+  const stage =
+    timeline && listRecords(timeline, 'Stage').find(({ id }) => id === (earlier.recordId ?? newest.stage.id))
+  return stage ? { stage, timeline } : null
+}
+
+/** The jobs of a run as they were in one attempt. Pipelines without stages have jobs only. */
+export async function fetchJobs(
+  api: AzureApi,
+  build: BuildName,
+  timeline: Timeline,
+  attempt: number,
+): Promise<{ job: TimelineRecord; timeline: Timeline }[]> {
+  if (listRecords(timeline, 'Stage').length === 0) return listRecords(timeline, 'Job').map((job) => ({ job, timeline }))
+  const stages = await fetchStages(api, build, timeline, attempt)
+  return stages.flatMap(({ stage, timeline: its }) =>
+    within(its, stage).flatMap((job) => (job.type === 'Job' ? { job, timeline: its } : [])),
+  )
+}
+
+/**
+ * Ids of builds are unique within an organization only, so the id of a run contains the project.
+ */
+export type BuildName = { project: string; build: number }
+
+const GUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const RUN_ID = new RegExp(`^(${GUID})_([1-9]\\d{0,9})$`)
+const JOB_ID = new RegExp(`^(${GUID}_[1-9]\\d{0,9})_([1-9]\\d{0,5})_(${GUID})$`)
+
+export function formatRunId({ project, build }: BuildName): string {
+  return `${project.toLowerCase()}_${build}`
+}
+
+/** Null for a text that is no id of a run. */
+export function parseRunId(id: string): BuildName | null {
+  const [, project, build] = RUN_ID.exec(id) ?? []
+  return project === undefined ? null : { project, build: Number(build) }
+}
+
+/** Records of a timeline have the same id in every run of a pipeline and in every attempt. */
+type JobName = BuildName & { attempt: number; record: string }
+
+export function formatJobId({ attempt, record, ...build }: JobName): string {
+  return `${formatRunId(build)}_${attempt}_${record.toLowerCase()}`
+}
+
+export function parseJobId(id: string): JobName | null {
+  const [, run = '', attempt, record = ''] = JOB_ID.exec(id) ?? []
+  const build = parseRunId(run)
+  return build && { ...build, attempt: Number(attempt), record }
+}
+
+/** The results of builds, and of stages, jobs and tasks in a timeline. */
+const RESULTS: Readonly<Record<string, HostRunStatus>> = {
+  succeeded: 'success',
+  // A step failed that may fail (`continueOnError`).
+  partiallySucceeded: 'success',
+  succeededWithIssues: 'success',
+  failed: 'failure',
+  canceled: 'cancelled',
+  skipped: 'skipped',
+  // The agent was lost.
+  abandoned: 'failure',
+}
+
+const OPEN_STATUSES: Readonly<Record<string, HostRunStatus>> = {
+  inProgress: 'in_progress',
+  cancelling: 'in_progress',
+}
+
+/**
+ * The status of a build or of a record in its timeline. A result that we do not know is not a
+ * success.
+ */
+export function parseStatus(status: string | null | undefined, result: string | null | undefined): HostRunStatus {
+  if (status === 'completed') return RESULTS[result ?? ''] ?? 'failure'
+  return OPEN_STATUSES[status ?? ''] ?? 'queued'
+}
 
 const Issue = Type.Object({
   type: Maybe(Text),
@@ -12,7 +189,7 @@ const Issue = Type.Object({
   data: Maybe(Type.Record(Type.String(), Maybe(Text))),
 })
 
-const Record = Type.Object({
+const TimelineEntry = Type.Object({
   id: Text,
   parentId: Maybe(Text),
   type: Maybe(Text),
@@ -31,26 +208,20 @@ const Record = Type.Object({
     Type.Array(Type.Object({ attempt: Maybe(Id), timelineId: Maybe(Text), recordId: Maybe(Text) })),
   ),
 })
-export type TimelineRecord = Static<typeof Record>
+export type TimelineRecord = Static<typeof TimelineEntry>
 
-const Timeline = Type.Object({
-  records: Maybe(Type.Array(Record)),
-  lastChangedOn: Maybe(Time),
-})
+const TimelineAnswer = Type.Object({ records: Maybe(Type.Array(TimelineEntry)), lastChangedOn: Maybe(Time) })
 
 /** The stages, jobs, tasks and checkpoints of a build. */
 export type Timeline = { records: TimelineRecord[]; changed_at: Date | null }
 
-export function parseTimeline(value: unknown): Timeline {
-  const { records, lastChangedOn } = readAs(Timeline, value)
-  return { records: (records ?? []).sort(byOrder), changed_at: timeOrNull(lastChangedOn) }
+function parseTimeline(value: unknown): Timeline {
+  const { records, lastChangedOn } = readAs(TimelineAnswer, value)
+  const sorted = (records ?? []).sort((one, other) => (one.order ?? 0) - (other.order ?? 0))
+  return { records: sorted, changed_at: timeOrNull(lastChangedOn) }
 }
 
-function byOrder(one: TimelineRecord, other: TimelineRecord): number {
-  return (one.order ?? 0) - (other.order ?? 0)
-}
-
-export function ofType({ records }: Timeline, type: string): TimelineRecord[] {
+export function listRecords({ records }: Timeline, type: string): TimelineRecord[] {
   return records.filter((record) => record.type === type)
 }
 
@@ -62,30 +233,30 @@ export function within({ records }: Timeline, root: TimelineRecord): TimelineRec
   return found
 }
 
-export function attemptOf({ attempt }: TimelineRecord): number {
+export function attemptNumber({ attempt }: TimelineRecord): number {
   return attempt || 1
 }
 
 /** What the record says when a job ran longer than its time limit. The result is `canceled`. */
 const TIMED_OUT = /ran longer than the maximum time/
 
-export function statusOfRecord({ state, result, issues }: TimelineRecord): HostRunStatus {
-  const status = statusOf(state, result)
+export function parseRecordStatus({ state, result, issues }: TimelineRecord): HostRunStatus {
+  const status = parseStatus(state, result)
   const isOver = status === 'cancelled' || status === 'failure'
   return isOver && (issues ?? []).some(({ message }) => TIMED_OUT.test(message ?? '')) ? 'timed_out' : status
 }
 
 type JobPlace = { repository: HostRepository; build: BuildName; attempt: number; url: string | null }
 
-export function jobOf(job: TimelineRecord, timeline: Timeline, place: JobPlace): HostJob {
+function parseJob(job: TimelineRecord, timeline: Timeline, place: JobPlace): HostJob {
   const { repository, build, attempt, url } = place
   const tasks = within(timeline, job).filter(({ type }) => type === 'Task')
-  const status = statusOfRecord(job)
+  const status = parseRecordStatus(job)
   return {
     repository,
-    run_id: runIdOf(build),
+    run_id: formatRunId(build),
     attempt,
-    id: jobIdOf({ ...build, attempt: attemptOf(job), record: job.id }),
+    id: formatJobId({ ...build, attempt: attemptNumber(job), record: job.id }),
     name: textOrNull(job.name) ?? textOrNull(job.identifier) ?? job.id,
     status,
     started_at: timeOrNull(job.startTime),
@@ -93,7 +264,7 @@ export function jobOf(job: TimelineRecord, timeline: Timeline, place: JobPlace):
     html_url: url && `${url}${url.includes('?') ? '&' : '?'}view=logs&j=${job.id}`,
     runner: textOrNull(job.workerName),
     failed_steps: tasks.flatMap((task, index) =>
-      statusOfRecord(task) === 'failure' ? { number: index + 1, name: textOrNull(task.name) ?? '' } : [],
+      parseRecordStatus(task) === 'failure' ? { number: index + 1, name: textOrNull(task.name) ?? '' } : [],
     ),
   }
 }
@@ -101,7 +272,7 @@ export function jobOf(job: TimelineRecord, timeline: Timeline, place: JobPlace):
 const LEVELS: Readonly<{ [type: string]: HostAnnotation['level'] }> = { error: 'error', warning: 'warning' }
 
 /** The errors and warnings of a job and its steps. */
-export function annotationsOf(job: TimelineRecord, timeline: Timeline): HostAnnotation[] {
+function parseAnnotations(job: TimelineRecord, timeline: Timeline): HostAnnotation[] {
   return within(timeline, job).flatMap(({ name, issues }) =>
     (issues ?? []).map(({ type, message, data }) => ({
       level: LEVELS[type ?? ''] ?? 'notice',

@@ -3,9 +3,8 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { systemClock } from '../../../platform/clock.ts'
 import { openSealedText } from '../../../platform/crypto/sealed-text.ts'
-import { createReadHead } from './webhook.ts'
 import { translate } from './events.ts'
-import { verify } from './webhook-secret.ts'
+import { createReadHead, verify } from './webhook.ts'
 
 const key = createSecretKey(randomBytes(32))
 const readHead = createReadHead(key, systemClock)

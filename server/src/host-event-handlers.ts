@@ -24,7 +24,7 @@ import {
   followReview,
   followTrackedPush,
 } from './provenance/landings/follow-landing.ts'
-import type { Provider } from './repositories/repository-identity.ts'
+import type { Provider } from './codehosts/catalogue.ts'
 import { applyAlert } from './security/alerts/apply-alert.ts'
 import { listOpenHostAlerts } from './security/alerts/host-alert.store.ts'
 import { applyAlertChange } from './security/alerts/read-alert.job.ts'

@@ -1,3 +1,4 @@
+import type { Provider } from '../codehosts/catalogue.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import { publish } from '../platform/queue/event.ts'
@@ -15,7 +16,6 @@ import {
   isHost,
   isRepositoryName,
   normalizeRepositoryId,
-  type Provider,
   repositoryIdForm,
 } from './repository-identity.ts'
 import { repositoryRenamed } from './repository-renamed.ts'

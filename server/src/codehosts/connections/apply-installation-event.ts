@@ -2,8 +2,8 @@ import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { joinConnection, leaveConnection } from '../../repositories/followed-repository.store.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import type { Provider } from '../catalogue.ts'
 import type { InstallationEvent } from '../code-host.ts'
 import {
   findConnectionOfInstallation,

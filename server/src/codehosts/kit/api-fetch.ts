@@ -1,6 +1,6 @@
 import { histogram } from '../../platform/telemetry/metrics.ts'
 import { inSpan } from '../../platform/telemetry/tracing.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 
 const seconds = histogram(
   'shiplock_code_host_request_duration_seconds',

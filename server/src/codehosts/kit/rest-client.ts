@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
 import { createApiFetch } from './api-fetch.ts'
 import type { Pace, Spacing } from './pace.ts'

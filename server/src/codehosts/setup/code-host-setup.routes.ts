@@ -4,10 +4,9 @@ import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
+import { APP_PROVIDERS, type AppProvider } from '../catalogue.ts'
 import type { ListedConnection } from '../connections/connection-list.store.ts'
-import { installUrl } from '../hosts/github/app/app-manifest.ts'
-import { describeApp } from '../hosts/github/app/describe-app.ts'
-import { beginSetup } from './begin-setup.ts'
+import { beginSetup, requireHostApp } from './begin-setup.ts'
 import { AppState, NewSetup, Setup, WaitingInstallation } from './code-host.schema.ts'
 import { listConnectable } from './shared-app.ts'
 
@@ -36,8 +35,9 @@ export async function codeHostSetupRoutes(app: HttpServer, services: Services): 
       },
     },
     async ({ actor, body }, reply) => {
-      const { organization = null, read_only_alerts = false, public: isPublic = false } = body
-      const setup = await beginSetup(services, actor, { organization, read_only_alerts, public: isPublic })
+      const { provider, organization = null, read_only_alerts = false, public: isPublic = false } = body
+      const options = { provider, organization, read_only_alerts, public: isPublic }
+      const setup = await beginSetup(services, actor, options)
       return reply.code(201).send({ data: setup })
     },
   )
@@ -56,9 +56,10 @@ export async function codeHostSetupRoutes(app: HttpServer, services: Services): 
       },
     },
     async ({ actor }) => {
-      const { source, slug, html_url } = await describeApp(services)
-      const install_url = html_url && installUrl({ html_url }, actor.organization.slug)
-      return { data: { provider: 'github' as const, source, name: slug, install_url } }
+      // One host has an App today. With a second one, the request has to name it.
+      const [provider] = APP_PROVIDERS as [AppProvider]
+      const { source, slug, install_url } = await requireHostApp(services, provider).describe(actor.organization.slug)
+      return { data: { provider, source, name: slug, install_url } }
     },
   )
 

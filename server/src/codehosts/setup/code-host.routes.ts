@@ -92,7 +92,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
     async ({ actor, body }, reply) => {
       const request = toConnectRequest(body)
       if (request.credentials === null) await requireOwnInstallation(services, actor, request)
-      if (body.provider === 'github') await services.githubCredentials.require()
+      await services.hostApps.get(body.provider)?.require()
       const made = await connectInstallation(services, { org_id: actor.org_id, ...request }, principalOf(actor))
       const connection = await readConnection(services, actor.org_id, made.id)
       return reply.code(made.created ? 201 : 200).send({ data: connection })

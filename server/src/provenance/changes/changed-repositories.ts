@@ -1,5 +1,5 @@
 import { invalidField } from '../../platform/http/errors.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import { ambiguous } from '../../security/repositories/resolve-repository.ts'
 import type { Services } from '../../services.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { OneOf } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 
 /** `owner/name`, with groups or a project between them on GitLab and Azure. */
 export function RepositoryName(description: string) {

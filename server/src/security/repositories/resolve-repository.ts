@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError, invalidField } from '../../platform/http/errors.ts'
-import { normalizeRepositoryId, type Provider, repositoryIdForm } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../../codehosts/catalogue.ts'
+import { normalizeRepositoryId, repositoryIdForm } from '../../repositories/repository-identity.ts'
 import {
   findById,
   findByName,

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import { findReportedRepositories } from './reported-repository.store.ts'
 import { ambiguous, requireRepositoryId } from './resolve-repository.ts'

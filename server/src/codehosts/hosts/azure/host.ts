@@ -19,8 +19,8 @@ import { webhookActions } from './webhook-setup.ts'
 
 /** Azure DevOps at the addresses of the settings. */
 export function openHost({ config, ...parts }: HostParts): CodeHost {
-  const { azureDevopsUrl: url, entraUrl } = config.codeHosts
-  return createAzureHost({ ...parts, url, entraUrl })
+  const { url, signInUrl } = config.codeHosts.azure
+  return createAzureHost({ ...parts, url, entraUrl: signInUrl ?? url })
 }
 
 type AzureHostOptions = {

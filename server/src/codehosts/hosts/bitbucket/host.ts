@@ -25,7 +25,7 @@ import { readHead, verify, webhookActions } from './webhook.ts'
 
 /** Bitbucket at the address of the settings. */
 export function openHost({ config, ...parts }: HostParts): CodeHost {
-  return createBitbucketHost({ ...parts, url: config.codeHosts.bitbucketApiUrl })
+  return createBitbucketHost({ ...parts, url: config.codeHosts.bitbucket.url })
 }
 
 type BitbucketHostOptions = {

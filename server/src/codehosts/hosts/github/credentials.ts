@@ -5,22 +5,11 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { type Clock, MINUTE_MS } from '../../../platform/clock.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
-import { HostUnavailable } from '../../code-host.ts'
+import { type AppCredentials, HostUnavailable } from '../../code-host.ts'
 import type { Pace } from '../../kit/pace.ts'
 import { Text, Timestamp } from '../../kit/payload.ts'
 import { type RestClient, restPath } from '../../kit/rest-client.ts'
 import { type FailedResponse, hostTime } from '../../kit/rest-error.ts'
-
-/** What identifies Shiplock's App at GitHub. */
-export type AppCredentials = {
-  app_id: string
-  /** PEM. */
-  private_key: string
-  /** More than one while the secret is rotated. */
-  webhook_secrets: readonly string[]
-  /** `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server. */
-  api_url: string
-}
 
 /** Null while no credentials are configured. They may change while the program runs. */
 export type ReadAppCredentials = () => Promise<AppCredentials | null>

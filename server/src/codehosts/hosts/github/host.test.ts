@@ -7,11 +7,17 @@ import {
 } from '../../../../test/support/github/fake-github.ts'
 import { systemClock } from '../../../platform/clock.ts'
 import { createLog } from '../../../platform/log.ts'
-import { type CodeHost, type HostClient, HostRefusal, HostUnavailable, type ListResult } from '../../code-host.ts'
+import {
+  type AppCredentials,
+  type CodeHost,
+  type HostClient,
+  HostRefusal,
+  HostUnavailable,
+  type ListResult,
+} from '../../code-host.ts'
 import type { HostAlertType } from '../../host-alert.ts'
 import type { HostEvent, HostEventKind, HostEvents } from '../../host-event.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import type { AppCredentials } from './credentials.ts'
 import { createGithubHost } from './host.ts'
 
 const WORKFLOW = '.github/workflows/ci.yml'

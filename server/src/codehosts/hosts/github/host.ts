@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import { type CodeHost, dispatchTo, type HostClient } from '../../code-host.ts'
+import { type CodeHost, dispatchTo, type HostClient, type HostParts } from '../../code-host.ts'
 import { ClientCache, clientKey } from '../../kit/client-cache.ts'
 import { impatient, PACE, type Pace, Spacing } from '../../kit/pace.ts'
 import { actionSenders } from './actions.ts'
@@ -22,6 +22,11 @@ type GithubHostOptions = {
   clock: Clock
   /** Tests wait less. */
   pace?: Pace
+}
+
+export function openHost({ hostApps, log, clock }: HostParts): CodeHost {
+  const app = hostApps.get('github')
+  return createGithubHost({ readCredentials: async () => (await app?.read()) ?? null, log, clock })
 }
 
 /** GitHub asks for at most one change in a second ("Best practices for using the REST API"). */

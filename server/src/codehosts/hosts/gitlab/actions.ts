@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { shortened } from '../../../platform/shortened.ts'
-import { type HostAction, type HostClient, HostRefusal } from '../../code-host.ts'
+import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
@@ -9,21 +9,14 @@ import { approvalsOf, parseDeployment } from './deployments.ts'
 import { parseJob } from './jobs.ts'
 import { mergeRequestOf } from './runs.ts'
 
-type Send<Type extends HostAction['type']> = (
-  session: Session,
-  action: Extract<HostAction, { type: Type }>,
-) => Promise<void>
-
-const SENDERS: { readonly [Type in HostAction['type']]: Send<Type> } = {
-  decision: sendDecision,
-  comment: sendComment,
-  dismissal: sendDismissal,
-  reopening: sendReopening,
-  commit_status: sendCommitStatus,
-}
-
-export function act(session: Session): HostClient['act'] {
-  return (action) => (SENDERS[action.type] as Send<HostAction['type']>)(session, action as never)
+export function actionSenders(session: Session): ActionSenders {
+  return {
+    decision: (action) => sendDecision(session, action),
+    comment: ({ target, text }) => postNote(session, target, text),
+    dismissal: (action) => sendDismissal(session, action),
+    reopening: (action) => sendReopening(session, action),
+    commit_status: (action) => sendCommitStatus(session, action),
+  }
 }
 
 const DESCRIPTION_CHARS_MAX = 255
@@ -31,7 +24,7 @@ const DESCRIPTION_CHARS_MAX = 255
 const STATES = { success: 'success', failure: 'failed' } as const
 
 /** A repeated status replaces the one before it. */
-export async function sendCommitStatus(
+async function sendCommitStatus(
   { api }: Session,
   { repository, commit_sha, context, state, description, url }: Extract<HostAction, { type: 'commit_status' }>,
 ): Promise<void> {
@@ -56,20 +49,13 @@ const MANUAL_JOB = /\/projects\/\d{1,16}\/jobs\/(\d{1,16})\/play$/
  * Only the id is taken of the address, so that it cannot direct our token elsewhere, nor to another
  * project.
  */
-export async function sendDecision(session: Session, action: Decision): Promise<void> {
+async function sendDecision(session: Session, action: Decision): Promise<void> {
   const address = action.target.callback_url ?? ''
   const [, deployment] = APPROVAL.exec(address) ?? []
   if (deployment !== undefined) return approve(session, action, deployment)
   const [, job] = MANUAL_JOB.exec(address) ?? []
   if (job !== undefined) return startOrLeave(session, action, job)
   throw new HostRefusal(409, 'GitLab waits for no answer to this deployment.')
-}
-
-export function sendComment(
-  session: Session,
-  { target, text }: Extract<HostAction, { type: 'comment' }>,
-): Promise<void> {
-  return postNote(session, target, text)
 }
 
 async function approve(session: Session, action: Decision, id: string): Promise<void> {
@@ -138,7 +124,7 @@ type Target = { repository: { id: string; full_name: string }; run_id: string }
  * Writes a note on the merge request that a pipeline is for, else on its commit. A note that is
  * there already is not written again.
  */
-export async function postNote({ api }: Session, { repository, run_id }: Target, text: string): Promise<void> {
+async function postNote({ api }: Session, { repository, run_id }: Target, text: string): Promise<void> {
   const project = projectPath(repository)
   const found = await api.read(`${project}${restPath`/pipelines/${run_id}`}`)
   if (found === null) throw new HostRefusal(404, `GitLab has no pipeline ${run_id}.`)
@@ -186,7 +172,7 @@ const REVERT = `mutation($id: VulnerabilityID!) {
 }`
 
 /** The REST API takes neither the reason nor the comment. Repeating it has no further effect. */
-export function sendDismissal(
+function sendDismissal(
   session: Session,
   { alert, reason, comment }: Extract<HostAction, { type: 'dismissal' }>,
 ): Promise<void> {
@@ -195,7 +181,7 @@ export function sendDismissal(
 }
 
 /** Opens a dismissed vulnerability again. Repeating it has no further effect. */
-export function sendReopening(session: Session, { alert }: Extract<HostAction, { type: 'reopening' }>): Promise<void> {
+function sendReopening(session: Session, { alert }: Extract<HostAction, { type: 'reopening' }>): Promise<void> {
   return mutate(session, REVERT, { id: idOf(alert.number) })
 }
 

@@ -7,12 +7,12 @@ import { restPath } from '../../kit/rest-client.ts'
 import { alertOf, alertStatus, alertType, parseVulnerability, type Vulnerability } from './alert-parsers.ts'
 import { type GitlabApi, projectPath, type Session } from './client.ts'
 
-type VulnerabilityReads = Pick<HostReader, 'listAlerts' | 'readAlert'>
+type AlertReads = Pick<HostReader, 'listAlerts' | 'readAlert'>
 
 /** Up to 5,000 vulnerabilities of a project. */
 const PAGES_MAX = 50
 
-export function vulnerabilityReads(session: Session): VulnerabilityReads {
+export function alertReads(session: Session): AlertReads {
   const { api } = session
   const lists = new ListsForTypes((id) => listAll(session, id))
   return {

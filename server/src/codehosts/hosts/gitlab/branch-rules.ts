@@ -3,8 +3,8 @@ import { type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostBranchRules } from '../../host-change.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
-import { projectPath, type Session } from './client.ts'
-import { type ProjectSettings, textOfFile } from './repositories.ts'
+import { type ProjectSettings, projectPath, type Session } from './client.ts'
+import { textOfFile } from './repositories.ts'
 
 /** Protected branches can be read by maintainers only. */
 export function readBranchRules(session: Session): HostReader['readBranchRules'] {

@@ -7,62 +7,23 @@ import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../.
 import { restPath } from '../../kit/rest-client.ts'
 import { readBranchRules, readCodeOwners } from './branch-rules.ts'
 import { Account, accountOf, projectPath, type Session } from './client.ts'
-import {
-  commitPath,
-  compareCommits,
-  landedCommit,
-  listPullRequestCommits,
-  parseCommitStatus,
-  readMergeRequestOf,
-} from './commits.ts'
+import { landedCommit, readMergeRequestOf } from './commits.ts'
 
 type ChangeReads = Pick<
   HostReader,
-  'listPushes' | 'listChecks' | 'listPullRequestCommits' | 'compareCommits' | 'readBranchRules' | 'readCodeOwners'
+  | 'listPullRequests'
+  | 'readPullRequest'
+  | 'listReviews'
+  | 'listChangedFiles'
+  | 'listPushes'
+  | 'readBranchRules'
+  | 'readCodeOwners'
 >
-
-export function changeReads(session: Session): ChangeReads {
-  const { api } = session
-  return {
-    listPushes: (repository, branch, options) => listPushes(session, repository, { branch, options }),
-    /** The newest job or status under each name. */
-    listChecks: (repository, commitSha) =>
-      api.readAll(`${commitPath(repository, commitSha)}/statuses`, {}, (status) =>
-        parseCommitStatus(status, repository, commitSha),
-      ),
-    listPullRequestCommits: listPullRequestCommits(api),
-    compareCommits: compareCommits(api),
-    readBranchRules: readBranchRules(session),
-    readCodeOwners: readCodeOwners(session),
-  }
-}
-
-/** GitLab keeps events for years. Older pushes are not imported anyway. */
-const PUSHES_MS = 91 * DAY_MS
-
-/** GitLab lists the pushes to all branches, and the merge of a merge request as a push, too. */
-async function listPushes(
-  { api, clock }: Session,
-  repository: HostRepository,
-  { branch, options }: { branch: string; options: ListOptions },
-): Promise<ListResult<ToldPush>> {
-  const after = new Date(clock.now().getTime() - PUSHES_MS).toISOString().slice(0, 10)
-  const request = { path: `${projectPath(repository)}/events`, query: { action: 'pushed', after }, options }
-  const page = await api.readPage(request, (event) => parsePushEvent(event, repository))
-  if (page === 'not_modified') return page
-  const own = page.items.filter(({ ref }) => ref === `refs/heads/${branch}`)
-  const merged = await Promise.all(
-    own.map(({ after }) => (after === null ? null : readMergeRequestOf(api, repository, after))),
-  )
-  return { ...page, items: own.filter((_, at) => merged[at] === null) }
-}
-
-type MergeRequestReads = Pick<HostReader, 'listPullRequests' | 'readPullRequest' | 'listReviews' | 'listChangedFiles'>
 
 /** Each merge request of the list is read, because the list does not contain its base. */
 const MERGE_REQUESTS_AT_ONCE = 20
 
-export function mergeRequestReads(session: Session): MergeRequestReads {
+export function changeReads(session: Session): ChangeReads {
   const { api } = session
   const read = async (repository: HostRepository, number: number): Promise<HostPullRequest | null> => {
     const found = await api.read(requestPath(repository, number))
@@ -102,7 +63,33 @@ export function mergeRequestReads(session: Session): MergeRequestReads {
       const count = Number(parseMergeRequest(found).changes_count ?? Number.NaN)
       return { paths: [...new Set(paths.flat())], complete: paths.length === values.length && paths.length === count }
     },
+
+    listPushes: (repository, branch, options) => listPushes(session, repository, { branch, options }),
+
+    readBranchRules: readBranchRules(session),
+
+    readCodeOwners: readCodeOwners(session),
   }
+}
+
+/** GitLab keeps events for years. Older pushes are not imported anyway. */
+const PUSHES_MS = 91 * DAY_MS
+
+/** GitLab lists the pushes to all branches, and the merge of a merge request as a push, too. */
+async function listPushes(
+  { api, clock }: Session,
+  repository: HostRepository,
+  { branch, options }: { branch: string; options: ListOptions },
+): Promise<ListResult<ToldPush>> {
+  const after = new Date(clock.now().getTime() - PUSHES_MS).toISOString().slice(0, 10)
+  const request = { path: `${projectPath(repository)}/events`, query: { action: 'pushed', after }, options }
+  const page = await api.readPage(request, (event) => parsePushEvent(event, repository))
+  if (page === 'not_modified') return page
+  const own = page.items.filter(({ ref }) => ref === `refs/heads/${branch}`)
+  const merged = await Promise.all(
+    own.map(({ after }) => (after === null ? null : readMergeRequestOf(api, repository, after))),
+  )
+  return { ...page, items: own.filter((_, at) => merged[at] === null) }
 }
 
 const Diff = Type.Object({ old_path: Text, new_path: Text })

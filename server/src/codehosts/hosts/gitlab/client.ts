@@ -14,7 +14,6 @@ import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
 import { Remembered } from '../../kit/remembered.ts'
 import { type RestClient, type RestRequest, type RestResponse, restPath } from '../../kit/rest-client.ts'
 import { orNull } from '../../kit/rest-error.ts'
-import { type ProjectSettings, parseProjectSettings } from './repositories.ts'
 
 export type Query = NonNullable<RestRequest['query']>
 
@@ -22,6 +21,7 @@ export type Query = NonNullable<RestRequest['query']>
 export type ListRequest = { path: string; query?: Query; options: ListOptions; pageItems?: number }
 
 export const PAGE_ITEMS = 100
+
 /** The most pages of a list that is read whole. */
 const WHOLE_LIST_PAGES_MAX = 30
 
@@ -245,4 +245,32 @@ const Namespace = Type.Object({ id: Id, kind: Text, full_path: Text })
 export function parseNamespace(value: unknown): ConnectedAccount {
   const { id, kind, full_path } = readAs(Namespace, value)
   return { id: String(id), login: full_path, type: kind === 'user' ? 'user' : 'group' }
+}
+
+const Settings = Type.Object({
+  ci_config_path: Maybe(Text),
+  merge_trains_enabled: Maybe(Type.Boolean()),
+  only_allow_merge_if_pipeline_succeeds: Maybe(Type.Boolean()),
+  only_allow_merge_if_all_status_checks_passed: Maybe(Type.Boolean()),
+})
+
+export type ProjectSettings = {
+  /** Null if the file is in another project or at another address. */
+  ci_config_path: string | null
+  merge_trains: boolean
+  needs_pipeline: boolean
+  needs_status_checks: boolean
+}
+
+const CONFIG_PATH = '.gitlab-ci.yml'
+
+export function parseProjectSettings(value: unknown): ProjectSettings {
+  const settings = readAs(Settings, value)
+  const path = textOrNull(settings.ci_config_path) ?? CONFIG_PATH
+  return {
+    ci_config_path: /[@:]/.test(path) ? null : path,
+    merge_trains: settings.merge_trains_enabled ?? false,
+    needs_pipeline: settings.only_allow_merge_if_pipeline_succeeds ?? false,
+    needs_status_checks: settings.only_allow_merge_if_all_status_checks_passed ?? false,
+  }
 }

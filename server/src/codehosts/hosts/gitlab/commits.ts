@@ -5,12 +5,40 @@ import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck, HostCommit } from '../../host-run.ts'
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
-import { type GitlabApi, projectPath } from './client.ts'
-import { isOpen, mergeRequestName, statusOf } from './runs.ts'
+import { type GitlabApi, projectPath, type Session } from './client.ts'
+import { isOpen, statusOf } from './jobs.ts'
+import { mergeRequestName } from './runs.ts'
+
+type CommitReads = Pick<
+  HostReader,
+  'readCommits' | 'readBranchHead' | 'listPullRequestCommits' | 'compareCommits' | 'listChecks'
+>
+
+export function commitReads({ api }: Session): CommitReads {
+  return {
+    readCommits: readCommits(api),
+
+    async readBranchHead(repository, branch) {
+      const found = await api.read(`${projectPath(repository)}${restPath`/repository/branches/${branch}`}`)
+      return found && textOrNull(readAs(Branch, found).commit?.id)
+    },
+
+    listPullRequestCommits: listPullRequestCommits(api),
+    compareCommits: compareCommits(api),
+
+    /** The newest job or status under each name. */
+    listChecks: (repository, commitSha) =>
+      api.readAll(`${commitPath(repository, commitSha)}/statuses`, {}, (status) =>
+        parseCommitStatus(status, repository, commitSha),
+      ),
+  }
+}
+
+const Branch = Type.Object({ commit: Maybe(Type.Object({ id: Maybe(Text) })) })
 
 type CommitName = { sha: string; workflow_path: string | null }
 
-export function readCommits(api: GitlabApi): HostReader['readCommits'] {
+function readCommits(api: GitlabApi): HostReader['readCommits'] {
   return async (repository, commits) => {
     const read = await Promise.all(commits.map((commit) => readCommit(api, repository, commit)))
     return read.filter((commit) => commit !== null)
@@ -71,7 +99,7 @@ async function readFileVersion(
   return found && textOrNull(readAs(File, found).blob_id)
 }
 
-export function commitPath(repository: Pick<HostRepository, 'id'>, sha: string): string {
+function commitPath(repository: Pick<HostRepository, 'id'>, sha: string): string {
   return `${projectPath(repository)}${restPath`/repository/commits/${sha}`}`
 }
 
@@ -81,13 +109,13 @@ const PAGE_ITEMS = 100
 /** Each signature is a request of its own. Beyond this number they are unknown. */
 const SIGNATURES_MAX = 300
 
-export function listPullRequestCommits(api: GitlabApi): HostReader['listPullRequestCommits'] {
+function listPullRequestCommits(api: GitlabApi): HostReader['listPullRequestCommits'] {
   return (repository, number) =>
     listCommits(api, repository, { path: restPath`/merge_requests/${number}/commits`, query: {} })
 }
 
 /** GitLab takes a range for the name of a branch. */
-export function compareCommits(api: GitlabApi): HostReader['compareCommits'] {
+function compareCommits(api: GitlabApi): HostReader['compareCommits'] {
   return (repository, base, head) =>
     listCommits(api, repository, { path: '/repository/commits', query: { ref_name: `${base}..${head}` } })
 }
@@ -166,7 +194,7 @@ const CommitStatus = Type.Object({
 
 const JOB_PAGE = /\/-\/jobs\/\d+$/
 
-export function parseCommitStatus(value: unknown, repository: HostRepository, commitSha: string): HostCheck {
+function parseCommitStatus(value: unknown, repository: HostRepository, commitSha: string): HostCheck {
   const found = readAs(CommitStatus, value)
   const status = statusOf(found.status)
   const url = textOrNull(found.target_url)

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { type DeploymentReads, type ListOptions, type ListResult, pageSince } from '../../code-host.ts'
+import { type DeploymentReads, type HostReader, type ListOptions, type ListResult, pageSince } from '../../code-host.ts'
 import {
   type HostDeployment,
   type HostDeploymentReview,
   type HostDeploymentState,
   type HostDeploymentStatus,
   type HostEnvironment,
+  type HostGateRequest,
   type HostPendingDeployment,
   NO_RULES,
 } from '../../host-deployment.ts'
@@ -13,7 +14,7 @@ import type { HostRepository } from '../../host-repository.ts'
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
 import { Account, accountOf, projectPath, type Session } from './client.ts'
-import { Environment, listGateRequests, parseApprovalRules } from './environments.ts'
+import { Environment, parseApprovalRules } from './environments.ts'
 
 export function deploymentReads(session: Session): DeploymentReads {
   return {
@@ -167,6 +168,7 @@ const Deployment = Type.Object({
     }),
   ),
 })
+
 export type Deployment = Static<typeof Deployment>
 
 export function parseDeployment(value: unknown): Deployment {
@@ -271,4 +273,35 @@ export function deploymentIdOfJob(jobId: number, environment: string): string {
 export function jobOfDeploymentId(id: string): { id: string; environment: string } | null {
   const [, jobId, environment] = OF_JOB.exec(id) ?? []
   return jobId === undefined || environment === undefined ? null : { id: jobId, environment }
+}
+
+/**
+ * A deployment that waits for approvals, and one whose job a person has to start. The address is
+ * where the answer is sent.
+ */
+function listGateRequests(session: Session): HostReader['listGateRequests'] {
+  return async ({ repository, id }) => {
+    const found = await findDeployment(session, repository, id)
+    const deployment = found && deploymentOf(found, repository)
+    const question = found && questionOf(found, deployment as HostDeployment)
+    if (!deployment || !question) return []
+    return [{ ...question, callback_url: `${session.apiUrl}${question.callback_url}` }]
+  }
+}
+
+function questionOf(found: Deployment, deployment: HostDeployment): HostGateRequest | null {
+  const project = projectPath(deployment.repository)
+  const { environment, run, ref, commit_sha } = deployment
+  const shared = {
+    ...{ repository: deployment.repository, environment, deployment, run, ref, commit_sha },
+    callback_secret: null,
+    requested_at: deployment.created_at,
+  }
+  if (found.status === 'blocked') {
+    const path = `${project}${restPath`/deployments/${found.id}/approval`}`
+    return { ...shared, callback_url: path, is_rule: true }
+  }
+  const job = found.deployable
+  if (found.status !== 'created' || job?.status !== 'manual') return null
+  return { ...shared, callback_url: `${project}${restPath`/jobs/${job.id}/play`}`, is_rule: false }
 }

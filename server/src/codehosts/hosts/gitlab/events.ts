@@ -8,7 +8,8 @@ import { alertType } from './alert-parsers.ts'
 import { commitOrNull } from './changes.ts'
 import { accountOf } from './client.ts'
 import { deploymentIdOfJob } from './deployments.ts'
-import { isExternal, isOpen, statusOf } from './runs.ts'
+import { isOpen, statusOf } from './jobs.ts'
+import { isExternal } from './runs.ts'
 
 type Translator = (payload: unknown) => ObjectChange[]
 

@@ -3,18 +3,19 @@ import { parse } from 'yaml'
 import { HOUR_MS } from '../../../platform/clock.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import type { HostAnnotation, HostJob, HostWorkflow } from '../../host-run.ts'
+import type { HostAnnotation, HostJob, HostRunStatus, HostWorkflow } from '../../host-run.ts'
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { readEnd } from '../../kit/read-log-end.ts'
 import { Remembered } from '../../kit/remembered.ts'
 import { restPath } from '../../kit/rest-client.ts'
 import { Account, type GitlabApi, projectPath, type Session } from './client.ts'
-import { isOpen, jobStatus } from './runs.ts'
 
 /** `section_start:1560896352:step_script`, with which the runner marks parts that can be folded. */
 const SECTION = /section_(?:start|end):\d+:[^\r\n]{0,200}\r?/g
+
 /** What follows such a mark: it makes terminals forget the line. */
 const ERASE_LINE = '\u001b[0K'
+
 /** `2026-05-22T12:43:46.962646Z 01O `, with which newer runners begin each line. */
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z \d\d[OE][+ ]/gm
 
@@ -70,6 +71,7 @@ export const Job = Type.Object({
   pipeline: Maybe(Type.Object({ status: Maybe(Text) })),
   runner: Maybe(Type.Object({ description: Maybe(Text) })),
 })
+
 export type Job = Static<typeof Job>
 
 export function parseJob(value: unknown): Job {
@@ -108,7 +110,9 @@ export function parseFailureReason(value: unknown): HostAnnotation | null {
 }
 
 const FILE_CHARS_MAX = 2 * 1024 * 1024
+
 const ALIASES_MAX = 100
+
 const JOBS_MAX = 1000
 
 /** Keys of a configuration that are no jobs. */
@@ -116,10 +120,14 @@ const GLOBAL_KEYS = [
   ...['default', 'include', 'stages', 'types', 'variables', 'workflow', 'spec', 'image', 'services', 'cache'],
   ...['before_script', 'after_script'],
 ]
+
 const DEFAULT_STAGES = ['build', 'test', 'deploy']
+
 const DEFAULT_STAGE = 'test'
+
 /** The stages before and after all others. */
 const FIRST = '.pre'
+
 const LAST = '.post'
 
 type Members = Record<string, unknown>
@@ -188,4 +196,49 @@ function jobsBefore(job: Members, jobs: readonly [string, Members][], stages: re
   const before = stages.slice(0, Math.max(0, stages.indexOf(stageOf(job)))).reverse()
   const nearest = before.find((stage) => jobs.some(([, other]) => stageOf(other) === stage))
   return jobs.filter(([, other]) => stageOf(other) === nearest).map(([name]) => name)
+}
+
+/** How GitLab's statuses of pipelines and jobs appear in the seven statuses (providers.md §3). */
+const STATUSES: Readonly<Record<string, HostRunStatus>> = {
+  created: 'queued',
+  waiting_for_resource: 'queued',
+  waiting_for_callback: 'queued',
+  preparing: 'queued',
+  pending: 'queued',
+  scheduled: 'queued',
+  manual: 'queued',
+  running: 'in_progress',
+  canceling: 'in_progress',
+  success: 'success',
+  failed: 'failure',
+  canceled: 'cancelled',
+  skipped: 'skipped',
+}
+
+/** A status that we do not know is not a success. */
+export function statusOf(status: string): HostRunStatus {
+  return STATUSES[status] ?? 'failure'
+}
+
+export function isOpen(status: HostRunStatus): boolean {
+  return status === 'queued' || status === 'in_progress'
+}
+
+const TIMEOUTS = [
+  'job_execution_timeout',
+  'stuck_or_timeout_failure',
+  'stuck_pending_timeout',
+  'job_execution_server_timeout',
+]
+
+type JobWords = { status: string; failure_reason?: string | null; pipeline?: { status?: string | null } | null }
+
+/**
+ * The status of a job. A manual job that nobody started is skipped once its pipeline has ended.
+ */
+export function jobStatus({ status, failure_reason: reason, pipeline }: JobWords): HostRunStatus {
+  const word = statusOf(status)
+  if (status === 'failed' && TIMEOUTS.includes(reason ?? '')) return 'timed_out'
+  const hasEnded = pipeline?.status ? !isOpen(statusOf(pipeline.status)) : false
+  return status === 'manual' && hasEnded ? 'skipped' : word
 }

@@ -5,12 +5,12 @@ import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../.
 import { restPath } from '../../kit/rest-client.ts'
 import { type ConnectedAccount, parseAccount, projectPath, type Session } from './client.ts'
 
-type ProjectReads = Pick<
+type RepositoryReads = Pick<
   HostReader,
-  'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile' | 'readBranchHead'
+  'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile'
 >
 
-export function projectReads(session: Session): ProjectReads {
+export function repositoryReads(session: Session): RepositoryReads {
   const { api } = session
   return {
     /** The projects of the group and of its subgroups, without those that others share with it. */
@@ -39,16 +39,11 @@ export function projectReads(session: Session): ProjectReads {
       const found = await api.read(`${projectPath(repository)}${restPath`/repository/blobs/${blob}`}`)
       return found && textOfFile(found)
     },
-
-    async readBranchHead(repository, branch) {
-      const found = await api.read(`${projectPath(repository)}${restPath`/repository/branches/${branch}`}`)
-      return found && textOrNull(readAs(Branch, found).commit?.id)
-    },
   }
 }
 
-const Branch = Type.Object({ commit: Maybe(Type.Object({ id: Maybe(Text) })) })
 const Entry = Type.Object({ type: Text, path: Text, id: Text })
+
 const FileContent = Type.Object({ content: Text, encoding: Maybe(Text) })
 
 export function textOfFile(value: unknown): string {
@@ -107,33 +102,5 @@ export function parseProject(value: unknown, account: ConnectedAccount, host: st
     private: project.visibility !== 'public',
     archived: project.archived ?? false,
     updated_at: dateOrNull(project.updated_at),
-  }
-}
-
-const Settings = Type.Object({
-  ci_config_path: Maybe(Text),
-  merge_trains_enabled: Maybe(Type.Boolean()),
-  only_allow_merge_if_pipeline_succeeds: Maybe(Type.Boolean()),
-  only_allow_merge_if_all_status_checks_passed: Maybe(Type.Boolean()),
-})
-
-export type ProjectSettings = {
-  /** Null if the file is in another project or at another address. */
-  ci_config_path: string | null
-  merge_trains: boolean
-  needs_pipeline: boolean
-  needs_status_checks: boolean
-}
-
-const CONFIG_PATH = '.gitlab-ci.yml'
-
-export function parseProjectSettings(value: unknown): ProjectSettings {
-  const settings = readAs(Settings, value)
-  const path = textOrNull(settings.ci_config_path) ?? CONFIG_PATH
-  return {
-    ci_config_path: /[@:]/.test(path) ? null : path,
-    merge_trains: settings.merge_trains_enabled ?? false,
-    needs_pipeline: settings.only_allow_merge_if_pipeline_succeeds ?? false,
-    needs_status_checks: settings.only_allow_merge_if_all_status_checks_passed ?? false,
   }
 }

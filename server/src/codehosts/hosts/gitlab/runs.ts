@@ -5,14 +5,24 @@ import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '.
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
 import { restPath } from '../../kit/rest-client.ts'
 import { Account, accountOf, projectPath, type Session } from './client.ts'
-import { type Job, jobOf, parseFailureReason, parseJob, readJobLog, readWorkflow } from './jobs.ts'
+import {
+  isOpen,
+  type Job,
+  jobOf,
+  jobStatus,
+  parseFailureReason,
+  parseJob,
+  readJobLog,
+  readWorkflow,
+  statusOf,
+} from './jobs.ts'
 
-type PipelineReads = Pick<
+type RunReads = Pick<
   HostReader,
   'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations' | 'readJobLog' | 'readWorkflow'
 >
 
-export function pipelineReads(session: Session): PipelineReads {
+export function runReads(session: Session): RunReads {
   const { api } = session
   return {
     listRuns: (repository, options) => listRuns(session, repository, options),
@@ -104,6 +114,7 @@ const Pipeline = Type.Object({
   started_at: Maybe(Timestamp),
   finished_at: Maybe(Timestamp),
 })
+
 export type Pipeline = Static<typeof Pipeline>
 
 export function parsePipeline(value: unknown): Pipeline {
@@ -263,51 +274,6 @@ export function endOf(jobs: readonly Job[]): Date | null {
     .filter((job) => !isOpen(jobStatus(job)))
     .flatMap(({ finished_at: at }) => (at ? Date.parse(at) : []))
   return ends.length === 0 ? null : new Date(Math.max(...ends))
-}
-
-/** How GitLab's statuses of pipelines and jobs appear in the seven statuses (providers.md §3). */
-const STATUSES: Readonly<Record<string, HostRunStatus>> = {
-  created: 'queued',
-  waiting_for_resource: 'queued',
-  waiting_for_callback: 'queued',
-  preparing: 'queued',
-  pending: 'queued',
-  scheduled: 'queued',
-  manual: 'queued',
-  running: 'in_progress',
-  canceling: 'in_progress',
-  success: 'success',
-  failed: 'failure',
-  canceled: 'cancelled',
-  skipped: 'skipped',
-}
-
-/** A status that we do not know is not a success. */
-export function statusOf(status: string): HostRunStatus {
-  return STATUSES[status] ?? 'failure'
-}
-
-export function isOpen(status: HostRunStatus): boolean {
-  return status === 'queued' || status === 'in_progress'
-}
-
-const TIMEOUTS = [
-  'job_execution_timeout',
-  'stuck_or_timeout_failure',
-  'stuck_pending_timeout',
-  'job_execution_server_timeout',
-]
-
-type JobWords = { status: string; failure_reason?: string | null; pipeline?: { status?: string | null } | null }
-
-/**
- * The status of a job. A manual job that nobody started is skipped once its pipeline has ended.
- */
-export function jobStatus({ status, failure_reason: reason, pipeline }: JobWords): HostRunStatus {
-  const word = statusOf(status)
-  if (status === 'failed' && TIMEOUTS.includes(reason ?? '')) return 'timed_out'
-  const hasEnded = pipeline?.status ? !isOpen(statusOf(pipeline.status)) : false
-  return status === 'manual' && hasEnded ? 'skipped' : word
 }
 
 /** The sources of pipelines. Merge trains have the source `merge_request_event`, too. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { signingToken, verifyDelivery } from './webhook.ts'
+import { signingToken, verify } from './webhook.ts'
 
 const TARGET = { installation_id: '7', secret: 'a secret' }
 const BODY = Buffer.from('{"object_kind":"push"}')
@@ -20,25 +20,25 @@ test('signing tokens have the form of Standard Webhooks, with 32 bytes', () => {
 })
 
 test('a token proves a delivery without a signature', async () => {
-  assert.equal(await verifyDelivery(BODY, { 'x-gitlab-token': TARGET.secret }, TARGET), true)
+  assert.equal(await verify(BODY, { 'x-gitlab-token': TARGET.secret }, TARGET), true)
   for (const headers of [{}, { 'x-gitlab-token': '' }, { 'x-gitlab-token': 'another' }])
-    assert.equal(await verifyDelivery(BODY, headers, TARGET), false)
-  assert.equal(await verifyDelivery(BODY, { 'x-gitlab-token': TARGET.secret }, null), false)
-  assert.equal(await verifyDelivery(BODY, { 'x-gitlab-token': '' }, { ...TARGET, secret: '' }), false)
+    assert.equal(await verify(BODY, headers, TARGET), false)
+  assert.equal(await verify(BODY, { 'x-gitlab-token': TARGET.secret }, null), false)
+  assert.equal(await verify(BODY, { 'x-gitlab-token': '' }, { ...TARGET, secret: '' }), false)
 })
 
 test('a signature covers the id, the time and the bytes of the body', async () => {
   const headers = signed(BODY)
-  assert.equal(await verifyDelivery(BODY, headers, TARGET), true)
-  assert.equal(await verifyDelivery(Buffer.concat([BODY, Buffer.from(' ')]), headers, TARGET), false)
+  assert.equal(await verify(BODY, headers, TARGET), true)
+  assert.equal(await verify(Buffer.concat([BODY, Buffer.from(' ')]), headers, TARGET), false)
   for (const name of Object.keys(headers))
-    assert.equal(await verifyDelivery(BODY, { ...headers, [name]: 'x' }, TARGET), false, name)
+    assert.equal(await verify(BODY, { ...headers, [name]: 'x' }, TARGET), false, name)
   const several = `v1,AAAA ${headers['webhook-signature']}`
-  assert.equal(await verifyDelivery(BODY, { ...headers, 'webhook-signature': several }, TARGET), true)
-  assert.equal(await verifyDelivery(BODY, signed(BODY, 'another'), TARGET), false)
+  assert.equal(await verify(BODY, { ...headers, 'webhook-signature': several }, TARGET), true)
+  assert.equal(await verify(BODY, signed(BODY, 'another'), TARGET), false)
 })
 
 test('a wrong signature is not replaced by a token', async () => {
   const headers = { ...signed(BODY, 'another'), 'x-gitlab-token': TARGET.secret }
-  assert.equal(await verifyDelivery(BODY, headers, TARGET), false)
+  assert.equal(await verify(BODY, headers, TARGET), false)
 })

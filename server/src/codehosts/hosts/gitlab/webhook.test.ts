@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDeliveryHead } from './webhook.ts'
+import { readHead } from './webhook.ts'
 
 const TARGET = { installation_id: '7', secret: 'a secret' }
 const head = (payload: unknown, headers = {}) =>
-  readDeliveryHead(Buffer.from(JSON.stringify(payload)), { 'idempotency-key': 'key-1', ...headers }, TARGET)
+  readHead(Buffer.from(JSON.stringify(payload)), { 'idempotency-key': 'key-1', ...headers }, TARGET)
 
 test('all tries of a delivery have the id of its idempotency key', () => {
   const found = head({ object_kind: 'push', project_id: 3 })
@@ -59,4 +59,4 @@ test('variables of pipelines and code with secrets are not stored', () => {
 
 for (const body of ['', '{', '[]', '{"object_kind": 3}', '{"object_kind": "a b"}', '{}', '\xff'])
   test(`the body ${JSON.stringify(body)} has no head`, () =>
-    assert.equal(readDeliveryHead(Buffer.from(body, 'latin1'), {}, TARGET), null))
+    assert.equal(readHead(Buffer.from(body, 'latin1'), {}, TARGET), null))

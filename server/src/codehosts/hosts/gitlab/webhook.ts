@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer'
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { MINUTE_MS } from '../../../platform/clock.ts'
 import {
@@ -9,9 +8,11 @@ import {
   type HostWebhooks,
   type WebhookTarget,
 } from '../../code-host.ts'
+import { at, isDeliveryId, isEventName, lane, parseBody } from '../../kit/delivery-head.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { Remembered } from '../../kit/remembered.ts'
 import { restPath } from '../../kit/rest-client.ts'
+import { isSameText } from '../../kit/signatures.ts'
 import { type GitlabApi, projectPath, type Session } from './client.ts'
 
 /** The form of GitLab's signing tokens: 32 bytes. */
@@ -31,37 +32,28 @@ export function signingToken(secret: string): string {
  * `X-Gitlab-Token`, in constant time. A webhook that signs has no token, so a signature cannot be
  * left out. The age of a signature is not limited: a repeated delivery has no effect.
  */
-export const verifyDelivery: HostWebhooks['verify'] = async (body, headers, target) => {
+export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
   if (target === null || target.secret === '') return false
   const { 'webhook-signature': signatures, 'x-gitlab-token': token } = headers
-  if (typeof signatures !== 'string') return isSame(String(token ?? ''), target.secret)
+  if (typeof signatures !== 'string') return isSameText(String(token ?? ''), target.secret)
   const { 'webhook-id': id, 'webhook-timestamp': time } = headers
   const signed = createHmac('sha256', signingKey(target.secret)).update(`${id}.${time}.`).update(body)
   const expected = `v1,${signed.digest('base64')}`
   return signatures
     .split(' ')
-    .map((given) => isSame(given, expected))
+    .map((given) => isSameText(given, expected))
     .includes(true)
 }
-
-/** Values of different lengths are compared by their digests, so that the time says nothing. */
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [given, expected].map((text) => createHmac('sha256', 'compare').update(text).digest())
-  return timingSafeEqual(one as Buffer, other as Buffer)
-}
-
-const DELIVERY_ID = /^[\x21-\x7e]{1,100}$/
-const NAME = /^[\w.-]{1,100}$/
 
 /**
  * Null if the body is not JSON or does not name its event. `Idempotency-Key` (GitLab 17.4 and
  * later) is the same in all tries of a delivery; before it, the id is made from the body.
  */
-export const readDeliveryHead: HostWebhooks['readHead'] = (body, { 'idempotency-key': key }, target) => {
-  const payload = parseJson(isUtf8(body) ? body.toString() : '')
+export const readHead: HostWebhooks['readHead'] = (body, { 'idempotency-key': key }, target) => {
+  const payload = parseBody(body)
   const event = at(payload, 'object_kind') ?? at(payload, 'event_name')
-  if (typeof event !== 'string' || !NAME.test(event)) return null
-  const id = typeof key === 'string' && DELIVERY_ID.test(key) ? key : hashOf(body)
+  if (!isEventName(event)) return null
+  const id = isDeliveryId(key) ? key : hashOf(body)
   return {
     id,
     event,
@@ -69,14 +61,6 @@ export const readDeliveryHead: HostWebhooks['readHead'] = (body, { 'idempotency-
     installation_id: target?.installation_id ?? null,
     lane: laneOf(event, payload) ?? `delivery:${id}`,
     payload: JSON.stringify(payload, withoutSecrets),
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -94,37 +78,28 @@ function withoutSecrets(name: string, value: unknown): unknown {
 function actionOf(payload: unknown): DeliveryHead['action'] {
   const attributes = at(payload, 'object_attributes')
   const named = [at(attributes, 'action'), at(payload, 'build_status'), at(payload, 'status'), at(attributes, 'status')]
-  const action = named.find((name) => typeof name === 'string' && NAME.test(name))
-  return typeof action === 'string' ? action : null
+  return named.find(isEventName) ?? null
 }
 
 /** The object that a delivery is about; null if the payload does not name one. */
 function laneOf(event: string, payload: unknown): string | null {
   const attributes = at(payload, 'object_attributes')
-  const project = idOf(at(at(payload, 'project'), 'id')) ?? idOf(at(payload, 'project_id'))
+  const project = idOf(at(payload, 'project', 'id')) ?? idOf(at(payload, 'project_id'))
   const own: Readonly<Record<string, string | null>> = {
     pipeline: lane('run', idOf(at(attributes, 'id'))),
     build: lane('run', idOf(at(payload, 'pipeline_id'))),
     deployment: lane('deployment', idOf(at(payload, 'deployment_id'))),
     merge_request: lane('pull', project, idOf(at(attributes, 'iid'))),
-    note: lane('pull', project, idOf(at(at(payload, 'merge_request'), 'iid'))),
+    note: lane('pull', project, idOf(at(payload, 'merge_request', 'iid'))),
   }
   return own[event] ?? lane('repository', project)
-}
-
-function lane(object: string, ...ids: (string | null)[]): string | null {
-  return ids.includes(null) ? null : [object, ...ids].join(':')
 }
 
 function idOf(value: unknown): string | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : null
 }
 
-function at(object: unknown, name: string): unknown {
-  return typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[name] : undefined
-}
-
-type Webhooks = Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'>
+type WebhookActions = Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'>
 
 const CHECKED_MS = 10 * MINUTE_MS
 const PROJECT_PAGES_MAX = 50
@@ -133,7 +108,7 @@ const PROJECT_PAGES_MAX = 50
  * One webhook of the group covers its projects, where the edition has that and the token is an
  * owner's; else each project has one.
  */
-export function webhooks(session: Session): Webhooks {
+export function webhookActions(session: Session): WebhookActions {
   const { api, clock } = session
   const targets = new Map<string, WebhookTarget>()
   const target = (key: string) => targets.get(key) as WebhookTarget
@@ -216,7 +191,7 @@ const UNWANTED = [
  * Everything that a webhook of ours has. GitLab shows neither its secrets nor whether they are
  * right, so they are always sent.
  */
-export function hookSettings({ address, secret }: WebhookTarget): Record<string, unknown> {
+function hookSettings({ address, secret }: WebhookTarget): Record<string, unknown> {
   const events = [...WANTED.map((event) => [event, true]), ...UNWANTED.map((event) => [event, false])]
   return {
     url: address,

@@ -1,4 +1,4 @@
-import type { SetupOptions } from './app.store.ts'
+import type { AppSetupOptions } from '../../../code-host.ts'
 
 /** Where GitHub sends events, and where it sends the browser after it has created the App. */
 const WEBHOOK_PATH = '/webhooks/github'
@@ -46,7 +46,7 @@ const EVENTS = [
 ]
 
 /** The App as GitHub creates it ("Registering a GitHub App from a manifest"). */
-export function appManifest(baseUrl: string, options: SetupOptions) {
+export function appManifest(baseUrl: string, options: AppSetupOptions) {
   const access = options.read_only_alerts ? 'read' : 'write'
   return {
     name: `Shiplock ${new URL(baseUrl).hostname}`.slice(0, NAME_CHARS_MAX).trim(),

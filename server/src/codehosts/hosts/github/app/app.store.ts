@@ -1,4 +1,5 @@
 import type { Db } from '../../../../platform/db/sql.ts'
+import type { AppSetupOptions } from '../../../code-host.ts'
 
 /** An App that the manifest flow created. `sealed` contains its secrets. */
 export type StoredApp = {
@@ -31,18 +32,7 @@ export async function replaceApp(db: Db, app: StoredApp, now: Date): Promise<voi
       created_at = excluded.created_at`
 }
 
-/** What the person who starts a manifest flow chooses. */
-export type SetupOptions = {
-  /** The organization that will own the App; null for the account of the person. */
-  organization: string | null
-  read_only_alerts: boolean
-  /** True if other accounts may install the App too. */
-  public: boolean
-  /** The slug of the organization whose person continues in the console. Null: the command line. */
-  org: string | null
-}
-
-type NewSetup = { state_sha256: Buffer; options: SetupOptions; created_at: Date; expires_at: Date }
+type NewSetup = { state_sha256: Buffer; options: AppSetupOptions; created_at: Date; expires_at: Date }
 
 /** Stores a setup and deletes the expired ones. */
 export async function insertSetup(db: Db, setup: NewSetup): Promise<void> {
@@ -55,8 +45,8 @@ export async function insertSetup(db: Db, setup: NewSetup): Promise<void> {
 }
 
 /** Finds a setup that is neither used nor expired. */
-export async function findOpenSetup(db: Db, stateSha256: Buffer, now: Date): Promise<SetupOptions | null> {
-  const [row] = await db<{ options: SetupOptions }[]>`
+export async function findOpenSetup(db: Db, stateSha256: Buffer, now: Date): Promise<AppSetupOptions | null> {
+  const [row] = await db<{ options: AppSetupOptions }[]>`
     select options
     from codehost_app_setups
     where state_sha256 = ${stateSha256}
@@ -66,8 +56,8 @@ export async function findOpenSetup(db: Db, stateSha256: Buffer, now: Date): Pro
 }
 
 /** Marks a setup as used. Of several callers at the same time, one gets its options. */
-export async function claimSetup(db: Db, stateSha256: Buffer, now: Date): Promise<SetupOptions | null> {
-  const [row] = await db<{ options: SetupOptions }[]>`
+export async function claimSetup(db: Db, stateSha256: Buffer, now: Date): Promise<AppSetupOptions | null> {
+  const [row] = await db<{ options: AppSetupOptions }[]>`
     update codehost_app_setups
     set used_at = ${now}
     where state_sha256 = ${stateSha256}

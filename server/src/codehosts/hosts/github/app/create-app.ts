@@ -1,51 +1,25 @@
-import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { MINUTE_MS } from '../../../../platform/clock.ts'
-import { randomBase62 } from '../../../../platform/crypto/checked-token.ts'
-import type { Db } from '../../../../platform/db/sql.ts'
 import { ApiError } from '../../../../platform/http/errors.ts'
 import type { Services } from '../../../../services.ts'
-import { claimSetup, findOpenSetup, insertSetup, releaseSetup, type SetupOptions } from './app.store.ts'
-import type { NewApp } from './app-credentials.ts'
-import { appManifest, newAppUrl, SETUP_PATH } from './app-manifest.ts'
+import { claimSetup, findOpenSetup, releaseSetup } from './app.store.ts'
+import { appManifest, newAppUrl } from './app-manifest.ts'
+import type { GithubApp, NewApp } from './github-app.ts'
+import { hashState } from './start-setup.ts'
 
-const STATE_CHARS = 43
-const SETUP_MS = 60 * MINUTE_MS
 const EXCHANGE_MS_MAX = 10_000
 const ANSWER_CHARS_MAX = 1_000_000
-/** The form of logins of organizations. */
-const LOGIN = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?$/
 const CODE = /^[A-Za-z0-9_-]{1,200}$/
-
-/**
- * Starts a manifest flow. Returns the address of our server that begins it, which works once and
- * for an hour. Throws 400 for an invalid login, and 409 if the environment names an App.
- */
-export async function startSetup(
-  { config, sql, clock }: Pick<Services, 'config' | 'clock'> & { sql: Db },
-  options: SetupOptions,
-) {
-  if (config.github) {
-    const message =
-      'SHIPLOCK_GITHUB_APP_ID names the App, and takes precedence. Remove the setting to create another App.'
-    throw new ApiError(409, 'already_configured', message)
-  }
-  if (options.organization !== null && !LOGIN.test(options.organization))
-    throw new ApiError(400, 'invalid_request', 'The organization must be the login of an organization on GitHub')
-  const state = randomBase62(STATE_CHARS)
-  const now = clock.now()
-  const expires_at = new Date(now.getTime() + SETUP_MS)
-  await insertSetup(sql, { state_sha256: hash(state), options, created_at: now, expires_at })
-  return { url: `${config.baseUrl}${SETUP_PATH}?state=${state}`, expires_at }
-}
 
 /** The form that creates the App at GitHub. Throws 404 for a wrong, used or expired state. */
 export async function readSetup({ config, sql, clock }: Services, state: string) {
-  const options = await findOpenSetup(sql, hash(state), clock.now())
+  const options = await findOpenSetup(sql, hashState(state), clock.now())
   if (!options) throw unknownState()
   const manifest = appManifest(config.baseUrl, options)
-  return { action: newAppUrl(config.githubApiUrl, options.organization, state), manifest: JSON.stringify(manifest) }
+  return {
+    action: newAppUrl(config.codeHosts.github.url, options.organization, state),
+    manifest: JSON.stringify(manifest),
+  }
 }
 
 /**
@@ -54,14 +28,14 @@ export async function readSetup({ config, sql, clock }: Services, state: string)
  * reached: then the same address can be opened again.
  */
 export async function completeSetup(services: Services, state: string, code: string) {
-  const { config, sql, clock, log, githubCredentials } = services
+  const { config, sql, clock, log, hostApps } = services
   if (!CODE.test(code)) throw new ApiError(400, 'invalid_request', 'The code of GitHub is missing or not valid.')
-  const stateSha256 = hash(state)
+  const stateSha256 = hashState(state)
   const options = await claimSetup(sql, stateSha256, clock.now())
   if (options === null) throw unknownState()
   try {
-    const app = await exchange(config.githubApiUrl, code)
-    await githubCredentials.store(app)
+    const app = await exchange(config.codeHosts.github.url, code)
+    await (hostApps.get('github') as GithubApp).store(app)
     const { app_id, slug, html_url } = app
     log.info({ app_id, slug }, 'The GitHub App was created')
     // Setups that were stored before an update have no organization.
@@ -115,10 +89,6 @@ function parseJson(text: string): unknown {
   } catch {
     return null
   }
-}
-
-function hash(state: string): Buffer {
-  return createHash('sha256').update(state).digest()
 }
 
 function unknownState(): ApiError {

@@ -2,10 +2,12 @@ import type { KeyObject } from 'node:crypto'
 import type { Config } from '../../../../config.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { openSealedText, sealText } from '../../../../platform/crypto/sealed-text.ts'
-import type { Sql } from '../../../../platform/db/sql.ts'
+import type { Db, Sql } from '../../../../platform/db/sql.ts'
 import { ApiError } from '../../../../platform/http/errors.ts'
-import type { AppCredentials } from '../credentials.ts'
+import type { AppCredentials, AppSetupOptions, DescribedApp, HostApp } from '../../../code-host.ts'
 import { findApp, replaceApp, type StoredApp } from './app.store.ts'
+import { installUrl } from './app-manifest.ts'
+import { startSetup } from './start-setup.ts'
 
 /** The secrets of an App, as they are sealed. */
 type AppSecrets = { private_key: string; webhook_secret: string }
@@ -19,10 +21,10 @@ const CACHED_MS = 5_000
 const ABSENCE_CACHED_MS = 1_000
 
 /**
- * The credentials of our App: those of the environment, otherwise those that the manifest flow
- * stored in the database.
+ * Our App at GitHub. Its credentials are those of the environment, otherwise those that the
+ * manifest flow stored in the database.
  */
-export class AppCredentialsSource {
+export class GithubApp implements HostApp {
   readonly #options: AppCredentialsOptions
   #cached: { credentials: AppCredentials | null; until: number } | null = null
 
@@ -33,7 +35,7 @@ export class AppCredentialsSource {
   /** Null while no credentials are configured. Throws `SealError` if the secret key has changed. */
   async read(): Promise<AppCredentials | null> {
     const { config, clock } = this.#options
-    if (config.github) return fromEnvironment(config.github)
+    if (config.hostApps.github) return fromEnvironment(config.hostApps.github)
     const now = clock.now().getTime()
     if (this.#cached && now < this.#cached.until) return this.#cached.credentials
     const credentials = await this.#readStored()
@@ -59,9 +61,21 @@ export class AppCredentialsSource {
     this.#cached = null
   }
 
+  async describe(org: string): Promise<DescribedApp> {
+    const { config, sql } = this.#options
+    if (config.hostApps.github) return { source: 'environment', slug: null, install_url: null }
+    const app = await findApp(sql, config.codeHosts.github.url)
+    if (app === null) return { source: null, slug: null, install_url: null }
+    return { source: 'setup', slug: app.slug, install_url: installUrl(app, org) }
+  }
+
+  startSetup(db: Db, options: AppSetupOptions): Promise<{ url: string; expires_at: Date }> {
+    return startSetup({ ...this.#options, sql: db }, options)
+  }
+
   async #readStored(): Promise<AppCredentials | null> {
     const { config, sql, sealingKey } = this.#options
-    const app = await findApp(sql, config.githubApiUrl)
+    const app = await findApp(sql, config.codeHosts.github.url)
     if (!app) return null
     const secrets: AppSecrets = JSON.parse(openSealedText(sealingKey, labelOf(app.api_url), app.sealed))
     const { app_id, api_url } = app
@@ -69,7 +83,12 @@ export class AppCredentialsSource {
   }
 }
 
-function fromEnvironment({ appId, privateKey, webhookSecrets, apiUrl }: NonNullable<Config['github']>): AppCredentials {
+function fromEnvironment({
+  appId,
+  privateKey,
+  webhookSecrets,
+  apiUrl,
+}: NonNullable<Config['hostApps']['github']>): AppCredentials {
   return { app_id: appId, private_key: privateKey, webhook_secrets: webhookSecrets, api_url: apiUrl }
 }
 

@@ -137,7 +137,7 @@ const PullRequest = Type.Object({
   updated_on: Timestamp,
 })
 
-/** Pull requests name commits by the first characters of their hashes: this gives the whole ones. */
+/** Pull requests name commits by the first characters of hashes: this gives the whole ones. */
 type WholeHash = (hash: string) => string
 
 /** Declined and superseded pull requests are closed. */

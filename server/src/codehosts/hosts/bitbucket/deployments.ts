@@ -175,7 +175,7 @@ function parseState(state: DeploymentObject['state']): HostDeploymentState | nul
 
 const TYPE_PREFIX = /^deployment_state_(?:completed_(?:status_)?(?=.))?/
 
-/** The name of a state or result in lower case. Objects can have it only as the end of their type. */
+/** The name of a state or result in lower case. Some objects have it only in their type. */
 function parseWord(named: Static<typeof Word> | undefined): string | null {
   return (named?.name || named?.type?.replace(TYPE_PREFIX, ''))?.toLowerCase() || null
 }

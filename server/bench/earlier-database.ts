@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { migrate } from '../src/platform/db/migrations/migrate.ts'
@@ -7,9 +7,6 @@ import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import type { Setting } from './setting.ts'
 import { storeFindings } from './stored-findings.ts'
 import { createOrganization, LARGE } from './stored-organizations.ts'
-
-/** The next migration rewrites the findings. */
-export const LATEST_BLOCKING = '0052'
 
 /** Three connections: the migration, a reader and a writer. */
 const CONNECTIONS = 3
@@ -26,7 +23,7 @@ export async function withEarlierDatabase<Result>(
   const migrations = await copyMigrations(directory, last)
   await admin.unsafe(`create database ${name} template template0`)
   try {
-    await withDatabase(admin, name, (sql) => fill(sql, migrations, last))
+    await withDatabase(admin, name, (sql) => fill(sql, migrations))
     return await use((measure) => withCopy(admin, name, measure))
   } finally {
     await admin.unsafe(`drop database ${name}`)
@@ -36,22 +33,17 @@ export async function withEarlierDatabase<Result>(
 
 async function copyMigrations(directory: string, last: string): Promise<string> {
   const target = await mkdtemp(`${directory}-migrations-`)
-  await mkdir(join(target, 'earlier'))
   for (const name of await readdir(MIGRATIONS))
     if (name.endsWith('.sql') && name.slice(0, last.length) <= last)
       await copyFile(new URL(name, MIGRATIONS), join(target, name))
   return target
 }
 
-async function fill(sql: Sql, migrations: string, last: string): Promise<void> {
+async function fill(sql: Sql, migrations: string): Promise<void> {
   await migrate(sql, { directory: pathToFileURL(`${migrations}/`) })
   const { id } = await createOrganization(sql, 'large')
-  // Before 0053, what reports state had the column's shorter name.
-  const isRenamed = last <= LATEST_BLOCKING
-  if (isRenamed) await sql`alter table findings rename column state to reported_state`
   await storeFindings(sql, id, LARGE, (done) => process.stderr.write(`\r  ${done} of ${LARGE} findings stored`))
   process.stderr.write('\n')
-  if (isRenamed) await sql`alter table findings rename column reported_state to state`
 }
 
 async function withCopy<Result>(admin: Sql, name: string, use: (sql: Sql) => Promise<Result>): Promise<Result> {

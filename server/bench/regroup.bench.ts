@@ -1,7 +1,7 @@
 import { readConfig } from '../src/config.ts'
-import { openServices } from '../src/start/open-services.ts'
 import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../src/security/issues/regroup/regroup-organization.ts'
 import type { Services } from '../src/services.ts'
+import { openServices } from '../src/start/open-services.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import { importReport } from './import-report.ts'
 import { sarifReport } from './sarif-report.ts'

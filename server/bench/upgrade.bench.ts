@@ -2,17 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { migrate } from '../src/platform/db/migrations/migrate.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 import type { Benchmark, Round } from './benchmark.ts'
-import { LATEST_BLOCKING, withEarlierDatabase } from './earlier-database.ts'
+import { withEarlierDatabase } from './earlier-database.ts'
 import type { Setting } from './setting.ts'
 
 const PAUSE_MS = 5
 const QUIET_MS = 10_000
 
-/** The schemas that are upgraded: that of before the first online migration, and an older one. */
-const SCHEMAS = [
-  { last: '0076', about: 'the first schema whose upgrade blocks nobody' },
-  { last: LATEST_BLOCKING, about: 'an upgrade that rewrites the findings and blocks' },
-] as const
+/** The schemas that are upgraded. */
+const SCHEMAS = [{ last: '0001', about: 'the schema of the first release' }] as const
 
 /** `migrate` with 1,000,000 findings, while a process reads and another one writes them. */
 export const upgrades: Benchmark<Setting>[] = SCHEMAS.flatMap(({ last, about }): Benchmark<Setting>[] => [

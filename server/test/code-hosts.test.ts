@@ -54,6 +54,7 @@ const NAMING: Readonly<Record<string, string>> = {
   'codehosts/setup/code-host-setup.routes.ts': 'descriptions',
   'compliance/input/policy-input.schema.ts': 'descriptions',
   'deployments/deployment.schema.ts': 'descriptions',
+  'errors/codehosts.ts': 'descriptions',
   'provenance/changes/change.schema.ts': 'descriptions',
   'provenance/changes/change-record.schema.ts': 'descriptions',
 }

@@ -1,8 +1,10 @@
 import { type Author, OPERATOR } from '../audit/audit.store.ts'
+import { insufficientPermission } from '../errors/organizations.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { DURATION_DAYS_MAX } from '../platform/duration.ts'
-import { ApiError, invalidField } from '../platform/http/errors.ts'
+import type { ApiError } from '../platform/http/api-error.ts'
+import { invalidField } from '../platform/http/errors.ts'
 import { PERMISSIONS, type Permission } from './roles/permission.ts'
 import type { Scope } from './scopes.ts'
 
@@ -45,12 +47,12 @@ export async function refuseForeignScopes(tx: Tx, grantor: Grantor, scopes: read
   if (refused === undefined) return
   const requiredPermission = SCOPE_PERMISSIONS[refused]
   const message = `To give the scope ${refused}, your role needs the permission ${requiredPermission}.`
-  throw new ApiError(403, 'insufficient_permission', message, { requiredPermission, scope: refused })
+  throw insufficientPermission(message, { requiredPermission, scope: refused })
 }
 
 function noManager(): ApiError {
   const message = `Your role does not have the permission ${MANAGES_CREDENTIALS}.`
-  return new ApiError(403, 'insufficient_permission', message, { requiredPermission: MANAGES_CREDENTIALS })
+  return insufficientPermission(message, { requiredPermission: MANAGES_CREDENTIALS })
 }
 
 /** The creator of a credential as it is stored. */

@@ -1,4 +1,5 @@
-import { ApiError } from '../platform/http/errors.ts'
+import type { ApiError } from '../platform/http/api-error.ts'
+import { invalidRequest } from '../platform/http/errors.ts'
 
 /** All scopes of API keys (specification, "Authentication" 3). */
 export const SCOPES = [
@@ -31,5 +32,5 @@ export function requireScopes(names: readonly string[]): Scope[] {
 }
 
 function invalid(problem: string): ApiError {
-  return new ApiError(400, 'invalid_request', `${problem}; the scopes are ${SCOPES.join(', ')}`)
+  return invalidRequest(`${problem}; the scopes are ${SCOPES.join(', ')}`)
 }

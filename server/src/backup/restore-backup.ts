@@ -10,7 +10,7 @@ import {
   type StoredTable,
   setSequence,
 } from '../platform/db/stored-tables.ts'
-import { ApiError } from '../platform/http/errors.ts'
+import { ApiError } from '../platform/http/api-error.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import type { Closing, ObjectFacts, Opening } from './manifest.ts'
 import type { OpenBackup } from './open-backup.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../platform/http/errors.ts'
+import { ApiError } from '../platform/http/api-error.ts'
 
 /** Error codes of sockets and of postgres.js which mean that the database is unreachable. */
 const UNREACHABLE = [

@@ -1,5 +1,5 @@
 import { ConfigError, readConfig } from '../config.ts'
-import { ApiError } from '../platform/http/errors.ts'
+import { ApiError } from '../platform/http/api-error.ts'
 import { PROGRAM } from '../start/program.ts'
 import { type AnyCommand, type Output, UsageError } from './command.ts'
 import { COMMANDS, findName } from './commands.ts'

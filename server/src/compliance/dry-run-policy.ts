@@ -1,4 +1,5 @@
-import { ApiError } from '../platform/http/errors.ts'
+import type { ApiError } from '../platform/http/api-error.ts'
+import { limitReached } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { evaluatePolicy } from './engines/evaluate-policy.ts'
 import type { PolicyInput } from './input/policy-input.schema.ts'
@@ -60,5 +61,5 @@ async function evaluateSubjects<Shown>(
 
 function alreadyRunning(): ApiError {
   const message = 'Another dry run of the organization is running. Try again when it has ended.'
-  return new ApiError(429, 'rate_limited', message, { limit: 1, resetAt: null }).retryAfter(RETRY_SECONDS)
+  return limitReached(message, { limit: 1, resetAt: null }).retryAfter(RETRY_SECONDS)
 }

@@ -73,7 +73,9 @@ function missingPolicy(name: string): PolicyVerdict {
 export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: Date): Promise<PolicyInput> {
   const { org_id, deployment_id: id, run_id, attempt, repository, branch, commit_sha } = deployment
   const subject = {
-    ...{ org_id, repository, branch },
+    org_id,
+    repository,
+    branch,
     run: run_id === null ? null : { id: run_id, attempt },
     deployment: { id, branch, commit_sha, attempt },
     environment: { ...plainEnvironment(deployment.environment), ...deployment.protection },

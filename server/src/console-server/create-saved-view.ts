@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
+import { nameTaken, tooManySavedViews } from '../errors/organizations.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { type NewSavedView, SAVED_VIEWS_MAX } from './saved-view.schema.ts'
@@ -13,8 +13,7 @@ export async function createSavedView({ sql, clock }: Services, owner: Owner, vi
   const stored = { id: newUuid(now), ...view, created_at: now }
   await sql.begin(async (tx) => {
     await refuseTooMany(tx, owner)
-    if (!(await insertSavedView(tx, owner, stored)))
-      throw new ApiError(409, 'name_taken', 'You have a saved view with this name.')
+    if (!(await insertSavedView(tx, owner, stored))) throw nameTaken('You have a saved view with this name.')
   })
   return stored
 }
@@ -23,5 +22,5 @@ export async function createSavedView({ sql, clock }: Services, owner: Owner, vi
 async function refuseTooMany(tx: Tx, owner: Owner): Promise<void> {
   await lockName(tx, `saved views of ${owner.userId} in ${owner.orgId}`)
   if ((await countSavedViews(tx, owner)) < SAVED_VIEWS_MAX) return
-  throw new ApiError(409, 'too_many_saved_views', `You have ${SAVED_VIEWS_MAX} saved views. Delete one first.`)
+  throw tooManySavedViews(SAVED_VIEWS_MAX)
 }

@@ -49,7 +49,8 @@ export async function furnish({ apply, ...bare }: Bare): Promise<Demo> {
   const repositories = HOSTED.map(({ name }, index) => toHostRepository(name, index, clock.now()))
   const demo: Demo = {
     ...bare,
-    ...{ organization, source },
+    organization,
+    source,
     repositories: new Map(
       HOSTED.map(({ name }, index) => [name, repositories[index] as (typeof repositories)[number]]),
     ),

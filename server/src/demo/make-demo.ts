@@ -53,7 +53,12 @@ export async function makeDemo(services: Services, background: Background, progr
     const host = new DemoHost()
     const own: Services = { ...services, sql, clock, codeHosts: new Map([['github', host]]) }
     const demo = await furnish({
-      ...{ services: own, clock, now, host, random: new SeededRandom(SEED), intake: openRunIntake(sql) },
+      services: own,
+      clock,
+      now,
+      host,
+      random: new SeededRandom(SEED),
+      intake: openRunIntake(sql),
       ...settleWith(own, background),
     })
     await tellAll(demo, progress)

@@ -7,10 +7,22 @@ const AT = new Date('2026-03-01T10:00:00.000Z')
 /** A successful deployment that our rule approved, without policies. */
 function deployment(fields: Partial<PromotedDeployment> = {}): PromotedDeployment {
   return {
-    ...{ org_id: 'o', id: 'd', provider: 'github', repository_id: '1', address: 'github.com/acme/api' },
-    ...{ environment: 'production', branch: 'main', commit_sha: 'a'.repeat(40) },
-    ...{ status: 'success', run_status: 'success', custom_rule_state: 'approved', succeeded_at: AT, created_at: AT },
-    ...{ bypass: null, override: null, policy_evaluation: null },
+    org_id: 'o',
+    id: 'd',
+    provider: 'github',
+    repository_id: '1',
+    address: 'github.com/acme/api',
+    environment: 'production',
+    branch: 'main',
+    commit_sha: 'a'.repeat(40),
+    status: 'success',
+    run_status: 'success',
+    custom_rule_state: 'approved',
+    succeeded_at: AT,
+    created_at: AT,
+    bypass: null,
+    override: null,
+    policy_evaluation: null,
     ...fields,
   }
 }

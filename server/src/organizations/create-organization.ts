@@ -1,7 +1,8 @@
+import { slugTaken } from '../errors/commands.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { isDisplayName } from '../platform/display-name.ts'
-import { ApiError } from '../platform/http/errors.ts'
+import { invalidRequest } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
@@ -25,7 +26,7 @@ export async function createOrganization(
   const plan = requireKnownPlan(plans, input.plan ?? DEFAULT_PLAN)
   const organization = await insertOrganization(sql, { id: newUuid(now), slug, name, plan }, now)
   if (organization) return organization
-  throw new ApiError(409, 'slug_taken', `Organization "${slug}" already exists`)
+  throw slugTaken(slug)
 }
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -38,16 +39,14 @@ export function isSlug(text: string): boolean {
 /** Validates the short name that commands use. Throws 400. */
 function requireSlug(slug: string): string {
   if (isSlug(slug)) return slug
-  throw invalid('A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen')
+  throw invalidRequest(
+    'A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen',
+  )
 }
 
 /** Trims and validates the display name. Throws 400. */
 export function requireName(name: string): string {
   const trimmed = name.trim()
   if (isDisplayName(trimmed, NAME_CHARS_MAX)) return trimmed
-  throw invalid(`A name must have 1 to ${NAME_CHARS_MAX} characters, and no control characters`)
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError(400, 'invalid_request', message)
+  throw invalidRequest(`A name must have 1 to ${NAME_CHARS_MAX} characters, and no control characters`)
 }

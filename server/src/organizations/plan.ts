@@ -1,5 +1,5 @@
 import { DAY_MS } from '../platform/clock.ts'
-import { ApiError } from '../platform/http/errors.ts'
+import { invalidRequest } from '../platform/http/errors.ts'
 
 export const PLAN_FEATURES = ['api_access', 'security_uploads', 'unique_issues', 'signed_statements'] as const
 export type PlanFeature = (typeof PLAN_FEATURES)[number]
@@ -83,11 +83,7 @@ export function smallestPlanWith(plans: Plans, feature: PlanFeature): string | n
 /** Returns the name if such a plan exists. Throws 400 with the names of all plans. */
 export function requireKnownPlan(plans: Plans, name: string): string {
   if (plans.has(name)) return name
-  throw new ApiError(
-    400,
-    'invalid_request',
-    `Plan "${name}" does not exist; the plans are ${[...plans.keys()].join(', ')}`,
-  )
+  throw invalidRequest(`Plan "${name}" does not exist; the plans are ${[...plans.keys()].join(', ')}`)
 }
 
 /** The plan of a stored organization. */

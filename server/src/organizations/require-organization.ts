@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/sql.ts'
-import { ApiError } from '../platform/http/errors.ts'
+import { missing } from '../platform/http/errors.ts'
 import { findOrganization, type Organization } from './organization.store.ts'
 
 /** Returns the organization with this slug. Throws 404 if it does not exist. */
@@ -8,5 +8,5 @@ export async function requireOrganization(db: Db, slug: string): Promise<Organiz
 }
 
 export function refuseUnknownOrganization(slug: string): never {
-  throw new ApiError(404, 'not_found', `Organization "${slug}" does not exist`)
+  throw missing(`Organization "${slug}" does not exist`)
 }

@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises'
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** Returns the operation's result, or null if its file does not exist. */
 export async function ignoreMissing<Result>(operation: Promise<Result>): Promise<Result | null> {
@@ -8,6 +9,38 @@ export async function ignoreMissing<Result>(operation: Promise<Result>): Promise
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
+}
+
+/**
+ * Makes a directory and those above it. Returns whether it is new. The recursive `mkdir` of Node
+ * never ends where the system refuses a directory with ENOENT, as in /proc.
+ */
+export async function makeDirectory(path: string, mode?: number): Promise<boolean> {
+  try {
+    return await makeOne(path, mode)
+  } catch (error) {
+    const parent = dirname(path)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error
+    await makeDirectory(parent, mode)
+    return makeOne(path, mode)
+  }
+}
+
+async function makeOne(path: string, mode: number | undefined): Promise<boolean> {
+  try {
+    await mkdir(path, { mode })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(path)).isDirectory()) return false
+    throw error
+  }
+}
+
+/** `makeDirectory` for the data directory: the error names its setting. */
+export async function makeDataDirectory(path: string, mode?: number): Promise<void> {
+  await makeDirectory(path, mode).catch((cause) => {
+    throw new Error(`The data directory cannot be made (${cause.message}); check SHIPLOCK_DATA_DIR`, { cause })
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignoreMissing, syncDirectory } from './files.ts'
+import { ignoreMissing, makeDataDirectory, syncDirectory } from './files.ts'
 import { isAlive } from './processes/is-alive.ts'
 
 /** Contains the id of the process that restores. It is removed when everything is on disk. */
@@ -27,7 +27,7 @@ export async function refuseUnfinishedRestore(dataDir: string): Promise<void> {
  * else.
  */
 export async function beginRestore(dataDir: string, stop: () => Promise<void>): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeDataDirectory(dataDir, 0o700)
   if ((await readMarker(dataDir)) === null) await requireEmpty(dataDir)
   else {
     await refuseRunning(dataDir)

@@ -1,6 +1,9 @@
 import type { Provider } from '../codehosts/catalogue.ts'
+import { repositoryConnected } from '../errors/commands.ts'
+import { nameTaken } from '../errors/organizations.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
-import { ApiError } from '../platform/http/errors.ts'
+import type { ApiError } from '../platform/http/api-error.ts'
+import { invalidRequest } from '../platform/http/errors.ts'
 import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
 import {
@@ -46,7 +49,7 @@ export async function linkRepository(
   try {
     return await sql.begin((tx) => storeLink(tx, orgId, link, clock.now()))
   } catch (error) {
-    throw sqlState(error) === UNIQUE_VIOLATION ? nameTaken(link).causedBy(error) : error
+    throw sqlState(error) === UNIQUE_VIOLATION ? linkedOtherwise(link).causedBy(error) : error
   }
 }
 
@@ -54,7 +57,7 @@ async function storeLink(tx: Tx, orgId: string, link: RepositoryLink, now: Date)
   const known = await lockRepository(tx, orgId, link.provider, link.id)
   if (known?.connected) return requireAgreement(known, link)
   const host = link.host ?? known?.host ?? defaultHost(link.provider)
-  if (await findConnectedByName(tx, orgId, { ...link, host })) throw nameTaken(link)
+  if (await findConnectedByName(tx, orgId, { ...link, host })) throw linkedOtherwise(link)
   const defaults = { host, tracked_branch: DEFAULT_BRANCH, created_at: now }
   const linked = await upsertRepository(tx, orgId, link, defaults)
   if (known && known.full_name !== linked.full_name)
@@ -69,33 +72,30 @@ function requireAgreement(known: ListedRepository, link: RepositoryLink): Reposi
     (link.host === null || link.host === known.host) &&
     (link.tracked_branch === null || link.tracked_branch === known.tracked_branch)
   if (agrees) return known
-  const message = `${known.full_name} (${known.provider} ${known.id}) is connected: its name, host and tracked branch come from ${known.host}`
-  throw new ApiError(409, 'repository_connected', message)
+  throw repositoryConnected(known)
 }
 
-function nameTaken({ full_name, provider }: RepositoryLink): ApiError {
+function linkedOtherwise({ full_name, provider }: RepositoryLink): ApiError {
   const message = `${full_name} is already linked with another ${provider} id. Run "repo list" to see it.`
-  return new ApiError(409, 'name_taken', message)
+  return nameTaken(message)
 }
 
 function requireLink({ provider, id, name, host, trackedBranch }: RepositoryRequest): RepositoryLink {
   const storedId = normalizeRepositoryId(provider, id)
   const storedHost = host?.toLowerCase() ?? null
   if (storedId === null)
-    throw invalid(`The id of a ${provider} repository must be ${repositoryIdForm(provider)}, not "${id.slice(0, 80)}"`)
+    throw invalidRequest(
+      `The id of a ${provider} repository must be ${repositoryIdForm(provider)}, not "${id.slice(0, 80)}"`,
+    )
   if (!isRepositoryName(provider, name))
-    throw invalid(`The name of a ${provider} repository must have the form owner/name`)
+    throw invalidRequest(`The name of a ${provider} repository must have the form owner/name`)
   if (storedHost !== null && !isHost(storedHost))
-    throw invalid('The host must be a name such as git.example.com, without a scheme')
+    throw invalidRequest('The host must be a name such as git.example.com, without a scheme')
   if (trackedBranch !== undefined && !isBranch(trackedBranch))
-    throw invalid('The tracked branch must be the name of a branch')
+    throw invalidRequest('The tracked branch must be the name of a branch')
   return { provider, id: storedId, full_name: name, host: storedHost, tracked_branch: trackedBranch ?? null }
 }
 
 function isBranch(name: string): boolean {
   return name.length >= 1 && name.length <= BRANCH_CHARS_MAX && !/[\p{Cc} ~^:?*[\\]/u.test(name)
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError(400, 'invalid_request', message)
 }

@@ -165,6 +165,16 @@ test('a deleted policy is not listed and blocks nothing; applying its file again
   assert.deepEqual(actions.sort(), ['policy.apply null', 'policy.apply null', 'policy.remove Not needed'])
 })
 
+test('409 too_many_policies at 500 policies, exactly; a known policy can still be changed', async () => {
+  const { sql } = api.services
+  await sql`
+    insert into policies (org_id, id, name, version, created_at, updated_at)
+    select ${caller.orgId}, gen_random_uuid(), 'other-' || number, 0, now(), now() from generate_series(1, 499) as number`
+  await applied(FILE)
+  assertError(await apply(FILE.replace('name: release', 'name: one-more')), 409, 'too_many_policies')
+  assert.equal((await apply(FILE.replace('success', 'failure'))).status, 201)
+})
+
 test('409 policy_in_use for a policy that a gate names', async () => {
   const { id } = await applied(FILE)
   await configureGate(api, caller, { policies: ['release'] })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, test } from 'node:test'
-import { ApiError } from '../../src/platform/http/errors.ts'
+import { ApiError } from '../../src/platform/http/api-error.ts'
 import { S3ObjectStore } from '../../src/platform/objects/s3-object-store.ts'
 import { freePort } from '../support/free-port.ts'
 

@@ -125,6 +125,12 @@ test('every mistake in the settings is reported at once, one line each', async (
   )
 })
 
+test('a data directory that cannot be made is refused at once, with the setting', async () => {
+  const { code, stdout, stderr } = await runAsProcess('/proc/shiplock/data', ['start'])
+  assert.equal(code, 1)
+  assert.match(stdout + stderr, /The data directory cannot be made \(ENOENT: .*\); check SHIPLOCK_DATA_DIR/)
+})
+
 test('a data directory that is a file is named, with the setting', async () => {
   for (const command of ['start', 'doctor']) {
     const { code, stdout, stderr } = await runAsProcess(import.meta.filename, [command])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
-import type { ApiError } from '../../src/platform/http/errors.ts'
+import type { ApiError } from '../../src/platform/http/api-error.ts'
 import { findChange, findChangeOfCommit } from '../../src/provenance/changes/change.store.ts'
 import { requireChange } from '../../src/provenance/changes/require-change.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { CodeHost, HostClient, HostCredentials, HostInstallation } from '../../src/codehosts/code-host.ts'
 import type { ObjectChange } from '../../src/codehosts/object-change.ts'
-import { ApiError } from '../../src/platform/http/errors.ts'
+import { invalidCredentials } from '../../src/errors/codehosts.ts'
 
 /** What a test lets the host answer. A method that is not given fails the test that needs it. */
 export type AccountAnswers = Partial<HostClient>
@@ -36,7 +36,7 @@ export function accountHost(answers: AccountAnswers = {}) {
     redeliveries: null,
     readInstallation: async (name, credentials) => {
       if (credentials?.type !== 'token' || !accepted.has(credentials.token))
-        throw new ApiError(400, 'invalid_credentials', 'gitlab.com does not accept the credentials')
+        throw invalidCredentials('gitlab.com does not accept the credentials')
       return [...accounts.values()].find(({ id, account }) => id === name || account.login === name) ?? null
     },
     webhooks: {

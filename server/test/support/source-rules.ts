@@ -7,6 +7,7 @@ import { importsOf, resolvePath, type Source } from './source-imports.ts'
  */
 const STRATA = [
   'platform',
+  'errors',
   'distribution',
   'audit',
   'organizations',

@@ -1,5 +1,6 @@
 import { type Author, COMMAND_LINE, recordAudit } from '../../audit/audit.store.ts'
 import type { Environment } from '../../config.ts'
+import { tooManyApiKeys } from '../../errors/organizations.ts'
 import {
   insertOrganization,
   listOrganizations,
@@ -10,7 +11,7 @@ import { DEFAULT_PLAN, requireKnownPlan } from '../../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
+import { invalidId, invalidRequest, notFound } from '../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { creatorOf, type Grantor, OPERATOR_GRANTOR, refuseForeignScopes, requireExpiry } from '../grantor.ts'
@@ -76,15 +77,14 @@ export async function createApiKey(
 function requireKeyName(name: string): string {
   const trimmed = name.trim()
   if (trimmed.length >= 1 && trimmed.length <= NAME_CHARS_MAX) return trimmed
-  throw new ApiError(400, 'invalid_request', `A key name must have 1 to ${NAME_CHARS_MAX} characters`)
+  throw invalidRequest(`A key name must have 1 to ${NAME_CHARS_MAX} characters`)
 }
 
 /** The lock makes simultaneous calls count each other's key. */
 async function refuseTooMany(tx: Tx, orgId: string, now: Date): Promise<void> {
   await lockName(tx, `API keys of ${orgId}`)
   if ((await countLiveApiKeys(tx, orgId, now)) < API_KEYS_MAX) return
-  const message = `An organization can have at most ${API_KEYS_MAX} API keys. Revoke a key that is not used.`
-  throw new ApiError(409, 'too_many_api_keys', message)
+  throw tooManyApiKeys(API_KEYS_MAX)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Organization } from '../../organizations/organization.store.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { GatewayRejection } from '../../platform/http/errors.ts'
+import { GatewayRejection } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { AccessCache } from '../access-cache.ts'
 import type { MachineCredential } from '../actor.ts'

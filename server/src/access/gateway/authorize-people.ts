@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { insufficientPermission } from '../../errors/organizations.ts'
+import { freshSignInRequired, limitedSession, notSignedIn } from '../../errors/sign-in.ts'
 import { isSlug } from '../../organizations/create-organization.ts'
 import { planOf } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { noteOrganization } from '../../platform/work.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
@@ -63,7 +65,7 @@ export function registerPeople(app: FastifyInstance, services: Services): void {
 async function admit(services: Services, cookie: SessionCookie, request: FastifyRequest): Promise<void> {
   const { permission, feature, fresh } = request.routeOptions.config
   const session = await findLiveSession(services, cookie, request)
-  if (session === null) throw new ApiError(401, 'not_signed_in', 'Sign in first.')
+  if (session === null) throw notSignedIn('Sign in first.')
   request.session = session
   if (permission) {
     request.actor = toActor(session, services)
@@ -72,7 +74,7 @@ async function admit(services: Services, cookie: SessionCookie, request: Fastify
     requireFeature(request.actor, feature, services)
   }
   refuseLimitedSession(session, request)
-  if (fresh && !isFresh(session, services.clock.now())) throw staleSignIn()
+  if (fresh && !isFresh(session, services.clock.now())) throw freshSignInRequired(FRESH_MS_MAX / 1000)
 }
 
 /**
@@ -81,8 +83,7 @@ async function admit(services: Services, cookie: SessionCookie, request: Fastify
  */
 function refuseLimitedSession({ org_id }: FoundSession, { method, routeOptions: { url = '' } }: FastifyRequest): void {
   if (org_id === null || method === 'GET' || !url.startsWith(`${APP_PATH}/account`)) return
-  const message = 'Your session comes from the single sign-on of an organization. It cannot change your account.'
-  throw new ApiError(403, 'limited_session', message)
+  throw limitedSession()
 }
 
 /** The session of a request, if it was not ended and has not expired. */
@@ -116,10 +117,5 @@ export function requirePermission({ credential }: Actor, needed: Permission | re
   const anyOf = [needed].flat() as Permission[]
   if (credential.type === 'user' && anyOf.some((permission) => credential.permissions.includes(permission))) return
   const message = `Your role does not have the permission ${anyOf.join(' or ')}.`
-  throw new ApiError(403, 'insufficient_permission', message, { requiredPermission: anyOf[0] })
-}
-
-function staleSignIn(): ApiError {
-  const message = 'This action requires a recent sign-in. Confirm your identity, then try again.'
-  return new ApiError(403, 'fresh_sign_in_required', message, { maxAgeSeconds: FRESH_MS_MAX / 1000 })
+  throw insufficientPermission(message, { requiredPermission: anyOf[0] })
 }

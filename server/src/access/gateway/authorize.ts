@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { planRequired } from '../../errors/organizations.ts'
 import { type PlanFeature, planOf } from '../../organizations/plan.ts'
-import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
+import { GatewayRejection } from '../../platform/http/api-error.ts'
 import { noteOrganization } from '../../platform/work.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
@@ -109,5 +110,5 @@ function toActor({ credential, organization }: Authenticated, { plans }: Service
 function requireApiAccess({ plan }: Actor): void {
   if (plan.features.includes('api_access')) return
   const message = `The plan ${plan.name} does not include API access.`
-  throw new ApiError(402, 'plan_required', message, { reason: 'API_ACCESS' })
+  throw planRequired(message, { reason: 'API_ACCESS' })
 }

@@ -1,5 +1,5 @@
+import { planRequired } from '../../errors/organizations.ts'
 import { type PlanFeature, smallestPlanWith } from '../../organizations/plan.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 
@@ -7,5 +7,5 @@ import type { Actor } from '../actor.ts'
 export function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { plans }: Services): void {
   if (!feature || plan.features.includes(feature)) return
   const requiredPlan = smallestPlanWith(plans, feature)
-  throw new ApiError(402, 'plan_required', `This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
+  throw planRequired(`This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
 }

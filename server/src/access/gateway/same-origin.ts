@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../../platform/http/errors.ts'
+import { crossSiteRequest } from '../../errors/sign-in.ts'
 import { ownOrigins } from '../sessions/own-origins.ts'
 
 const CSRF_HEADER = 'x-shiplock-csrf'
@@ -12,17 +12,13 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
  */
 export function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: string): void {
   if (SAFE_METHODS.includes(method)) return
-  if (!headers[CSRF_HEADER]) throw refusal(`Send the header ${CSRF_HEADER}: 1.`)
+  if (!headers[CSRF_HEADER]) throw crossSiteRequest(`Send the header ${CSRF_HEADER}: 1.`)
   const { origin, 'sec-fetch-site': site } = headers
-  if (origin === undefined && site === undefined) throw refusal('Send the header Origin or Sec-Fetch-Site.')
-  if (site !== undefined && site !== 'same-origin') throw refusal('The request comes from another site.')
-  if (origin !== undefined && !isOwn(origin, baseUrl)) throw refusal('The request comes from another origin.')
+  if (origin === undefined && site === undefined) throw crossSiteRequest('Send the header Origin or Sec-Fetch-Site.')
+  if (site !== undefined && site !== 'same-origin') throw crossSiteRequest('The request comes from another site.')
+  if (origin !== undefined && !isOwn(origin, baseUrl)) throw crossSiteRequest('The request comes from another origin.')
 }
 
 function isOwn(origin: string, baseUrl: string): boolean {
   return URL.canParse(origin) && ownOrigins(baseUrl).includes(new URL(origin).origin)
-}
-
-function refusal(message: string): ApiError {
-  return new ApiError(403, 'cross_site_request', message)
 }

@@ -1,6 +1,9 @@
 import { recordAudit } from '../../audit/audit.store.ts'
+import { alreadyMember, linkNotValid, wrongAccount } from '../../errors/organizations.ts'
+import { notSignedIn } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { invalidField } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { insertMember, lockOrganization } from '../members/member.store.ts'
 import { type Role, toStoredRole } from '../roles/role.store.ts'
@@ -13,7 +16,7 @@ import { findUserByEmail, insertUser, type User } from '../users/user.store.ts'
 import { requireUserName } from '../users/user-name.ts'
 import { closeLink } from './link.store.ts'
 import { type NewCredentials, prepareCredentials } from './new-credentials.ts'
-import { linkNotValid, type OpenLink, openLink } from './open-link.ts'
+import { type OpenLink, openLink } from './open-link.ts'
 
 /** What the holder of a link sends. */
 export type Acceptance = NewCredentials & {
@@ -117,8 +120,7 @@ async function takeLink(tx: Tx, { org_id, id }: OpenLink, token: string, now: Da
 async function addMember(tx: Tx, { org_id, id, kind, role }: OpenLink, user: User, now: Date): Promise<void> {
   const orgId = org_id as string
   const member = { user_id: user.id, ...toStoredRole(role as Role), created_at: now }
-  if (!(await insertMember(tx, orgId, member)))
-    throw new ApiError(409, 'already_member', 'You are a member of the organization already.')
+  if (!(await insertMember(tx, orgId, member))) throw alreadyMember('You are a member of the organization already.')
   const object = kind === 'setup' ? { type: 'user', id: user.id } : { type: 'invitation', id }
   const details = { email: user.email, role: role?.id }
   const action = kind === 'setup' ? 'organization.set_up' : 'invitation.accept'
@@ -147,10 +149,5 @@ function toPerson({ id, email, name }: User): Person {
 
 function signInFirst(): ApiError {
   const message = 'An account with this email address exists. Sign in, then open the link again.'
-  return new ApiError(401, 'not_signed_in', message)
-}
-
-function wrongAccount(): ApiError {
-  const message = 'The link is for another email address than yours. Sign out, then open it again.'
-  return new ApiError(403, 'wrong_account', message)
+  return notSignedIn(message)
 }

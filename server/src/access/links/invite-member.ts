@@ -1,7 +1,8 @@
 import { recordAudit } from '../../audit/audit.store.ts'
+import { alreadyMember, tooManyInvitations } from '../../errors/organizations.ts'
 import type { Organization } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { type MailStatus, sendMail } from '../mail/send-mail.ts'
@@ -96,7 +97,7 @@ async function requireInvitation(tx: Tx, orgId: string, id: string, now: Date): 
 async function refuseMember(tx: Tx, orgId: string, email: string): Promise<void> {
   const user = await findUserByEmail(tx, email)
   if (user === null || (await findMember(tx, orgId, user.id)) === null) return
-  throw new ApiError(409, 'already_member', 'The person with this email address is a member of the organization.')
+  throw alreadyMember('The person with this email address is a member of the organization.')
 }
 
 type Replacement = { email: string; held: readonly Permission[] }
@@ -107,8 +108,7 @@ async function replaceInvitation(tx: Tx, orgId: string, { email, held }: Replace
   if (open !== null) {
     requireCovers(held, (await requireRole(tx, orgId, open.role)).permissions)
     await closeLink(tx, open.id, now)
-  } else if ((await countInvitations(tx, orgId)) >= INVITATIONS_MAX)
-    throw new ApiError(409, 'too_many_invitations', `An organization can have ${INVITATIONS_MAX} open invitations.`)
+  } else if ((await countInvitations(tx, orgId)) >= INVITATIONS_MAX) throw tooManyInvitations(INVITATIONS_MAX)
 }
 
 type Made = { invitation: Invitation; token: string }

@@ -1,5 +1,5 @@
+import { linkNotValid } from '../../errors/organizations.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import { covers, permissionsNow } from '../members/author.ts'
 import { hasActiveAdmin, roleIdOf } from '../members/member.store.ts'
 import { findRole, type Role } from '../roles/role.store.ts'
@@ -31,9 +31,4 @@ async function isAllowed(db: Db, orgId: string, { kind, created_by_user_id }: Li
   if (kind === 'setup') return !(await hasActiveAdmin(db, orgId))
   if (created_by_user_id === null) return true
   return covers(await permissionsNow(db, orgId, created_by_user_id), ['manage_members', ...role.permissions])
-}
-
-/** All reasons have one error: a stranger learns nothing about a link. */
-export function linkNotValid(): ApiError {
-  return new ApiError(410, 'link_not_valid', 'The link was used or revoked, or it has expired. Ask for a new one.')
 }

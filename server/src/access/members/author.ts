@@ -1,6 +1,6 @@
 import { COMMAND_LINE, type Principal } from '../../audit/audit.store.ts'
+import { insufficientPermission } from '../../errors/organizations.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import { type Actor, authorOf as authorWithReason, principalOf } from '../actor.ts'
 import type { Grantor } from '../grantor.ts'
 import { PERMISSIONS, type Permission } from '../roles/permission.ts'
@@ -58,5 +58,5 @@ export function requireCovers(held: readonly Permission[], needed: readonly Perm
   const missing = needed.find((permission) => !held.includes(permission))
   if (missing === undefined) return
   const message = `This action requires the permission ${missing}, which your role does not have.`
-  throw new ApiError(403, 'insufficient_permission', message, { requiredPermission: missing })
+  throw insufficientPermission(message, { requiredPermission: missing })
 }

@@ -1,8 +1,9 @@
 import { recordAudit } from '../../audit/audit.store.ts'
+import { lastOrgAdmin, ownMembership, providerAccountTaken } from '../../errors/organizations.ts'
 import { requireName } from '../../organizations/create-organization.ts'
 import { updateOrganizationName } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { invalidRequest, notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { findRole, type Role, toStoredRole } from '../roles/role.store.ts'
 import { deleteProviderAccount, findProviderAccounts, setProviderAccount } from '../users/provider-account.store.ts'
@@ -63,7 +64,7 @@ type Work = (tx: Tx, member: Member, held: Awaited<ReturnType<typeof lockMembers
 async function changeMember({ sql, clock }: Needs, { orgId, userId, author }: Target, work: Work): Promise<void> {
   await sql.begin(async (tx) => {
     const held = await lockMembers(tx, orgId, author)
-    if (userId === author.userId) throw ownMembership()
+    if (userId === author.userId) throw ownMembership('membership')
     const member = await requireMember(tx, orgId, userId)
     requireCovers(held, member.permissions)
     const change = await work(tx, member, held)
@@ -77,8 +78,7 @@ async function changeMember({ sql, clock }: Needs, { orgId, userId, author }: Ta
 export async function keepOneAdmin(tx: Tx, orgId: string, before: Member): Promise<void> {
   const wasAdmin = before.is_active && before.built_in_role === 'org_admin'
   if (!wasAdmin || (await hasActiveAdmin(tx, orgId))) return
-  const message = 'An organization keeps at least one active Org admin. Make another member Org admin first.'
-  throw new ApiError(409, 'last_org_admin', message)
+  throw lastOrgAdmin()
 }
 
 /**
@@ -96,7 +96,7 @@ export async function changeProviderAccount(
     requireCovers(held, member.permissions)
     const known = (await findProviderAccounts(tx, orgId, userId)).find((account) => account.provider === provider)
     if (known?.login === login) return
-    if (known && userId === author.userId) throw ownMembership()
+    if (known && userId === author.userId) throw ownMembership('membership')
     if (login === null) await requireRemoved(tx, orgId, userId, provider)
     else await requireUntaken(tx, orgId, { user_id: userId, provider, login }, clock.now())
     const details = { provider, from: known?.login ?? null, to: login }
@@ -134,7 +134,7 @@ async function requireRemoved(tx: Tx, orgId: string, userId: string, provider: s
 
 async function requireUntaken(tx: Tx, orgId: string, account: Parameters<typeof setProviderAccount>[2], now: Date) {
   if (await setProviderAccount(tx, orgId, account, now)) return
-  throw new ApiError(409, 'provider_account_taken', 'Another member of the organization has this account.')
+  throw providerAccountTaken()
 }
 
 type Recorded = { author: Author; member: Member; change: NonNullable<Change> }
@@ -163,11 +163,7 @@ export async function requireRole(tx: Tx, orgId: string, roleId: string): Promis
   const role = await findRole(tx, orgId, roleId)
   if (role !== null) return role
   const message = 'is neither a built-in role nor the id of a custom role of the organization'
-  throw new ApiError(400, 'invalid_request', `The role "${roleId}" ${message}.`, {
+  throw invalidRequest(`The role "${roleId}" ${message}.`, {
     errors: [{ path: '/body/role', message }],
   })
-}
-
-function ownMembership(): ApiError {
-  return new ApiError(403, 'own_membership', 'Nobody can change their own membership. Ask another admin.')
 }

@@ -1,7 +1,8 @@
 import { recordAudit } from '../../audit/audit.store.ts'
+import { ownMembership, roleBuiltIn, roleInUse, roleNameTaken, tooManyRoles } from '../../errors/organizations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { isDisplayName } from '../../platform/display-name.ts'
-import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
+import { invalidField, notFound } from '../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { BUILT_IN_ROLE_IDS } from '../roles/built-in-role.ts'
@@ -56,8 +57,7 @@ export async function createRole({ sql, clock }: Needs, { orgId, author }: Write
     const held = await lockMembers(tx, orgId, author)
     const [now, permissions] = [clock.now(), inOrder(fields.permissions as Permission[])]
     requireCovers(held, permissions)
-    if ((await listCustomRoles(tx, orgId)).length >= CUSTOM_ROLES_MAX)
-      throw new ApiError(409, 'too_many_roles', `An organization can have ${CUSTOM_ROLES_MAX} custom roles.`)
+    if ((await listCustomRoles(tx, orgId)).length >= CUSTOM_ROLES_MAX) throw tooManyRoles(CUSTOM_ROLES_MAX)
     const role = { id: newUuid(now), name: requireRoleName(fields.name as string), permissions }
     await write(tx, orgId, role, now)
     await record(tx, { orgId, author }, { action: 'role.create', id: role.id, details: role }, now)
@@ -92,19 +92,14 @@ export async function deleteRole({ sql, clock }: Needs, { orgId, author }: Write
     const role = await requireCustomRole(tx, orgId, id)
     requireCovers(held, role.permissions)
     const now = clock.now()
-    if (!(await deleteCustomRole(tx, orgId, id, now)))
-      throw new ApiError(
-        409,
-        'role_in_use',
-        'A member or an open invitation has the role. Give them another role first.',
-      )
+    if (!(await deleteCustomRole(tx, orgId, id, now))) throw roleInUse()
     const details = { name: role.name, permissions: role.permissions }
     await record(tx, { orgId, author }, { action: 'role.delete', id, details }, now)
   })
 }
 
 async function requireCustomRole(tx: Tx, orgId: string, id: string): Promise<CustomRole> {
-  if (isBuiltIn(id)) throw new ApiError(409, 'role_built_in', 'Built-in roles cannot be changed or deleted.')
+  if (isBuiltIn(id)) throw roleBuiltIn()
   const role = isUuid(id) ? await findCustomRole(tx, orgId, id) : null
   if (role === null) throw notFound('role')
   return role
@@ -114,13 +109,13 @@ async function refuseOwnRole(tx: Tx, { orgId, author }: Writer, id: string): Pro
   if (author.userId === null) return
   const member = await findMember(tx, orgId, author.userId)
   if (member?.custom_role_id !== id) return
-  throw new ApiError(403, 'own_membership', 'Nobody can change their own role. Ask another admin.')
+  throw ownMembership('role')
 }
 
 async function write(tx: Tx, orgId: string, role: Parameters<typeof writeCustomRole>[2], now: Date): Promise<void> {
   const isBuiltInName = BUILT_IN_ROLE_IDS.some((id) => builtInRole(id).name.toLowerCase() === role.name.toLowerCase())
   if (!isBuiltInName && (await writeCustomRole(tx, orgId, role, now))) return
-  throw new ApiError(409, 'role_name_taken', `The organization has a role with the name "${role.name}".`)
+  throw roleNameTaken(role.name)
 }
 
 const NAME_CHARS_MAX = 100

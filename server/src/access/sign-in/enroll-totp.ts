@@ -1,11 +1,10 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import { invalidCode, totpEnabled, totpNotEnabled, totpNotStarted } from '../../errors/sign-in.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import type { FoundSession } from '../sessions/session.store.ts'
 import { endSessions } from '../sessions/session-end.store.ts'
 import { lockUser } from './account.store.ts'
 import { codeLimit } from './attempt-limit.ts'
-import { invalidCode } from './prove-by-password.ts'
 import {
   generateRecoveryCodes,
   generateTotpSecret,
@@ -25,7 +24,7 @@ type Owner = Pick<FoundSession, 'id' | 'user_id' | 'email' | 'name'>
 export async function startEnrolment({ sql, clock, sealingKey }: Services, { user_id, email }: Owner) {
   const secret = generateTotpSecret()
   const isStarted = await insertTotp(sql, user_id, sealTotpSecret(sealingKey, user_id, secret), clock.now())
-  if (!isStarted) throw new ApiError(409, 'totp_enabled', 'TOTP is on already. Turn it off first.')
+  if (!isStarted) throw totpEnabled()
   return { secret, uri: totpUri(secret, email) }
 }
 
@@ -36,14 +35,14 @@ export async function startEnrolment({ sql, clock, sealingKey }: Services, { use
 export async function confirmEnrolment(services: Services, { user_id }: Owner, code: string): Promise<string[]> {
   const { sql, clock, sealingKey } = services
   const totp = await findTotp(sql, user_id)
-  if (!totp || totp.confirmed_at) throw notStarted()
+  if (!totp || totp.confirmed_at) throw totpNotStarted()
   await takeAttempt(services, codeLimit(user_id))
   const now = clock.now()
   const step = stepOfCode(openTotpSecret(sealingKey, user_id, totp.sealed_secret), code, now)
   if (step === null) throw invalidCode()
   await resetAttempts(services, codeLimit(user_id))
   return sql.begin(async (tx) => {
-    if (!(await confirmTotp(tx, user_id, { ...totp, step }, now))) throw notStarted()
+    if (!(await confirmTotp(tx, user_id, { ...totp, step }, now))) throw totpNotStarted()
     await audit(tx, user_id, 'totp.enable', now)
     return storeRecoveryCodes(tx, user_id, now)
   })
@@ -54,7 +53,7 @@ export async function disableTotp({ sql, clock }: Services, { id, user_id }: Own
   const now = clock.now()
   await sql.begin(async (tx) => {
     await lockUser(tx, user_id)
-    if (!(await deleteTotp(tx, user_id))) throw notEnabled()
+    if (!(await deleteTotp(tx, user_id))) throw totpNotEnabled()
     await endSessions(tx, user_id, id, now)
     await audit(tx, user_id, 'totp.disable', now)
   })
@@ -66,7 +65,7 @@ export async function renewRecoveryCodes({ sql, clock }: Services, { user_id }: 
   return sql.begin(async (tx) => {
     await lockUser(tx, user_id)
     const totp = await findTotp(tx, user_id)
-    if (!totp?.confirmed_at) throw notEnabled()
+    if (!totp?.confirmed_at) throw totpNotEnabled()
     await audit(tx, user_id, 'recovery_codes.create', now)
     return storeRecoveryCodes(tx, user_id, now)
   })
@@ -82,12 +81,4 @@ async function storeRecoveryCodes(tx: Transaction, userId: string, now: Date): P
 
 function audit(tx: Transaction, userId: string, action: string, now: Date): Promise<void> {
   return auditPerson(tx, userId, { action, object: { type: 'user', id: userId } }, now)
-}
-
-function notStarted(): ApiError {
-  return new ApiError(409, 'totp_not_started', 'There is no enrolment to confirm. Start one.')
-}
-
-function notEnabled(): ApiError {
-  return new ApiError(409, 'totp_not_enabled', 'TOTP is off.')
 }

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { ApiError } from '../../platform/http/errors.ts'
+import { limitReached } from '../../platform/http/errors.ts'
 
 /** The parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, 2 passes, 1 thread. */
 const COSTS = { memory: 19_456, passes: 2, parallelism: 1 }
@@ -51,7 +51,7 @@ const waiting: (() => void)[] = []
 async function compute(password: string, { salt, tag, ...costs }: Costs & { salt: Buffer; tag: { length: number } }) {
   if (waiting.length >= WAITING_MAX) {
     const message = 'Too many people are signing in. Try again later.'
-    throw new ApiError(429, 'rate_limited', message, { limit: WAITING_MAX, resetAt: null }).retryAfter(RETRY_SECONDS)
+    throw limitReached(message, { limit: WAITING_MAX, resetAt: null }).retryAfter(RETRY_SECONDS)
   }
   if (running >= RUNNING_MAX) await new Promise<void>((start) => waiting.push(start))
   else running += 1

@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import { weakPassword } from '../../errors/sign-in.ts'
 
 /**
  * Lengths in characters (NIST SP 800-63B §3.1.1.2 requires at least 8, and at least 64 allowed).
@@ -67,11 +67,11 @@ export function requireStrongPassword(password: string, { email, name }: Owner):
   const text = password.normalize('NFKC').toLowerCase()
   const chars = [...text].length
   if (chars < PASSWORD_CHARS_MIN || chars > PASSWORD_CHARS_MAX)
-    throw weak(`The password must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters.`)
-  if (isCommon(text)) throw weak('The password is one of the commonest passwords. Choose another one.')
+    throw weakPassword(`The password must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters.`)
+  if (isCommon(text)) throw weakPassword('The password is one of the commonest passwords. Choose another one.')
   const own = [email, email.split('@')[0] ?? '', name].map(lettersOf)
   if (own.some((word) => word.length >= 3 && isRepeated(lettersOf(text), word)))
-    throw weak('The password must not be your email address or your name.')
+    throw weakPassword('The password must not be your email address or your name.')
 }
 
 function isCommon(text: string): boolean {
@@ -98,8 +98,4 @@ function lettersOf(text: string): string {
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '')
-}
-
-function weak(message: string): ApiError {
-  return new ApiError(400, 'weak_password', message)
 }

@@ -1,5 +1,6 @@
+import { notSignedIn, signInFailed } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import type { SignInMethod } from '../sessions/session.store.ts'
 
 /** What shows who a person is. */
@@ -14,15 +15,15 @@ export type Proof = {
 }
 
 /** The same error for unknown accounts, disabled users and wrong passwords. */
-export function signInFailed(): ApiError {
-  return new ApiError(401, 'sign_in_failed', 'The email address or the password is wrong.')
+export function passwordFailed(): ApiError {
+  return signInFailed('The email address or the password is wrong.')
 }
 
 export function passkeyFailed(): ApiError {
-  return new ApiError(401, 'sign_in_failed', 'The passkey was not accepted. Try again, or sign in another way.')
+  return signInFailed('The passkey was not accepted. Try again, or sign in another way.')
 }
 
 /** The session ended, or another request replaced its token, while the request was handled. */
 export function sessionEnded(): ApiError {
-  return new ApiError(401, 'not_signed_in', 'The session has ended. Sign in again.')
+  return notSignedIn('The session has ended. Sign in again.')
 }

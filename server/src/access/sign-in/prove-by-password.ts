@@ -1,9 +1,9 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import { invalidCode, totpRequired } from '../../errors/sign-in.ts'
 import type { Services } from '../../services.ts'
 import { addressLimit, codeLimit, passwordLimit } from './attempt-limit.ts'
 import { type Account, findAccount, holdPassword, replaceHash } from './password.store.ts'
 import { hashPassword, isOutdated, matchesPassword } from './password-hash.ts'
-import { type Proof, signInFailed } from './proof.ts'
+import { type Proof, passwordFailed } from './proof.ts'
 import { hashRecoveryCode, openTotpSecret, stepOfCode } from './second-factor.ts'
 import { resetAttempts, returnAttempt, takeAttempt } from './take-attempt.ts'
 import { deleteRecoveryCode, findTotp, useStep } from './totp.store.ts'
@@ -46,7 +46,7 @@ export async function verifyPassword(
   await takeAttempt(services, ofAddress, ofAccount)
   const account = await findAccount(services.sql, known)
   const matches = await matchesPassword(account?.password_hash ?? null, password)
-  if (!matches || !account?.password_hash) throw signInFailed()
+  if (!matches || !account?.password_hash) throw passwordFailed()
   await returnAttempt(services, ofAddress)
   await resetAttempts(services, ofAccount)
   const password_hash = await renewHash(services, account as WithPassword, password)
@@ -68,8 +68,7 @@ type Codes = Pick<PasswordProof, 'totp_code' | 'recovery_code'>
 async function verifySecondFactor(services: Services, userId: string, given: Codes, address: string | null) {
   const totp = await findTotp(services.sql, userId)
   if (!totp?.confirmed_at) return
-  if (given.totp_code === undefined && given.recovery_code === undefined)
-    throw new ApiError(401, 'totp_required', 'Send the code of your authenticator app, or a recovery code.')
+  if (given.totp_code === undefined && given.recovery_code === undefined) throw totpRequired()
   const [ofAddress, ofAccount] = [addressLimit(address), codeLimit(userId)]
   await takeAttempt(services, ofAddress, ofAccount)
   if (!(await useCode(services, userId, totp.sealed_secret, given))) throw invalidCode()
@@ -84,8 +83,4 @@ async function useCode(services: Services, userId: string, sealedSecret: string,
   if (totp_code === undefined) return deleteRecoveryCode(sql, userId, hashRecoveryCode(recovery_code ?? ''))
   const step = stepOfCode(openTotpSecret(sealingKey, userId, sealedSecret), totp_code, clock.now())
   return step !== null && (await useStep(sql, userId, step))
-}
-
-export function invalidCode(): ApiError {
-  return new ApiError(401, 'invalid_code', 'The code is wrong, has expired or was used before.')
 }

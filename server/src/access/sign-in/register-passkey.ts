@@ -1,6 +1,6 @@
 import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import { passkeyKnown, passkeyRefused, tooManyPasskeys } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
@@ -66,9 +66,9 @@ export async function verifyNewPasskey(
 ): Promise<VerifiedPasskey> {
   const answered = challengeOf(response.response.clientDataJSON) ?? ''
   const isOurs = await takeChallenge(services.sql, challenge(answered, userId), services.clock.now())
-  if (!isOurs) throw refused('The challenge is unknown or has expired. Try again.')
+  if (!isOurs) throw passkeyRefused('The challenge is unknown or has expired. Try again.')
   const info = await verify(services, response, answered)
-  if (info === null) throw refused('The passkey could not be verified.')
+  if (info === null) throw passkeyRefused('The passkey could not be verified.')
   const { credential, credentialDeviceType } = info
   return {
     credential_id: credential.id,
@@ -106,17 +106,11 @@ type Addition = { passkey: VerifiedPasskey; name: string; now: Date }
 export async function addPasskey(tx: Tx, userId: string, { passkey, name, now }: Addition): Promise<Passkey> {
   await lockUser(tx, userId)
   const { length } = await listPasskeys(tx, userId)
-  if (length >= PASSKEYS_PER_USER_MAX)
-    throw new ApiError(409, 'too_many_passkeys', `An account has at most ${PASSKEYS_PER_USER_MAX} passkeys.`)
+  if (length >= PASSKEYS_PER_USER_MAX) throw tooManyPasskeys(PASSKEYS_PER_USER_MAX)
   const added = { ...passkey, id: newUuid(now), name, created_at: now }
-  if (!(await insertPasskey(tx, userId, added)))
-    throw new ApiError(409, 'passkey_known', 'This passkey is registered already.')
+  if (!(await insertPasskey(tx, userId, added))) throw passkeyKnown()
   const object = { type: 'passkey', id: added.id }
   await auditPerson(tx, userId, { action: 'passkey.add', object, details: { name } }, now)
   const { id, is_synced, created_at } = added
   return { id, name, is_synced, created_at, last_used_at: null }
-}
-
-function refused(message: string): ApiError {
-  return new ApiError(400, 'passkey_refused', message)
 }

@@ -1,4 +1,5 @@
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { lastSignInMethod } from '../../errors/sign-in.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import type { FoundSession } from '../sessions/session.store.ts'
@@ -17,13 +18,8 @@ export async function removePasskey({ sql, clock }: Services, session: FoundSess
     await lockUser(tx, user_id)
     if (!(await deletePasskey(tx, user_id, id))) throw notFound('passkey')
     const left = await readMethods(tx, user_id)
-    if (!left.password && left.passkeys === 0 && method !== 'sso') throw lastMethod()
+    if (!left.password && left.passkeys === 0 && method !== 'sso') throw lastSignInMethod()
     await endSessions(tx, user_id, sessionId, now)
     await auditPerson(tx, user_id, { action: 'passkey.remove', object: { type: 'passkey', id } }, now)
   })
-}
-
-function lastMethod(): ApiError {
-  const message = 'You could not sign in without this passkey. Set a password or add another passkey first.'
-  return new ApiError(409, 'last_sign_in_method', message)
 }

@@ -1,10 +1,10 @@
-import type { ApiError } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import { type FoundSession, replaceToken } from '../sessions/session.store.ts'
 import { generateSessionToken, hashSessionToken } from '../sessions/session.ts'
 import { type SignInPlace, startSession } from '../sessions/start-session.ts'
-import { type Proof, passkeyFailed, sessionEnded, signInFailed } from './proof.ts'
+import { type Proof, passkeyFailed, passwordFailed, sessionEnded } from './proof.ts'
 
 /** A visit of a browser: where it comes from, and the session token that it sent. */
 type Visit = { place: SignInPlace; token: string | null }
@@ -42,5 +42,5 @@ export async function confirmSession(
 }
 
 function failureOf({ method }: Proof): ApiError {
-  return method === 'passkey' ? passkeyFailed() : signInFailed()
+  return method === 'passkey' ? passkeyFailed() : passwordFailed()
 }

@@ -1,5 +1,6 @@
 import type { Configuration } from 'openid-client'
-import { ApiError } from '../../platform/http/errors.ts'
+import { ssoFailed } from '../../errors/sign-in.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { findProviderOf, findServerProvider } from './find-provider.ts'
 import { type OpenIssuer, openIssuer } from './open-issuer.ts'
@@ -20,10 +21,10 @@ type Callback = { query: URLSearchParams; browser: string | null }
 export async function completeSignIn(services: Services, { query, browser }: Callback): Promise<Authenticated> {
   const { sql, clock, config } = services
   const state = query.get('state')
-  if (state === null || browser === null) throw failed('The sign-in was not started in this browser.')
+  if (state === null || browser === null) throw ssoFailed('The sign-in was not started in this browser.')
   const keys = { state_sha256: sha256(state), browser_sha256: sha256(browser) }
   const request = await takeSignInRequest(sql, keys, clock.now())
-  if (request === null) throw failed('The sign-in was completed already, has expired, or was started elsewhere.')
+  if (request === null) throw ssoFailed('The sign-in was completed already, has expired, or was started elsewhere.')
   const provider = await providerOf(services, request)
   const url = new URL(`${callbackUrl(config.baseUrl)}?${query}`)
   const issuer = await openIssuer(services, provider)
@@ -32,7 +33,7 @@ export async function completeSignIn(services: Services, { query, browser }: Cal
   } catch (error) {
     // The error describes the protocol. It contains neither the code nor tokens.
     services.log.info({ issuer: provider.issuer, reason: reasonOf(error) }, 'A single sign-on failed')
-    throw failed('The identity provider did not confirm the sign-in. Start again.')
+    throw ssoFailed('The identity provider did not confirm the sign-in. Start again.')
   }
 }
 
@@ -82,9 +83,5 @@ function reasonOf(error: unknown): string {
 }
 
 export function settingsChanged(): ApiError {
-  return failed('The settings of single sign-on have changed.')
-}
-
-function failed(message: string): ApiError {
-  return new ApiError(400, 'sso_failed', message)
+  return ssoFailed('The settings of single sign-on have changed.')
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Configuration, ServerMetadata } from 'openid-client'
+import { identityProviderUnavailable } from '../../errors/sign-in.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { isKeySetUrl } from '../oidc-trusts/issuer.ts'
 import type { Provider } from './provider.ts'
@@ -50,8 +50,7 @@ async function readMetadata(
     return found.serverMetadata()
   } catch (err) {
     log.warn({ issuer, err }, 'Could not read the description of an identity provider')
-    const message = 'The identity provider cannot be reached, or its description is not valid. Try again later.'
-    throw new ApiError(502, 'identity_provider_unavailable', message)
+    throw identityProviderUnavailable()
   }
 }
 

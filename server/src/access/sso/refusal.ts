@@ -1,4 +1,5 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import { ssoRefused } from '../../errors/sign-in.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 
 const MESSAGES = {
   email_not_verified: 'Your identity provider has not verified your email address.',
@@ -16,5 +17,5 @@ type Refusal = keyof typeof MESSAGES
 
 /** The error 403 `sso_refused` with its reason. */
 export function refuse(reason: Refusal): ApiError {
-  return new ApiError(403, 'sso_refused', MESSAGES[reason], { reason })
+  return ssoRefused(MESSAGES[reason], reason)
 }

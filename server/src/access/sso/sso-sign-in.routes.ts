@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { errorResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import { invalidRequest } from '../../platform/http/errors.ts'
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 /** The form that browsers accept (HTML standard, "valid email address"): ASCII only. */
@@ -17,7 +17,7 @@ export function toEmail(text: string): string | null {
 export function requireEmail(text: string): string {
   const email = toEmail(text)
   if (email !== null) return email
-  throw new ApiError(400, 'invalid_request', `"${text.slice(0, 80)}" is not an email address`)
+  throw invalidRequest(`"${text.slice(0, 80)}" is not an email address`)
 }
 
 export function domainOf(email: string): string {

@@ -2,7 +2,7 @@ import type { Actor } from '../../access/actor.ts'
 import { useMonthly } from '../../organizations/usage.store.ts'
 import { utcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidRequest } from '../../platform/http/errors.ts'
+import { invalidFields } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import { isOtherHosts, readTokenAddress } from '../runs/match-token-repository.ts'
@@ -133,7 +133,7 @@ export function refuseBadPaths(items: ArtifactItem[]): void {
     seen.add(path)
     return mistake === null ? [] : [{ path: `/body/artifacts/${index}/path`, message: mistake }]
   })
-  if (errors.length > 0) throw invalidRequest(errors)
+  if (errors.length > 0) throw invalidFields(errors)
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.ts'
+import { repoNotLinked, tokenExpired, tokenInvalid } from '../../errors/ingest.ts'
+import { type ApiError, GatewayRejection } from '../../platform/http/api-error.ts'
 import { apiErrorOf, sendApiError } from '../../platform/http/error-handler.ts'
-import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
 
 /** Sends an error as the ingest routes describe it: `{code, error, retryable}` (docs/ingest.md). */
 export function sendIngestError(error: Error, request: FastifyRequest, reply: FastifyReply) {
@@ -12,13 +13,10 @@ export function sendIngestError(error: Error, request: FastifyRequest, reply: Fa
 
 function toTokenError(rejection: GatewayRejection): ApiError {
   const reason = rejection instanceof TokenRejection ? rejection.reason : null
-  if (reason === 'expired') return new ApiError(401, 'token_expired', 'The token has expired. Request a new one.')
+  if (reason === 'expired') return tokenExpired()
   // A trust without the scope of the route trusts the token for something else.
-  if (reason === 'unmatched' || rejection.status === 403) {
-    return new ApiError(403, 'repo_not_linked', 'No organization trusts this repository to send reports.')
-  }
-  // The text is always the same, so that it does not tell the reason.
-  return new ApiError(401, 'token_invalid', 'The token is not accepted.')
+  if (reason === 'unmatched' || rejection.status === 403) return repoNotLinked()
+  return tokenInvalid()
 }
 
 /** Codes that the client tries again, besides those of a limit or of a failure. */

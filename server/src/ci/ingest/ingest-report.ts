@@ -1,5 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { reportNotFound } from '../../errors/ingest.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import type { PresignedPut } from '../../platform/objects/object-store.ts'
 import type { Services } from '../../services.ts'
 import { completeArtifacts } from '../reports/complete-artifacts.ts'
@@ -29,7 +30,10 @@ export async function ingestReport(services: Services, intake: RunIntake, actor:
     warnings: [...warnings, ...result.warnings, ...(otherRunner === null ? [] : [REPLACED])],
     skipped: result.skipped,
     uploads: result.uploads.map(({ artifact_id, path, url, method, headers, expires_at }) => ({
-      ...{ artifactId: artifact_id, path, url, method },
+      artifactId: artifact_id,
+      path,
+      url,
+      method,
       headers: withLength(services, headers, sizes.get(path)),
       expiresAt: expires_at,
     })),
@@ -64,8 +68,4 @@ export async function completeIngested(services: Services, intake: RunIntake, ac
 
 function rethrowNotFound(error: unknown): never {
   throw error instanceof ApiError && error.status === 404 ? reportNotFound() : error
-}
-
-function reportNotFound(): ApiError {
-  return new ApiError(404, 'report_not_found', 'The run of this token has no such report.')
 }

@@ -44,11 +44,8 @@ export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, sourc
   const key = keyOf(source, run.id)
   // Queries are sent together to save round trips. PostgreSQL runs them in order, so these read
   // what the lock waited for.
-  const [, facts, storedVersion] = await Promise.all([
-    lockProviderRun(tx, key),
-    readAttemptFacts(tx, key),
-    findRunVersion(tx, key),
-  ])
+  const locked = lockProviderRun(tx, key)
+  const [facts, storedVersion] = await Promise.all([readAttemptFacts(tx, key), findRunVersion(tx, key), locked])
   const given = toAttemptVersion(run)
   const changed = changeAttempt(facts, run.attempt, ({ version, job_started }) => ({
     job_started,
@@ -79,7 +76,8 @@ export const applyHostJob: HostEventHandler<'job'> = async ({ clock }, tx, sourc
   const key = keyOf(source, job.run_id)
   await upsertJobs(tx, key, [job])
   if (!STARTED.includes(job.status)) return
-  const [, facts] = await Promise.all([lockProviderRun(tx, key), readAttemptFacts(tx, key)])
+  const locked = lockProviderRun(tx, key)
+  const [facts] = await Promise.all([readAttemptFacts(tx, key), locked])
   const changed = changeAttempt(facts, job.attempt, ({ version }) => ({ job_started: true, version }))
   if (changed === null) return
   await writeAttemptFacts(tx, key, changed.attempt)

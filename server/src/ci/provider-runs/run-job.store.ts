@@ -13,8 +13,16 @@ export async function upsertJobs(db: Db, { org_id, run_id }: ProviderRunKey, job
   const rows = jobs
     .slice(0, JOBS_MAX)
     .map(({ attempt, id, name, status, started_at, completed_at, html_url: url }) => ({
-      ...{ org_id, run_id, attempt, id, name: name.slice(0, NAME_MAX), status, state: orderOfStatus(status) },
-      ...{ started_at, completed_at, url },
+      org_id,
+      run_id,
+      attempt,
+      id,
+      name: name.slice(0, NAME_MAX),
+      status,
+      state: orderOfStatus(status),
+      started_at,
+      completed_at,
+      url,
     }))
   await db`
     insert into provider_run_jobs ${db(rows)}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import { API_RULES, INGEST_RULES } from './attestation-data.ts'
 import { readAttestations } from './read-attestations.ts'
 import type { AttestationItem } from './report.schema.ts'

@@ -1,4 +1,5 @@
-import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import { kindNotAllowed } from '../../errors/ci.ts'
+import { invalidField } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { AttestationRow } from './attestation.store.ts'
 import {
@@ -43,7 +44,7 @@ function readKind(sent: string, { kinds }: AttestationRules, pointer: string): A
   const kind = ATTESTATION_KINDS.find((known) => known === sent)
   if (kind === undefined) throw invalidField(`${pointer}/kind`, `must be one of ${kinds.join(', ')}`)
   if (kinds.includes(kind)) return kind
-  throw new ApiError(400, 'kind_not_allowed', `Clients cannot send attestations of the kind ${kind}.`, { kind })
+  throw kindNotAllowed(kind)
 }
 
 function readStatus(

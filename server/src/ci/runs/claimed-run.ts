@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { type FieldError, invalidRequest } from '../../platform/http/errors.ts'
+import { type FieldError, invalidFields } from '../../platform/http/errors.ts'
 import { newRunId } from '../../platform/ids.ts'
 import type { NewCiRun } from './run.schema.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
@@ -65,7 +65,7 @@ export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }
     refuse('attempt', job.run.attempt)
   if (job.commit_sha !== null && commit_sha !== job.commit_sha) refuse('commit_sha', job.commit_sha)
   if (job.ref !== null && ref !== undefined && !isSameRef(ref, job.ref)) refuse('ref', job.ref)
-  if (errors.length > 0) throw invalidRequest(errors)
+  if (errors.length > 0) throw invalidFields(errors)
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Actor } from '../../access/actor.ts'
+import { attemptOutdated, runConflict } from '../../errors/ci.ts'
 import { useMonthly } from '../../organizations/usage.store.ts'
 import { nextUtcDayStart, nextUtcMonthStart, utcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, rateLimited } from '../../platform/http/errors.ts'
+import { rateLimited } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { type InsertedRun, insertRuns } from './insert-runs.store.ts'
@@ -101,7 +102,7 @@ function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun |
   if (claimed === null || known === null) return
   const isOnHost = claimed.host === null || known.host === claimed.host
   if (known.provider === claimed.provider && known.id === claimed.repository_id && isOnHost) return
-  throw new ApiError(409, 'run_conflict', 'A run of another repository has the same CI system and external run id.')
+  throw runConflict()
 }
 
 /**
@@ -130,9 +131,4 @@ async function startQueued(tx: Tx, key: AttemptKey, trust: TrustClass, now: Date
   if (attempt?.status !== 'queued') return
   await updateAttempt(tx, key, { ...attempt, status: 'in_progress' }, now)
   await setTrust(tx, key, { run: trust, attempt: trust })
-}
-
-function attemptOutdated(attempt: number, newest: number): ApiError {
-  const message = `Attempt ${attempt} is lower than the newest attempt of the run, ${newest}.`
-  return new ApiError(409, 'attempt_outdated', message, { newestAttempt: newest })
 }

@@ -3,8 +3,9 @@ import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
 import { requestRunNow } from '../../codehosts/sync/read-run.job.ts'
+import { runNotFound } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { invalidRequest } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { toClaimedRun } from './claimed-run.ts'
@@ -43,7 +44,7 @@ export async function requireTokenRun(
   actor: Actor,
 ): Promise<{ run_id: string; attempt: number }> {
   const job = jobOf(actor)
-  if (job === null) throw new ApiError(400, 'invalid_request', 'The token does not name a run of a known CI system.')
+  if (job === null) throw invalidRequest('The token does not name a run of a known CI system.')
   if (await isHostConnected(intake, actor.org_id, job)) return requireHostRun(services, actor.org_id, job)
   const known = await findClaimedRun(services.sql, actor.org_id, job)
   if (known !== null) return known
@@ -76,7 +77,7 @@ export async function requireHostRun(services: Services, org_id: string, job: To
     )
   }
   const message = 'The code host has not reported this run yet. Try again later.'
-  throw new ApiError(404, 'run_not_found', message).retryAfter(RETRY_SECONDS)
+  throw runNotFound(message).retryAfter(RETRY_SECONDS)
 }
 
 /** A run of a code host in the terms of the CI system that the job runs in. */

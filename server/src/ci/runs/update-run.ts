@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { Actor } from '../../access/actor.ts'
+import { runAlreadyFinished } from '../../errors/ci.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
+import { invalidField, notFound } from '../../platform/http/errors.ts'
 import { OneOf } from '../../platform/http/schemas.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
@@ -72,7 +73,7 @@ async function readHostRun(
 function refuseChange(attempt: StoredAttempt, input: CiRunUpdate): void {
   if (input.status === undefined ? isRepetition(attempt, input) : input.status === attempt.status) return
   const message = `The attempt has finished with the status ${attempt.status} and cannot change. Create a new attempt.`
-  throw new ApiError(409, 'run_finished', message, { status: attempt.status })
+  throw runAlreadyFinished(message, { status: attempt.status })
 }
 
 function isRepetition(attempt: StoredAttempt, { url, completed_at }: CiRunUpdate): boolean {

@@ -1,7 +1,9 @@
 import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { accountConnected, hostUnavailable } from '../../errors/codehosts.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { invalidRequest, missing } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
@@ -56,19 +58,19 @@ function requireForm({ connects }: CodeHost, { provider, installation_id, creden
   const isApp = connects === 'app'
   if (!(isApp ? INSTALLATION_ID : ACCOUNT_NAME).test(installation_id)) {
     const what = isApp ? 'the id of an installation' : `the name of an account on ${provider}`
-    throw new ApiError(400, 'invalid_request', `"${installation_id.slice(0, 80)}" is not ${what}`)
+    throw invalidRequest(`"${installation_id.slice(0, 80)}" is not ${what}`)
   }
   if (isApp === (credentials === null)) return
   const message = isApp
     ? `An installation of the App on ${provider} is connected without credentials`
     : `An account on ${provider} is connected with credentials: a token, or an id and a secret of a client`
-  throw new ApiError(400, 'invalid_request', message)
+  throw invalidRequest(message)
 }
 
 async function requireCodeHost({ codeHosts }: Pick<Services, 'codeHosts'>, provider: Provider): Promise<CodeHost> {
   const codeHost = await codeHosts.get(provider)
   if (codeHost) return codeHost
-  throw new ApiError(400, 'invalid_request', `Shiplock cannot connect to ${provider}`)
+  throw invalidRequest(`Shiplock cannot connect to ${provider}`)
 }
 
 /** Reads the installation from its host, or what a webhook told if the host cannot be reached. */
@@ -90,16 +92,16 @@ async function readInstallation(
     codeHost.connects === 'app'
       ? `Installation ${installation_id} does not exist, or it belongs to another App`
       : `The account "${installation_id}" does not exist on ${await codeHost.host()}, or the credentials may not read it`
-  throw new ApiError(404, 'not_found', message)
+  throw missing(message)
 }
 
 function unreachable(provider: Provider, id: string): ApiError {
   const message = `${provider} cannot be reached, and no webhook has described the installation ${id} yet. Try again later.`
-  return new ApiError(502, 'host_unavailable', message)
+  return hostUnavailable(message)
 }
 
 function unreachableAccount(error: HostUnavailable): ApiError {
-  return new ApiError(502, 'host_unavailable', `${error.message} Try again later.`).causedBy(error)
+  return hostUnavailable(`${error.message} Try again later.`).causedBy(error)
 }
 
 type Wanted = Pick<ConnectRequest, 'org_id' | 'provider' | 'credentials'> & {
@@ -168,7 +170,7 @@ async function refuseHeldByOther(
       ? `the organization "${slug}". Run "provider disconnect ${other.id}" first.`
       : 'another organization of this server.'
   const message = `The account ${installation.account.login} is connected to ${where}`
-  throw new ApiError(409, 'account_connected', message)
+  throw accountConnected(message)
 }
 
 /**

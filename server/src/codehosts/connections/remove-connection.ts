@@ -1,6 +1,7 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { alreadyRemoved } from '../../errors/codehosts.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
+import { invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { leaveConnection } from '../../repositories/followed-repository.store.ts'
@@ -34,8 +35,7 @@ export async function disconnect(
   return sql.begin(async (tx) => {
     const connection = await lockConnection(tx, id.toLowerCase())
     if (!connection || (org_id !== undefined && connection.org_id !== org_id)) throw notFound('connection')
-    if (connection.status === 'removed')
-      throw new ApiError(409, 'already_removed', `The connection to ${connection.account_login} is already removed`)
+    if (connection.status === 'removed') throw alreadyRemoved(connection.account_login)
     await removeConnection(tx, connection, principal, clock.now())
     return connection
   })

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { payloadTooLarge } from '../../platform/http/errors.ts'
 
 /** The largest payload that a code host sends. */
 const WEBHOOK_BYTES_MAX = 25 * 2 ** 20
@@ -93,5 +94,5 @@ function readBody(raw: Raw, admit: () => Promise<unknown>): Promise<Buffer> {
 
 function tooLarge(): ApiError {
   const message = `The payload of a webhook can have at most ${WEBHOOK_BYTES_MAX} bytes.`
-  return new ApiError(413, 'payload_too_large', message, { limitBytes: WEBHOOK_BYTES_MAX })
+  return payloadTooLarge(message, { limitBytes: WEBHOOK_BYTES_MAX })
 }

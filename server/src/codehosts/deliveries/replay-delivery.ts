@@ -1,5 +1,6 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { notReplayable } from '../../errors/codehosts.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { lockDelivery, resetDelivery } from './delivery.store.ts'
@@ -29,8 +30,4 @@ export async function replayDelivery(
     const entry = { principal, action: 'delivery.replay', object: { type: 'delivery', id }, reason: null }
     if (delivery.org_id) await recordAudit(tx, delivery.org_id, entry, clock.now())
   })
-}
-
-function notReplayable(message: string): ApiError {
-  return new ApiError(409, 'not_replayable', message)
 }

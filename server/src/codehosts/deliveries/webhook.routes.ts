@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { invalidRequest, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { counter } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
@@ -71,9 +72,7 @@ async function findTarget(
 }
 
 function unreadable(provider: Provider): ApiError {
-  return new ApiError(
-    400,
-    'invalid_request',
+  return invalidRequest(
     `The body is not JSON, or a header with the event or the id of the delivery is missing. Configure the webhook at ${provider} to send application/json.`,
   )
 }

@@ -1,6 +1,7 @@
 import { type Actor, principalOf } from '../../access/actor.ts'
 import { recordAudit } from '../../audit/audit.store.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { alreadyConfigured } from '../../errors/codehosts.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { type AppProvider, codeHost, type Provider } from '../catalogue.ts'
 import type { AppSetupOptions, HostApp } from '../code-host.ts'
@@ -33,7 +34,7 @@ export async function beginSetup(
 
 function usedByOthers(provider: Provider): ApiError {
   const message = `Another organization of this server uses its ${codeHost(provider).name} App. Only an administrator of the server can replace the App.`
-  return new ApiError(409, 'already_configured', message)
+  return alreadyConfigured(message)
 }
 
 /** Throws for a host at which no App is set up. */

@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
+import { serverAdminRequired } from '../../errors/codehosts.ts'
 import { isOnlyOrganization } from '../../organizations/organization.store.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import { hasOwnAccount, type ListedConnection, listWaiting } from '../connections/connection-list.store.ts'
@@ -17,7 +17,7 @@ async function mayUseApp({ sql, config }: Services, { org_id }: Actor): Promise<
 
 /** Throws 403 `server_admin_required` unless people may set up the App of the server. */
 export async function requireOwnApp(services: Services, actor: Actor): Promise<void> {
-  if (!(await mayUseApp(services, actor))) throw adminRequired('set up its App', 'provider setup')
+  if (!(await mayUseApp(services, actor))) throw serverAdminRequired('set up its App', 'provider setup')
 }
 
 /**
@@ -31,15 +31,10 @@ export async function requireOwnInstallation(
 ): Promise<void> {
   if (await mayUseApp(services, actor)) return
   if (!(await hasOwnAccount(services.sql, actor.org_id, installation)))
-    throw adminRequired('connect this installation', 'provider connect')
+    throw serverAdminRequired('connect this installation', 'provider connect')
 }
 
 /** The waiting installations that the organization may connect. */
 export async function listConnectable(services: Services, actor: Actor): Promise<ListedConnection[]> {
   return listWaiting(services.sql, (await mayUseApp(services, actor)) ? null : actor.org_id)
-}
-
-function adminRequired(task: string, command: string): ApiError {
-  const message = `Several organizations share this server. Only its administrator can ${task}, with "${command}".`
-  return new ApiError(403, 'server_admin_required', message)
 }

@@ -1,7 +1,8 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { notActive } from '../../errors/codehosts.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
+import { invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import { payloadOf } from '../../platform/queue/payload.ts'
@@ -51,8 +52,7 @@ export async function synchronizeNow(
   if (!isUuid(id)) throw invalidId(id, 'connection')
   const connection = await findConnection(sql, id)
   if (connection === null || (org_id !== undefined && connection.org_id !== org_id)) throw notFound('connection')
-  if (connection.status !== 'active')
-    throw new ApiError(409, 'not_active', `The connection ${id} is ${connection.status}`)
+  if (connection.status !== 'active') throw notActive(id, connection.status)
   const now = clock.now()
   const object = { type: 'connection', id }
   const entry = { principal, action: 'connection.sync', object, reason: null, details: { since } }

@@ -6,8 +6,12 @@ import { viewOf } from './evidence-view.ts'
 const NOW = Date.parse(POLICY_TIME)
 const at = (ageMs: number) => new Date(NOW - ageMs).toISOString()
 const scanOf = (trust: string, ageMs = 0) => ({
-  ...{ tool: 'semgrep', category: null, ref: 'main', commit_sha: null },
-  ...{ at: at(ageMs), trust },
+  tool: 'semgrep',
+  category: null,
+  ref: 'main',
+  commit_sha: null,
+  at: at(ageMs),
+  trust,
 })
 const figures = { open: { critical: 2, high: 0, medium: 0, low: 0, info: 0 }, known_exploited: 1, max_epss: 0.9 }
 

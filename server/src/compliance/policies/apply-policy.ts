@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Author, recordAudit } from '../../audit/audit.store.ts'
+import { tooManyPolicies } from '../../errors/deployments.ts'
+import { versionConflict } from '../../errors/organizations.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import { payloadOf } from '../../platform/queue/payload.ts'
@@ -36,7 +37,8 @@ export type AppliedPolicy = { id: string; name: string; version: number; mode: P
 /**
  * Applies a policy. New content becomes the next version, and earlier versions stay stored. Content
  * equal to the current version changes nothing. Simultaneous calls for one policy run one by one.
- * Throws 409 `version_conflict` if the policy has another version than expected.
+ * Throws 409 `version_conflict` if the policy has another version than expected, and 409
+ * `too_many_policies`.
  */
 export async function applyPolicy(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
@@ -73,8 +75,7 @@ export async function storePolicy(
 
 function refuseOtherVersion(version: number, expected: number | undefined): void {
   if (expected === undefined || expected === version) return
-  const message = `The policy has been changed. Its version is ${version}. Read it again.`
-  throw new ApiError(409, 'version_conflict', message, { version })
+  throw versionConflict('policy', version)
 }
 
 /** Equal definitions are equal JSON, because the parser keeps one order of members. */
@@ -86,5 +87,5 @@ function hashOf(definition: PolicyDefinition): Buffer {
 async function refuseTooMany(tx: Tx, orgId: string): Promise<void> {
   await lockName(tx, `policies of ${orgId}`)
   if ((await countPolicies(tx, orgId)) <= POLICIES_MAX) return
-  throw new ApiError(400, 'invalid_request', `An organization can have at most ${POLICIES_MAX} policies`)
+  throw tooManyPolicies(POLICIES_MAX)
 }

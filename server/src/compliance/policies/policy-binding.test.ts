@@ -5,7 +5,7 @@ import { coversDeployment, coversRepository } from './policy-binding.ts'
 
 const TARGET = { environment: 'production', repository: 'github.com/acme/api', branch: 'main' }
 const bound = (fields: Partial<PolicyBindings>) => ({
-  bindings: { ...{ environments: null, repositories: null, branches: null }, ...fields },
+  bindings: { environments: null, repositories: null, branches: null, ...fields },
 })
 
 test('a policy without bindings covers nothing', () => {

@@ -4,11 +4,20 @@ import type { CelRule, PolicyDefinition } from './policy.schema.ts'
 import { differencesOf } from './policy-difference.ts'
 
 const rule = (fields: Partial<CelRule> = {}): CelRule => ({
-  ...{ rule: 'tests', name: 'Tests', expression: 'true', blocking: true, reason: null, trust: null, max_age_ms: null },
+  rule: 'tests',
+  name: 'Tests',
+  expression: 'true',
+  blocking: true,
+  reason: null,
+  trust: null,
+  max_age_ms: null,
   ...fields,
 })
 const policy = (fields: Partial<PolicyDefinition> = {}): PolicyDefinition => ({
-  ...{ name: 'p', mode: 'enforce', bindings: null, engine: { type: 'cel', rules: [rule()] } },
+  name: 'p',
+  mode: 'enforce',
+  bindings: null,
+  engine: { type: 'cel', rules: [rule()] },
   ...fields,
 })
 

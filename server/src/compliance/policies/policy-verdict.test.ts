@@ -11,8 +11,12 @@ import {
 } from './policy-verdict.ts'
 
 const rule = (status: RuleStatus, blocking = true): RuleVerdict => ({
-  ...{ rule: 'r', name: 'r', status, blocking },
-  ...{ reason: null, evidence: null },
+  rule: 'r',
+  name: 'r',
+  status,
+  blocking,
+  reason: null,
+  evidence: null,
 })
 const CASES: [rules: RuleVerdict[], enforce: string, monitor: string, result: string][] = [
   [[rule('pass')], 'approve', 'approve', 'passing'],
@@ -34,8 +38,12 @@ for (const [rules, enforce, monitor, result] of CASES) {
 }
 
 const policy = (mode: PolicyVerdict['mode'], decision: PolicyVerdict['decision']): PolicyVerdict => ({
-  ...{ id: 'p', name: 'p', version: 1, rules: [] },
-  ...{ mode, decision },
+  id: 'p',
+  name: 'p',
+  version: 1,
+  rules: [],
+  mode,
+  decision,
 })
 
 test('one blocking policy blocks; only policies in enforce approve', () => {

@@ -1,6 +1,7 @@
 import { type Author, recordAudit } from '../../audit/audit.store.ts'
+import { policyInRepository, policyInUse } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { policyApplied } from './apply-policy.ts'
@@ -27,15 +28,9 @@ export async function removePolicy(
   const policy = isUuid(id) ? await lockListedPolicy(tx, org_id, id) : null
   if (policy === null) throw notFound('policy')
   const { name, path, version } = policy
-  if (path !== null)
-    throw new ApiError(
-      409,
-      'policy_in_repository',
-      `The policy comes from a file in a repository. Delete ${path} there.`,
-    )
+  if (path !== null) throw policyInRepository(path)
   const gates = await findGates(tx, org_id, name)
-  if (gates.length > 0)
-    throw new ApiError(409, 'policy_in_use', `Gates evaluate the policy: ${gates.join(', ')}.`, { gates })
+  if (gates.length > 0) throw policyInUse(gates)
   await markRemoved(tx, org_id, policy.id, now)
   const entry = { ...author, action: 'policy.remove', object: { type: 'policy', id: policy.id } }
   await recordAudit(tx, org_id, { ...entry, details: { name, version } }, now)

@@ -57,8 +57,13 @@ rules:
       type: 'cel',
       rules: [
         {
-          ...{ rule: 'tests', name: 'Tests passed', expression: 'attestations.exists(a, a.status == "pass")\n' },
-          ...{ blocking: false, reason: 'They did not.', trust: 'any', max_age_ms: 604_800_000 },
+          rule: 'tests',
+          name: 'Tests passed',
+          expression: 'attestations.exists(a, a.status == "pass")\n',
+          blocking: false,
+          reason: 'They did not.',
+          trust: 'any',
+          max_age_ms: 604_800_000,
         },
       ],
     },
@@ -67,12 +72,17 @@ rules:
 
 test('other engines have a decision, or a bundle and an entrypoint', () => {
   assert.deepEqual(parsePolicyFile(`${HEAD}engine: opa\ndecision: shiplock/release\nmax_age: 1d`).engine, {
-    ...{ type: 'opa', decision: 'shiplock/release' },
-    ...{ trust: null, max_age_ms: 86_400_000 },
+    type: 'opa',
+    decision: 'shiplock/release',
+    trust: null,
+    max_age_ms: 86_400_000,
   })
   assert.deepEqual(parsePolicyFile(`${HEAD}engine: wasm\nbundle: b.tar.gz\nentrypoint: a/b\ntrust: any`).engine, {
-    ...{ type: 'wasm', file: 'b.tar.gz', entrypoint: 'a/b' },
-    ...{ trust: 'any', max_age_ms: null },
+    type: 'wasm',
+    file: 'b.tar.gz',
+    entrypoint: 'a/b',
+    trust: 'any',
+    max_age_ms: null,
   })
 })
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import { invalidPolicy } from '../../errors/deployments.ts'
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
 import { parseSinglePolicyFile } from './policy.parser.ts'
 import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
@@ -23,5 +23,5 @@ export function readPolicyText(text: string): PolicyDefinition {
   if (definition !== null) return definition
   const [{ line, column, path, message } = { line: 1, column: 1, path: '', message: '' }] = mistakes
   const first = `line ${line}, column ${column}: ${path === '' ? '' : `${path}: `}${message}`
-  throw new ApiError(400, 'invalid_policy', `The policy file is not valid: ${first}`, { mistakes })
+  throw invalidPolicy(first, mistakes)
 }

@@ -46,12 +46,16 @@ const CODE = {
   title: 'Reflected cross-site scripting',
   description: 'Writing user input directly to a web page allows for a cross-site scripting vulnerability.',
   rule_id: 'js/reflected-xss',
-  ...{ tool_name: 'CodeQL', tool_version: '2.18.1', cwes: ['CWE-79'] },
+  tool_name: 'CodeQL',
+  tool_version: '2.18.1',
+  cwes: ['CWE-79'],
   location: { path: 'src/routes/track.js', start_line: 77, end_line: 77, start_column: 3, end_column: 40 },
 } satisfies Partial<HostAlert>
 
 const SECRET = {
-  ...{ severity: 'critical', title: 'Carrier API key', description: null },
+  severity: 'critical',
+  title: 'Carrier API key',
+  description: null,
   location: { path: 'config/carriers.json', start_line: 9, end_line: 9, start_column: 12, end_column: 44 },
   secret: {
     type: 'carrier_api_key',
@@ -68,15 +72,27 @@ function alert(repository: HostRepository, fields: Known): HostAlert {
     fields.type
   ]
   return {
-    ...{
-      repository,
-      status: 'open',
-      description: null,
-      url: `${repository.html_url}/security/${kind}/${fields.number}`,
-    },
-    ...{ references: [], rule_id: null, tool_name: null, tool_version: null, cwes: [], package: null, cve_id: null },
-    ...{ ghsa_id: null, advisory_url: null, cvss: null, location: null, commit_sha: null, git_ref: 'refs/heads/main' },
-    ...{ secret: null, fixed_at: null, dismissal: null, updated_at: fields.detected_at },
+    repository,
+    status: 'open',
+    description: null,
+    url: `${repository.html_url}/security/${kind}/${fields.number}`,
+    references: [],
+    rule_id: null,
+    tool_name: null,
+    tool_version: null,
+    cwes: [],
+    package: null,
+    cve_id: null,
+    ghsa_id: null,
+    advisory_url: null,
+    cvss: null,
+    location: null,
+    commit_sha: null,
+    git_ref: 'refs/heads/main',
+    secret: null,
+    fixed_at: null,
+    dismissal: null,
+    updated_at: fields.detected_at,
     ...fields,
   }
 }
@@ -85,12 +101,21 @@ function dependencyAlert(repository: HostRepository, advisory: Advisory, number:
   const [group, name = group] = advisory.package.split('/').slice(-2) as [string, string?]
   const isMaven = advisory.package.startsWith('org.') || advisory.package.startsWith('com.')
   return alert(repository, {
-    ...{ type: 'dependabot', number, severity: advisory.severity, title: advisory.title, detected_at, git_ref: null },
-    ...{ description: advisory.title, tool_name: 'Dependabot', cwes: [`CWE-${advisory.cwe}`], cve_id: advisory.id },
+    type: 'dependabot',
+    number,
+    severity: advisory.severity,
+    title: advisory.title,
+    detected_at,
+    git_ref: null,
+    description: advisory.title,
+    tool_name: 'Dependabot',
+    cwes: [`CWE-${advisory.cwe}`],
+    cve_id: advisory.id,
     package: {
       ecosystem: isMaven ? 'maven' : repository.full_name.endsWith('/identity') ? 'pip' : 'npm',
       name: isMaven ? `${group}:${name}` : advisory.package,
-      ...{ vulnerable_versions: `< ${advisory.fixed}`, patched_version: advisory.fixed },
+      vulnerable_versions: `< ${advisory.fixed}`,
+      patched_version: advisory.fixed,
       manifest_path: isMaven ? 'pom.xml' : 'package-lock.json',
     },
     cvss: { version: '3.1', score: advisory.score, vector: null },

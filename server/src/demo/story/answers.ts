@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import { answerDeployment } from '../../deployments/approvals/answer-deployment.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import type { Demo } from '../world/demo.ts'
 
 const COMMENTS = ['Checked on staging.', 'Release notes are out.', 'Agreed with support.', null, null] as const

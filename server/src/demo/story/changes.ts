@@ -54,12 +54,17 @@ function changesOf(demo: Demo, about: DemoRepository, repository: HostRepository
     const title = subjectOf(random, index + about.changes)
     const text = `${about.name} ${number}`
     return {
-      ...{ repository, about, number, title, author, reviewer, merged, oddity: oddityOf(demo, index) },
-      ...{
-        opened: after(merged, -(180 + random.below(40 * 60))),
-        head: shaOf(`head ${text}`),
-        merge: shaOf(`merge ${text}`),
-      },
+      repository,
+      about,
+      number,
+      title,
+      author,
+      reviewer,
+      merged,
+      oddity: oddityOf(demo, index),
+      opened: after(merged, -(180 + random.below(40 * 60))),
+      head: shaOf(`head ${text}`),
+      merge: shaOf(`merge ${text}`),
     }
   })
 }
@@ -82,13 +87,22 @@ function pullRequestOf(demo: Demo, change: Change, state: HostPullRequest['state
   const { repository, number, merged, opened } = change
   const at = state === 'merged' ? merged : null
   return {
-    ...{ repository, number, title: change.title, url: `${repository.html_url}/pull/${number}` },
-    ...{ author: demo.account(change.author), state, draft: false },
+    repository,
+    number,
+    title: change.title,
+    url: `${repository.html_url}/pull/${number}`,
+    author: demo.account(change.author),
+    state,
+    draft: false,
     head: { ref: `change-${number}`, sha: change.head, repository_id: repository.id },
     base: { ref: 'main', sha: shaOf(`base ${change.merge}`) },
     merge_commit_sha: state === 'merged' ? change.merge : null,
     merged_by: state === 'merged' ? demo.account(change.reviewer) : null,
-    ...{ merged_by_queue: false, created_at: opened, merged_at: at, closed_at: at, updated_at: at ?? opened },
+    merged_by_queue: false,
+    created_at: opened,
+    merged_at: at,
+    closed_at: at,
+    updated_at: at ?? opened,
   }
 }
 
@@ -107,8 +121,15 @@ function pullRequestSteps(demo: Demo, change: Change): Step[] {
         await told.apply({ kind: 'pull_request', data: pullRequestOf(told, change, 'open') })
         const pull = { number, url: `${repository.html_url}/pull/${number}` }
         const run = newRun(told, {
-          ...{ repository, workflow: 'ci', kind: 'pull_request', ref: `refs/heads/change-${number}`, sha: change.head },
-          ...{ message: change.title, login: author, start, pullRequests: [pull] },
+          repository,
+          workflow: 'ci',
+          kind: 'pull_request',
+          ref: `refs/heads/change-${number}`,
+          sha: change.head,
+          message: change.title,
+          login: author,
+          start,
+          pullRequests: [pull],
         })
         const ended = await endRun(told, run, fails ? 'failure' : 'success', end)
         await reportCi(told, ended, about)
@@ -142,8 +163,12 @@ function reviewSteps(change: Change, at: Date): Step[] {
       async tell(demo) {
         const login = oddity === 'self_approved' ? change.author : change.reviewer
         const review: HostReview = {
-          ...{ repository, pull_request: change.number, id: `${change.number}${repository.id}` },
-          ...{ reviewer: demo.account(login), state: 'approved', submitted_at: at },
+          repository,
+          pull_request: change.number,
+          id: `${change.number}${repository.id}`,
+          reviewer: demo.account(login),
+          state: 'approved',
+          submitted_at: at,
           commit_sha: oddity === 'stale' ? shaOf(`before ${change.head}`) : change.head,
         }
         demo.host.facts.reviews.set(`${repository.id} ${change.number}`, [review])
@@ -188,7 +213,14 @@ async function landedRun(demo: Demo, change: Change, start: Date): Promise<HostR
   const pull = { number, url: `${repository.html_url}/pull/${number}` }
   const message = `${title} (#${number})`
   return newRun(demo, {
-    ...{ repository, workflow: 'ci', kind: 'push', ref: 'refs/heads/main', sha: merge, message, login: author, start },
+    repository,
+    workflow: 'ci',
+    kind: 'push',
+    ref: 'refs/heads/main',
+    sha: merge,
+    message,
+    login: author,
+    start,
     pullRequests: [pull],
   })
 }
@@ -198,15 +230,28 @@ function pushOf(demo: Demo, { repository, merge, merged, title, author, reviewer
   const person = { name: name ?? author, email: null, login: author }
   const commit = { sha: merge, message: `${title} (#${number})`, author: person, committer: person, at: merged }
   return {
-    ...{ repository, ref: 'refs/heads/main', before: shaOf(`base ${merge}`), after: merge, forced: false },
-    ...{ pusher: demo.account(reviewer), by_merge_queue: false, commits: [commit], pushed_at: merged },
+    repository,
+    ref: 'refs/heads/main',
+    before: shaOf(`base ${merge}`),
+    after: merge,
+    forced: false,
+    pusher: demo.account(reviewer),
+    by_merge_queue: false,
+    commits: [commit],
+    pushed_at: merged,
   }
 }
 
 function checksOf({ repository, commit, html_url, started_at, completed_at }: HostRun, fails: boolean) {
   return REQUIRED_CHECKS.map((name, index) => ({
-    ...{ repository, commit_sha: commit.sha, id: `${commit.sha.slice(0, 12)}${index}`, name, source: 'github-actions' },
-    ...{ status: fails && name === 'test' ? ('failure' as const) : ('success' as const) },
-    ...{ url: `${html_url}/job/${index}`, started_at, completed_at },
+    repository,
+    commit_sha: commit.sha,
+    id: `${commit.sha.slice(0, 12)}${index}`,
+    name,
+    source: 'github-actions',
+    status: fails && name === 'test' ? ('failure' as const) : ('success' as const),
+    url: `${html_url}/job/${index}`,
+    started_at,
+    completed_at,
   }))
 }

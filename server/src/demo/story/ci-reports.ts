@@ -18,8 +18,12 @@ export type ReportedRun = { id: string; attempt: number; repository: string; sha
 /** The reports of a CI run on the code host: tests, and on the main branch package and scan. */
 export async function reportCi(demo: Demo, run: HostRun, about: DemoRepository): Promise<void> {
   const reported = {
-    ...{ id: hostRunId('github', run.id), attempt: run.attempt, repository: about.name, sha: run.commit.sha },
-    ...{ isSuccess: run.status === 'success', at: run.completed_at as Date },
+    id: hostRunId('github', run.id),
+    attempt: run.attempt,
+    repository: about.name,
+    sha: run.commit.sha,
+    isSuccess: run.status === 'success',
+    at: run.completed_at as Date,
   }
   await reportTests(demo, reported, about.language)
   if (run.kind === 'push' && run.status === 'success') await reportPackage(demo, reported)
@@ -31,7 +35,8 @@ export async function reportDelivery(demo: Demo, run: HostRun, about: DemoReposi
   const { random } = demo
   const isFinal = run.status !== 'in_progress'
   await send(demo, id, {
-    ...{ job: isFinal ? 'production' : 'smoke-tests', runner: `linux-${1 + random.below(3)}` },
+    job: isFinal ? 'production' : 'smoke-tests',
+    runner: `linux-${1 + random.below(3)}`,
     summary: summaryOf.smoke(about.name, isFinal ? 'production' : 'staging'),
     attestations: [
       {
@@ -103,7 +108,10 @@ export async function reportPackage(demo: Demo, run: ReportedRun): Promise<void>
   const notes = toFile('release-notes.md', summaryOf.notes(run.repository, run.sha))
   const counts = { critical: 0, high: random.below(2), medium: 1 + random.below(4), low: 2 + random.below(6) }
   await send(demo, run.id, {
-    ...{ job: 'package', runner: `linux-${1 + random.below(3)}`, attempt: run.attempt, files: [sbom, notes] },
+    job: 'package',
+    runner: `linux-${1 + random.below(3)}`,
+    attempt: run.attempt,
+    files: [sbom, notes],
     summary: summaryOf.package(run.repository, components.length, counts),
     attestations: [
       {
@@ -133,7 +141,11 @@ async function send(
 ): Promise<void> {
   const actor = demo.key('ci-reports')
   const { result } = await createReport(demo.services, actor, runId, {
-    ...{ ...report, name: 'default', job: { name: job, runner }, rules: API_RULES, ...(attempt && { attempt }) },
+    ...report,
+    name: 'default',
+    job: { name: job, runner },
+    rules: API_RULES,
+    ...(attempt && { attempt }),
     artifacts: files.map(({ path, size, sha256 }) => ({ path, size, sha256 })),
   })
   if (files.length === 0) return

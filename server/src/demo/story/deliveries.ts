@@ -74,7 +74,13 @@ function outcomeOf({ random }: Demo, { about, isLast }: Delivery): Outcome {
 async function startRun(demo: Demo, delivery: Delivery): Promise<HostRun> {
   const { repository, merge, author, start, title, number } = delivery
   const run = newRun(demo, {
-    ...{ repository, workflow: 'deploy', kind: 'workflow', ref: 'refs/heads/main', sha: merge, login: author, start },
+    repository,
+    workflow: 'deploy',
+    kind: 'workflow',
+    ref: 'refs/heads/main',
+    sha: merge,
+    login: author,
+    start,
     message: `${title} (#${number})`,
   })
   await demo.apply({ kind: 'run', data: run })
@@ -86,9 +92,16 @@ type Target = { delivery: Delivery; run: HostRun; environment: string }
 function newDeployment(demo: Demo, { delivery, run, environment }: Target, at: Date): HostDeployment {
   lastId += 1
   return {
-    ...{ repository: delivery.repository, id: `${880_000 + lastId}`, environment, ref: 'main' },
-    ...{ commit_sha: delivery.merge, run: { id: run.id, attempt: 1 }, creator: demo.account(delivery.author) },
-    ...{ description: null, created_at: at, updated_at: at },
+    repository: delivery.repository,
+    id: `${880_000 + lastId}`,
+    environment,
+    ref: 'main',
+    commit_sha: delivery.merge,
+    run: { id: run.id, attempt: 1 },
+    creator: demo.account(delivery.author),
+    description: null,
+    created_at: at,
+    updated_at: at,
   }
 }
 
@@ -109,9 +122,13 @@ async function report(demo: Demo, deployment: HostDeployment, state: HostDeploym
     kind: 'deployment_status',
     data: {
       deployment: { ...deployment, updated_at: at },
-      ...{ id: `${id}${lastStatus}`, state, job_id: null, created_at: at },
+      id: `${id}${lastStatus}`,
+      state,
+      job_id: null,
+      created_at: at,
       environment_url: state === 'success' ? `https://${name}.${environment}.northlane.example.com` : null,
-      ...{ log_url: null, creator: demo.account('malvarez') },
+      log_url: null,
+      creator: demo.account('malvarez'),
     },
   })
 }
@@ -147,7 +164,11 @@ async function review(demo: Demo, run: HostRun, state: 'requested' | 'approved' 
   await demo.apply({
     kind: 'deployment_review',
     data: {
-      ...{ repository: run.repository, run: { id: run.id, attempt: 1 }, environments: ['production'], state, at },
+      repository: run.repository,
+      run: { id: run.id, attempt: 1 },
+      environments: ['production'],
+      state,
+      at,
       reviewer: isAnswer ? demo.account('malvarez') : null,
       comment: isAnswer
         ? state === 'approved'

@@ -24,8 +24,14 @@ export function nightlySteps(demo: Demo): Step[] {
         at: end,
         async tell(told) {
           const run = newRun(told, {
-            ...{ repository, workflow: 'nightly', kind: 'schedule', ref: 'refs/heads/main', start, login: 'isolberg' },
-            ...{ sha: shaOf(`night ${name} ${days}`), message: 'Nightly scan of the main branch' },
+            repository,
+            workflow: 'nightly',
+            kind: 'schedule',
+            ref: 'refs/heads/main',
+            start,
+            login: 'isolberg',
+            sha: shaOf(`night ${name} ${days}`),
+            message: 'Nightly scan of the main branch',
           })
           const ended = await endRun(told, run, status, end)
           // The policies look at the newest run of a repository.

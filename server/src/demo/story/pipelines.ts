@@ -92,14 +92,18 @@ function runSteps(demo: Demo, repository: PipelineRepository, run: Run): Step[] 
 
 async function start_(demo: Demo, repository: PipelineRepository, { number, sha }: { number: string; sha: string }) {
   const { run } = await createRun(demo.services, demo.intake, demo.key('ci-reports'), {
-    ...{
-      ci_system: repository.system,
-      ci_system_name: repository.displayName,
-      external_run_id: `${repository.name}/${number}`,
-    },
-    ...{ repository: `${HOST}/${fullName(repository.name)}`, commit_sha: sha, ref: 'main', pipeline_name: 'release' },
-    ...{ url: `https://ci.northlane.example.com/${repository.name}/${number}`, actor: demo.random.pick(AUTHORS) },
-    ...{ event: 'push', status: 'in_progress', timeout_minutes: 4320 },
+    ci_system: repository.system,
+    ci_system_name: repository.displayName,
+    external_run_id: `${repository.name}/${number}`,
+    repository: `${HOST}/${fullName(repository.name)}`,
+    commit_sha: sha,
+    ref: 'main',
+    pipeline_name: 'release',
+    url: `https://ci.northlane.example.com/${repository.name}/${number}`,
+    actor: demo.random.pick(AUTHORS),
+    event: 'push',
+    status: 'in_progress',
+    timeout_minutes: 4320,
   })
   return run.id
 }

@@ -74,13 +74,11 @@ function grype(known: readonly Known[]): string {
   const results = known
     .filter(({ advisory }) => advisory.severity !== 'low')
     .map(({ advisory: { id, cwe, title, score, severity }, component }) => ({
-      ...{
-        rule: `${id}-${component.name.split('/').at(-1)}`,
-        cwe,
-        score,
-        line: 1,
-        code: `${component.name}@${component.version}`,
-      },
+      rule: `${id}-${component.name.split('/').at(-1)}`,
+      cwe,
+      score,
+      line: 1,
+      code: `${component.name}@${component.version}`,
       severity: severity === 'medium' ? ('warning' as const) : ('error' as const),
       title: `${id} in ${component.name} ${component.version}: ${title}`,
       path: 'package-lock.json',
@@ -106,12 +104,14 @@ async function upload(demo: Demo, repository: string, { file, text, category }: 
   const actor = demo.key('security-scans')
   const stored = toFile(file, text)
   const { json } = await createUpload(demo.services, actor, {
-    ...{ filename: file, size: stored.size, sha256: stored.sha256, format: 'auto', repository: fullName(repository) },
-    ...{
-      provider: null,
-      repositoryId: null,
-      commitSha: hash('sha1', `${repository} ${demo.clock.now().toISOString()}`, 'hex'),
-    },
+    filename: file,
+    size: stored.size,
+    sha256: stored.sha256,
+    format: 'auto',
+    repository: fullName(repository),
+    provider: null,
+    repositoryId: null,
+    commitSha: hash('sha1', `${repository} ${demo.clock.now().toISOString()}`, 'hex'),
     ...(category && { category }),
   })
   const { id } = JSON.parse(json) as { id: string }

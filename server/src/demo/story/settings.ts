@@ -82,15 +82,14 @@ async function addGate(demo: Demo, { name, repository, environment, approvals, k
     demo.source.org_id,
     reasonedAuthor(demo.person('isolberg'), { reason: 'Set up with the platform team' }),
     {
-      ...{
-        name,
-        environment,
-        repository: fullName(repository),
-        required_approvals: approvals,
-        allow_api_keys: keys,
-        policies,
-      },
-      ...{ branch: null, allow_run_creator: false },
+      name,
+      environment,
+      repository: fullName(repository),
+      required_approvals: approvals,
+      allow_api_keys: keys,
+      policies,
+      branch: null,
+      allow_run_creator: false,
     },
   )
 }
@@ -119,13 +118,13 @@ async function addPolicy(demo: Demo, by: string, source: string): Promise<void> 
 async function addTrust(demo: Demo, sub: string, name: string): Promise<string> {
   const needs = { ...demo.services, connectedElsewhere: async function* () {} }
   const trust = await createTrust(needs, demo.source.org_id, grantorOf(demo.person('isolberg'), {}), {
-    ...{ name, issuer: 'https://token.actions.github.example.com', audience: 'https://shiplock.northlane.example.com' },
-    ...{
-      provider: 'github',
-      conditions: { repository: `${OWNER}/*`, sub: `${sub}:*` },
-      scopes: ['write:ci'],
-      expiresAt: null,
-    },
+    name,
+    issuer: 'https://token.actions.github.example.com',
+    audience: 'https://shiplock.northlane.example.com',
+    provider: 'github',
+    conditions: { repository: `${OWNER}/*`, sub: `${sub}:*` },
+    scopes: ['write:ci'],
+    expiresAt: null,
   })
   return trust.id
 }
@@ -166,13 +165,18 @@ async function invite(demo: Demo, email: string, role: 'developer' | 'security')
   const { credential } = demo.person('isolberg')
   await demo.services.sql.begin((tx) =>
     insertLink(tx, {
-      ...{ org_id: demo.source.org_id, id: newUuid(now), kind: 'invitation', email, built_in_role: role },
-      ...{ custom_role_id: null, user_id: null, created_by_user_id: credential.id, created_by_name: credential.name },
-      ...{
-        created_at: now,
-        expires_at: new Date(now.getTime() + 7 * DAY_MS),
-        token_sha256: hashLinkToken(generateLinkToken()),
-      },
+      org_id: demo.source.org_id,
+      id: newUuid(now),
+      kind: 'invitation',
+      email,
+      built_in_role: role,
+      custom_role_id: null,
+      user_id: null,
+      created_by_user_id: credential.id,
+      created_by_name: credential.name,
+      created_at: now,
+      expires_at: new Date(now.getTime() + 7 * DAY_MS),
+      token_sha256: hashLinkToken(generateLinkToken()),
     }),
   )
 }

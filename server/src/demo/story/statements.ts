@@ -1,5 +1,5 @@
 import { listNewestInProduction } from '../../deployments/newest-deployment.store.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import { listNewestChanges } from '../../provenance/changes/newest-change.store.ts'
 import { issueChangeStatement } from '../../provenance/statements/change-statement.ts'
 import { issueLineageStatement } from '../../provenance/statements/lineage-statement.ts'

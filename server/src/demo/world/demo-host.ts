@@ -93,9 +93,15 @@ const NO_PAGE: HostPage<never> = { items: [], next: null, etag: null }
 const noPage = async () => NO_PAGE
 const nothing = async () => []
 const EMPTY_LISTS = {
-  ...{ listRepositories: noPage, listRuns: noPage, listDeployments: noPage, listAlerts: noPage },
-  ...{ listPullRequests: noPage, listPushes: noPage },
-  ...{ listDeploymentStatuses: nothing, listPendingDeployments: nothing, listDeploymentReviews: nothing },
+  listRepositories: noPage,
+  listRuns: noPage,
+  listDeployments: noPage,
+  listAlerts: noPage,
+  listPullRequests: noPage,
+  listPushes: noPage,
+  listDeploymentStatuses: nothing,
+  listPendingDeployments: nothing,
+  listDeploymentReviews: nothing,
   listFolder: nothing,
   listGateRequests: nothing,
 }

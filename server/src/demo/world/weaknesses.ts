@@ -106,7 +106,13 @@ const ADVISORY_ROWS: [string, string, Advisory['severity'], number, number, stri
 ]
 
 export const ADVISORIES: readonly Advisory[] = ADVISORY_ROWS.map(([id, name, severity, score, cwe, fixed, title]) => ({
-  ...{ id, package: name, severity, score, cwe, fixed, title },
+  id,
+  package: name,
+  severity,
+  score,
+  cwe,
+  fixed,
+  title,
 }))
 
 /** A weakness in code, configuration or history that a static scanner reports. */
@@ -401,6 +407,14 @@ export function weaknessesOf(name: string, language: DemoRepository['language'])
 
 function toWeaknesses(tool: Weakness['tool'], rows: Row[]): Weakness[] {
   return rows.map(([rule, severity, score, cwe, title, path, line, code]) => ({
-    ...{ rule, tool, severity, score, cwe, title, path, line, code },
+    rule,
+    tool,
+    severity,
+    score,
+    cwe,
+    title,
+    path,
+    line,
+    code,
   }))
 }

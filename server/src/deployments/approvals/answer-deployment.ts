@@ -3,9 +3,12 @@ import { listCreators } from '../../access/credential-creator.store.ts'
 import { permissionsNow, requireCovers } from '../../access/members/author.ts'
 import { findProviderAccounts } from '../../access/users/provider-account.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { runAlreadyFinished } from '../../errors/ci.ts'
+import { insufficientScope } from '../../errors/deployments.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
@@ -99,8 +102,7 @@ function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | 
     return
   }
   if (!overrides || credential.scopes.includes(OVERRIDE_SCOPE)) return
-  const message = `A policy blocks this deployment. Approving it requires the scope ${OVERRIDE_SCOPE}.`
-  throw new ApiError(403, 'insufficient_scope', message, { requiredScope: OVERRIDE_SCOPE })
+  throw insufficientScope(OVERRIDE_SCOPE)
 }
 
 /** A person with the permissions of now: their role may have changed since the request arrived. */
@@ -129,11 +131,11 @@ async function answerLocked(
   refuseUnanswerable(context, given, now)
   requireAuthority(await readAgain(tx, actor), evaluation)
   if (evaluation && !isStillEvaluated(before, context)) return null
-  if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw runFinished()
+  if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw deployableNoMore()
   const answer = { ...given, id: newUuid(now), answered_at: now }
   return recordAnswer(services, tx, context, { answer, evaluation })
 }
 
-export function runFinished(): ApiError {
-  return new ApiError(409, 'run_finished', 'The run has finished without success and cannot deploy.')
+export function deployableNoMore(): ApiError {
+  return runAlreadyFinished('The run has finished without success and cannot deploy.')
 }

@@ -1,4 +1,12 @@
-import { ApiError } from '../../platform/http/errors.ts'
+import {
+  alreadyDecided,
+  gateNotConfigured,
+  notGated,
+  reasonRequired,
+  reviewerGateRequiresHuman,
+  runCreatorRefused,
+} from '../../errors/deployments.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import { awaitsReviewers, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
 
@@ -31,8 +39,7 @@ export function requireReason(reason: string | null | undefined): string {
   const trimmed = reason?.trim() ?? ''
   const chars = [...trimmed].length
   if (chars >= REASON_CHARS_MIN && chars <= REASON_CHARS_MAX) return trimmed
-  const message = `Send a reason of ${REASON_CHARS_MIN} to ${REASON_CHARS_MAX} characters.`
-  throw new ApiError(400, 'reason_required', message, { minLength: REASON_CHARS_MIN, maxLength: REASON_CHARS_MAX })
+  throw reasonRequired(REASON_CHARS_MIN, REASON_CHARS_MAX)
 }
 
 /** An answer, as far as it determines whether it can be given. */
@@ -111,11 +118,7 @@ export function newlyApproved({ required, answers, openers }: Omit<AnswerContext
 function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
   const status = stored === 'pending_approval' ? 'expired' : stored
   if (gated && custom_rule_state !== null) return alreadyDecided(`The deployment is ${status}.`, { status })
-  return new ApiError(409, 'not_gated', "The deployment does not wait for the service's own protection rule.")
-}
-
-function alreadyDecided(message: string, details = {}): ApiError {
-  return new ApiError(409, 'already_decided', message, details)
+  return notGated()
 }
 
 function alreadyAnswered({ principal_type }: Answering): ApiError {
@@ -128,12 +131,12 @@ function requiresHuman({ principal_type }: Answering): ApiError {
     principal_type === 'user'
       ? 'The deployment waits for the reviewers that the code host requires. They answer on the code host.'
       : 'Only a person can answer the remaining gates of this deployment.'
-  return new ApiError(409, 'reviewer_gate_requires_human', message)
+  return reviewerGateRequiresHuman(message)
 }
 
 function notConfigured({ environment }: DeploymentState): ApiError {
   const message = `No configured gate covers ${environment}, so only a person can answer.`
-  return new ApiError(409, 'gate_not_configured', message)
+  return gateNotConfigured(message)
 }
 
 function openerRefused({ principal_type }: Answering): ApiError {
@@ -141,5 +144,5 @@ function openerRefused({ principal_type }: Answering): ApiError {
     principal_type === 'user'
       ? 'You opened this deployment or started its run. Another person must approve it.'
       : 'The gate does not accept the key that created the run, or another key of the same person. Use another key.'
-  return new ApiError(409, 'run_creator_refused', message)
+  return runCreatorRefused(message)
 }

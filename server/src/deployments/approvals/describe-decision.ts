@@ -4,14 +4,15 @@ import { listHistory } from '../../audit/audit-log.store.ts'
 import { findVersion } from '../../compliance/policies/policy-version.store.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
 import { findDeploymentState } from '../deployment-state.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { findOpening } from './answer.store.ts'
-import { readContext, runFinished, sign } from './answer-deployment.ts'
+import { deployableNoMore, readContext, sign } from './answer-deployment.ts'
 import { type AnswerContext, approversOf, refuseUnanswerable } from './answerable.ts'
 import type { DecisionGate, DecisionPolicy, DeploymentDecision, Opener, Refusal } from './decision.schema.ts'
 import { type EvaluatedPolicies, findEvaluatedPolicies, listGateApprovers } from './decision.store.ts'
@@ -37,7 +38,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
     ])
     const refusalOf = (decision: 'approved' | 'rejected') => {
       const refusal = findRefusal(() => refuseUnanswerable(context, { ...given, decision }, now))
-      return refusal ?? (endedBadly ? toRefusal(runFinished()) : null)
+      return refusal ?? (endedBadly ? toRefusal(deployableNoMore()) : null)
     }
     return {
       answer_until: state.answer_until,

@@ -78,11 +78,8 @@ export const applyDeploymentReview: HostEventHandler<'deployment_review'> = asyn
 export const applyRunToDeployments: HostEventHandler<'run'> = async (services, tx, source, run) => {
   const runId = hostRunId(source.provider, run.id)
   // Sent together. PostgreSQL runs them in order, so the last two run under the lock.
-  const [, , deployments] = await Promise.all([
-    lockHostRun(tx, source.org_id, runId),
-    upsertRun(tx, source, run),
-    listHostDeployments(tx, source.org_id, runId, null),
-  ])
+  const before = [lockHostRun(tx, source.org_id, runId), upsertRun(tx, source, run)]
+  const [deployments] = await Promise.all([listHostDeployments(tx, source.org_id, runId, null), ...before])
   await followAll(services, tx, deployments)
 }
 
@@ -102,11 +99,11 @@ async function storeDeployment(
   const runId = run && hostRunId(provider, run.id)
   // Sent together. PostgreSQL runs them in order. An old event contains the old name of a renamed
   // repository.
-  const [, , known, isRunKnown] = await Promise.all([
-    runId && lockHostRun(tx, org_id, runId),
-    lockEnvironment(tx, environmentOf(source, deployment)),
+  const locks = [runId && lockHostRun(tx, org_id, runId), lockEnvironment(tx, environmentOf(source, deployment))]
+  const [known, isRunKnown] = await Promise.all([
     findById(tx, org_id, provider, named.id),
     runId && hasRun(tx, org_id, runId),
+    ...locks,
   ])
   if (run && !isRunKnown) await requestRun(tx, { org_id, provider, repository_id: named.id, run_id: run.id })
   const repository = { ...named, ...(known && { full_name: known.full_name }) }

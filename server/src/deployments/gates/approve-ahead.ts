@@ -55,7 +55,12 @@ export function isApprovalOf(approval: EarlyApproval, key: OpenedGateKey, run: S
 function toOpening(key: OpenedGateKey, deploymentId: string, run: StoredRun, gates: ConfiguredGate[]): Opening {
   const { org_id, attempt, environment } = key
   const subject = {
-    ...{ org_id, deployment_id: deploymentId, run_id: run.id, attempt, environment, repository: run.repository },
+    org_id,
+    deployment_id: deploymentId,
+    run_id: run.id,
+    attempt,
+    environment,
+    repository: run.repository,
     branch: branchName(run.ref),
     workflow: { name: run.pipeline_name, path: null },
     commit_sha: run.commit_sha,

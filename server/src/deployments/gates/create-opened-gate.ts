@@ -46,13 +46,13 @@ export async function createOpenedGate(
   const gate = { ...key, id, deployment_id, credential_id, poll_token_sha256, created_at: now, state: standing.gate }
   const created = { ...deployment, environment, job: job || null, run, attempts, standing: standing.deployment }
   // Sent together, and run in this order: the gates refer to the deployment.
-  const [, , , , stored] = await Promise.all([
+  const writes = [
     createDeployment(services, tx, created, now),
     insertOpenedGate(tx, gate),
     insertRequiredGates(tx, deployment, required, approval && now),
     approval && announceApproval(services, tx, deployment, { approval, created_at: now }),
-    findGateById(tx, id),
-  ])
+  ]
+  const [stored] = await Promise.all([findGateById(tx, id), ...writes])
   if (attempts.next !== null) await endWaiting(services, tx, deployment, SUPERSEDED)
   return stored as StoredGate
 }

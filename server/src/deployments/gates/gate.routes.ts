@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { bearerToken } from '../../access/gateway/authorize.ts'
-import { GatewayRejection } from '../../platform/http/errors.ts'
+import { GatewayRejection } from '../../platform/http/api-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'

@@ -1,8 +1,11 @@
 import type { Actor } from '../../access/actor.ts'
 import { findRun, lockRunById, type StoredRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
+import { runAlreadyFinished } from '../../errors/ci.ts'
+import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { newDeploymentId } from '../../platform/ids.ts'
 import { branchName } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
@@ -77,7 +80,7 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
   if (newest === null) throw notFound('run')
   if (opened !== null) return { gate: await reopen(services, tx, opened), created: false }
   if (run === null) throw notFound(`attempt with the number ${key.attempt}`)
-  if (isFinal(run.status)) throw runFinished(run)
+  if (isFinal(run.status)) throw cannotDeploy(run)
   const required = requireCovering(gates, key.environment, run, gate_id)
   const holds = attempts.next === null && approval !== null && isApprovalOf(approval, key, run, gates)
   const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
@@ -103,10 +106,8 @@ function tokenOf({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedA
   return { text: pollToken(pollTokenKey, id, issuedAt), expiresAt }
 }
 
-function runFinished({ status }: StoredRun): ApiError {
-  return new ApiError(
-    409,
-    'run_finished',
+function cannotDeploy({ status }: StoredRun): ApiError {
+  return runAlreadyFinished(
     `The attempt has finished with the status ${status} and cannot deploy. Create a new attempt.`,
     { status },
   )
@@ -124,5 +125,5 @@ function requireCovering(gates: ConfiguredGate[], environment: string, run: Stor
     return [...covering.filter(isNamed), ...covering.filter((gate) => !isNamed(gate))]
   const subject = gateId === undefined ? 'No configured gate' : `No configured gate with the id ${gateId}`
   const message = `${subject} covers ${environment} for this repository and branch.`
-  throw new ApiError(409, 'gate_not_configured', message)
+  throw gateNotConfigured(message)
 }

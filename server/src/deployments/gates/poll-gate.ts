@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { GatewayRejection, rateLimited } from '../../platform/http/errors.ts'
+import { GatewayRejection } from '../../platform/http/api-error.ts'
+import { rateLimited } from '../../platform/http/errors.ts'
 import { counter, gauge } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { stateAt } from './deployment-gate.ts'

@@ -103,7 +103,10 @@ function ruleColumns(facts: HostFacts, { reviewers, hasGoneOn, host }: Standing)
     reviews: reviewsOf(facts, hasGoneOn || isOver(host))
       .filter(({ state }) => state !== 'requested')
       .map(({ reviewer, avatar_url, state, comment, at }) => ({
-        ...{ reviewer, avatar_url, state, comment },
+        reviewer,
+        avatar_url,
+        state,
+        comment,
         reviewed_at: at.toISOString(),
       })),
   }

@@ -53,7 +53,11 @@ export async function findSubject(db: Db, state: DeploymentState, now: Date): Pr
   const { org_id, pipeline_run_id: run_id, attempt, id, environment, branch, commit_sha } = state
   const run = run_id === null ? null : await findRun(db, { org_id, run_id, attempt }, now)
   return {
-    ...{ org_id, deployment_id: id, run_id: run?.id ?? null, attempt, environment },
+    org_id,
+    deployment_id: id,
+    run_id: run?.id ?? null,
+    attempt,
+    environment,
     repository: run?.repository ?? repositoryAddress(state),
     branch,
     ...hostFacts(state),

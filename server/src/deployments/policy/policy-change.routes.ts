@@ -73,8 +73,8 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
           'Creates a policy, or stores the next version of the policy with the name in the file (201). Content equal to ' +
           'the current version changes nothing (200); comments and layout do not count. The policy is in force at once, ' +
           'also for waiting deployments.\n\nErrors: 400 `invalid_policy` if the file has mistakes, which are in ' +
-          '`details.mistakes`. 400 `invalid_request` if the organization has 500 policies. 409 `version_conflict` if the ' +
-          'policy has another version than `expected_version`.',
+          '`details.mistakes`. 409 `too_many_policies` if the organization has 500 policies. 409 `version_conflict` if ' +
+          'the policy has another version than `expected_version`.',
         tags,
         params: OrganizationPath,
         body: PolicyApplication,

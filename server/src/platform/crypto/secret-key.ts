@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory } from '../files.ts'
+import { makeDataDirectory, syncDirectory } from '../files.ts'
 
 /** A shorter secret could be guessed. */
 export const SECRET_KEY_CHARS_MIN = 32
@@ -67,7 +67,7 @@ async function readIfThere(path: string): Promise<string | null> {
  */
 export async function keepSecret(dataDirectory: string, secret: string): Promise<string> {
   const path = join(dataDirectory, FILE_NAME)
-  await mkdir(dataDirectory, { recursive: true })
+  await makeDataDirectory(dataDirectory)
   const temporary = join(dataDirectory, `.${FILE_NAME}-${randomUUID()}`)
   try {
     await writeDurably(temporary, `${secret}\n`)

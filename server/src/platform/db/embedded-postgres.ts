@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join as joinPath, resolve } from 'node:path'
+import { makeDataDirectory } from '../files.ts'
 import { findBinaries } from './embedded/binaries.ts'
 import { accountFor, run, WORKING_DIRECTORY } from './embedded/child-process.ts'
 import { CLUSTER, ensureCluster, ROLE } from './embedded/cluster.ts'
@@ -65,7 +65,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   const { say = () => {}, settings = {}, clusterName = CLUSTER } = options
   const dataDir = resolve(options.dataDir)
   const cluster = joinPath(dataDir, clusterName)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeDataDirectory(dataDir, 0o700)
   if (clusterName === CLUSTER) await finishReplacement(dataDir)
   const account = await accountFor(cluster)
   const binaries = await findBinaries(account, dataDir, options.binaries)

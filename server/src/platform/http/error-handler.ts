@@ -1,30 +1,29 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnreachable } from '../unreachable.ts'
-import { ApiError, GatewayRejection, unavailable } from './errors.ts'
+import { ApiError, GatewayRejection } from './api-error.ts'
+import type { ErrorDescription } from './define-error.ts'
+import {
+  internalError,
+  invalidRequest,
+  methodNotAllowed,
+  missing,
+  payloadTooLarge,
+  unavailable,
+  unsupportedMediaType,
+} from './errors.ts'
 import { fieldErrors } from './validation.ts'
 
-const FRAMEWORK_ERRORS: Record<string, [status: number, code: string, message: string]> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    415,
-    'unsupported_media_type',
-    'Send JSON, with the header Content-Type: application/json.',
-  ],
-  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'payload_too_large', 'The body exceeds the size limit of this route.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'invalid_request', 'The length of the body differs from Content-Length.'],
-  FST_ERR_BAD_URL: [400, 'invalid_request', 'The path contains invalid percent-encoding.'],
-  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'This path does not exist.'],
+const FRAMEWORK_ERRORS: Record<string, () => ApiError> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    unsupportedMediaType('Send JSON, with the header Content-Type: application/json.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => payloadTooLarge('The body exceeds the size limit of this route.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidRequest('The length of the body differs from Content-Length.'),
+  FST_ERR_BAD_URL: () => invalidRequest('The path contains invalid percent-encoding.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => missing('This path does not exist.'),
 }
 
-/**
- * Codes for the statuses with which plugins refuse requests; any other 4xx is `invalid_request`.
- */
-const CODES_BY_STATUS: Record<number, string> = {
-  404: 'not_found',
-  405: 'method_not_allowed',
-  413: 'payload_too_large',
-  415: 'unsupported_media_type',
-}
+const REFUSALS: readonly ErrorDescription[] = [missing, methodNotAllowed, payloadTooLarge, unsupportedMediaType]
 
 export function registerErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -48,7 +47,7 @@ function hasClientLeft({ raw }: FastifyRequest): boolean {
 
 function clientLeft(request: FastifyRequest): ApiError {
   request.log.debug({ request_id: request.id }, 'The client closed the connection before the end of the body')
-  return new ApiError(400, 'invalid_request', 'The connection was closed before the end of the body.')
+  return invalidRequest('The connection was closed before the end of the body.')
 }
 
 /**
@@ -60,18 +59,20 @@ export function toApiError(error: FastifyError | Error): ApiError {
   if ('validation' in error && error.validation) return fieldErrors(error)
   const code = 'code' in error ? String(error.code) : ''
   const known = FRAMEWORK_ERRORS[code]
-  if (known) return new ApiError(known[0], known[1], known[2])
+  if (known) return known()
   if ('statusCode' in error && isClientError(error.statusCode)) return clientError(error.statusCode)
   if (isUnreachable(error)) return unavailable(error)
-  return new ApiError(500, 'internal_error', 'An internal error occurred.').causedBy(error)
+  return internalError().causedBy(error)
 }
 
 function isClientError(status: unknown): status is number {
   return typeof status === 'number' && status >= 400 && status < 500
 }
 
+/** For the statuses with which plugins refuse requests. */
 function clientError(status: number): ApiError {
-  return new ApiError(status, CODES_BY_STATUS[status] ?? 'invalid_request', `${STATUS_CODES[status]}.`)
+  const { code } = REFUSALS.find((kind) => kind.status === status) ?? invalidRequest
+  return new ApiError(status, code, `${STATUS_CODES[status]}.`)
 }
 
 function sendGatewayRejection(rejection: GatewayRejection, reply: FastifyReply) {

@@ -1,42 +1,25 @@
-type ErrorDetails = Record<string, unknown>
-
-/** An error that the caller may see. It is sent as the error envelope (specification, "Errors"). */
-export class ApiError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly details: ErrorDetails
-  /** Sent as `Retry-After`. */
-  retryAfterSeconds: number | undefined
-
-  constructor(status: number, code: string, message: string, details: ErrorDetails = {}) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
-  }
-
-  retryAfter(seconds: number): this {
-    this.retryAfterSeconds = seconds
-    return this
-  }
-
-  causedBy(cause: unknown): this {
-    this.cause = cause
-    return this
-  }
-}
+import type { ApiError } from './api-error.ts'
+import { defineError } from './define-error.ts'
 
 /** `path` is a JSON pointer (RFC 6901) into the request that starts with body, query or path. */
 export type FieldError = { path: string; message: string }
 
-export function invalidRequest(errors: FieldError[]): ApiError {
+export const invalidRequest = defineError({
+  status: 400,
+  code: 'invalid_request',
+  cause:
+    'A field or parameter is not valid. `details.errors` lists `{path, message}`; `path` is a JSON pointer that starts ' +
+    'with `/body`, `/query` or `/path`.',
+  remedy: 'Fix the listed fields.',
+})
+
+export function invalidFields(errors: FieldError[]): ApiError {
   const first = errors[0]
-  const message = first ? `${first.path}: ${first.message}` : 'The request is not valid.'
-  return new ApiError(400, 'invalid_request', message, { errors })
+  return invalidRequest(first ? `${first.path}: ${first.message}` : 'The request is not valid.', { errors })
 }
 
 export function invalidField(path: string, message: string): ApiError {
-  return invalidRequest([{ path, message }])
+  return invalidFields([{ path, message }])
 }
 
 /** Escapes `~` and `/` (RFC 6901 §3). */
@@ -46,35 +29,126 @@ export function pointerToken(name: string): string {
 
 /** A text that is not an id of `what`, where ids are UUIDs. */
 export function invalidId(id: string, what: string): ApiError {
-  return new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a ${what} id (a UUID)`)
+  return invalidRequest(`"${id.slice(0, 80)}" is not a ${what} id (a UUID)`)
 }
 
+export const invalidJson = defineError({
+  status: 400,
+  code: 'invalid_json',
+  cause: 'The body is not JSON in UTF-8.',
+  remedy: 'Fix the body.',
+})
+
+export const invalidCursor = defineError({
+  status: 400,
+  code: 'invalid_cursor',
+  cause: 'The cursor is malformed, older than 24 hours, or belongs to another list, window or filter.',
+  remedy: 'Start again at page 1.',
+  message: 'The cursor is malformed, expired, or belongs to another list. Start at the first page.',
+})
+
+/** For what `notFound` does not describe: several objects, or one that was named otherwise. */
+export const missing = defineError({
+  status: 404,
+  code: 'not_found',
+  cause: 'The organization has no such object within its data retention.',
+  remedy: 'Check the id.',
+})
+
 export function notFound(what: string): ApiError {
-  return new ApiError(404, 'not_found', `The ${what} does not exist.`)
+  return missing(`The ${what} does not exist.`)
 }
+
+export const methodNotAllowed = defineError({
+  status: 405,
+  code: 'method_not_allowed',
+  cause: 'The path does not support the method.',
+  remedy: 'Use a method from the `Allow` header.',
+  message: (method: string) => `This path does not support ${method}. Use a method that the Allow header lists.`,
+})
+
+export const requestTooSlow = defineError({
+  status: 408,
+  code: 'invalid_request',
+  cause: 'The request arrived too slowly.',
+  remedy: 'Send the request again, faster.',
+})
+
+export const lengthRequired = defineError({
+  status: 411,
+  code: 'length_required',
+  cause: 'A PUT request has no `Content-Length` and is not chunked.',
+  remedy: 'Send the header.',
+  message: 'Send the header Content-Length.',
+})
+
+export const payloadTooLarge = defineError({
+  status: 413,
+  code: 'payload_too_large',
+  cause: 'The body or the report is larger than allowed.',
+  remedy: 'Send a smaller body or report, or change the plan.',
+})
+
+export const unsupportedMediaType = defineError({
+  status: 415,
+  code: 'unsupported_media_type',
+  cause: 'The body is not `application/json`, or it is compressed.',
+  remedy: 'Send plain JSON.',
+})
+
+export const expectationFailed = defineError({
+  status: 417,
+  code: 'invalid_request',
+  cause: 'The request has an `Expect` header other than `100-continue`.',
+  remedy: 'Send the request again without the header.',
+  message: 'The only supported expectation is 100-continue.',
+})
+
+export const headersTooLarge = defineError({
+  status: 431,
+  code: 'invalid_request',
+  cause: 'The headers of the request are too large.',
+  remedy: 'Send the request again with smaller headers.',
+  message: 'The headers are too large.',
+})
+
+/** For a limit that does not reset at a known time: `resetAt` is null. */
+export const limitReached = defineError({
+  status: 429,
+  code: 'rate_limited',
+  cause: 'A limit is reached. `details` has `limit` and `resetAt`, which is null when the limit does not reset.',
+  remedy: 'Wait for the seconds in `Retry-After`.',
+  message: (message: string, _details: { limit: number; resetAt: string | null; reason?: string }) => message,
+  details: (_message, details) => details,
+})
 
 /** A limit that resets at `resetAt`. `reason` is shown in the error's details. */
 type ReachedLimit = { limit: number; resetAt: Date; now: Date; reason?: string }
 
-const UNAVAILABLE_RETRY_SECONDS = 5
-
 export function rateLimited(message: string, { limit, resetAt, now, ...details }: ReachedLimit): ApiError {
   const seconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000))
-  const shown = { limit, resetAt: resetAt.toISOString(), ...details }
-  return new ApiError(429, 'rate_limited', message, shown).retryAfter(seconds)
+  return limitReached(message, { limit, resetAt: resetAt.toISOString(), ...details }).retryAfter(seconds)
 }
+
+export const internalError = defineError({
+  status: 500,
+  code: 'internal_error',
+  cause: 'The server failed.',
+  remedy: 'Report it with its `x-request-id`.',
+  message: 'An internal error occurred.',
+})
+
+export const serviceUnavailable = defineError({
+  status: 503,
+  code: 'unavailable',
+  cause:
+    'The database, the object store or the signing key cannot be reached, or a report of the repository is being processed.',
+  remedy: 'Try again after the seconds in `Retry-After`.',
+})
+
+const UNAVAILABLE_RETRY_SECONDS = 5
 
 export function unavailable(cause: unknown): ApiError {
   const message = 'The database or the object store is unreachable. Try again later.'
-  return new ApiError(503, 'unavailable', message).retryAfter(UNAVAILABLE_RETRY_SECONDS).causedBy(cause)
-}
-
-/** A rejection before the plan is checked. Its body does not tell the reason (decisions §2). */
-export class GatewayRejection extends Error {
-  readonly status: 401 | 403
-
-  constructor(status: 401 | 403) {
-    super(status === 401 ? 'Unauthorized' : 'Forbidden')
-    this.status = status
-  }
+  return serviceUnavailable(message).retryAfter(UNAVAILABLE_RETRY_SECONDS).causedBy(cause)
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError } from './errors.ts'
+import type { ApiError } from './api-error.ts'
+import { invalidJson, unsupportedMediaType } from './errors.ts'
 import { mayBeUnstorable, refuseUnstorable, replaceUnstorable } from './unstorable.ts'
 
 /**
@@ -38,7 +39,7 @@ export async function treatMissingBodyAsEmpty(request: FastifyRequest): Promise<
 function parseJsonBodies(app: FastifyInstance, finish: (body: unknown, text: string) => unknown): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
-    if (!isUtf8(bytes)) throw new ApiError(400, 'invalid_json', 'The body is not UTF-8.')
+    if (!isUtf8(bytes)) throw invalidJson('The body is not UTF-8.')
     const text = bytes.toString()
     return text.length === 0 ? undefined : finish(parseJson(text), text)
   })
@@ -46,23 +47,20 @@ function parseJsonBodies(app: FastifyInstance, finish: (body: unknown, text: str
 
 function refusalOf(headers: IncomingHttpHeaders): ApiError | undefined {
   const { 'content-encoding': encoding, 'content-type': type } = headers
-  if (encoding && encoding !== 'identity') return unsupported('Compressed bodies are not supported. Send plain JSON.')
+  if (encoding && encoding !== 'identity')
+    return unsupportedMediaType('Compressed bodies are not supported. Send plain JSON.')
   const charset = type === undefined ? undefined : CHARSET.exec(type)?.[1]
-  if (charset && !/^utf-?8$/i.test(charset)) return unsupported('The only supported charset is UTF-8.')
+  if (charset && !/^utf-?8$/i.test(charset)) return unsupportedMediaType('The only supported charset is UTF-8.')
   return undefined
 }
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 
-function unsupported(message: string): ApiError {
-  return new ApiError(415, 'unsupported_media_type', message)
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (cause) {
-    throw new ApiError(400, 'invalid_json', `The body is not JSON: ${(cause as Error).message}`)
+    throw invalidJson(`The body is not JSON: ${(cause as Error).message}`)
   }
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Json } from '../../../test/support/json.ts'
 import { DAY_MS } from '../clock.ts'
-import { ApiError } from './errors.ts'
+import { ApiError } from './api-error.ts'
 import { type ListContext, type PageRow, readPage, sendPage } from './lists.ts'
 
 const NOW = new Date('2026-03-04T05:06:07.890Z')

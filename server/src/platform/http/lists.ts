@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { type Static, type TProperties, Type } from 'typebox'
 import { DAY_MS } from '../clock.ts'
 import { openToken, sealToken } from '../crypto/signed-token.ts'
-import { ApiError, invalidField } from './errors.ts'
+import { invalidCursor, invalidField } from './errors.ts'
 import { sendJson } from './responses.ts'
 import { Closed } from './schemas.ts'
 
@@ -136,14 +136,6 @@ function repeats(given: string | undefined, effective: number, asked: number | n
   if (given === undefined) return true
   const time = Date.parse(given)
   return time === effective || time === asked
-}
-
-function invalidCursor(): ApiError {
-  return new ApiError(
-    400,
-    'invalid_cursor',
-    'The cursor is malformed, expired, or belongs to another list. Start at the first page.',
-  )
 }
 
 function binding(query: Record<string, unknown>, { route, orgId }: ListContext): string {

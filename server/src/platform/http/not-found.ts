@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { ApiError } from './errors.ts'
+import type { ApiError } from './api-error.ts'
+import { methodNotAllowed, missing } from './errors.ts'
 
 type MethodsByPath = Map<string, Set<string>>
 
@@ -54,13 +55,9 @@ function firstPart(url: string): string {
 function noSuchRoute(methodsByPath: MethodsByPath, request: FastifyRequest, reply: FastifyReply): ApiError {
   const path = request.url.split('?', 1)[0] ?? ''
   const allowed = [...methodsByPath].find(([pattern]) => matches(pattern, path))?.[1]
-  if (!allowed) return new ApiError(404, 'not_found', 'This path does not exist.')
+  if (!allowed) return missing('This path does not exist.')
   reply.header('allow', [...allowed].sort().join(', '))
-  return new ApiError(
-    405,
-    'method_not_allowed',
-    `This path does not support ${request.method}. Use a method that the Allow header lists.`,
-  )
+  return methodNotAllowed(request.method)
 }
 
 function remember(methodsByPath: MethodsByPath, { url, method }: RouteOptions): void {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { ApiError } from './errors.ts'
+import type { ApiError } from './api-error.ts'
+import { expectationFailed, headersTooLarge, invalidRequest, requestTooSlow } from './errors.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 
 /**
@@ -35,17 +36,17 @@ function dropRepeatedAuthorization({ rawHeaders, headers }: IncomingMessage): vo
 function protocolError({ headers, httpVersion }: IncomingMessage): ApiError | undefined {
   if (httpVersion !== '1.1') return undefined
   if (headers.host === undefined) {
-    return new ApiError(400, 'invalid_request', 'Send the header Host (RFC 9112, section 3.2).')
+    return invalidRequest('Send the header Host (RFC 9112, section 3.2).')
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
-    return new ApiError(417, 'invalid_request', 'The only supported expectation is 100-continue.')
+    return expectationFailed()
   }
   return undefined
 }
 
-const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
-  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
+const CLIENT_ERRORS: Record<string, () => ApiError> = {
+  ERR_HTTP_REQUEST_TIMEOUT: () => requestTooSlow('The request did not arrive in time.'),
+  HPE_HEADER_OVERFLOW: headersTooLarge,
 }
 
 /**
@@ -56,8 +57,9 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const pending = pendingResponse(socket)
   if (pending) return void closeAfter(pending, socket)
-  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'This is not a valid HTTP request.']
-  const body = JSON.stringify({ error: { code: 'invalid_request', message, details: {} } })
+  const answer = CLIENT_ERRORS[error.code ?? '']?.() ?? invalidRequest('This is not a valid HTTP request.')
+  const { status, code, message, details } = answer
+  const body = JSON.stringify({ error: { code, message, details } })
   if (!socket.writable) return void socket.destroy()
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { ApiError } from './errors.ts'
+import type { ApiError } from './api-error.ts'
+import { requestTooSlow } from './errors.ts'
 import { hasUnreadBody } from './unread-body.ts'
 
 declare module 'fastify' {
@@ -46,5 +47,5 @@ function interrupt(raw: IncomingMessage, error: ApiError): void {
 }
 
 function tooSlow(bodyMsMax: number): ApiError {
-  return new ApiError(408, 'invalid_request', `The body did not arrive within ${bodyMsMax / 1000} seconds.`)
+  return requestTooSlow(`The body did not arrive within ${bodyMsMax / 1000} seconds.`)
 }

@@ -10,7 +10,8 @@ import type {
 } from 'fastify'
 import type { TObject } from 'typebox'
 import { whenNeeded } from '../when-needed.ts'
-import { type ApiError, type FieldError, invalidField, invalidRequest, pointerToken } from './errors.ts'
+import type { ApiError } from './api-error.ts'
+import { type FieldError, invalidField, invalidFields, pointerToken } from './errors.ts'
 import { Closed } from './schemas.ts'
 
 const FIELD_ERRORS_MAX = 20
@@ -124,7 +125,7 @@ export function fieldErrors(error: FastifyError | Error): ApiError {
   const { validation, validationContext } = error as FastifyError
   const where = PART_NAMES[validationContext ?? 'body'] ?? 'body'
   const errors = (validation ?? []) as unknown as ErrorObject[]
-  return invalidRequest(errors.slice(0, FIELD_ERRORS_MAX).map((entry) => toFieldError(entry, where)))
+  return invalidFields(errors.slice(0, FIELD_ERRORS_MAX).map((entry) => toFieldError(entry, where)))
 }
 
 const TIMESTAMP_FORM =

@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
-import { mkdir, open, rm, writeFile } from 'node:fs/promises'
+import { open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ignoreMissing } from '../files.ts'
+import { ignoreMissing, makeDirectory } from '../files.ts'
 import { unavailable } from '../http/errors.ts'
 import {
   describeObjectFile,
@@ -30,7 +30,7 @@ interface FileObjectStoreOptions {
 
 /** Opens the store and creates its directory. Call it once per process, at start. */
 export async function openFileObjectStore(options: FileObjectStoreOptions): Promise<FileObjectStore> {
-  await mkdir(incomingDirectory(options.directory), { recursive: true, mode: 0o700 })
+  await makeDirectory(incomingDirectory(options.directory), 0o700)
   return new FileObjectStore(options)
 }
 

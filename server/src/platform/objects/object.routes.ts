@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { ApiError } from '../http/errors.ts'
+import { lengthRequired } from '../http/errors.ts'
+import { bodyTooLarge, invalidSignature, wrongSize } from './errors.ts'
 import type { FileObjectStore } from './file-object-store.ts'
 import type { ExpectedObject } from './object-store.ts'
-import { CHECKSUM_HEADER, invalidSignature, putHeaders, STORAGE_PATH } from './signed-address.ts'
-import { bodyTooLarge, sizeMismatch } from './verified-body.ts'
+import { CHECKSUM_HEADER, putHeaders, STORAGE_PATH } from './signed-address.ts'
 
 /** A PUT is aborted after this long without a byte. */
 const IDLE_TIMEOUT_MS = 60_000
@@ -79,8 +79,8 @@ function requireHeaders(request: FastifyRequest, expected: ExpectedObject): void
 function requireLength(headers: IncomingHttpHeaders, sizeBytes: number): void {
   const { 'content-length': contentLength, 'transfer-encoding': coding } = headers
   if (contentLength === undefined && coding !== undefined) return
-  if (contentLength === undefined) throw new ApiError(411, 'length_required', 'Send the header Content-Length.')
+  if (contentLength === undefined) throw lengthRequired()
   const announcedBytes = Number(contentLength)
   if (announcedBytes > sizeBytes) throw bodyTooLarge(sizeBytes)
-  if (announcedBytes !== sizeBytes) throw sizeMismatch(sizeBytes, announcedBytes)
+  if (announcedBytes !== sizeBytes) throw wrongSize(sizeBytes, announcedBytes)
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { openToken, sealToken } from '../crypto/signed-token.ts'
-import { ApiError } from '../http/errors.ts'
+import { invalidSignature, urlExpired } from './errors.ts'
 import { ADDRESS_LIFETIME_MS, type ExpectedObject } from './object-store.ts'
 
 /** The path of all object addresses. What an address permits is in its token, not in the path. */
@@ -24,17 +24,8 @@ export function openAddress(signingKey: KeyObject, token: unknown, now: Date): P
     throw invalidSignature(
       'The URL is not valid for this request. Send the request to the URL exactly as it was returned.',
     )
-  if (grant.expires_at_ms <= now.getTime())
-    throw new ApiError(
-      403,
-      'url_expired',
-      'The URL has expired. Create the upload or add the artifact again to get a new one.',
-    )
+  if (grant.expires_at_ms <= now.getTime()) throw urlExpired()
   return grant
-}
-
-export function invalidSignature(message: string): ApiError {
-  return new ApiError(403, 'invalid_signature', message)
 }
 
 export const CHECKSUM_HEADER = 'x-storage-checksum-sha256'

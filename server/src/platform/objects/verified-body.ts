@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ApiError } from '../http/errors.ts'
+import { bodyTooLarge, checksumMismatch, sizeMismatch, wrongSize } from './errors.ts'
 import type { ExpectedObject } from './object-store.ts'
 
 export const CHECKSUM_BYTES = 32
@@ -18,15 +18,9 @@ export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: E
     hash.update(chunk)
     yield chunk
   }
-  if (receivedBytes < expected.sizeBytes) throw sizeMismatch(expected.sizeBytes, receivedBytes)
+  if (receivedBytes < expected.sizeBytes) throw wrongSize(expected.sizeBytes, receivedBytes)
   const checksum = hash.digest()
-  if (checksum.toString('hex') !== expected.sha256) {
-    throw new ApiError(
-      400,
-      'checksum_mismatch',
-      'The SHA-256 of the body differs from the declared one. Send the declared file.',
-    )
-  }
+  if (checksum.toString('hex') !== expected.sha256) throw checksumMismatch()
   yield checksum
 }
 
@@ -42,15 +36,6 @@ export async function* checkedBody(body: AsyncIterable<Uint8Array>, expected: Ex
   }
 }
 
-export function bodyTooLarge(expectedBytes: number): ApiError {
-  return new ApiError(413, 'payload_too_large', `The body must have exactly ${expectedBytes} bytes.`, { expectedBytes })
-}
-
-export function sizeMismatch(expectedBytes: number, receivedBytes: number): ApiError {
-  const message = `The body must have exactly ${expectedBytes} bytes, not ${receivedBytes}.`
-  return new ApiError(400, 'size_mismatch', message, { expectedBytes, receivedBytes })
-}
-
 /**
  * An error of the body is a broken connection, not a failure of our disk. Only here are they
  * certain to be different.
@@ -59,6 +44,6 @@ async function* unlessBrokenOff(body: AsyncIterable<Uint8Array>) {
   try {
     yield* body
   } catch (cause) {
-    throw new ApiError(400, 'size_mismatch', 'The connection was closed before the end of the body.').causedBy(cause)
+    throw sizeMismatch('The connection was closed before the end of the body.').causedBy(cause)
   }
 }

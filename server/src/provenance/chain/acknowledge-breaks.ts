@@ -1,6 +1,7 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { chainNotBroken } from '../../errors/commands.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { invalidRequest } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { saveAcknowledgement } from './break.store.ts'
 import { lockChain, readEnd, saveAnchor, saveHead } from './chain.store.ts'
@@ -29,7 +30,7 @@ export async function acknowledgeBreaks(
   { principal, note }: Acknowledgement,
 ): Promise<StoredBreak[]> {
   const reason = requireNote(note)
-  if ((await readChainState(services, chain)).state !== 'broken') throw notBroken()
+  if ((await readChainState(services, chain)).state !== 'broken') throw chainNotBroken()
   await verifyChain(services, chain)
   const at = services.clock.now()
   return services.sql.begin(async (tx) => {
@@ -44,11 +45,7 @@ export async function acknowledgeBreaks(
 function requireNote(note: string): string {
   const trimmed = note.trim()
   if (trimmed.length >= 1 && trimmed.length <= NOTE_CHARS_MAX) return trimmed
-  throw new ApiError(400, 'invalid_request', `A note must have 1 to ${NOTE_CHARS_MAX} characters`)
-}
-
-function notBroken(): ApiError {
-  return new ApiError(409, 'chain_not_broken', 'No break of the chain is waiting for an acknowledgement')
+  throw invalidRequest(`A note must have 1 to ${NOTE_CHARS_MAX} characters`)
 }
 
 async function settleBreaks(
@@ -62,7 +59,7 @@ async function settleBreaks(
   const head = await settleEnd(services, tx, chain)
   const { breaks } = await readEnd(tx, chain)
   const open = breaks.filter((row) => !isSettled(integrityKey, chain, row)).map((row) => ({ ...row, ...settled }))
-  if (open.length === 0) throw notBroken()
+  if (open.length === 0) throw chainNotBroken()
   for (const row of open) await saveAcknowledgement(tx, chain, { ...row, mac: breakMac(integrityKey, chain, row) })
   for (const { part, index } of open) if (part === 'anchor') await replaceAnchor(services, tx, chain, index)
   await saveHead(tx, chain, head, headMac(integrityKey, chain, head))

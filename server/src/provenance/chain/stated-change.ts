@@ -77,8 +77,13 @@ type RecordBody = StatedCommits & {
 function statedByRecord(record: RecordBody): StatedChange {
   const { branch, landed_by, landed_at, commits, pull_request, deviations } = record
   return {
-    ...{ branch, landed_by, pull_request: pull_request?.number ?? null, merge_sha: commits.merge },
-    ...{ created_at: landed_at, commits_sha256: digestOfCommits(record), deviations },
+    branch,
+    landed_by,
+    pull_request: pull_request?.number ?? null,
+    merge_sha: commits.merge,
+    created_at: landed_at,
+    commits_sha256: digestOfCommits(record),
+    deviations,
   }
 }
 

@@ -1,7 +1,7 @@
-import { invalidField } from '../../platform/http/errors.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
+import { repositoryAmbiguous } from '../../errors/security.ts'
+import { invalidField } from '../../platform/http/errors.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
-import { ambiguous } from '../../security/repositories/resolve-repository.ts'
 import type { Services } from '../../services.ts'
 import type { ChangeSelection } from './change-list.store.ts'
 
@@ -21,6 +21,6 @@ export async function changedRepositories(
   if (name === undefined) return null
   const found = await findByName(sql, orgId, name)
   const providers = new Set(found.map((repository) => repository.provider))
-  if (provider === undefined && providers.size > 1) throw ambiguous(name, [...providers])
+  if (provider === undefined && providers.size > 1) throw repositoryAmbiguous(name, [...providers])
   return found.filter((repository) => provider === undefined || repository.provider === provider)
 }

@@ -65,7 +65,11 @@ function describeCommit({ sha, author, committer, signature }: HostFacts['commit
 function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): ChangeRecord['pull_request'] {
   const { number, title, url, author, merged_by, created_at } = pull
   return {
-    ...{ number, title, url, author, merged_by },
+    number,
+    title,
+    url,
+    author,
+    merged_by,
     opened_at: created_at.toISOString(),
     merged_at: landed_at.toISOString(),
   }

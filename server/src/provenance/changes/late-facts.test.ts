@@ -13,10 +13,21 @@ function recordWith(fields: Partial<ChangeRecord> = {}): ChangeRecord {
 }
 
 const check = (status: RunStatus, name = 'build'): RecordCheck => ({
-  ...{ name, source: 'ci', status, required: null, commit_sha: MERGE, url: null, completed_at: null },
+  name,
+  source: 'ci',
+  status,
+  required: null,
+  commit_sha: MERGE,
+  url: null,
+  completed_at: null,
 })
 const run = (status: RunStatus, attempt = 1): RecordRun => ({
-  ...{ id: 'gh_run_1', pipeline_name: 'CI', attempt, status, url: null, completed_at: null },
+  id: 'gh_run_1',
+  pipeline_name: 'CI',
+  attempt,
+  status,
+  url: null,
+  completed_at: null,
 })
 
 type Results = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
@@ -25,7 +36,9 @@ type Results = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
 function amend(record: ChangeRecord, amendments: Amendment[], present: Partial<Results>): Amendment[] {
   const { reviews, checks, runs } = { ...record, ...present }
   return lateFacts(record, amendments, { reviews, checks, runs }).map((fact) => ({
-    ...{ change: record.id, at: '2026-02-01T00:00:00.000Z', ...fact },
+    change: record.id,
+    at: '2026-02-01T00:00:00.000Z',
+    ...fact,
   }))
 }
 

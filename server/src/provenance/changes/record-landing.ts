@@ -118,7 +118,11 @@ async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: Ho
   const id = newChangeId(landing.landed_at)
   const repository = await describeRepository(tx, landing)
   const record = describeChange({
-    ...{ id, landing, host, repository, ...subject },
+    id,
+    landing,
+    host,
+    repository,
+    ...subject,
     results: await readResults(tx, landing, subject.merge_sha),
     security: await readSecurity(tx, landing, { ...subject, host, full_name: repository.full_name }),
   })

@@ -1,11 +1,11 @@
 import { findPullRequest } from '../../ci/changes/landed-change.store.ts'
+import { noStatement } from '../../errors/provenance.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { findLanding } from '../landings/landing.store.ts'
 import { deadlineOf } from '../landings/landing-schedule.ts'
 import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
-import { unavailable } from './statement-errors.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 
@@ -44,14 +44,14 @@ async function requireChangeOfPullRequest(
   if (pull === null) throw notFound('change')
   if (pull.state !== 'merged') {
     const state = pull.state === 'open' ? 'is open' : 'was closed without being merged'
-    throw unavailable('NOT_LANDED', `Pull request ${number} ${state}.`)
+    throw noStatement('NOT_LANDED', `Pull request ${number} ${state}.`)
   }
   if (pull.merge_commit_sha === null)
-    throw unavailable('NO_COMMIT', `The commit with which pull request ${number} landed is not known yet.`)
+    throw noStatement('NO_COMMIT', `The commit with which pull request ${number} landed is not known yet.`)
   const landing = await findLanding(sql, repository, number)
   const message =
     landing === null
       ? `Pull request ${number} was not merged into the tracked branch.`
       : `The record of pull request ${number} is not written yet. It is written when the checks of the commit have finished, or at ${deadlineOf(landing).toISOString()}.`
-  throw unavailable('NO_CHANGE', message)
+  throw noStatement('NO_CHANGE', message)
 }

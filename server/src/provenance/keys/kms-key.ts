@@ -1,6 +1,7 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient } from '@aws-sdk/client-kms'
-import { ApiError } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { serviceUnavailable } from '../../platform/http/errors.ts'
 
 const CONNECT_TIMEOUT_MS = 2_000
 const REQUEST_TIMEOUT_MS = 5_000
@@ -69,6 +70,6 @@ async function orUnavailable<Result>(request: Promise<Result>): Promise<Result> 
 /** The cause is rewritten, because errors of the SDK contain the whole response. */
 function kmsFailure({ name, message }: Error): ApiError {
   const cause = new Error(`AWS KMS failed: ${name}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
-  const error = new ApiError(503, 'unavailable', 'The signing key in AWS KMS cannot be used. Try again later.')
+  const error = serviceUnavailable('The signing key in AWS KMS cannot be used. Try again later.')
   return error.retryAfter(RETRY_SECONDS).causedBy(cause)
 }

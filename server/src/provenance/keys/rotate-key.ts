@@ -1,7 +1,7 @@
 import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { keyInUse } from '../../errors/commands.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { readKmsPublicKey } from './kms-key.ts'
 import { findCurrentKey, isKnownKey, replaceCurrentKey } from './signing-key.store.ts'
@@ -38,11 +38,6 @@ export async function rotateKey(services: KeyServices, orgId: string, principal:
   const next = await makeKeyPair(services, orgId)
   if (next.kms_key !== null && (await isKnownKey(services.sql, orgId, next))) throw keyInUse(next.kms_key)
   return replace(services, orgId, next, { replaced, principal, reason: null })
-}
-
-function keyInUse(name: string): ApiError {
-  const message = `The organization has used the key ${name} before. Create another key in AWS KMS, set SHIPLOCK_SIGNING_KMS_KEY to it, restart the server, and run the command again`
-  return new ApiError(409, 'key_in_use', message)
 }
 
 async function makeKeyPair({ config, sealingKey }: KeyServices, orgId: string): Promise<KeyPair> {

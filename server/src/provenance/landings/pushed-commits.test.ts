@@ -14,7 +14,10 @@ const pull = (
   commits: PushedCommit[] | null,
   heads: string[] = [],
 ): MergedPull => ({
-  ...{ number, merge_commit_sha: merge, commits, heads },
+  number,
+  merge_commit_sha: merge,
+  commits,
+  heads,
 })
 
 function assigned(pushed: PushedCommit[], ...pulls: MergedPull[]) {

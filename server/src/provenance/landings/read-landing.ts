@@ -131,7 +131,9 @@ export async function readPushedCommits(
   if (compared !== null) return compared
   const listed = await listPushedCommits(services.sql, landing, push.id)
   const commits = listed.map(({ sha, message, author, committer }) => ({
-    ...{ sha, message, signature: null },
+    sha,
+    message,
+    signature: null,
     author: { ...author, id: null },
     committer: { ...committer, id: null },
   }))

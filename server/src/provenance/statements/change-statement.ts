@@ -1,10 +1,12 @@
 import type { Actor } from '../../access/actor.ts'
+import { noStatement } from '../../errors/provenance.ts'
 import { retainedSince } from '../../organizations/plan.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { readChainState } from '../chain/read-chain-state.ts'
 import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
-import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { requireStatements } from '../changes/require-statements.ts'
 import { type Breaks, changeContent, type RecordedChange, readRecordedChange } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
@@ -45,7 +47,7 @@ export function requireRetainedChange(
 ): void {
   if (landed_at >= retainedSince(plan, clock.now())) return
   const message = `The change landed more than ${plan.retention_days} days ago, which is the data retention of the plan.`
-  throw unavailable('RECORD_EXPIRED', message)
+  throw noStatement('RECORD_EXPIRED', message)
 }
 
 /**
@@ -83,7 +85,7 @@ async function issueVerified(services: Services, change: IssuedChange): Promise<
   const { state, links, breaks } = await verifyChange(services, change)
   if (state === 'broken') return issuedBefore(services, nameOf(change))
   if (links.some(({ tombstone }) => tombstone !== null))
-    throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
+    throw noStatement('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
   const stated = readRecordedChange(links)
   if (stated === null) return issuedBefore(services, nameOf(change))
   const facts = changeFacts(hashesOf(stated), breaks)
@@ -96,5 +98,5 @@ export async function issuedBefore({ sql }: Services, name: StatementName): Prom
   if (statement !== null) return statement
   const message =
     'The chain of change records of the repository does not verify. An administrator can examine it with "provenance verify".'
-  throw unavailable('CHAIN_BROKEN', message)
+  throw noStatement('CHAIN_BROKEN', message)
 }

@@ -1,12 +1,13 @@
 import type { Actor } from '../../access/actor.ts'
 import { type PromotedRow, readPromotionPath } from '../../deployments/promotion.store.ts'
 import { isOver, type PromotedDeployment } from '../../deployments/promotion.ts'
+import { noStatement } from '../../errors/provenance.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
 import { commitsOf } from '../chain/stated-change.ts'
-import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { requireStatements } from '../changes/require-statements.ts'
 import { readRecordedChange } from './change-content.ts'
 import type { StoredRecord } from './change-statement.store.ts'
 import { hashesOf } from './change-statement.ts'
@@ -29,7 +30,7 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   requireStatements(actor, services)
   if (!isCommit(deployment.commit_sha)) throw noCommit()
   const unready = unreadyReason(deployment)
-  if (unready !== null) throw unavailable('LINEAGE_NOT_READY', unready)
+  if (unready !== null) throw noStatement('LINEAGE_NOT_READY', unready)
   const facts = await lineageFacts(services, deployment)
   return deployment.lineage?.facts.equals(facts) ? deployment.lineage : issueLineageOf(services, deployment, facts)
 }
@@ -44,7 +45,7 @@ export function requireRetained<Deployment extends PromotedDeployment>(
 }
 
 export function noCommit() {
-  return unavailable('NO_COMMIT', 'The deployment does not name a commit.')
+  return noStatement('NO_COMMIT', 'The deployment does not name a commit.')
 }
 
 /** Why the promotion path of a deployment is not complete yet; null if it is. */

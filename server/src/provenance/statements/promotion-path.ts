@@ -32,9 +32,19 @@ export function toChangeOfPath(id: string, stated: RecordedChange | null, breaks
 function toRecordOfPath({ branch, landed_by, landed_at, commits, ...record }: ChangeRecord) {
   const { pull_request, pusher, reviews, deviations } = record
   return {
-    ...{ branch, landed_by, landed_at, merge_sha: commits.merge, pull_request, pusher, deviations },
+    branch,
+    landed_by,
+    landed_at,
+    merge_sha: commits.merge,
+    pull_request,
+    pusher,
+    deviations,
     reviews: reviews.map(({ reviewer, state, commit_sha, submitted_at, stale }) => ({
-      ...{ reviewer, state, commit_sha, submitted_at, stale },
+      reviewer,
+      state,
+      commit_sha,
+      submitted_at,
+      stale,
     })),
   }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
+import type { StatementReason } from '../../errors/provenance.ts'
 import { errorResponse } from '../../platform/http/openapi.ts'
 import { Closed, ItemId, Nullable } from '../../platform/http/schemas.ts'
-import type { StatementReason } from '../changes/statement-errors.ts'
 
 export const StatementQuery = Closed({
   bundle: Type.Optional(

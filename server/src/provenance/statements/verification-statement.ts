@@ -2,11 +2,12 @@ import type { Actor } from '../../access/actor.ts'
 import { coversTarget } from '../../deployments/gates/configure/configured-gate.ts'
 import { readPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded } from '../../deployments/promotion.ts'
+import { noStatement } from '../../errors/provenance.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { commitsOf } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { requireStatements } from '../changes/require-statements.ts'
 import { type RecordedChange, readRecordedChange } from './change-content.ts'
 import type { StoredRecord } from './change-statement.store.ts'
 import { changeFacts, issueChangeStatement, issuedBefore, requireRetainedChange } from './change-statement.ts'
@@ -50,12 +51,12 @@ export async function issueVerificationStatement(
 function requireVerifiable(deployment: VerifiedDeployment): void {
   if (!isProtected(deployment)) {
     const message = `No gate covers ${deployment.environment}, so there is nothing to verify the deployment against.`
-    throw unavailable('NOT_PROTECTED', message)
+    throw noStatement('NOT_PROTECTED', message)
   }
   if (!isCommit(deployment.commit_sha)) throw noCommit()
-  if (!hasSucceeded(deployment)) throw unavailable('NOT_DEPLOYED', `The deployment is ${deployment.status}.`)
+  if (!hasSucceeded(deployment)) throw noStatement('NOT_DEPLOYED', `The deployment is ${deployment.status}.`)
   const unready = unreadyReason(deployment)
-  if (unready !== null) throw unavailable('NOT_DEPLOYED', unready)
+  if (unready !== null) throw noStatement('NOT_DEPLOYED', unready)
 }
 
 /** True if a gate covers the deployment, or covered it when it was created. */
@@ -87,7 +88,7 @@ async function digestOfLineage(services: Services, deployment: VerifiedDeploymen
 function noChange() {
   const message =
     'No change record has the commit of the deployment. Only deployments of connected code hosts have one.'
-  return unavailable('NO_CHANGE', message)
+  return noStatement('NO_CHANGE', message)
 }
 
 function attestationOf({ config }: Services, subject: string, statement_digest: string): InputAttestation {

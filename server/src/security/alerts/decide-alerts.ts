@@ -3,8 +3,9 @@ import { type callEnded, requestCall } from '../../codehosts/calls/request-call.
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
 import type { DismissReason } from '../../codehosts/host-alert.ts'
+import { notConnected, notOpen } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
+import { invalidField, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { shortened } from '../../platform/shortened.ts'
@@ -41,7 +42,7 @@ export async function dismissAlert(
   await sql.begin(async (tx) => {
     const [alert] = await lockDecidable(tx, orgId, [request.id])
     if (alert === undefined) throw notFound('alert')
-    if (alert.status !== 'open') throw new ApiError(409, 'not_open', `The alert is ${alert.status}.`)
+    if (alert.status !== 'open') throw notOpen(`The alert is ${alert.status}.`)
     const { reason } = request
     const decision = { ...authorOf(principal), status: 'dismissed', reason, comment, at: now } as const
     await decideAlerts(tx, orgId, [{ alert, decision }])
@@ -80,7 +81,7 @@ export async function decideAlerts(
       const comment = given.comment === null ? null : shortened(given.comment, COMMENT_CHARS_MAX)
       const decision = { ...given, comment }
       const connection_id = connections.get(repositoryNameOf(alert)) ?? null
-      if (connection_id === null) throw notConnected(alert)
+      if (connection_id === null) throw notConnected(alert.repository, alert.id)
       const call_id = await requestCall(tx, callOf(orgId, connection_id, alert, decision), decision.at)
       return { ...decision, id: alert.id, call_id }
     }),
@@ -106,10 +107,6 @@ export async function connectionsOf(
 
 export function repositoryNameOf({ provider, repository_id }: DecidableAlert): string {
   return `${provider} ${repository_id}`
-}
-
-function notConnected({ id, repository }: DecidableAlert): ApiError {
-  return new ApiError(409, 'not_connected', `The repository ${repository} is not connected.`, { ids: [id] })
 }
 
 function callOf(orgId: string, connection_id: string, alert: DecidableAlert, decision: AlertDecision) {

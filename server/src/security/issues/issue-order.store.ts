@@ -38,12 +38,16 @@ export function ordersOf(db: Db, sort: IssueSort, page: Page): Order[] {
   }
   const isAmongScored = after === null || (after.sort_value ?? 0) > 0
   const scored = {
-    ...{ scored: isAmongScored ? [true] : [], sortValue: db`found.epss` },
-    ...{ condition: isLessProbable(db, page), order: db`issue.facet desc, issue.epss desc, issue.id desc` },
+    scored: isAmongScored ? [true] : [],
+    sortValue: db`found.epss`,
+    condition: isLessProbable(db, page),
+    order: db`issue.facet desc, issue.epss desc, issue.id desc`,
   }
   const unscored = {
-    ...{ scored: [false], sortValue: db`0::real` },
-    ...{ condition: isOlder(db, isAmongScored ? firstPage(page) : page), order },
+    scored: [false],
+    sortValue: db`0::real`,
+    condition: isOlder(db, isAmongScored ? firstPage(page) : page),
+    order,
   }
   return [scored, unscored]
 }

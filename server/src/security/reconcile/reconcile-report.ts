@@ -112,7 +112,10 @@ async function mergeReport(
   const shown = isAny(touched) || hasPairs(paired, 'absent') ? await refreshReported(recorded, touched) : NONE
   const { created, updated, resolved } = written
   return {
-    ...{ created, updated, resolved, unchanged: report.summary.findings - created - updated },
+    created,
+    updated,
+    resolved,
+    unchanged: report.summary.findings - created - updated,
     ...newIssues(grouped.opened, shown),
     warnings: judged.flatMap(({ warning }) => warning ?? []),
     hasTriages: has_triages,

@@ -1,6 +1,7 @@
-import type { Db } from '../../platform/db/sql.ts'
-import { ApiError, invalidField } from '../../platform/http/errors.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
+import { repositoryAmbiguous } from '../../errors/security.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { invalidField } from '../../platform/http/errors.ts'
 import { normalizeRepositoryId, repositoryIdForm } from '../../repositories/repository-identity.ts'
 import {
   findById,
@@ -38,7 +39,7 @@ export async function resolveRepository(
   const candidates = provider === null ? named : named.filter((linked) => linked.provider === provider)
   const [only, another] = candidates
   if (another)
-    throw ambiguous(
+    throw repositoryAmbiguous(
       name,
       candidates.map((linked) => linked.provider),
     )
@@ -64,7 +65,7 @@ async function byId(
  */
 async function providerOfOwner(db: Db, orgId: string, name: string): Promise<string | null> {
   const [only, ...others] = await findProvidersOfOwner(db, orgId, name.split('/')[0] ?? '')
-  if (only && others.length > 0) throw ambiguous(name, [only, ...others])
+  if (only && others.length > 0) throw repositoryAmbiguous(name, [only, ...others])
   return only ?? null
 }
 
@@ -98,14 +99,6 @@ export async function renameReportedRepository(
 ): Promise<void> {
   const repository = await findById(sql, org_id, provider, repository_id)
   if (repository) await renameReported(sql, org_id, repository)
-}
-
-export function ambiguous(name: string, providers: string[]): ApiError {
-  const message = `More than one code host has a repository named ${name}. Send its provider and id.`
-  return new ApiError(400, 'REPOSITORY_AMBIGUOUS', message, {
-    reason: 'REPOSITORY_AMBIGUOUS',
-    providers: [...new Set(providers)],
-  })
 }
 
 /**

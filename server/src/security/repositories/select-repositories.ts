@@ -1,8 +1,9 @@
-import type { Db } from '../../platform/db/sql.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
+import { repositoryAmbiguous } from '../../errors/security.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import { findReportedRepositories } from './reported-repository.store.ts'
-import { ambiguous, requireRepositoryId } from './resolve-repository.ts'
+import { requireRepositoryId } from './resolve-repository.ts'
 
 /** The repositories of a list: some of them, all of a provider, or all if both are null. */
 export type RepositorySelection = { repositoryNos: number[] | null; provider: string | null }
@@ -34,7 +35,7 @@ export async function selectRepositories(db: Db, orgId: string, query: Repositor
     const providers = new Set(
       [...found, ...(await findByName(db, orgId, name))].flatMap((known) => known.provider ?? []),
     )
-    if (providers.size > 1) throw ambiguous(name, [...providers])
+    if (providers.size > 1) throw repositoryAmbiguous(name, [...providers])
   }
   return { repositoryNos: found.map(({ id }) => id), provider: null }
 }

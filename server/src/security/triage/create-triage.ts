@@ -1,6 +1,7 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { notDismissed, notOpen } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import { invalidField, missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type DecidableAlert, lockDecidable, showInFindings } from '../alerts/alert-decision.store.ts'
 import { authorOf, connectionsOf, decideAlerts, repositoryNameOf } from '../alerts/decide-alerts.ts'
@@ -50,7 +51,13 @@ function decisionOf(request: NewTriageRequest, { id, name }: Principal, at: Date
   const expires_at = expires === null ? null : new Date(expires)
   if (expires_at !== null && expires_at <= at) throw invalidField('/body/expires_at', 'must be in the future')
   return {
-    ...{ action, reason, expires_at, at, source: 'shiplock', target: targetOf(request), by: { id, name } },
+    action,
+    reason,
+    expires_at,
+    at,
+    source: 'shiplock',
+    target: targetOf(request),
+    by: { id, name },
     comment: boundedText(comment, TRIAGE_COMMENT_MAX),
   }
 }
@@ -83,12 +90,12 @@ function refuse({ action, target }: Decision, { unknown, refused }: TriageSelect
   const does = (ids: string[], one: string, many: string) => (ids.length === 1 ? one : many)
   if (unknown.length > 0) {
     const message = `${what(unknown)} ${does(unknown, 'does', 'do')} not exist.`
-    throw new ApiError(404, 'not_found', message, { ids: unknown })
+    throw missing(message, { ids: unknown })
   }
   if (refused.length === 0) return
-  const code = action === 'dismiss' ? 'not_open' : 'not_dismissed'
+  const error = action === 'dismiss' ? notOpen : notDismissed
   const state = action === 'dismiss' ? 'open' : 'dismissed'
-  throw new ApiError(409, code, `${what(refused)} ${does(refused, 'is', 'are')} not ${state}.`, { ids: refused })
+  throw error(`${what(refused)} ${does(refused, 'is', 'are')} not ${state}.`, { ids: refused })
 }
 
 type Selected = { triageId: string; selection: TriageSelection; decision: Decision; principal: Principal }

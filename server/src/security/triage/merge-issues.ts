@@ -1,7 +1,8 @@
 import { type Actor, principalOf } from '../../access/actor.ts'
 import { recordAudit } from '../../audit/audit.store.ts'
+import { differentRepositories } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
+import { invalidField, notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type EditedIssue, findIssues, insertEdit, moveAllFindings } from '../issues/edits/edit-writing.store.ts'
 import { settleIssues } from '../issues/edits/settle-issues.ts'
@@ -57,16 +58,21 @@ async function requireIssues(tx: Tx, orgId: string, ids: readonly string[]): Pro
   const issues = await findIssues(tx, orgId, ids)
   if (issues.length < ids.length) throw notFound('issue')
   for (const issue of issues) requireUnmerged(issue)
-  if (new Set(issues.map(({ repository_no }) => repository_no)).size > 1)
-    throw new ApiError(409, 'different_repositories', 'The issues belong to different repositories.')
+  if (new Set(issues.map(({ repository_no }) => repository_no)).size > 1) throw differentRepositories()
   return issues
 }
 
 async function recordMerge(tx: Tx, actor: Actor, { issueIds, comment }: MergeRequest, at: Date): Promise<string> {
   const by = principalOf(actor)
   const triageId = await insertTriage(tx, actor.org_id, {
-    ...{ action: 'merge', source: 'shiplock', target: { type: 'issue', ids: issueIds } },
-    ...{ reason: null, comment, expires_at: null, by: { id: by.id, name: by.name }, at },
+    action: 'merge',
+    source: 'shiplock',
+    target: { type: 'issue', ids: issueIds },
+    reason: null,
+    comment,
+    expires_at: null,
+    by: { id: by.id, name: by.name },
+    at,
   })
   const entry = {
     principal: by,

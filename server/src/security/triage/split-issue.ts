@@ -1,7 +1,8 @@
 import { type Actor, principalOf } from '../../access/actor.ts'
 import { recordAudit } from '../../audit/audit.store.ts'
+import { findingNotInIssue, issueMerged } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
+import { invalidField, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import {
@@ -60,8 +61,7 @@ async function requireSplit(tx: Tx, orgId: string, issueId: string, moved: reado
   if (issues.size < moved.length) throw notFound('finding')
   const elsewhere = moved.filter((id) => issues.get(id) !== issueId)
   if (elsewhere.length > 0) {
-    const message = `The finding ${elsewhere[0]} does not belong to the issue ${issueId}.`
-    throw new ApiError(409, 'finding_not_in_issue', message, { findingIds: elsewhere })
+    throw findingNotInIssue(issueId, elsewhere)
   }
   const all = await listFindingIds(tx, orgId, issueId)
   if (all.length === moved.length)
@@ -78,16 +78,21 @@ async function requireIssue(tx: Tx, orgId: string, id: string): Promise<EditedIs
 
 export function requireUnmerged(issue: EditedIssue): EditedIssue {
   if (issue.merged_into === null) return issue
-  const message = `The issue ${issue.id} was merged into the issue ${issue.merged_into}.`
-  throw new ApiError(409, 'issue_merged', message, { mergedInto: issue.merged_into })
+  throw issueMerged(issue.id, issue.merged_into)
 }
 
 async function recordSplit(tx: Tx, actor: Actor, request: SplitRequest, at: Date): Promise<string> {
   const { issueId, findingIds, comment } = request
   const by = principalOf(actor)
   const triageId = await insertTriage(tx, actor.org_id, {
-    ...{ action: 'split', source: 'shiplock', target: { type: 'issue', ids: [issueId] } },
-    ...{ reason: null, comment, expires_at: null, by: { id: by.id, name: by.name }, at },
+    action: 'split',
+    source: 'shiplock',
+    target: { type: 'issue', ids: [issueId] },
+    reason: null,
+    comment,
+    expires_at: null,
+    by: { id: by.id, name: by.name },
+    at,
   })
   const details = { triage_id: triageId, finding_ids: findingIds }
   const object = { type: 'issue', id: issueId }

@@ -1,5 +1,6 @@
 import type { Principal } from '../../audit/audit.store.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { statedByDocument, triagedAgain, triageEnded } from '../../errors/security.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { findEdit, listLaterEdits } from '../issues/edits/undo-edit.store.ts'
 import { undoEdit } from '../issues/edits/undo-edit.ts'
@@ -8,9 +9,6 @@ import { listLaterTriages, lockTriage } from './ending.store.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
 import { listTriagedRepositories } from './writing/triage.store.ts'
-
-const STATED_BY_DOCUMENT =
-  'A VEX document states this triage. Reopen its findings, or upload a newer version of the document.'
 
 /**
  * Undoes a triage. Throws 404 `not_found`, 409 `stated_by_document` for a triage of a VEX document,
@@ -29,13 +27,10 @@ export async function undoTriage(
     await waitForRepositories(tx, orgId, repositoryNos)
     const triage = await lockTriage(tx, orgId, id)
     if (triage === null) throw notFound('triage')
-    if (triage.source !== 'shiplock') throw new ApiError(409, 'stated_by_document', STATED_BY_DOCUMENT)
-    if (triage.ended_as !== null) throw new ApiError(409, 'triage_ended', `The triage is ${triage.ended_as}.`)
+    if (triage.source !== 'shiplock') throw statedByDocument()
+    if (triage.ended_as !== null) throw triageEnded(triage.ended_as)
     const later = await (edit === null ? listLaterTriages : listLaterEdits)(tx, orgId, id)
-    if (later.length > 0) {
-      const message = 'Something that the triage changed was triaged again. Undo the later triages first.'
-      throw new ApiError(409, 'triaged_again', message, { ids: later })
-    }
+    if (later.length > 0) throw triagedAgain(later)
     const at = clock.now()
     const { action } = triage
     if (action === 'split' || action === 'merge') {

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
+import { serviceUnavailable } from '../../platform/http/errors.ts'
 import { lockTriaged } from './writing/triaged-finding.store.ts'
 
 /** PostgreSQL's code for a lock that was not available in time. */
@@ -16,6 +16,6 @@ export async function waitForRepositories(tx: Tx, orgId: string, repositoryNos: 
   } catch (error) {
     if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error
     const message = 'A report of the repository is being processed. Try again later.'
-    throw new ApiError(503, 'unavailable', message).retryAfter(RETRY_SECONDS).causedBy(error)
+    throw serviceUnavailable(message).retryAfter(RETRY_SECONDS).causedBy(error)
   }
 }

@@ -90,7 +90,12 @@ type ReadReport = ReportSummary & { format: ReportFormat }
 function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: ReadReport): ReportToReconcile {
   const { repository_no, git_ref, commit_sha, tracked, reported_at } = upload
   return {
-    ...{ org_id, repository_no, git_ref, commit_sha, tracked, reported_at },
+    org_id,
+    repository_no,
+    git_ref,
+    commit_sha,
+    tracked,
+    reported_at,
     upload_id: id,
     category: upload.category ?? report.category,
     source: report.format,

@@ -1,6 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
+import { fileMissing } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -50,12 +51,7 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
 async function settle(tx: Tx, key: UploadKey, mismatch: Mismatch | null, now: Date): Promise<boolean> {
   const upload = await lockUploadToComplete(tx, key)
   if (!upload || !awaitsFile(upload, now)) return false
-  if (mismatch === 'missing')
-    throw new ApiError(
-      409,
-      'file_missing',
-      'The file has not been sent. Send it with a PUT request, then complete the upload again.',
-    )
+  if (mismatch === 'missing') throw fileMissing()
   if (mismatch !== null) {
     await markFailed(tx, key, { error: REASONS[mismatch], format: null }, now)
     return true

@@ -1,8 +1,8 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/match-token-repository.ts'
+import { foreignRepository } from '../../errors/security.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
 import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import type { RepositoryReference } from '../repositories/resolve-repository.ts'
@@ -18,9 +18,9 @@ export async function requireTokenRepository(
   job: TokenJob | null,
   asked: RepositoryReference,
 ): Promise<RepositoryReference> {
-  if (job === null || !(await isOwn(db, orgId, job, asked))) throw forbidden()
+  if (job === null || !(await isOwn(db, orgId, job, asked))) throw foreignRepository()
   // Reports are kept by provider and id, so another host's repository would get them.
-  if (await isOtherHosts(db, orgId, job)) throw forbidden()
+  if (await isOtherHosts(db, orgId, job)) throw foreignRepository()
   const { address, id } = job.repository
   const name = address === null ? asked.name : splitAddress(address).name
   return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
@@ -32,7 +32,7 @@ export async function refuseOtherRepository(db: Db, { org_id, credential }: Acto
   const { job } = credential
   const repository = await findUploadRepository(db, org_id, uploadId)
   if (repository === null) return
-  if (job === null || !(await isOwn(db, org_id, job, repository))) throw forbidden()
+  if (job === null || !(await isOwn(db, org_id, job, repository))) throw foreignRepository()
 }
 
 /**
@@ -56,8 +56,4 @@ async function isOwn(db: Db, orgId: string, job: TokenJob, asked: RepositoryRefe
   if (match !== 'unknown') return match === 'same'
   const linked = await findByName(db, orgId, name)
   return linked.every((repository) => repository.provider !== job.provider)
-}
-
-function forbidden(): ApiError {
-  return new ApiError(403, 'forbidden', 'The token can only upload reports for its own repository.')
 }

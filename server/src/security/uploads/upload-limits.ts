@@ -1,7 +1,8 @@
 import type { Actor } from '../../access/actor.ts'
 import { nextUtcDayStart, utcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, rateLimited } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { limitReached, payloadTooLarge, rateLimited } from '../../platform/http/errors.ts'
 import { countUploads, type NewUploadRow } from './upload.store.ts'
 
 const USED_UP_RETRY_SECONDS = 24 * 60 * 60
@@ -11,7 +12,7 @@ export function refuseTooLarge({ plan }: Actor, size: number): void {
   const limit = plan.security_report_bytes_max
   if (size <= limit) return
   const message = `/body/size: the plan ${plan.name} allows reports of up to ${limit} bytes`
-  throw new ApiError(413, 'payload_too_large', message, { limit, errors: [{ path: '/body/size', message }] })
+  throw payloadTooLarge(message, { limit, errors: [{ path: '/body/size', message }] })
 }
 
 /** Called for new files only, and under the repository's lock, so that the number is exact. */
@@ -35,5 +36,5 @@ export async function refuseOverQuota(tx: Tx, { plan }: Actor, row: NewUploadRow
  * changed.
  */
 function usedUp(message: string, details: { limit: number; resetAt: null; reason: string }): ApiError {
-  return new ApiError(429, 'rate_limited', message, details).retryAfter(USED_UP_RETRY_SECONDS)
+  return limitReached(message, details).retryAfter(USED_UP_RETRY_SECONDS)
 }

@@ -89,7 +89,10 @@ function streamOf({ org_id, repository_no, category, git_ref }: VexUpload, docum
 function facts({ document_id, document_version, issued_at, statements }: VexDocument, { reported_at }: VexUpload) {
   const issued = issued_at === null ? reported_at : new Date(issued_at)
   return {
-    ...{ document_id, document_version, statements, reported_at },
+    document_id,
+    document_version,
+    statements,
+    reported_at,
     issued_at: issued > reported_at ? reported_at : issued,
   }
 }

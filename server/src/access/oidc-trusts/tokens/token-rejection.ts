@@ -1,4 +1,4 @@
-import { GatewayRejection } from '../../../platform/http/errors.ts'
+import { GatewayRejection } from '../../../platform/http/api-error.ts'
 import { shortened } from '../../../platform/shortened.ts'
 
 /**

@@ -1,7 +1,8 @@
 import { type Author, recordAudit } from '../../../audit/audit.store.ts'
+import { tooManyOidcTrusts, trustConflict } from '../../../errors/organizations.ts'
 import { lockName } from '../../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { ApiError, invalidId, notFound } from '../../../platform/http/errors.ts'
+import { invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import { creatorOf, type Grantor, refuseForeignScopes, requireExpiry } from '../../grantor.ts'
@@ -81,19 +82,19 @@ export async function revokeTrust(
 async function refuseTooMany(tx: Tx, orgId: string, now: Date): Promise<void> {
   await lockName(tx, `OIDC trusts of the organization ${orgId}`)
   if ((await countLiveTrusts(tx, orgId, now)) < TRUSTS_OF_ORGANIZATION_MAX) return
-  const message = `An organization can have at most ${TRUSTS_OF_ORGANIZATION_MAX} OIDC trusts. Revoke one that is not used.`
-  throw new ApiError(409, 'too_many_oidc_trusts', message)
+  throw tooManyOidcTrusts(TRUSTS_OF_ORGANIZATION_MAX)
 }
 
 type Wanted = { trust: NewTrust; grantor: Grantor }
 
 async function refuseOtherTrusts(tx: Tx, orgId: string, { trust, grantor }: Wanted): Promise<void> {
   const live = await listLiveTrusts(tx, trust.issuer, trust.created_at)
-  if (live.length >= TRUSTS_OF_ISSUER_MAX) throw conflict(`The issuer has ${TRUSTS_OF_ISSUER_MAX} live trusts already.`)
+  if (live.length >= TRUSTS_OF_ISSUER_MAX)
+    throw trustConflict(`The issuer has ${TRUSTS_OF_ISSUER_MAX} live trusts already.`)
   const rival = live.find((other) => other.organization.id !== orgId && mayMatchBoth(trust, other))
   if (!rival) return
   const shown = isOperator(grantor) ? ` (${rival.id})` : ''
-  throw conflict(`The conditions could match the same token as a trust of another organization${shown}.`)
+  throw trustConflict(`The conditions could match the same token as a trust of another organization${shown}.`)
 }
 
 async function refuseConnectedRepositories(
@@ -107,17 +108,13 @@ async function refuseConnectedRepositories(
     const rival = repositories.find((repository) => mayMatchRepository(trust, repository))
     if (!rival) continue
     const shown = isOperator(grantor) ? rival.full_name : 'a repository'
-    throw conflict(`The conditions could match ${shown}, which another organization has connected.`)
+    throw trustConflict(`The conditions could match ${shown}, which another organization has connected.`)
   }
 }
 
 /** People do not see what other organizations have. */
 function isOperator({ principal }: Grantor): boolean {
   return principal.type === 'command_line'
-}
-
-function conflict(message: string): ApiError {
-  return new ApiError(409, 'trust_conflict', message)
 }
 
 type Audited = { author: Author; action: string; id: string; details: Record<string, unknown> }

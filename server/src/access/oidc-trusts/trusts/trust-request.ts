@@ -1,5 +1,5 @@
 import type { Config } from '../../../config.ts'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { PATTERN_CHARS_MAX } from '../conditions/claim-pattern.ts'
 import type { Conditions } from '../conditions/conditions.ts'
@@ -38,27 +38,29 @@ export function checkTrust(request: TrustRequest) {
   const { issuer, audience, conditions } = request
   const name = request.name.trim()
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
-    throw invalid(`A trust name must have 1 to ${NAME_CHARS_MAX} characters`)
+    throw invalidRequest(`A trust name must have 1 to ${NAME_CHARS_MAX} characters`)
   if (!isIssuer(issuer))
-    throw invalid('The issuer must be an https URL without query (http only on this machine), as in the claim iss')
+    throw invalidRequest(
+      'The issuer must be an https URL without query (http only on this machine), as in the claim iss',
+    )
   if (audience.length < 1 || audience.length > AUDIENCE_CHARS_MAX)
-    throw invalid(`The audience must have 1 to ${AUDIENCE_CHARS_MAX} characters`)
+    throw invalidRequest(`The audience must have 1 to ${AUDIENCE_CHARS_MAX} characters`)
   checkConditions(conditions)
   const provider = request.provider ?? providerOfIssuer(issuer) ?? providerOfClaims(conditions)
-  if (!nameSomething(conditions, provider)) throw invalid(unnamed(provider))
+  if (!nameSomething(conditions, provider)) throw invalidRequest(unnamed(provider))
   return { name, issuer, audience, provider, conditions, scopes: checkScopes(request.scopes) }
 }
 
 function checkConditions(conditions: Conditions): void {
   const entries = Object.entries(conditions)
-  if (entries.length > CLAIMS_MAX) throw invalid(`A trust has conditions on at most ${CLAIMS_MAX} claims`)
+  if (entries.length > CLAIMS_MAX) throw invalidRequest(`A trust has conditions on at most ${CLAIMS_MAX} claims`)
   for (const [claim, value] of entries) {
     const values = [value].flat()
-    if (!CLAIM.test(claim)) throw invalid(`"${claim.slice(0, PATTERN_CHARS_MAX)}" is not the name of a claim`)
+    if (!CLAIM.test(claim)) throw invalidRequest(`"${claim.slice(0, PATTERN_CHARS_MAX)}" is not the name of a claim`)
     if (values.length < 1 || values.length > VALUES_MAX)
-      throw invalid(`The condition on ${claim} must have 1 to ${VALUES_MAX} values`)
+      throw invalidRequest(`The condition on ${claim} must have 1 to ${VALUES_MAX} values`)
     if (values.some((text) => text.length < 1 || text.length > PATTERN_CHARS_MAX))
-      throw invalid(`A value of the condition on ${claim} must have 1 to ${PATTERN_CHARS_MAX} characters`)
+      throw invalidRequest(`A value of the condition on ${claim} must have 1 to ${PATTERN_CHARS_MAX} characters`)
   }
 }
 
@@ -72,14 +74,10 @@ function checkScopes(names: readonly string[]): Scope[] {
   const scopes = requireScopes(names)
   const refused = scopes.find((scope) => !TRUST_SCOPES.includes(scope))
   if (refused === undefined) return scopes
-  throw invalid(`A trust cannot have the scope ${refused}; the scopes are ${TRUST_SCOPES.join(', ')}`)
+  throw invalidRequest(`A trust cannot have the scope ${refused}; the scopes are ${TRUST_SCOPES.join(', ')}`)
 }
 
 function unnamed(provider: TrustProvider | null): string {
   const claims = namingClaimsOf(provider).join(', ')
   return `The conditions must name what is trusted: at least one of ${claims} with a literal owner or id, such as repository=acme/shop or repository=acme/*`
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError(400, 'invalid_request', message)
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidCredentials } from '../../../errors/codehosts.ts'
+import type { ApiError } from '../../../platform/http/api-error.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
@@ -139,9 +140,9 @@ export async function readInstallation(api: AzureApi, idOrName: string): Promise
   try {
     return await fetchInstallation(api, idOrName)
   } catch (error) {
-    if (error instanceof CredentialsRefused) throw invalidCredentials(error.message)
+    if (error instanceof CredentialsRefused) throw refusedCredentials(error.message)
     if (error instanceof HostRefusal && error.status === 404) return null
-    if (error instanceof HostRefusal) throw invalidCredentials(error.message)
+    if (error instanceof HostRefusal) throw refusedCredentials(error.message)
     throw error
   }
 }
@@ -152,15 +153,15 @@ async function fetchInstallation(api: AzureApi, idOrName: string): Promise<HostI
   const { body } = await api.request({ path: '/_apis/connectionData', preview: 1 }, name)
   const { instanceId, authenticatedUser } = readAs(ConnectionData, body)
   if (authenticatedUser?.id?.toLowerCase() === ANONYMOUS)
-    throw invalidCredentials('The organization does not know them.')
+    throw refusedCredentials('The organization does not know them.')
   const id = instanceId.toLowerCase()
   // The name as the organization writes it.
   const login = (await api.fetchName(id)) ?? name
   return { id, account: { id, login, type: 'Organization' }, repositories: 'all', suspended: false }
 }
 
-function invalidCredentials(message: string): ApiError {
-  return new ApiError(400, 'invalid_credentials', `Azure DevOps does not accept the credentials. ${message}`)
+function refusedCredentials(message: string): ApiError {
+  return invalidCredentials(`Azure DevOps does not accept the credentials. ${message}`)
 }
 
 const Repository = Type.Object({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidCredentials } from '../../../errors/codehosts.ts'
 import { mapSideBySide } from '../../../platform/side-by-side.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
@@ -97,7 +97,7 @@ export async function readInstallation(rest: RestClient, idOrSlug: string): Prom
     return first === undefined ? null : parseWorkspace(readAs(InWorkspace, first).workspace)
   } catch (error) {
     if (!(error instanceof CredentialsRefused)) throw error
-    throw new ApiError(400, 'invalid_credentials', error.message).causedBy(error)
+    throw invalidCredentials(error.message).causedBy(error)
   }
 }
 

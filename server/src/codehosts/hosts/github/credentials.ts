@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SignJWT } from 'jose'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { notConfigured } from '../../../errors/codehosts.ts'
 import { type Clock, MINUTE_MS } from '../../../platform/clock.ts'
-import { ApiError } from '../../../platform/http/errors.ts'
 import { type AppCredentials, HostUnavailable } from '../../code-host.ts'
 import type { Pace } from '../../kit/pace.ts'
 import { Text, Timestamp } from '../../kit/payload.ts'
@@ -42,7 +42,7 @@ export class AppKeys {
 
   async readAgain(): Promise<AppKey> {
     const read = await this.#read()
-    if (read === null) throw new ApiError(409, 'not_configured', 'The GitHub App of this server is not configured.')
+    if (read === null) throw notConfigured('The GitHub App of this server is not configured.')
     const known = this.#current?.key
     const key = known !== undefined && isSameKey(known, read) ? known : read
     this.#current = { key, readAt: this.#clock.now().getTime() }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidCredentials } from '../../../errors/codehosts.ts'
 import { type HostCredentials, HostUnavailable } from '../../code-host.ts'
 import { CredentialsRefused } from '../../kit/rest-error.ts'
 
@@ -6,10 +6,10 @@ import { CredentialsRefused } from '../../kit/rest-error.ts'
 export function tokenOf(credentials: HostCredentials | null): string {
   if (credentials === null) throw new HostUnavailable('The connection has no credentials.')
   if (credentials.type === 'token') return credentials.token
-  throw new ApiError(400, 'invalid_credentials', 'GitLab needs an access token.')
+  throw invalidCredentials('GitLab needs an access token.')
 }
 
 export function refused(error: unknown): never {
   if (!(error instanceof CredentialsRefused)) throw error
-  throw new ApiError(400, 'invalid_credentials', 'GitLab does not accept the token.')
+  throw invalidCredentials('GitLab does not accept the token.')
 }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Author, recordAudit } from '../../../audit/audit.store.ts'
+import { tooManyGates } from '../../../errors/deployments.ts'
+import { nameTaken, versionConflict } from '../../../errors/organizations.ts'
 import { lockName } from '../../../platform/db/advisory-lock.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
-import { ApiError, invalidId, notFound } from '../../../platform/http/errors.ts'
+import { invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
 import { type Event, publish } from '../../../platform/queue/event.ts'
 import { payloadOf } from '../../../platform/queue/payload.ts'
@@ -62,7 +64,7 @@ export async function changeGate(
   return sql.begin(async (tx) => {
     const gate = await lockGate(tx, org_id, id)
     if (gate === null) throw notFound('gate')
-    if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict(gate)
+    if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict('gate', gate.version)
     const { id: _, version, created_at, updated_at, ...before } = gate
     const after = requireGate({ ...before, ...change })
     if (isDeepStrictEqual(before, after)) return gate
@@ -103,7 +105,7 @@ async function store(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author
 async function refuseTooMany(tx: Tx, orgId: string): Promise<void> {
   await lockName(tx, `gates of ${orgId}`)
   if ((await countGates(tx, orgId)) < GATES_PER_ORGANIZATION_MAX) return
-  throw new ApiError(409, 'too_many_gates', `An organization can have at most ${GATES_PER_ORGANIZATION_MAX} gates.`)
+  throw tooManyGates(GATES_PER_ORGANIZATION_MAX)
 }
 
 async function refusingTakenName(gate: ConfiguredGate, write: () => Promise<void>): Promise<ConfiguredGate> {
@@ -112,13 +114,8 @@ async function refusingTakenName(gate: ConfiguredGate, write: () => Promise<void
     return gate
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
-    throw new ApiError(409, 'name_taken', `A gate named "${gate.name}" already exists.`).causedBy(error)
+    throw nameTaken(`A gate named "${gate.name}" already exists.`).causedBy(error)
   }
-}
-
-function versionConflict({ version }: ConfiguredGate): ApiError {
-  const message = `The gate has been changed. Its version is ${version}. Read it again.`
-  return new ApiError(409, 'version_conflict', message, { version })
 }
 
 /** The settings that differ, as they were and as they are. */

@@ -1,5 +1,5 @@
 import { globMistake, matchesGlob } from '../../../platform/glob.ts'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { invalidRequest } from '../../../platform/http/errors.ts'
 import { matchesRepository } from '../../../repositories/repository-identity.ts'
 import {
   GATE_NAME_CHARS_MAX,
@@ -16,25 +16,21 @@ export function requireGate(settings: GateSettings): GateSettings {
   const { required_approvals: approvals } = settings
   for (const field of ['environment', 'repository', 'branch'] as const) requireGlob(field, settings[field])
   if (!Number.isInteger(approvals) || approvals < 1 || approvals > REQUIRED_APPROVALS_MAX)
-    throw invalid(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
+    throw invalidRequest(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
   const policies = [...new Set(settings.policies.map((name) => requireName('policy', name)))]
-  if (policies.length > GATE_POLICIES_MAX) throw invalid(`A gate can have at most ${GATE_POLICIES_MAX} policies`)
+  if (policies.length > GATE_POLICIES_MAX) throw invalidRequest(`A gate can have at most ${GATE_POLICIES_MAX} policies`)
   return { ...settings, name: requireName('gate', settings.name), policies }
 }
 
 function requireGlob(field: string, pattern: string | null): void {
   const mistake = pattern === null ? null : globMistake(pattern)
-  if (mistake !== null) throw invalid(`The ${field} is not a valid pattern: ${mistake}`)
+  if (mistake !== null) throw invalidRequest(`The ${field} is not a valid pattern: ${mistake}`)
 }
 
 function requireName(of: string, name: string): string {
   const trimmed = name.trim()
   if (trimmed.length >= 1 && trimmed.length <= GATE_NAME_CHARS_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
-  throw invalid(`A ${of} name must have 1 to ${GATE_NAME_CHARS_MAX} characters and no control characters`)
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError(400, 'invalid_request', message)
+  throw invalidRequest(`A ${of} name must have 1 to ${GATE_NAME_CHARS_MAX} characters and no control characters`)
 }
 
 /**

@@ -1,5 +1,6 @@
-import { chmod, chown, mkdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, chown, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../../files.ts'
 import { type Account, run } from './child-process.ts'
 import type { PostgresSettings } from './settings.ts'
 
@@ -57,7 +58,7 @@ function settingOf(time: Date): string {
  * Makes the archive, and the program that writes to it. Throws if the account may not write there.
  */
 export async function prepareArchive(archive: string, cluster: string, account: Account): Promise<void> {
-  const isNew = (await mkdir(archive, { recursive: true, mode: 0o700 })) !== undefined
+  const isNew = await makeDirectory(archive, 0o700)
   if (isNew && account) await chown(archive, account.uid, account.gid)
   await run('/bin/sh', ['-c', 'test -w "$0"', archive], { account, cwd: '/' }).catch(() => {
     throw new Error(

@@ -1,34 +1,37 @@
 import type { Tx } from '../sql.ts'
 import { createRecords } from './migration-records.ts'
-import { type RecordedMigrations, refuseNewer } from './plan-migrations.ts'
-import { type KnownMigrations, MIGRATIONS, type Migration, readMigrations } from './read-migrations.ts'
+import { planMigrations, type RecordedMigrations, refuseNewer } from './plan-migrations.ts'
+import { MIGRATIONS, type Migration, readMigrations } from './read-migrations.ts'
 import { statementsOf } from './run-statements.ts'
 
 /**
- * Gives an empty database the schema of another one, by the same migrations, in one transaction. It
- * gets their records with its rows. Throws if this program does not have them all.
+ * Gives an empty database the schema of another one, in one transaction. It gets the records with
+ * its rows. Throws if this program does not have all of its migrations.
  */
 export async function migrateLike(tx: Tx, recorded: RecordedMigrations): Promise<void> {
   const known = await readMigrations(MIGRATIONS)
-  refuseOthers(known, recorded)
+  const pending = listPending(known, recorded)
   await createRecords(tx)
-  for (const migration of known.migrations) if (recorded.has(migration.name)) await applyToEmpty(tx, migration)
+  for (const migration of known) if (!pending.has(migration)) await applyToEmpty(tx, migration)
 }
 
 /** Throws if a database was migrated by a newer program, or by other versions of the files. */
 export async function requireKnown(recorded: RecordedMigrations): Promise<void> {
-  refuseOthers(await readMigrations(MIGRATIONS), recorded)
+  listPending(await readMigrations(MIGRATIONS), recorded)
 }
 
-function refuseOthers(known: KnownMigrations, recorded: RecordedMigrations): void {
+function listPending(known: readonly Migration[], recorded: RecordedMigrations): Set<Migration> {
   refuseNewer(known, recorded)
-  const checksums = new Map(known.migrations.map(({ name, checksum }) => [name, checksum]))
+  const files = known.flatMap((migration) => [migration, ...migration.replaces])
+  const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]))
   const others = [...recorded].filter(([name, checksum]) => checksums.get(name) !== checksum).map(([name]) => name)
-  if (others.length === 0) return
-  throw new Error(
-    `It was migrated with earlier versions of ${others.join(', ')}. ` +
-      'Run "migrate" on the database that it is from, and make a new backup.',
-  )
+  if (others.length > 0)
+    throw new Error(
+      `It was migrated with earlier versions of ${others.join(', ')}. ` +
+        'Run "migrate" on the database that it is from, and make a new backup.',
+    )
+  const steps = planMigrations(known, recorded).filter(({ isInPlace }) => !isInPlace)
+  return new Set(steps.map(({ migration }) => migration))
 }
 
 /** Without rows there are no batches, and nobody who would wait for an index. */

@@ -14,7 +14,7 @@ type MigrateOptions = {
 
 /**
  * Migrates the schema, and returns the names of the applied files. Several processes may call it at
- * the same time. Throws `NewerDatabaseError` if a newer program has migrated the database.
+ * the same time. Throws `NewerDatabaseError` and `TooOldDatabaseError`.
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
   const { directory = MIGRATIONS, follow = () => {} } = options
@@ -41,13 +41,13 @@ export async function refuseNewerDatabase(sql: Sql): Promise<void> {
 }
 
 /** Returns false if another process has applied it in the meantime. */
-async function apply(sql: Sql, { migration, mend }: Step, follow: FollowBatches): Promise<boolean> {
-  if (mend === null && migration.kind.run === 'batches') return runBatches(sql, migration, follow)
-  if (mend === null && migration.kind.run === 'statements') return runStatements(sql, migration)
+async function apply(sql: Sql, { migration, isInPlace }: Step, follow: FollowBatches): Promise<boolean> {
+  if (!isInPlace && migration.kind.run === 'batches') return runBatches(sql, migration, follow)
+  if (!isInPlace && migration.kind.run === 'statements') return runStatements(sql, migration)
   return inMigration(sql, migration.name, async (tx) => {
     if ((await readRecords(tx)).get(migration.name) === migration.checksum) return false
-    await tx.unsafe(mend === null ? migration.text : mend.text).simple()
-    await record(tx, migration, mend)
+    if (!isInPlace) await tx.unsafe(migration.text).simple()
+    await record(tx, migration)
     return true
   })
 }

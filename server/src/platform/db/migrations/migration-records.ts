@@ -1,6 +1,6 @@
 import type { Db, Sql, Tx } from '../sql.ts'
 import type { RecordedMigrations } from './plan-migrations.ts'
-import type { Mend, Migration } from './read-migrations.ts'
+import type { Migration } from './read-migrations.ts'
 
 /** Reads what the database has. It is empty before the first migration. */
 export async function readRecords(sql: Db): Promise<RecordedMigrations> {
@@ -29,9 +29,9 @@ export async function createRecords(tx: Tx): Promise<void> {
     )`
 }
 
-/** Records a migration as applied, in place of the earlier versions that it replaces. */
-export async function record(sql: Db, { name, checksum }: Migration, mend: Mend | null): Promise<void> {
-  const replaced = [name, ...(mend?.earlier ?? []).map((version) => version.name)]
+/** Records a migration as applied, in place of the earlier files that it replaces. */
+export async function record(sql: Db, { name, checksum, replaces }: Migration): Promise<void> {
+  const replaced = [name, ...replaces.map((file) => file.name)]
   await sql`delete from schema_migrations where name in ${sql(replaced)}`
   await sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`
 }

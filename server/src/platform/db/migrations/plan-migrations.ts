@@ -1,10 +1,10 @@
-import type { KnownMigrations, Mend, Migration } from './read-migrations.ts'
+import type { Migration } from './read-migrations.ts'
 
 /** Names and checksums of the migrations that a database has. */
 export type RecordedMigrations = ReadonlyMap<string, string>
 
-/** A migration to apply, or one of which the database has an earlier version. */
-export type Step = { migration: Migration; mend: Mend | null }
+/** A migration to apply. A baseline whose files the database has is only recorded (`isInPlace`). */
+export type Step = { migration: Migration; isInPlace: boolean }
 
 /** The database was migrated by a newer version of the program. */
 export class NewerDatabaseError extends Error {
@@ -19,33 +19,44 @@ export class NewerDatabaseError extends Error {
   }
 }
 
+/** The database has a part of the files that a baseline replaces. */
+export class TooOldDatabaseError extends Error {
+  constructor(baseline: string) {
+    super(
+      `The database has an older schema than ${baseline} can take over. Run "migrate" of the last version before this ` +
+        'one on it first, or restore a backup from after that.',
+    )
+  }
+}
+
 /** What has to be done, in order. Throws if a file was changed after it was applied. */
-export function planMigrations({ migrations, mends }: KnownMigrations, recorded: RecordedMigrations): Step[] {
-  return migrations.flatMap((migration): Step[] => {
+export function planMigrations(known: readonly Migration[], recorded: RecordedMigrations): Step[] {
+  return known.flatMap((migration): Step[] => {
     const checksum = recorded.get(migration.name)
     if (checksum === migration.checksum) return []
-    const mend = mends.get(migration.name)
-    if (mend && recordedVersions(mend, recorded).length > 0) return [{ migration, mend }]
-    if (checksum === undefined) return [{ migration, mend: null }]
-    throw new Error(`Migration ${migration.name} was changed after it was applied. Add a new file instead.`)
+    if (checksum !== undefined)
+      throw new Error(`Migration ${migration.name} was changed after it was applied. Add a new file instead.`)
+    return [{ migration, isInPlace: hasReplaced(migration, recorded) }]
   })
 }
 
+/** Throws `TooOldDatabaseError` if the database has only some of the files. */
+function hasReplaced({ name, replaces }: Migration, recorded: RecordedMigrations): boolean {
+  const present = replaces.filter((file) => recorded.get(file.name) === file.checksum)
+  if (present.length > 0 && present.length < replaces.length) throw new TooOldDatabaseError(name)
+  return present.length > 0
+}
+
 /** The migrations of the database that this program does not know, in order. */
-export function unknownMigrations({ migrations, mends }: KnownMigrations, recorded: RecordedMigrations): string[] {
-  const known = new Set(migrations.map(({ name }) => name))
-  for (const mend of mends.values()) for (const { name } of recordedVersions(mend, recorded)) known.add(name)
-  return [...recorded.keys()].filter((name) => !known.has(name)).sort()
+export function unknownMigrations(known: readonly Migration[], recorded: RecordedMigrations): string[] {
+  const names = new Set(known.flatMap(({ name, replaces }) => [name, ...replaces.map((file) => file.name)]))
+  return [...recorded.keys()].filter((name) => !names.has(name)).sort()
 }
 
 /** Throws `NewerDatabaseError` if the database has migrations that this program does not know. */
-export function refuseNewer(known: KnownMigrations, recorded: RecordedMigrations): void {
+export function refuseNewer(known: readonly Migration[], recorded: RecordedMigrations): void {
   const unknown = unknownMigrations(known, recorded)
-  if (unknown.length > 0) throw new NewerDatabaseError(unknown, known.migrations.at(-1)?.name ?? '')
-}
-
-function recordedVersions({ earlier }: Mend, recorded: RecordedMigrations) {
-  return earlier.filter(({ name, checksum }) => recorded.get(name) === checksum)
+  if (unknown.length > 0) throw new NewerDatabaseError(unknown, known.at(-1)?.name ?? '')
 }
 
 /** `0076` of `0076_compliance_result_filters.sql`. */

@@ -14,41 +14,51 @@ export type MigrationKind =
   | { run: 'statements' }
   | { run: 'batches' /** The rows of this table are the whole work. */; table: string }
 
-export type Migration = { name: string; text: string; checksum: string; kind: MigrationKind }
+/** A file of an earlier program, by the name and checksum that databases have recorded. */
+type RecordedFile = { name: string; checksum: string }
 
-/**
- * What turns databases that were migrated with earlier versions of a file into what its present
- * version makes. Migrations of released versions never change; these changed before a release.
- */
-export type Mend = {
-  /** The present file. */
+export type Migration = {
   name: string
   text: string
-  /** The earlier versions, by the names and checksums under which databases have recorded them. */
-  earlier: readonly { name: string; checksum: string }[]
+  checksum: string
+  kind: MigrationKind
+  /**
+   * The earlier files that a baseline stands for (`-- replaces: NAME CHECKSUM`). A database
+   * that has them all has what the baseline makes.
+   */
+  replaces: readonly RecordedFile[]
 }
 
-/** What the program knows. `mends` are those of the migrations with their name. */
-export type KnownMigrations = { migrations: readonly Migration[]; mends: ReadonlyMap<string, Mend> }
-
-const EARLIER = /^-- earlier: (\S+\.sql) ([0-9a-f]{64})$/gm
+const REPLACES = /^-- replaces: (\S+\.sql) ([0-9a-f]{64})$/gm
 const BATCHES = /^-- run: batches of (\w+)\n/
 const STATEMENTS = '-- run: statement by statement\n'
 
 /** The directory of the program's migrations. */
 export const MIGRATIONS = new URL('../../../../migrations/', import.meta.url)
 
-/** Reads the migrations of a directory, and the mends in its directory `earlier`. */
-export async function readMigrations(directory: URL): Promise<KnownMigrations> {
-  const migrations = await readSqlFiles(directory)
-  const mends = (await readSqlFiles(new URL('earlier/', directory))).map(({ name, text }): [string, Mend] => {
-    const earlier = Array.from(text.matchAll(EARLIER), ([, was = '', checksum = '']) => ({ name: was, checksum }))
-    return [name, { name, text, earlier }]
-  })
-  return {
-    migrations: migrations.map(({ name, text }) => ({ name, text, checksum: checksumOf(text), kind: kindOf(text) })),
-    mends: new Map(mends),
+/** Reads the migrations of a directory, in order. Throws if two have one number or one title. */
+export async function readMigrations(directory: URL): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+  refuseDoubles(names)
+  return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, directory), 'utf8'))))
+}
+
+/** Two branches can add one each: their order would be an accident, and logs could mean either. */
+function refuseDoubles(names: readonly string[]): void {
+  const files = new Map<string, string>()
+  for (const name of names) {
+    const [number = '', ...words] = name.split('_')
+    for (const part of [number, words.join('_')]) {
+      const other = files.get(part)
+      if (other !== undefined) throw new Error(`The migrations ${other} and ${name} have one name: ${part}`)
+      files.set(part, name)
+    }
   }
+}
+
+function parseMigration(name: string, text: string): Migration {
+  const replaces = Array.from(text.matchAll(REPLACES), ([, was = '', checksum = '']) => ({ name: was, checksum }))
+  return { name, text, checksum: checksumOf(text), kind: kindOf(text), replaces }
 }
 
 export function checksumOf(text: string): string {
@@ -59,12 +69,4 @@ function kindOf(text: string): MigrationKind {
   const table = BATCHES.exec(text)?.[1]
   if (table !== undefined) return { run: 'batches', table }
   return { run: text.startsWith(STATEMENTS) ? 'statements' : 'transaction' }
-}
-
-async function readSqlFiles(directory: URL): Promise<{ name: string; text: string }[]> {
-  const names = await readdir(directory).catch((error) => (error.code === 'ENOENT' ? [] : Promise.reject(error)))
-  const files = names.filter((name: string) => name.endsWith('.sql')).sort()
-  return Promise.all(
-    files.map(async (name: string) => ({ name, text: await readFile(new URL(name, directory), 'utf8') })),
-  )
 }

@@ -31,6 +31,6 @@ async function runBatch(tx: Tx, migration: Migration): Promise<number | 'ended' 
   const after = { position: batch?.position ?? null, rows: before.rows + Number(batch?.rows ?? 0) }
   await writePosition(tx, migration.name, after)
   if (after.position !== null) return after.rows
-  await record(tx, migration, null)
+  await record(tx, migration)
   return 'ended'
 }

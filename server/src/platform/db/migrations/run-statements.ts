@@ -19,7 +19,7 @@ export async function runStatements(sql: Sql, migration: Migration): Promise<boo
     await connection`select set_config('client_connection_check_interval', '1s', false)`
     await dropInvalidIndexes(connection, migration.text)
     for (const statement of statementsOf(migration.text)) await connection.unsafe(statement).simple()
-    await record(connection, migration, null)
+    await record(connection, migration)
     return true
   } finally {
     await connection.end()

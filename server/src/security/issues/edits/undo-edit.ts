@@ -45,7 +45,9 @@ export async function undoEdit(tx: Tx, ruleMap: RuleMap, undone: UndoneEdit): Pr
 function returned(moves: readonly EditMove[], undone: UndoneEdit): IssueChange[] {
   const into = new Map(moves.filter(({ before, now }) => before !== now).map(({ before, now }) => [before, now]))
   return [...into].map(([before, now]) => ({
-    ...{ event: 'split', issue_id: before, other_issue_id: now },
+    event: 'split',
+    issue_id: before,
+    other_issue_id: now,
     detail: undoSentence(undone),
   }))
 }
@@ -60,7 +62,10 @@ async function dissolveEmpty(tx: Tx, edit: StoredEdit, moves: readonly EditMove[
   await dissolveIssues(tx, edit.org_id, dissolved, undone.at)
   const detail = undoSentence(undone)
   const changes = dissolved.map(({ id, into: other_issue_id }) => ({
-    ...{ event: 'merged', issue_id: id, other_issue_id, detail },
+    event: 'merged',
+    issue_id: id,
+    other_issue_id,
+    detail,
   })) as IssueChange[]
   await insertHistory(tx, edit.org_id, changes, undone.at)
 }

@@ -131,7 +131,16 @@ function shownFacts(finding: GroupingFacts) {
   const { kind, path, start_line, end_line, package_name, purl, vuln_ids, cwes, rule_id, secret_type, resource_name } =
     finding
   return {
-    ...{ kind, path, start_line, end_line, package_name, purl, rule_id, secret_type, resource_name },
-    ...{ vuln_ids: [...vuln_ids], cwes: [...cwes] },
+    kind,
+    path,
+    start_line,
+    end_line,
+    package_name,
+    purl,
+    rule_id,
+    secret_type,
+    resource_name,
+    vuln_ids: [...vuln_ids],
+    cwes: [...cwes],
   }
 }

@@ -5,25 +5,25 @@ import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { Rejections } from './rejection.ts'
 
 const NONE: GroupingFacts = {
-  ...{
-    kind: 'dependency',
-    tool: 'Scanner',
-    stream_id: 1,
-    is_alert: false,
-    start_column: null,
-    end_column: null,
-    message: null,
-  },
-  ...{ path: null, start_line: null, end_line: null, package_name: 'lib', purl: null },
-  ...{
-    vuln_ids: [],
-    cwes: [],
-    rule_id: null,
-    secret_type: null,
-    resource_name: null,
-    fingerprint: null,
-    context: null,
-  },
+  kind: 'dependency',
+  tool: 'Scanner',
+  stream_id: 1,
+  is_alert: false,
+  start_column: null,
+  end_column: null,
+  message: null,
+  path: null,
+  start_line: null,
+  end_line: null,
+  package_name: 'lib',
+  purl: null,
+  vuln_ids: [],
+  cwes: [],
+  rule_id: null,
+  secret_type: null,
+  resource_name: null,
+  fingerprint: null,
+  context: null,
 }
 const facts = (fields: Partial<GroupingFacts>): GroupingFacts => ({ ...NONE, ...fields })
 const canonicalId = (id: string) => (id === 'GHSA-1' ? 'CVE-2024-1000' : id)

@@ -25,8 +25,10 @@ function apart(): [Member, Member] {
 function together(): Member[] {
   return groupMembers(apart(), { canonicalId: asAliases, rules: RULES }).flatMap(({ members }) =>
     members.map(({ member, reason }) => ({
-      ...{ ...member, issue_id: 'A' },
-      ...{ grouping_code: reason.code, grouping_detail: reason.detail },
+      ...member,
+      issue_id: 'A',
+      grouping_code: reason.code,
+      grouping_detail: reason.detail,
     })),
   )
 }
@@ -69,7 +71,9 @@ test('merges and splits state the aliases and their source', () => {
   const joined = describeGroups(groupMembers(apart(), { canonicalId: asAliases, rules: RULES }), stored, asAliases, AT)
   assert.deepEqual(issueChanges(joined, leftIssues(joined), stored, OSV), [
     {
-      ...{ event: 'merged', issue_id: 'B', other_issue_id: 'A' },
+      event: 'merged',
+      issue_id: 'B',
+      other_issue_id: 'A',
       detail: 'CVE-2024-1000 and GHSA-2 are aliases (osv).',
     },
   ])

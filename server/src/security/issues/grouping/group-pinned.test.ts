@@ -32,8 +32,11 @@ class Repository {
         const issue = group.issue_id ?? this.#next('i')
         return group.members.map(({ member, reason }) => ({
           ...member,
-          ...{ id: member.id ?? (ids.get(member) as string), issue_id: issue, position: null },
-          ...{ grouping_code: reason.code, grouping_detail: reason.detail },
+          id: member.id ?? (ids.get(member) as string),
+          issue_id: issue,
+          position: null,
+          grouping_code: reason.code,
+          grouping_detail: reason.detail,
         }))
       })
       .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -122,8 +125,13 @@ function anyFacts(random: SeededRandom): GroupingFacts {
   }
   const line = random.pick([null, 4, 8, 12])
   return factsOf({
-    ...{ tool, fingerprint, stream_id, start_line: line, path: random.pick(['src/a.ts', 'src/b.ts']) },
-    ...{ cwes: random.pick([['CWE-79'], ['CWE-89'], []]), rule_id: random.pick(['js/dom-xss', 'sqli', null]) },
+    tool,
+    fingerprint,
+    stream_id,
+    start_line: line,
+    path: random.pick(['src/a.ts', 'src/b.ts']),
+    cwes: random.pick([['CWE-79'], ['CWE-89'], []]),
+    rule_id: random.pick(['js/dom-xss', 'sqli', null]),
     context: random.pick([null, 'ee', 'ff']),
   })
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../platform/http/errors.ts'
+import { regroupUndone } from '../../../errors/commands.ts'
 import { newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
@@ -30,10 +30,7 @@ export async function regroupOrganization(
 ): Promise<RegroupRun> {
   const { sql, clock } = services
   const { id, status } = await openRun(sql, orgId, newUuid(clock.now()), clock.now())
-  if (status === 'undoing') {
-    const message = `Regroup ${id} is only partly undone. Run --undo ${id} again to finish it.`
-    throw new ApiError(409, 'regroup_undone', message)
-  }
+  if (status === 'undoing') throw regroupUndone(id)
   const rules = new KnownRules(services.ruleMap)
   const regrouping = { orgId, runId: id, rules, issuesAtOnce, taken: new Set<number>() }
   await besideEachOther((failed) => regroupRepositories(services, regrouping, follow, failed))

@@ -1,5 +1,6 @@
+import { expiredRegroup, laterRegroup } from '../../../errors/commands.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { ApiError } from '../../../platform/http/errors.ts'
+import { missing } from '../../../platform/http/errors.ts'
 import type { Services } from '../../../services.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
@@ -36,11 +37,10 @@ export async function undoRegroup(
 async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
   // Batches in progress hold the run: they end after this transaction, and before the first undo.
   const run = await lockRun(tx, orgId, runId, 'no key update')
-  if (run === null) throw new ApiError(404, 'not_found', `Regroup "${runId}" does not exist.`)
-  if (run.status === 'expired')
-    throw new ApiError(409, 'expired_regroup', `Regroup "${runId}" is too old: what it changed is no longer stored.`)
+  if (run === null) throw missing(`Regroup "${runId}" does not exist.`)
+  if (run.status === 'expired') throw expiredRegroup(runId)
   const later = await findLaterRun(tx, orgId, runId)
-  if (later !== null) throw new ApiError(409, 'later_regroup', `Undo the later regroup ${later} first.`)
+  if (later !== null) throw laterRegroup(later)
   const undoing: RegroupRun = run.status === 'undone' ? run : { ...run, status: 'undoing' }
   await updateRun(tx, orgId, undoing, at)
   return undoing

@@ -27,8 +27,12 @@ export type Assessment = {
 }
 
 const PLAIN = {
-  ...{ justification: null, impact: null, action: null, notes: null },
-  ...{ is_false_positive: false, will_not_fix: false },
+  justification: null,
+  impact: null,
+  action: null,
+  notes: null,
+  is_false_positive: false,
+  will_not_fix: false,
 }
 
 /**

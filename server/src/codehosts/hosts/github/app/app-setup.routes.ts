@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../../../../platform/http/errors.ts'
+import { ApiError } from '../../../../platform/http/api-error.ts'
 import type { Services } from '../../../../services.ts'
 import { CREATED_PATH, INSTALLED_PATH, installUrl, SETUP_PATH } from './app-manifest.ts'
 import { createdPage, installedPage, manifestPage, type Page, refusedPage } from './app-setup-page.ts'

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { ApiError } from '../../../../platform/http/errors.ts'
+import { codeRefused, hostUnavailable } from '../../../../errors/codehosts.ts'
+import { ApiError } from '../../../../platform/http/api-error.ts'
+import { invalidRequest, missing } from '../../../../platform/http/errors.ts'
 import type { Services } from '../../../../services.ts'
 import { claimSetup, findOpenSetup, releaseSetup } from './app.store.ts'
 import { appManifest, newAppUrl } from './app-manifest.ts'
@@ -29,7 +31,7 @@ export async function readSetup({ config, sql, clock }: Services, state: string)
  */
 export async function completeSetup(services: Services, state: string, code: string) {
   const { config, sql, clock, log, hostApps } = services
-  if (!CODE.test(code)) throw new ApiError(400, 'invalid_request', 'The code of GitHub is missing or not valid.')
+  if (!CODE.test(code)) throw invalidRequest('The code of GitHub is missing or not valid.')
   const stateSha256 = hashState(state)
   const options = await claimSetup(sql, stateSha256, clock.now())
   if (options === null) throw unknownState()
@@ -63,11 +65,10 @@ async function exchange(apiUrl: string, code: string): Promise<NewApp> {
   if (status >= 500 || status === 429) throw unreachable()
   if (status < 200 || status >= 300) {
     const message = `GitHub refused the code with the status ${status}. A code works once and for an hour.`
-    throw new ApiError(400, 'code_refused', message)
+    throw codeRefused(message)
   }
   const app = text.length <= ANSWER_CHARS_MAX && parseJson(text)
-  if (!Value.Check(CreatedApp, app))
-    throw new ApiError(400, 'code_refused', "GitHub's answer does not contain the credentials of the App.")
+  if (!Value.Check(CreatedApp, app)) throw codeRefused("GitHub's answer does not contain the credentials of the App.")
   const { id, slug, html_url, pem: private_key, webhook_secret } = app
   const name = slug ?? (new URL(html_url).pathname.split('/').at(-1) || String(id))
   return { api_url: apiUrl, app_id: String(id), slug: name, html_url, private_key, webhook_secret }
@@ -92,9 +93,9 @@ function parseJson(text: string): unknown {
 }
 
 function unknownState(): ApiError {
-  return new ApiError(404, 'not_found', 'This address does not exist, has been used or has expired.')
+  return missing('This address does not exist, has been used or has expired.')
 }
 
 function unreachable(): ApiError {
-  return new ApiError(502, 'host_unavailable', 'GitHub could not be reached. Load this page again.')
+  return hostUnavailable('GitHub could not be reached. Load this page again.')
 }

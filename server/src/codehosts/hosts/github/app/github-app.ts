@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import type { Config } from '../../../../config.ts'
+import { notConfigured } from '../../../../errors/codehosts.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import { openSealedText, sealText } from '../../../../platform/crypto/sealed-text.ts'
 import type { Db, Sql } from '../../../../platform/db/sql.ts'
-import { ApiError } from '../../../../platform/http/errors.ts'
 import type { AppCredentials, AppSetupOptions, DescribedApp, HostApp } from '../../../code-host.ts'
 import { findApp, replaceApp, type StoredApp } from './app.store.ts'
 import { installUrl } from './app-manifest.ts'
@@ -49,7 +49,7 @@ export class GithubApp implements HostApp {
     if (credentials) return credentials
     const settings = 'SHIPLOCK_GITHUB_APP_ID, SHIPLOCK_GITHUB_PRIVATE_KEY and SHIPLOCK_GITHUB_WEBHOOK_SECRET'
     const message = `No GitHub App is configured. Set ${settings}, or run "provider setup github".`
-    throw new ApiError(409, 'not_configured', message)
+    throw notConfigured(message)
   }
 
   /** Stores an App, sealed. This process uses it at once, the others within seconds. */

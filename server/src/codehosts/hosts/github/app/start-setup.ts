@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../../../../config.ts'
+import { alreadyConfigured } from '../../../../errors/codehosts.ts'
 import { type Clock, MINUTE_MS } from '../../../../platform/clock.ts'
 import { randomBase62 } from '../../../../platform/crypto/checked-token.ts'
 import type { Db } from '../../../../platform/db/sql.ts'
-import { ApiError } from '../../../../platform/http/errors.ts'
+import { invalidRequest } from '../../../../platform/http/errors.ts'
 import type { AppSetupOptions } from '../../../code-host.ts'
 import { insertSetup } from './app.store.ts'
 import { SETUP_PATH } from './app-manifest.ts'
@@ -24,10 +25,10 @@ export async function startSetup(
   if (config.hostApps.github) {
     const message =
       'SHIPLOCK_GITHUB_APP_ID names the App, and takes precedence. Remove the setting to create another App.'
-    throw new ApiError(409, 'already_configured', message)
+    throw alreadyConfigured(message)
   }
   if (options.organization !== null && !LOGIN.test(options.organization))
-    throw new ApiError(400, 'invalid_request', 'The organization must be the login of an organization on GitHub')
+    throw invalidRequest('The organization must be the login of an organization on GitHub')
   const state = randomBase62(STATE_CHARS)
   const now = clock.now()
   const expires_at = new Date(now.getTime() + SETUP_MS)

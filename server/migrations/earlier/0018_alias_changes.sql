@@ -1,3 +1,0 @@
--- earlier: 0017_alias_changes.sql d0ca460db916444b2d483e3abcae383214c16852b274db30a0a0be015de0678b
--- earlier: 0018_alias_changes.sql 6ab1d148bca64dd242670db7ba7f8105107968495fe06412f6ece76ecc0e8869
--- Only the number and comments changed.

@@ -1,2 +1,0 @@
--- earlier: 0027_synchronisation.sql fbc5a094827ea9220b4a75c1dd07a606934c17eb04e8d863d02076d26ddaed29
--- Only the name and comments changed.

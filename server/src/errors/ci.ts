@@ -1,0 +1,44 @@
+import { defineError } from '../platform/http/define-error.ts'
+
+/** Runs of CI, and the attestations that are sent with them. */
+
+export const kindNotAllowed = defineError({
+  status: 400,
+  code: 'kind_not_allowed',
+  cause: 'An attestation has the kind `provenance` or `ownership`, which clients of the API cannot send.',
+  remedy: 'Leave the attestation out.',
+  message: (kind: string) => `Clients cannot send attestations of the kind ${kind}.`,
+  details: (kind) => ({ kind }),
+})
+
+export const runNotFound = defineError({
+  status: 404,
+  code: 'run_not_found',
+  cause: 'The connected code host has not reported the run of the OIDC token yet.',
+  remedy: 'Try again after the seconds in `Retry-After`.',
+})
+
+export const attemptOutdated = defineError({
+  status: 409,
+  code: 'attempt_outdated',
+  cause: 'A higher attempt of the run exists.',
+  remedy: 'Send a higher attempt.',
+  message: (attempt: number, newestAttempt: number) =>
+    `Attempt ${attempt} is lower than the newest attempt of the run, ${newestAttempt}.`,
+  details: (_attempt, newestAttempt) => ({ newestAttempt }),
+})
+
+export const runConflict = defineError({
+  status: 409,
+  code: 'run_conflict',
+  cause: 'A run of another repository has the `ci_system` and `external_run_id` of the OIDC token.',
+  remedy: 'Use separate organizations for servers that number their runs alike.',
+  message: 'A run of another repository has the same CI system and external run id.',
+})
+
+export const runAlreadyFinished = defineError({
+  status: 409,
+  code: 'run_finished',
+  cause: 'The attempt has finished. It cannot change, open a gate or be approved.',
+  remedy: 'Create a new attempt.',
+})

@@ -1,0 +1,108 @@
+import { defineError } from '../platform/http/define-error.ts'
+
+/** Gates, answers to deployments, and the policies that gates evaluate. */
+
+export const invalidPolicy = defineError({
+  status: 400,
+  code: 'invalid_policy',
+  cause: 'A policy file has mistakes. `details.mistakes` lists `{line, column, path, message}`.',
+  remedy: 'Fix the mistakes.',
+  message: (first: string, _mistakes: readonly object[]) => `The policy file is not valid: ${first}`,
+  details: (_first, mistakes) => ({ mistakes }),
+})
+
+export const reasonRequired = defineError({
+  status: 400,
+  code: 'reason_required',
+  cause:
+    'An API key approves or rejects without a reason of 10 to 500 characters, a person overrides a policy without one, ' +
+    'or the reason that was sent has another length.',
+  remedy: 'Send a reason.',
+  message: (minLength: number, maxLength: number) => `Send a reason of ${minLength} to ${maxLength} characters.`,
+  details: (minLength, maxLength) => ({ minLength, maxLength }),
+})
+
+export const insufficientScope = defineError({
+  status: 403,
+  code: 'insufficient_scope',
+  cause: 'A policy blocks the deployment, and the key does not have the scope `details.requiredScope`.',
+  remedy: 'Approve with a key that has the scope, or fix what the policy reports.',
+  message: (requiredScope: string) =>
+    `A policy blocks this deployment. Approving it requires the scope ${requiredScope}.`,
+  details: (requiredScope) => ({ requiredScope }),
+})
+
+export const alreadyDecided = defineError({
+  status: 409,
+  code: 'already_decided',
+  cause:
+    'The deployment is decided, or this key or person has already answered it. The keys that a person created count ' +
+    'as the person.',
+  remedy: 'Read the deployment.',
+})
+
+export const gateNotConfigured = defineError({
+  status: 409,
+  code: 'gate_not_configured',
+  cause: 'No gate covers this environment, repository and branch, or the named gate does not.',
+  remedy: 'Configure a gate.',
+})
+
+export const notGated = defineError({
+  status: 409,
+  code: 'not_gated',
+  cause: "The deployment does not wait for the service's own protection rule.",
+  remedy: 'Read the deployment.',
+  message: "The deployment does not wait for the service's own protection rule.",
+})
+
+export const policyInRepository = defineError({
+  status: 409,
+  code: 'policy_in_repository',
+  cause: 'The policy comes from a file in a repository.',
+  remedy: 'Delete the file.',
+  message: (path: string) => `The policy comes from a file in a repository. Delete ${path} there.`,
+})
+
+export const policyInUse = defineError({
+  status: 409,
+  code: 'policy_in_use',
+  cause: 'Gates name the policy, which `details.gates` lists.',
+  remedy: 'Change the gates, then delete the policy.',
+  message: (gates: string[]) => `Gates evaluate the policy: ${gates.join(', ')}.`,
+  details: (gates) => ({ gates }),
+})
+
+export const reviewerGateRequiresHuman = defineError({
+  status: 409,
+  code: 'reviewer_gate_requires_human',
+  cause:
+    'For a key: only a person can answer the remaining gates. For a person: only the reviewers that the code host ' +
+    'requires are left.',
+  remedy: 'Ask a reviewer.',
+})
+
+export const runCreatorRefused = defineError({
+  status: 409,
+  code: 'run_creator_refused',
+  cause:
+    'The gate does not accept the key that created the run or opened the gate, nor the person who created that key. ' +
+    'The person whose account started the run on the code host never approves.',
+  remedy: 'Use another key, or ask another person.',
+})
+
+export const tooManyGates = defineError({
+  status: 409,
+  code: 'too_many_gates',
+  cause: 'The organization has as many gates as it can have.',
+  remedy: 'Delete one that is not used.',
+  message: (max: number) => `An organization can have at most ${max} gates.`,
+})
+
+export const tooManyPolicies = defineError({
+  status: 409,
+  code: 'too_many_policies',
+  cause: 'The organization has as many policies as it can have.',
+  remedy: 'Delete one that is not used.',
+  message: (max: number) => `An organization can have at most ${max} policies.`,
+})

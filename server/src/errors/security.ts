@@ -1,0 +1,105 @@
+import { defineError } from '../platform/http/define-error.ts'
+
+/** Uploads of reports, issues, findings, alerts and triages. */
+
+export const repositoryAmbiguous = defineError({
+  status: 400,
+  code: 'REPOSITORY_AMBIGUOUS',
+  cause: 'The repository name exists on more than one provider.',
+  remedy: 'Send the provider and the id of the repository.',
+  message: (name: string, _providers: string[]) =>
+    `More than one code host has a repository named ${name}. Send its provider and id.`,
+  details: (_name, providers) => ({ reason: 'REPOSITORY_AMBIGUOUS', providers: [...new Set(providers)] }),
+})
+
+export const foreignRepository = defineError({
+  status: 403,
+  code: 'forbidden',
+  cause: 'The OIDC token of a CI job uploads a security report for another repository than its own.',
+  remedy: 'Upload the report in a job of that repository, or with an API key.',
+  message: 'The token can only upload reports for its own repository.',
+})
+
+export const differentRepositories = defineError({
+  status: 409,
+  code: 'different_repositories',
+  cause: 'The issues that are to be merged belong to different repositories.',
+  remedy: 'Merge issues of one repository.',
+  message: 'The issues belong to different repositories.',
+})
+
+export const fileMissing = defineError({
+  status: 409,
+  code: 'file_missing',
+  cause: 'The upload was completed before its file was PUT. It is still pending.',
+  remedy: 'PUT the file, then complete the upload.',
+  message: 'The file has not been sent. Send it with a PUT request, then complete the upload again.',
+})
+
+export const findingNotInIssue = defineError({
+  status: 409,
+  code: 'finding_not_in_issue',
+  cause: 'The findings in `details.findingIds` do not belong to the issue that is to be split.',
+  remedy: 'Read the findings of the issue.',
+  message: (issueId: string, findingIds: string[]) =>
+    `The finding ${findingIds[0]} does not belong to the issue ${issueId}.`,
+  details: (_issueId, findingIds) => ({ findingIds }),
+})
+
+export const issueMerged = defineError({
+  status: 409,
+  code: 'issue_merged',
+  cause: 'The issue was merged into the issue `details.mergedInto`.',
+  remedy: 'Send that issue.',
+  message: (id: string, mergedInto: string) => `The issue ${id} was merged into the issue ${mergedInto}.`,
+  details: (_id, mergedInto) => ({ mergedInto }),
+})
+
+export const notConnected = defineError({
+  status: 409,
+  code: 'not_connected',
+  cause: 'The repository of the alert is not connected, so that its code host cannot be told.',
+  remedy: 'Connect the repository.',
+  message: (repository: string, _alertId: string) => `The repository ${repository} is not connected.`,
+  details: (_repository, alertId) => ({ ids: [alertId] }),
+})
+
+export const notDismissed = defineError({
+  status: 409,
+  code: 'not_dismissed',
+  cause: 'Something to reopen is not dismissed. `details.ids` names it.',
+  remedy: 'Leave it out.',
+})
+
+export const notOpen = defineError({
+  status: 409,
+  code: 'not_open',
+  cause: 'Something to dismiss is fixed, or a person has dismissed it. `details.ids` names it.',
+  remedy: 'Leave it out.',
+})
+
+export const statedByDocument = defineError({
+  status: 409,
+  code: 'stated_by_document',
+  cause: 'A VEX document states the triage, so that nobody can undo it.',
+  remedy: 'Reopen its findings.',
+  message: 'A VEX document states this triage. Reopen its findings, or upload a newer version of the document.',
+})
+
+export const triageEnded = defineError({
+  status: 409,
+  code: 'triage_ended',
+  cause: 'The triage was undone or has expired.',
+  remedy: 'Read the triage.',
+  message: (endedAs: string) => `The triage is ${endedAs}.`,
+})
+
+export const triagedAgain = defineError({
+  status: 409,
+  code: 'triaged_again',
+  cause: 'Something that the triage changed was triaged later, by the triages in `details.ids`.',
+  remedy: 'Undo the later triages first.',
+  message: (_laterIds: string[]) =>
+    'Something that the triage changed was triaged again. Undo the later triages first.',
+  details: (laterIds) => ({ ids: laterIds }),
+})

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import type { NewDelivery } from '../src/codehosts/deliveries/delivery.ts'
-import { readDeliveryHead } from '../src/codehosts/github/delivery-head.ts'
+import { readHead } from '../src/codehosts/hosts/github/webhook.ts'
 import type { BulkHost } from './bulk-host.ts'
 
 export const STORY_REPOSITORIES = 20
@@ -86,7 +86,7 @@ function newDelivery(
     installation: { id: Number(installation) },
   })
   const headers = { 'x-github-delivery': randomUUID(), 'x-github-event': event }
-  const head = readDeliveryHead(Buffer.from(payload), headers)
+  const head = readHead(Buffer.from(payload), headers)
   if (!head) throw new Error(`The delivery of ${event} has no head`)
   return { ...head, provider: 'github', received_at: new Date(), payload }
 }

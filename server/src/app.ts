@@ -32,7 +32,7 @@ import { ListedReport, StoredArtifact, StoredReport } from './ci/reports/stored-
 import { runRoutes } from './ci/runs/run.routes.ts'
 import { CiRun } from './ci/runs/run.schema.ts'
 import { webhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
-import { appSetupRoutes } from './codehosts/github/app-setup.routes.ts'
+import { hostRoutes } from './codehosts/hosts/host.routes.ts'
 import { codeHostRoutes } from './codehosts/setup/code-host.routes.ts'
 import { codeHostSetupRoutes } from './codehosts/setup/code-host-setup.routes.ts'
 import { deliveryRoutes } from './codehosts/setup/delivery.routes.ts'
@@ -214,7 +214,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(statementRoutes, services)
   await registerPeopleRoutes(app, services)
   await app.register(consoleRoutes, services)
-  await app.register(appSetupRoutes, services)
+  await app.register(hostRoutes, services)
   await app.register(webhookRoutes, services)
   await app.register(logRoutes, services)
   // The file store has no separate server.

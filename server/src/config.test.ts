@@ -39,14 +39,13 @@ test('an empty environment gives the defaults of the operating guide', () => {
     s3: null,
     opaUrl: null,
     intel: null,
-    github: null,
+    hostApps: {},
     signingKmsKey: null,
-    githubApiUrl: 'https://api.github.com',
     codeHosts: {
-      gitlabUrl: 'https://gitlab.com',
-      bitbucketApiUrl: 'https://api.bitbucket.org',
-      azureDevopsUrl: 'https://dev.azure.com',
-      entraUrl: 'https://login.microsoftonline.com',
+      github: { url: 'https://api.github.com', signInUrl: null },
+      gitlab: { url: 'https://gitlab.com', signInUrl: null },
+      bitbucket: { url: 'https://api.bitbucket.org', signInUrl: null },
+      azure: { url: 'https://dev.azure.com', signInUrl: 'https://login.microsoftonline.com' },
     },
     smtp: null,
     sso: null,
@@ -264,7 +263,7 @@ test('the App takes a key as text, with escaped line breaks, or in a file, and t
     const path = join(directory, 'app.pem')
     writeFileSync(path, `${PEM}\n`)
     for (const key of [PEM, PEM.replaceAll('\n', '\\n'), path]) {
-      assert.deepEqual(readConfig({ ...APP, SHIPLOCK_GITHUB_PRIVATE_KEY: key }).github, {
+      assert.deepEqual(readConfig({ ...APP, SHIPLOCK_GITHUB_PRIVATE_KEY: key }).hostApps.github, {
         appId: '12345',
         privateKey: PEM,
         webhookSecrets: ['new secret', 'old secret'],
@@ -279,10 +278,10 @@ test('the App takes a key as text, with escaped line breaks, or in a file, and t
 test('an Enterprise Server has its API under /api/v3', () => {
   const config = readConfig({ ...APP, SHIPLOCK_GITHUB_API_URL: 'https://git.example/api/v3/' })
   assert.deepEqual(
-    [config.githubApiUrl, config.github?.apiUrl],
+    [config.codeHosts.github.url, config.hostApps.github?.apiUrl],
     ['https://git.example/api/v3', 'https://git.example/api/v3'],
   )
-  assert.equal(readConfig({ SHIPLOCK_GITHUB_API_URL: 'https://git.example/api/v3' }).github, null)
+  assert.deepEqual(readConfig({ SHIPLOCK_GITHUB_API_URL: 'https://git.example/api/v3' }).hostApps, {})
 })
 
 test('one setting of the App makes the others needed', () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { codeHost, PROVIDERS, type Provider } from './codehosts/catalogue.ts'
 import { readHosts } from './platform/db/database-url.ts'
 import { EnvironmentReader } from './platform/environment-reader.ts'
 import { SAMPLERS, type TracingSettings } from './platform/telemetry/otlp-tracer.ts'
@@ -28,16 +29,20 @@ export type IntelSettings = Readonly<{
 }>
 
 /** Each server connects to one host of each kind. */
-type CodeHostSettings = Readonly<{
-  gitlabUrl: string
-  bitbucketApiUrl: string
-  azureDevopsUrl: string
-  /** Where service principals of Azure DevOps sign in. */
-  entraUrl: string
-}>
+type CodeHostSettings = Readonly<
+  Record<
+    Provider,
+    {
+      /** The address of its API or of its server. */
+      url: string
+      /** Where clients sign in, if that is elsewhere. */
+      signInUrl: string | null
+    }
+  >
+>
 
-/** The credentials of our App at GitHub. */
-type GithubSettings = Readonly<{
+/** The credentials of our App at a code host. */
+type HostAppSettings = Readonly<{
   appId: string
   /** PEM. */
   privateKey: string
@@ -105,13 +110,11 @@ export type Config = Readonly<{
   opaUrl: string | null
   /** null: nothing is fetched; intelligence is imported from files. */
   intel: IntelSettings | null
-  /** null: the credentials that the manifest flow stored in the database, if any. */
-  github: GithubSettings | null
+  /** Of hosts that are absent: the credentials that a setup stored in the database, if any. */
+  hostApps: Readonly<Partial<Record<Provider, HostAppSettings>>>
   /** The AWS KMS key that signs statements; null: keys are generated and sealed in the database. */
   signingKmsKey: string | null
-  /** The address of GitHub's REST API, without a slash at its end. */
-  githubApiUrl: string
-  /** The addresses of the other code hosts, without a slash at their end. */
+  /** The addresses of code hosts, without a slash at their end. */
   codeHosts: CodeHostSettings
   /** null: nothing is mailed, and links are passed on by whoever makes them. */
   smtp: SmtpSettings | null
@@ -152,14 +155,15 @@ export const SECRET_SETTINGS = [
   'SHIPLOCK_SECRET_KEY',
   'SHIPLOCK_S3_ACCESS_KEY_ID',
   'SHIPLOCK_S3_SECRET_ACCESS_KEY',
-  'SHIPLOCK_GITHUB_PRIVATE_KEY',
-  'SHIPLOCK_GITHUB_WEBHOOK_SECRET',
+  ...PROVIDERS.flatMap((provider) => {
+    const begin = codeHost(provider).appSettings
+    return begin === null ? [] : [`${begin}_PRIVATE_KEY`, `${begin}_WEBHOOK_SECRET`]
+  }),
   'SHIPLOCK_SMTP_URL',
   'SHIPLOCK_SSO_CLIENT_SECRET',
 ]
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_CHARS_MIN = 32
-const GITHUB_API_URL = 'https://api.github.com'
 const WEBHOOK_SECRETS_MAX = 2
 
 /**
@@ -170,7 +174,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvironmentReader(env, SECRET_SETTINGS)
   const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
   const port = read.integer('SHIPLOCK_PORT', 8420, 0, 65_535)
-  const githubApiUrl = read.secureUrl('SHIPLOCK_GITHUB_API_URL') ?? GITHUB_API_URL
+  const codeHosts = readCodeHosts(read)
   const baseUrl = read.httpUrl('SHIPLOCK_BASE_URL') ?? addressOf(host, port)
   const config = {
     host,
@@ -192,10 +196,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     s3: readS3(read),
     opaUrl: read.httpUrl('SHIPLOCK_OPA_URL'),
     intel: readIntel(read),
-    github: readGithub(read, githubApiUrl),
+    hostApps: readHostApps(read, codeHosts),
     signingKmsKey: read.text('SHIPLOCK_SIGNING_KMS_KEY'),
-    githubApiUrl,
-    codeHosts: readCodeHosts(read),
+    codeHosts,
     smtp: readSmtp(read, baseUrl),
     sso: readSso(read),
     organizationsTrustEachOther:
@@ -268,20 +271,27 @@ function readIntel(read: EnvironmentReader): IntelSettings | null {
 }
 
 function readCodeHosts(read: EnvironmentReader): CodeHostSettings {
-  return {
-    gitlabUrl: read.secureUrl('SHIPLOCK_GITLAB_URL') ?? 'https://gitlab.com',
-    bitbucketApiUrl: read.secureUrl('SHIPLOCK_BITBUCKET_API_URL') ?? 'https://api.bitbucket.org',
-    azureDevopsUrl: read.secureUrl('SHIPLOCK_AZURE_DEVOPS_URL') ?? 'https://dev.azure.com',
-    entraUrl: read.secureUrl('SHIPLOCK_ENTRA_URL') ?? 'https://login.microsoftonline.com',
-  }
+  const addresses = PROVIDERS.map((provider) => {
+    const { url, sign_in } = codeHost(provider).addresses
+    const signInUrl = sign_in === undefined ? null : (read.secureUrl(sign_in[0]) ?? sign_in[1])
+    return [provider, { url: read.secureUrl(url[0]) ?? url[1], signInUrl }] as const
+  })
+  return Object.fromEntries(addresses) as CodeHostSettings
+}
+
+function readHostApps(read: EnvironmentReader, codeHosts: CodeHostSettings): Config['hostApps'] {
+  const apps = PROVIDERS.map((provider) => [provider, readHostApp(read, provider, codeHosts[provider].url)] as const)
+  return Object.fromEntries(apps.filter(([, app]) => app !== null))
 }
 
 /** Setting any of these variables selects the App of the environment and requires all three. */
-function readGithub(read: EnvironmentReader, apiUrl: string): GithubSettings | null {
-  const names = ['SHIPLOCK_GITHUB_APP_ID', 'SHIPLOCK_GITHUB_PRIVATE_KEY', 'SHIPLOCK_GITHUB_WEBHOOK_SECRET'] as const
-  if (names.every((name) => read.text(name) === null)) return null
+function readHostApp(read: EnvironmentReader, provider: Provider, apiUrl: string): HostAppSettings | null {
+  const { name, appSettings: begin } = codeHost(provider)
+  if (begin === null) return null
+  const names = [`${begin}_APP_ID`, `${begin}_PRIVATE_KEY`, `${begin}_WEBHOOK_SECRET`] as const
+  if (names.every((setting) => read.text(setting) === null)) return null
   const [idName, keyName, secretName] = names
-  const purpose = 'the GitHub App'
+  const purpose = `the ${name} App`
   return {
     appId: read.required(idName, purpose) && read.matching(idName, /^[1-9]\d{0,17}$/, 'the number of the App'),
     privateKey: read.required(keyName, purpose) && read.rsaKey(keyName),

@@ -3,6 +3,7 @@ import { findRunRepository } from './ci/evidence/newest-runs.store.ts'
 import { applyHostJob, applyHostRun, applyPullRequestToRuns } from './ci/provider-runs/apply-host-run.ts'
 import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
 import { attemptExists } from './ci/runs/run-attempt.store.ts'
+import type { Provider } from './codehosts/catalogue.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
 import { hostRunId } from './codehosts/host-ids.ts'
@@ -23,7 +24,6 @@ import {
   followReview,
   followTrackedPush,
 } from './provenance/landings/follow-landing.ts'
-import type { Provider } from './repositories/repository-identity.ts'
 import { applyAlert } from './security/alerts/apply-alert.ts'
 import { listOpenHostAlerts } from './security/alerts/host-alert.store.ts'
 import { applyAlertChange } from './security/alerts/read-alert.job.ts'

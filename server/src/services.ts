@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import type { CodeHosts } from './codehosts/code-host.ts'
+import type { CodeHosts, HostApps } from './codehosts/code-host.ts'
 import type { SecretsOfConnections } from './codehosts/connections/connection-secrets.ts'
-import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
@@ -37,8 +36,8 @@ export type Services = Readonly<{
   /** Authenticates what the database alone must not be able to forge: anchors and tombstones. */
   integrityKey: KeyObject
   codeHosts: CodeHosts
-  /** The credentials of our App at GitHub. */
-  githubCredentials: AppCredentialsSource
+  /** Our Apps at the hosts that have them. */
+  hostApps: HostApps
   /** The credentials of connections at hosts where we have no App. */
   secretsOfConnections: SecretsOfConnections
 }>

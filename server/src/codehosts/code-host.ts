@@ -1,3 +1,8 @@
+import type { KeyObject } from 'node:crypto'
+import type { Config } from '../config.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Db } from '../platform/db/sql.ts'
+import type { Log } from '../platform/log.ts'
 import type { HostAlert, HostAlertName, HostAlertType } from './host-alert.ts'
 import type {
   HostBranchRules,
@@ -175,6 +180,18 @@ export type HostAction =
       url: string | null
     }
 
+/**
+ * How a host carries out each type of actions. A host that cannot do it throws `HostRefusal` with
+ * what to do instead.
+ */
+export type ActionSenders = {
+  readonly [Type in HostAction['type']]: (action: Extract<HostAction, { type: Type }>) => Promise<void>
+}
+
+export function dispatchTo(senders: ActionSenders): HostClient['act'] {
+  return (action) => (senders[action.type] as (action: HostAction) => Promise<void>)(action)
+}
+
 /** One connection, authenticated. */
 export type HostClient = HostReader & {
   /**
@@ -321,6 +338,68 @@ export type CodeHost = {
   open(access: ConnectionAccess): HostClient
   /** Null if the host cannot repeat deliveries. */
   redeliveries: HostRedeliveries | null
+}
+
+/** What identifies our App at a host. */
+export type AppCredentials = {
+  app_id: string
+  /** PEM. */
+  private_key: string
+  /** More than one while the secret is rotated. */
+  webhook_secrets: readonly string[]
+  /** The address of the host's API. */
+  api_url: string
+}
+
+/** What the person who sets an App up chooses. */
+export type AppSetupOptions = {
+  /** The organization on the host that will own the App; null for the account of the person. */
+  organization: string | null
+  read_only_alerts: boolean
+  /** True if other accounts may install the App too. */
+  public: boolean
+  /** The slug of the organization whose person continues in the console. Null: the command line. */
+  org: string | null
+}
+
+/** The App of this server, without its secrets. */
+export type DescribedApp = {
+  /** Whether the environment or a setup names the App. Null: there is none. */
+  source: 'environment' | 'setup' | null
+  /** The name of the App in addresses. Null if only the host knows it. */
+  slug: string | null
+  /** The page that installs the App for an organization of ours. Null if only the host knows it. */
+  install_url: string | null
+}
+
+/** Our App at a host whose installations are connected. */
+export type HostApp = {
+  /** Null while no credentials are configured. They may change while the program runs. */
+  read(): Promise<AppCredentials | null>
+  /** Throws 409 `not_configured` with the ways to configure an App. */
+  require(): Promise<AppCredentials>
+  /** `org`: the slug of the organization whose person installs it. */
+  describe(org: string): Promise<DescribedApp>
+  /**
+   * Returns the address of our server at which a person creates the App. Throws 400 for an invalid
+   * organization, and 409 `already_configured` if the environment names an App.
+   */
+  startSetup(db: Db, options: AppSetupOptions): Promise<{ url: string; expires_at: Date }>
+}
+
+/** Our Apps, by provider. */
+export type HostApps = { get(provider: string): HostApp | undefined }
+
+/** What a host is opened with. It is not contacted yet. */
+export type HostParts = {
+  config: Config
+  hostApps: HostApps
+  log: Log
+  clock: Clock
+  /** Seals secrets that the host needs back. */
+  sealingKey: KeyObject
+  /** The credentials of a connection; null if it has none. */
+  readCredentials(connectionId: string): Promise<HostCredentials | null>
 }
 
 /** The supported code hosts, by provider. The code of one can be loaded when it is first used. */

@@ -1,4 +1,4 @@
-import type { Provider } from '../repositories/repository-identity.ts'
+import type { Provider } from './catalogue.ts'
 import type { HostAlert, HostAlertName } from './host-alert.ts'
 import type { HostPullRequest, HostPush, HostReview } from './host-change.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus, HostGateRequest } from './host-deployment.ts'

@@ -1,4 +1,4 @@
-import type { Provider } from '../repositories/repository-identity.ts'
+import type { Provider } from './catalogue.ts'
 
 /** A repository as its code host describes it. */
 export type HostRepository = {

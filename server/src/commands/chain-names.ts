@@ -1,7 +1,7 @@
+import { PROVIDERS } from '../codehosts/catalogue.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
-import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { findByAddress, findById } from '../repositories/repository-lookup.store.ts'
 import { requireOneOf } from './command.ts'
 

@@ -1,13 +1,17 @@
 import { summarizeCalls } from '../codehosts/calls/call.store.ts'
+import { APP_PROVIDERS, type AppProvider, codeHost } from '../codehosts/catalogue.ts'
 import { listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
 import { summarizeDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import type { Services } from '../services.ts'
-import type { Check, Result } from './doctor-finding.ts'
+import { appCheck, type Check, type Result } from './doctor-finding.ts'
 
 /** The checks of code hosts, in the order in which `doctor` shows them. */
 export const CODE_HOST_CHECKS: readonly Check[] = [
-  { check: 'github app', examine: checkGithubApp },
+  ...APP_PROVIDERS.map((provider) => ({
+    check: appCheck(provider),
+    examine: (services: Services) => checkApp(services, provider),
+  })),
   { check: 'connections', examine: checkConnections },
   { check: 'installations', examine: checkWaiting },
   { check: 'deliveries', examine: checkDeliveries },
@@ -15,10 +19,10 @@ export const CODE_HOST_CHECKS: readonly Check[] = [
 ]
 
 /** A server without code hosts is in order. Stored credentials must be readable. */
-async function checkGithubApp({ config, githubCredentials }: Services): Promise<Result> {
-  const credentials = await githubCredentials.read()
-  if (credentials === null) return { ok: true, detail: 'not configured; run "provider setup github"' }
-  const source = config.github ? 'SHIPLOCK_GITHUB_…' : 'the database'
+async function checkApp({ config, hostApps }: Services, provider: AppProvider): Promise<Result> {
+  const credentials = await hostApps.get(provider)?.read()
+  if (!credentials) return { ok: true, detail: `not configured; run "provider setup ${provider}"` }
+  const source = config.hostApps[provider] ? `${codeHost(provider).appSettings}_…` : 'the database'
   const secrets = credentials.webhook_secrets.length
   const detail = `App ${credentials.app_id} at ${credentials.api_url}, from ${source}`
   return { ok: true, detail: secrets > 1 ? `${detail}, with ${secrets} webhook secrets` : detail }

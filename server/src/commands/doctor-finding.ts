@@ -1,5 +1,20 @@
+import { APP_PROVIDERS, type AppProvider } from '../codehosts/catalogue.ts'
 import type { Services } from '../services.ts'
 import { describeFailure } from './describe-failure.ts'
+
+type AppCheck = `${AppProvider} app`
+
+const APP_STEPS = Object.fromEntries(
+  APP_PROVIDERS.map((provider) => [
+    appCheck(provider),
+    `Set the credentials of the App again, or run: shiplock-server provider setup ${provider}`,
+  ]),
+) as Record<AppCheck, string>
+
+/** The name of the check of our App at a host. */
+export function appCheck(provider: AppProvider): AppCheck {
+  return `${provider} app`
+}
 
 /** What an operator does when a check fails: a sentence with a command or a page. */
 const NEXT_STEPS = {
@@ -28,7 +43,7 @@ const NEXT_STEPS = {
   opa: 'Start the OPA server, or correct SHIPLOCK_OPA_URL: docs/policies.md',
   mail: 'Correct SHIPLOCK_SMTP_URL, or the account on the mail server: docs/people.md#email',
   'identity provider': 'Correct SHIPLOCK_SSO_ISSUER, or make the provider reachable: docs/single-sign-on.md',
-  'github app': 'Set the credentials of the App again, or run: shiplock-server provider setup github',
+  ...APP_STEPS,
   connections: 'Run: shiplock-server provider list, and repair the reason that it shows for the account.',
   installations: 'Run: shiplock-server provider connect',
   deliveries:

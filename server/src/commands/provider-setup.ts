@@ -1,36 +1,42 @@
-import { startSetup } from '../codehosts/github/create-app.ts'
+import { APP_PROVIDERS, codeHost } from '../codehosts/catalogue.ts'
+import { requireHostApp } from '../codehosts/setup/begin-setup.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf } from './command.ts'
 
+const NAMES = APP_PROVIDERS.map((provider) => codeHost(provider).name).join(' or ')
+
 export const providerSetup = defineCommand({
   name: 'provider setup',
-  about: 'Prints an address at which a person creates the GitHub App. The address works once and for an hour.',
+  about: `Prints an address at which a person creates the ${NAMES} App. The address works once and for an hour.`,
   arguments: ['provider'],
   options: {
     organization: {
       type: 'text',
       value: 'LOGIN',
-      about: 'the organization on GitHub that will own the App (default: the account of the person)',
+      about: `the organization on ${NAMES} that will own the App (default: the account of the person)`,
     },
     'read-only-alerts': {
       type: 'flag',
       value: '',
-      about: 'do not ask for permission to dismiss security alerts on GitHub',
+      about: `do not ask for permission to dismiss security alerts on ${NAMES}`,
     },
     public: { type: 'flag', value: '', about: 'let other accounts install the App too' },
   },
   async run(context, { provider }, { organization, 'read-only-alerts': readOnlyAlerts, public: isPublic }) {
-    requireOneOf('provider', provider, ['github'])
+    const known = requireOneOf('provider', provider, APP_PROVIDERS)
+    const { name } = codeHost(known)
     const options = {
       organization: organization ?? null,
       read_only_alerts: readOnlyAlerts,
       public: isPublic,
       org: null,
     }
-    const { url, expires_at } = await administer(context, (services) => startSetup(services, options))
-    const text = `Open this address in a browser to create the GitHub App. It works once, until ${expires_at.toISOString()}.`
+    const { url, expires_at } = await administer(context, (services) =>
+      requireHostApp(services, known).startSetup(services.sql, options),
+    )
+    const text = `Open this address in a browser to create the ${name} App. It works once, until ${expires_at.toISOString()}.`
     context.print({ json: { url, expires_at }, text: `${url}\n\n${text}` })
     if (!url.startsWith('https:'))
-      context.say('Note: GitHub sends webhooks only to addresses that it can reach. Set SHIPLOCK_BASE_URL.')
+      context.say(`Note: ${name} sends webhooks only to addresses that it can reach. Set SHIPLOCK_BASE_URL.`)
   },
 })

@@ -1,4 +1,5 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { APP_PROVIDERS, codeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import { connectInstallation } from '../codehosts/connections/connect-installation.ts'
 import {
   findListed,
@@ -9,7 +10,6 @@ import {
 import { disconnect } from '../codehosts/connections/remove-connection.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { PROVIDERS, type Provider } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf, UsageError } from './command.ts'
 import { CREDENTIALS, readCredentials } from './provider-credentials.ts'
@@ -17,19 +17,29 @@ import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true } as const
 
+const ACCOUNT_PROVIDERS = PROVIDERS.filter((provider) => codeHost(provider).connects === 'account')
+
+/** `a, b, or c` */
+function listOf(texts: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(texts)
+}
+
 export const providerConnect = defineCommand({
   name: 'provider connect',
-  about:
-    'Connects an installation of the GitHub App, or an account on another code host, to an organization. "provider list" shows waiting installations.',
+  about: `Connects an installation of the ${listOf(APP_PROVIDERS.map((provider) => codeHost(provider).name))} App, or an account on another code host, to an organization. "provider list" shows waiting installations.`,
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
     provider: PROVIDER,
-    installation: { type: 'text', value: 'ID', about: "GitHub's id of the installation" },
+    installation: {
+      type: 'text',
+      value: 'ID',
+      about: listOf(APP_PROVIDERS.map((provider) => codeHost(provider).account)),
+    },
     account: {
       type: 'text',
       value: 'NAME',
-      about: 'the group on GitLab, the workspace on Bitbucket, or the organization on Azure DevOps',
+      about: listOf(ACCOUNT_PROVIDERS.map((provider) => codeHost(provider).account)),
     },
     ...CREDENTIALS,
   },
@@ -39,7 +49,7 @@ export const providerConnect = defineCommand({
     const credentials = await readCredentials(given)
     const { connection, created } = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
-      if (known === 'github') await services.githubCredentials.require()
+      await services.hostApps.get(known)?.require()
       const request = { org_id: organization.id, provider: known, installation_id, credentials }
       const { id, created } = await connectInstallation(services, request, COMMAND_LINE)
       return { created, connection: await findListed(services.sql, organization.id, id) }
@@ -50,10 +60,10 @@ export const providerConnect = defineCommand({
   },
 })
 
-/** GitHub's installations have ids; the accounts of other hosts are named. */
+/** Installations of an App have ids; accounts are named. */
 function requireAccount(provider: Provider, installation?: string, account?: string): string {
   const [wanted, option, other] =
-    provider === 'github' ? [installation, 'installation', account] : [account, 'account', installation]
+    codeHost(provider).connects === 'app' ? [installation, 'installation', account] : [account, 'account', installation]
   if (wanted === undefined || other !== undefined) throw new UsageError(`--provider ${provider} requires --${option}`)
   return wanted
 }

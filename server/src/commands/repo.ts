@@ -1,12 +1,16 @@
+import { codeHost, PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
 import { type ListedRepository, listRepositories } from '../repositories/repository.store.ts'
-import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf } from './command.ts'
 import { table } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+
+const UUID_HOSTS = PROVIDERS.filter((provider) => codeHost(provider).repositoryId.form !== 'a number')
+  .map((provider) => codeHost(provider).name)
+  .join(' and ')
 
 export const repoLink = defineCommand({
   name: 'repo link',
@@ -18,7 +22,7 @@ export const repoLink = defineCommand({
     id: {
       type: 'text',
       value: 'ID',
-      about: "the code host's id of the repository: a number, or a UUID on Bitbucket and Azure",
+      about: `the code host's id of the repository: a number, or a UUID on ${UUID_HOSTS}`,
       required: true,
     },
     name: { type: 'text', value: 'owner/name', about: 'the full name of the repository', required: true },

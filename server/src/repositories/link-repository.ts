@@ -1,3 +1,4 @@
+import type { Provider } from '../codehosts/catalogue.ts'
 import { repositoryConnected } from '../errors/commands.ts'
 import { nameTaken } from '../errors/organizations.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
@@ -19,7 +20,6 @@ import {
   isHost,
   isRepositoryName,
   normalizeRepositoryId,
-  type Provider,
   repositoryIdForm,
 } from './repository-identity.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isHost, isRepositoryName, normalizeRepositoryId, PROVIDERS } from './repository-identity.ts'
+import { PROVIDERS } from '../codehosts/catalogue.ts'
+import { isHost, isRepositoryName, normalizeRepositoryId } from './repository-identity.ts'
 
 const UUID = '0f0e0d0c-0b0a-4908-8706-050403020100'
 

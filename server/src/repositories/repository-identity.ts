@@ -1,32 +1,12 @@
+import { codeHost, type Provider } from '../codehosts/catalogue.ts'
 import { matchesGlob } from '../platform/glob.ts'
-import { UUID_PATTERN } from '../platform/ids.ts'
-
-/** The supported code hosts. */
-export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
-export type Provider = (typeof PROVIDERS)[number]
-
-/** The form of a provider's repository ids and names. */
-type Naming = { host: string; id: RegExp; idForm: string; segmentsMax: number }
-
-const NUMBER = { id: /^[1-9]\d{0,18}$/, idForm: 'a number' }
-const UUID = new RegExp(UUID_PATTERN)
-/** GitLab allows twenty levels of groups below the top one. */
-const GITLAB_SEGMENTS_MAX = 22
-
-const NAMING: Record<Provider, Naming> = {
-  github: { host: 'github.com', ...NUMBER, segmentsMax: 2 },
-  gitlab: { host: 'gitlab.com', ...NUMBER, segmentsMax: GITLAB_SEGMENTS_MAX },
-  bitbucket: { host: 'bitbucket.org', id: UUID, idForm: 'a UUID', segmentsMax: 2 },
-  // organization/project/_git/repository
-  azure: { host: 'dev.azure.com', id: UUID, idForm: 'a GUID', segmentsMax: 4 },
-}
 
 const NAME_CHARS_MAX = 300
 const SEGMENT = /^[\p{L}\p{N}._~+@ -]{1,200}$/u
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9]\d{0,4})?$/
 
 export function defaultHost(provider: Provider): string {
-  return NAMING[provider].host
+  return codeHost(provider).host
 }
 
 /**
@@ -34,20 +14,20 @@ export function defaultHost(provider: Provider): string {
  * invalid.
  */
 export function normalizeRepositoryId(provider: Provider, id: string): string | null {
-  const bare = provider === 'bitbucket' ? id.replace(/^\{(.*)\}$/, '$1') : id
-  const stored = bare.toLowerCase()
-  return NAMING[provider].id.test(stored) ? stored : null
+  const { pattern, isBraced } = codeHost(provider).repositoryId
+  const stored = (isBraced ? id.replace(/^\{(.*)\}$/, '$1') : id).toLowerCase()
+  return pattern.test(stored) ? stored : null
 }
 
 /** The form of a provider's repository ids, for messages. */
 export function repositoryIdForm(provider: Provider): string {
-  return NAMING[provider].idForm
+  return codeHost(provider).repositoryId.form
 }
 
 /** True for `owner/name`, with groups or a project in between if the provider has them. */
 export function isRepositoryName(provider: Provider, name: string): boolean {
   const segments = name.split('/')
-  if (name.length > NAME_CHARS_MAX || segments.length < 2 || segments.length > NAMING[provider].segmentsMax)
+  if (name.length > NAME_CHARS_MAX || segments.length < 2 || segments.length > codeHost(provider).nameSegmentsMax)
     return false
   return segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
 }

@@ -1,5 +1,5 @@
+import type { Provider } from '../codehosts/catalogue.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
-import type { Provider } from './repository-identity.ts'
 
 export type Repository = {
   provider: Provider

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CodeHosts } from '../codehosts/code-host.ts'
 import { SecretsOfConnections } from '../codehosts/connections/connection-secrets.ts'
-import { AppCredentialsSource } from '../codehosts/github/read-app-credentials.ts'
+import { openCodeHosts, openHostApps } from '../codehosts/hosts/open-hosts.ts'
 import type { Config } from '../config.ts'
 import { loadPlans } from '../organizations/load-plans.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -18,7 +18,6 @@ import { UpdateFeed } from '../platform/updates/update-feed.ts'
 import { loadRuleMap } from '../security/vocabulary/weaknesses/load-rule-map.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
-import { openCodeHosts } from './open-code-hosts.ts'
 
 type OpenServices = { services: Services; close: () => Promise<void> }
 
@@ -47,8 +46,9 @@ export async function openServices(
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
   const clock = options.clock ?? systemClock
   const sealingKey = deriveKey(secret, 'sealed secrets')
-  const githubCredentials = new AppCredentialsSource({ config, sql, clock, sealingKey })
+  const hostApps = openHostApps({ config, sql, clock, sealingKey })
   const secretsOfConnections = new SecretsOfConnections({ sql, clock, sealingKey })
+  const readCredentials = async (id: string) => (await secretsOfConnections.read(id))?.credentials ?? null
   const services = {
     config,
     log,
@@ -64,9 +64,8 @@ export async function openServices(
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
     sealingKey,
     integrityKey: deriveKey(secret, 'integrity of stored rows'),
-    codeHosts:
-      options.codeHosts ?? openCodeHosts({ config, log, clock, sealingKey, githubCredentials, secretsOfConnections }),
-    githubCredentials,
+    codeHosts: options.codeHosts ?? openCodeHosts({ config, hostApps, log, clock, sealingKey, readCredentials }),
+    hostApps,
     secretsOfConnections,
   }
   const close = async () => {

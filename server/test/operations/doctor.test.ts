@@ -148,7 +148,7 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
     },
     /The identity provider cannot be reached/,
   ],
-  'github app': [() => ({ ...services, githubCredentials: failing('cannot be decrypted') }), /cannot be decrypted/],
+  'github app': [() => ({ ...services, hostApps: failing('cannot be decrypted') }), /cannot be decrypted/],
   connections: [
     async () => {
       await insertConnection(services.sql, (await api.caller()).orgId)
@@ -227,6 +227,6 @@ function rejecting(reason: string) {
   }
 }
 
-function failing(reason: string): Services['githubCredentials'] {
-  return { read: () => Promise.reject(new Error(reason)) } as unknown as Services['githubCredentials']
+function failing(reason: string): Services['hostApps'] {
+  return { get: () => ({ read: () => Promise.reject(new Error(reason)) }) } as unknown as Services['hostApps']
 }

@@ -2,9 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { CodeHost } from '../../src/codehosts/code-host.ts'
-import type { AppCredentials } from '../../src/codehosts/github/app-credentials.ts'
-import { createGithubHost } from '../../src/codehosts/github/github-host.ts'
+import type { AppCredentials, CodeHost } from '../../src/codehosts/code-host.ts'
+import { createGithubHost } from '../../src/codehosts/hosts/github/host.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Json } from './json.ts'
@@ -48,7 +47,7 @@ export async function startGithubAnswers(
   const received: Received[] = []
   const server = createServer(async (request, response) => {
     const found = await receivedOf(request)
-    const given = answer(found) ?? tokenFor(found)
+    const given = tokenFor(found, answer(found))
     if (!found.path.endsWith('/access_tokens')) received.push(found)
     send(response, given ?? { status: 404, data: { message: 'Not Found' } })
   })
@@ -63,7 +62,6 @@ export async function startGithubAnswers(
     readCredentials: async () => (options.readCredentials ? mergedWith(options.readCredentials(), url) : credentials),
     log: createLog('silent'),
     clock: systemClock,
-    webhooks: { verify: async () => false, readHead: () => null },
     pace: { timeLimitMs: options.timeLimitMs ?? 10_000, waitUnitMs: 1 },
   })
   return { codeHost, received, url }
@@ -86,8 +84,11 @@ async function receivedOf(request: IncomingMessage): Promise<Received> {
   return { method: request.method ?? '', path: pathname, query: searchParams, headers: request.headers, body }
 }
 
-function tokenFor({ path }: Received): Answer | undefined {
-  if (!path.endsWith('/access_tokens')) return undefined
+/** What a test answers to every request is no token. */
+function tokenFor({ path }: Received, answered: Answer | undefined): Answer | undefined {
+  const isRead = answered !== undefined && typeof answered !== 'function' && (answered.status ?? 200) < 300
+  const isMeant = answered !== undefined && (!isRead || Object.hasOwn(Object(answered.data), 'token'))
+  if (isMeant || !path.endsWith('/access_tokens')) return answered
   const expires_at = new Date(Date.now() + 3_600_000).toISOString()
   return { status: 201, data: { token: TOKEN, expires_at, permissions: { metadata: 'read' } } }
 }

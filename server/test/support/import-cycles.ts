@@ -1,6 +1,10 @@
 import { importsOf, isJobsWork, resolvePath, type Source } from './source-imports.ts'
+import { GROUND } from './source-rules.ts'
 
-/** Groups of files that import each other, and of folders (the files directly in each) that do. */
+/**
+ * Groups of files that import each other, and of folders (the files directly in each) that do. The
+ * files of the ground belong to no folder.
+ */
 export function importCycles(sources: Source[]): string[] {
   const files = new Map(sources.map((source) => [source.path, targetsOf(source)]))
   const folders = new Map<string, string[]>()
@@ -20,6 +24,7 @@ function targetsOf({ path, text }: Source): string[] {
 }
 
 function folderOf(path: string): string {
+  if (GROUND.includes(path)) return ''
   return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
 }
 

@@ -2,7 +2,8 @@ import { importsOf, isJobsWork, resolvePath, type Source } from './source-import
 
 /**
  * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is
- * not listed belongs to its nearest listed parent.
+ * not listed belongs to its nearest listed parent. `*` stands for any one folder: such siblings do
+ * not import each other.
  */
 const STRATA = [
   'platform',
@@ -27,14 +28,14 @@ const STRATA = [
   'access/audit-log',
   'repositories',
   'codehosts',
+  'codehosts/kit',
   'codehosts/connections',
   'codehosts/calls',
   'codehosts/deliveries',
   'codehosts/sync',
-  'codehosts/github',
-  'codehosts/gitlab',
-  'codehosts/azure',
-  'codehosts/bitbucket',
+  'codehosts/hosts/*/*',
+  'codehosts/hosts/*',
+  'codehosts/hosts',
   'codehosts/setup',
   'ci/runs',
   'ci/changes',
@@ -113,10 +114,16 @@ const STRATA = [
 ]
 const TOP = STRATA.length
 /**
- * Types of settings and services, and the version of the program. Every slice may import them,
- * except platform.
+ * Types of settings and services, the version of the program, and the facts and addresses of code
+ * hosts. Every slice may import them, except platform.
  */
-const GROUND = ['config.ts', 'services.ts', 'package.json', 'repositories/repository-identity.ts']
+export const GROUND = [
+  'config.ts',
+  'services.ts',
+  'package.json',
+  'codehosts/catalogue.ts',
+  'repositories/repository-identity.ts',
+]
 
 const SQL_TEMPLATE = /\b(?:sql|tx|db)(?:<[^`;]{0,400}>)?\s*`/
 const IO_MODULES = /^node:(?:fs|net|http|https|tls|dgram|dns|child_process|worker_threads|cluster)(?:\/|$)/
@@ -140,26 +147,43 @@ function importsUpward({ path, text }: Source): string[] {
     if (!specifier.startsWith('.') || isJobsWork(path, found)) return []
     const target = resolvePath(path, specifier)
     if (!target.endsWith('.ts') && !target.endsWith('.json')) return [`${path} imports ${specifier} without its ending`]
-    if ((path === 'config.ts' && !target.startsWith('platform/')) || (path === 'services.ts' && !typeOnly))
+    if (
+      (path === 'config.ts' && !target.startsWith('platform/') && target !== 'codehosts/catalogue.ts') ||
+      (path === 'services.ts' && !typeOnly)
+    )
       return [`${path} imports ${target}, but every slice imports ${path}`]
     if (path === 'services.ts') return []
     if (GROUND.includes(target) && !path.startsWith('platform/')) return []
-    return stratumOf(target) > stratumOf(path) ? [`${path} imports ${target}, which is in a higher stratum`] : []
+    return isAbove(stratumOf(target), stratumOf(path))
+      ? [`${path} imports ${target}, which is in a higher stratum`]
+      : []
   })
 }
 
 /** Throws for a folder without a stratum, because nothing would limit its imports. */
-function stratumOf(path: string): number {
+function stratumOf(path: string): Stratum {
   // Routes may use all slices, because only app.ts registers them.
-  if (isRoutes(path)) return TOP
+  if (isRoutes(path)) return { at: TOP, folder: null }
   let folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : 'commands'
-  if (folder === 'commands' || folder === 'start') return TOP
+  if (folder === 'commands' || folder === 'start') return { at: TOP, folder: null }
   while (folder !== '') {
-    const at = STRATA.indexOf(folder)
-    if (at >= 0) return at
+    const at = STRATA.findIndex((pattern) => isPlacedBy(pattern, folder))
+    if (at >= 0) return { at, folder: STRATA[at]?.includes('*') ? folder : null }
     folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
   }
   throw new Error(`${path} is in a folder without a stratum`)
+}
+
+/** `folder`: the folder that a pattern stands for; null in a stratum of one folder. */
+type Stratum = { at: number; folder: string | null }
+
+function isAbove(target: Stratum, source: Stratum): boolean {
+  return target.at > source.at || (target.at === source.at && target.folder !== source.folder)
+}
+
+function isPlacedBy(pattern: string, folder: string): boolean {
+  const [parts, names] = [pattern.split('/'), folder.split('/')]
+  return parts.length === names.length && parts.every((part, index) => part === '*' || part === names[index])
 }
 
 export function isRoutes(path: string): boolean {

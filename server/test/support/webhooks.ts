@@ -2,8 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { CodeHost, TranslatedDelivery } from '../../src/codehosts/code-host.ts'
-import { readDeliveryHead } from '../../src/codehosts/github/delivery-head.ts'
-import { createVerify } from '../../src/codehosts/github/webhook-signature.ts'
+import { createVerify, readHead } from '../../src/codehosts/hosts/github/webhook.ts'
 import type { TestApi } from './api.ts'
 import { hostRun } from './host-objects.ts'
 
@@ -18,7 +17,7 @@ export function webhookHost(secrets: readonly string[] = [SECRET]): Map<string, 
   const credentials = { app_id: '1', private_key: '', webhook_secrets: secrets, api_url: 'https://api.github.com' }
   const webhooks: CodeHost['webhooks'] = {
     verify: createVerify(async () => credentials),
-    readHead: readDeliveryHead,
+    readHead: readHead,
     translate,
   }
   return new Map([['github', { connects: 'app', webhooks, host: async () => 'github.com' } as unknown as CodeHost]])

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { OrganizationSlug } from '../gateway/open-to-people.ts'
 import { EmailAddress } from '../users/email-address.schema.ts'
 

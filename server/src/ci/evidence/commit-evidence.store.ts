@@ -1,3 +1,4 @@
+import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
 import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
@@ -63,7 +64,7 @@ export function commitRunsJson(db: Db, orgId: string, alias: string, now: Date) 
             run.claimed_provider = ${of}.provider
             and run.claimed_repository_id = ${of}.repository_id
             and (
-              run.claimed_provider not in ('github', 'gitlab')
+              run.claimed_provider <> all(${COUNTING_PROVIDERS})
               or split_part(run.repository, '/', 1) = split_part(${of}.address, '/', 1)
             )
           )

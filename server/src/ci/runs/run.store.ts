@@ -1,3 +1,4 @@
+import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
 import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { presentHolderFirst } from '../../repositories/repository-lookup.store.ts'
@@ -213,9 +214,9 @@ export function linkedRepository(db: Db, orgId: string | null) {
 }
 
 /**
- * SQL: whether `repository` can be the one that the token of `run` names with the same id. GitHub
- * and GitLab number the repositories of each server from 1.
+ * SQL: whether `repository` can be the one that the token of `run` names with the same id. Some
+ * hosts number the repositories of each server from 1.
  */
 function isOnHostOf(db: Db): ReturnType<Db> {
-  return db`(run.claimed_provider not in ('github', 'gitlab') or repository.host = split_part(run.repository, '/', 1))`
+  return db`(run.claimed_provider <> all(${COUNTING_PROVIDERS}) or repository.host = split_part(run.repository, '/', 1))`
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 
 /**
  * A connection, or an installation that nobody has connected. The `id` of the latter is the host's

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { connectionIdOf, findFollowed } from '../../repositories/followed-repository.store.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 import type { HostInstallation } from '../code-host.ts'
 
 /** A connection, as far as requests to its host need it. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { RepositoryFacts } from '../../repositories/repository-facts.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 import type { HostRepository } from '../host-repository.ts'
 
 /** A known repository as requests to its host need it; null if it is not known. */

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { histogram } from '../../platform/telemetry/metrics.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import type { Provider } from '../catalogue.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
 import { applyInstallationEvent } from '../connections/apply-installation-event.ts'
 import {

@@ -1,7 +1,7 @@
 import { upToEnd } from '../../platform/db/page.ts'
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 import type { DeliveryStatus } from './delivery.ts'
 
 /** A delivery without its payload. */

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 import type { DeliveryHead } from '../code-host.ts'
 
 export const DELIVERY_STATUSES = ['received', 'applied', 'ignored', 'failed'] as const

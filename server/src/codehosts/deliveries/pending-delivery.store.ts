@@ -1,5 +1,5 @@
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Provider } from '../catalogue.ts'
 import { ATTEMPTS_MAX, type DeliveryStatus, nextTryAt } from './delivery.ts'
 
 /** Names a delivery. */

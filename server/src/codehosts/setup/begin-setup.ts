@@ -3,32 +3,43 @@ import { recordAudit } from '../../audit/audit.store.ts'
 import { alreadyConfigured } from '../../errors/codehosts.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
+import { type AppProvider, codeHost, type Provider } from '../catalogue.ts'
+import type { AppSetupOptions, HostApp } from '../code-host.ts'
 import { hasOtherConnections } from '../connections/connection-list.store.ts'
-import type { SetupOptions } from '../github/app.store.ts'
-import { startSetup } from '../github/create-app.ts'
 import { requireOwnApp } from './shared-app.ts'
 
 /**
- * Returns an address at which a person creates the GitHub App of this server. All organizations
+ * Returns an address at which a person creates the App of this server. All organizations
  * share the App, so 409 `already_configured` is thrown if another organization uses it, and 403
  * `server_admin_required` unless the organizations trust each other.
  */
-export async function beginSetup(services: Services, actor: Actor, options: Omit<SetupOptions, 'org'>) {
+export async function beginSetup(
+  services: Services,
+  actor: Actor,
+  options: { provider: AppProvider } & Omit<AppSetupOptions, 'org'>,
+) {
   const { sql, config, clock } = services
+  const { provider, ...chosen } = options
   await requireOwnApp(services, actor)
   return sql.begin(async (tx) => {
-    if (await hasOtherConnections(tx, actor.org_id, 'github')) throw usedByOthers()
+    if (await hasOtherConnections(tx, actor.org_id, provider)) throw usedByOthers(provider)
     const org = config.console === null ? null : actor.organization.slug
-    const setup = await startSetup({ config, clock, sql: tx }, { ...options, org })
-    const object = { type: 'code_host', id: 'github' }
-    const entry = { principal: principalOf(actor), action: 'code_host.set_up', object, reason: null, details: options }
+    const setup = await requireHostApp(services, provider).startSetup(tx, { ...chosen, org })
+    const object = { type: 'code_host', id: provider }
+    const entry = { principal: principalOf(actor), action: 'code_host.set_up', object, reason: null, details: chosen }
     await recordAudit(tx, actor.org_id, entry, clock.now())
     return { url: setup.url, expires_at: setup.expires_at.toISOString() }
   })
 }
 
-function usedByOthers(): ApiError {
-  const message =
-    'Another organization of this server uses its GitHub App. Only an administrator of the server can replace the App.'
+function usedByOthers(provider: Provider): ApiError {
+  const message = `Another organization of this server uses its ${codeHost(provider).name} App. Only an administrator of the server can replace the App.`
   return alreadyConfigured(message)
+}
+
+/** Throws for a host at which no App is set up. */
+export function requireHostApp({ hostApps }: Pick<Services, 'hostApps'>, provider: Provider): HostApp {
+  const app = hostApps.get(provider)
+  if (app === undefined) throw new Error(`${codeHost(provider).name} has no App of ours.`)
+  return app
 }

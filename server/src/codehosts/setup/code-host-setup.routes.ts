@@ -5,10 +5,9 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
+import { APP_PROVIDERS, type AppProvider } from '../catalogue.ts'
 import type { ListedConnection } from '../connections/connection-list.store.ts'
-import { installUrl } from '../github/app-manifest.ts'
-import { describeApp } from '../github/describe-app.ts'
-import { beginSetup } from './begin-setup.ts'
+import { beginSetup, requireHostApp } from './begin-setup.ts'
 import { AppState, NewSetup, Setup, WaitingInstallation } from './code-host.schema.ts'
 import { listConnectable } from './shared-app.ts'
 
@@ -37,8 +36,9 @@ export async function codeHostSetupRoutes(app: HttpServer, services: Services): 
       },
     },
     async ({ actor, body }, reply) => {
-      const { organization = null, read_only_alerts = false, public: isPublic = false } = body
-      const setup = await beginSetup(services, actor, { organization, read_only_alerts, public: isPublic })
+      const { provider, organization = null, read_only_alerts = false, public: isPublic = false } = body
+      const options = { provider, organization, read_only_alerts, public: isPublic }
+      const setup = await beginSetup(services, actor, options)
       return reply.code(201).send({ data: setup })
     },
   )
@@ -57,9 +57,10 @@ export async function codeHostSetupRoutes(app: HttpServer, services: Services): 
       },
     },
     async ({ actor }) => {
-      const { source, slug, html_url } = await describeApp(services)
-      const install_url = html_url && installUrl({ html_url }, actor.organization.slug)
-      return { data: { provider: 'github' as const, source, name: slug, install_url } }
+      // One host has an App today. With a second one, the request has to name it.
+      const [provider] = APP_PROVIDERS as [AppProvider]
+      const { source, slug, install_url } = await requireHostApp(services, provider).describe(actor.organization.slug)
+      return { data: { provider, source, name: slug, install_url } }
     },
   )
 

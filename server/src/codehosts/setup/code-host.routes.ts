@@ -94,7 +94,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
       const { actor, body } = request
       const wanted = toConnectRequest(body)
       if (wanted.credentials === null) await requireOwnInstallation(services, actor, wanted)
-      if (body.provider === 'github') await services.githubCredentials.require()
+      await services.hostApps.get(body.provider)?.require()
       const made = await connectInstallation(services, { org_id: actor.org_id, ...wanted }, principalOf(actor))
       request.created = made.id
       const connection = await readConnection(services, actor.org_id, made.id)

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
 import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
+import { APP_PROVIDERS, PROVIDERS } from '../catalogue.ts'
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts'
 
 const SYNC_DAYS_MAX = 400
@@ -83,7 +83,7 @@ export const WaitingInstallation = Closed(
 )
 
 export const NewSetup = Closed({
-  provider: OneOf(['github'], { description: 'The code host.' }),
+  provider: OneOf(APP_PROVIDERS, { description: 'The code host.' }),
   organization: Type.Optional(
     Type.String({
       minLength: 1,
@@ -98,7 +98,7 @@ export const NewSetup = Closed({
 })
 
 export const AppState = Closed({
-  provider: OneOf(['github'], { description: 'The code host.' }),
+  provider: OneOf(APP_PROVIDERS, { description: 'The code host.' }),
   source: Nullable(OneOf(['environment', 'setup']), {
     description:
       'Who named the App: the environment of the server, or a setup. Null: there is none, and a setup creates it.',

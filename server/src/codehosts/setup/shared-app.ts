@@ -1,8 +1,8 @@
 import type { Actor } from '../../access/actor.ts'
 import { serverAdminRequired } from '../../errors/codehosts.ts'
 import { isOnlyOrganization } from '../../organizations/organization.store.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import type { Provider } from '../catalogue.ts'
 import { hasOwnAccount, type ListedConnection, listWaiting } from '../connections/connection-list.store.ts'
 
 /**

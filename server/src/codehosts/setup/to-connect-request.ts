@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { invalidField } from '../../platform/http/errors.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import { APP_PROVIDERS, codeHost, type Provider } from '../catalogue.ts'
 import type { HostCredentials } from '../code-host.ts'
 import type { NewConnection } from './code-host.schema.ts'
 
@@ -9,18 +9,19 @@ type ConnectRequest = { provider: Provider; installation_id: string; credentials
 
 /** What to connect. Throws 400 `invalid_request` with the field that is missing or too many. */
 export function toConnectRequest(body: Body): ConnectRequest {
-  return body.provider === 'github' ? toInstallation(body) : toAccount(body)
+  return codeHost(body.provider).connects === 'app' ? toInstallation(body) : toAccount(body)
 }
 
 function toInstallation({ provider, installation_id, account, credentials }: Body): ConnectRequest {
-  if (installation_id === undefined) throw invalidField('/body/installation_id', 'is required for github')
-  if (account !== undefined) throw invalidField('/body/account', 'is not used for github')
-  if (credentials !== undefined) throw invalidField('/body/credentials', 'is not used for github')
+  if (installation_id === undefined) throw invalidField('/body/installation_id', `is required for ${provider}`)
+  if (account !== undefined) throw invalidField('/body/account', `is not used for ${provider}`)
+  if (credentials !== undefined) throw invalidField('/body/credentials', `is not used for ${provider}`)
   return { provider, installation_id, credentials: null }
 }
 
 function toAccount({ provider, installation_id, account, credentials }: Body): ConnectRequest {
-  if (installation_id !== undefined) throw invalidField('/body/installation_id', 'is used for github only')
+  if (installation_id !== undefined)
+    throw invalidField('/body/installation_id', `is used for ${APP_PROVIDERS.join(' and ')} only`)
   if (account === undefined) throw invalidField('/body/account', `is required for ${provider}`)
   if (credentials === undefined) throw invalidField('/body/credentials', `is required for ${provider}`)
   return { provider, installation_id: account, credentials: toCredentials(credentials) }

@@ -97,5 +97,10 @@ export function subscribe<Context, Payload extends object>(
 }
 
 function toQueued<Payload extends object>({ name, class: jobClass, once }: Event<Payload>) {
-  return { name: `event ${name}`, attemptsMax: ATTEMPTS_MAX, ...(jobClass && { class: jobClass }), ...(once && { once }) }
+  return {
+    name: `event ${name}`,
+    attemptsMax: ATTEMPTS_MAX,
+    ...(jobClass && { class: jobClass }),
+    ...(once && { once }),
+  }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { RepositoryName } from '../../security/repositories/repository.schema.ts'
 import { ChainPosition } from '../chain/chain-position.schema.ts'
 import {

@@ -1,6 +1,6 @@
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { repositoryAmbiguous } from '../../errors/security.ts'
 import { invalidField } from '../../platform/http/errors.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { ChangeSelection } from './change-list.store.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import type { Provider } from '../../codehosts/catalogue.ts'
 import type { HostAlert, HostAlertType } from '../../codehosts/host-alert.ts'
 import { hostAlertId } from '../../codehosts/host-ids.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import { flaggedText, isCutKey } from '../formats/sarif/result-text.ts'
 import type { ContextHash } from '../issues/grouping/grouping-facts.ts'
 import {

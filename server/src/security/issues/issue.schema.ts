@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { Intel, Location } from '../findings/finding.schema.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
 import { FINDING_KINDS, ISSUE_STATUSES } from '../vocabulary/finding.ts'

@@ -1,6 +1,7 @@
 import { findClaimedRepository } from '../../ci/evidence/newest-runs.store.ts'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { defaultHost, PROVIDERS } from '../../repositories/repository-identity.ts'
+import { defaultHost } from '../../repositories/repository-identity.ts'
 import { locateRepository } from '../../repositories/repository-lookup.store.ts'
 import { readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
 import { findRepositoryNos } from './policy-repository.store.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
 
 const text = (description: string) => Nullable(Type.String({ description }))
 const flag = (description: string) => Nullable(Type.Boolean({ description }))

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { OneOf } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
 
 /** `owner/name`, with groups or a project between them on GitLab and Azure. */
 export function RepositoryName(description: string) {

@@ -1,7 +1,8 @@
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { repositoryAmbiguous } from '../../errors/security.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { invalidField } from '../../platform/http/errors.ts'
-import { normalizeRepositoryId, type Provider, repositoryIdForm } from '../../repositories/repository-identity.ts'
+import { normalizeRepositoryId, repositoryIdForm } from '../../repositories/repository-identity.ts'
 import {
   findById,
   findByName,

@@ -1,6 +1,6 @@
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { repositoryAmbiguous } from '../../errors/security.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import { findReportedRepositories } from './reported-repository.store.ts'
 import { requireRepositoryId } from './resolve-repository.ts'

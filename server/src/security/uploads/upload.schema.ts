@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { UPLOAD_FORMATS } from '../formats/report/parsed-report.ts'
 import { RepositoryId, RepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
 import { UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'

@@ -1,4 +1,5 @@
-import { defaultHost, isHost, PROVIDERS, type Provider } from '../../repositories/repository-identity.ts'
+import { codeHost, PROVIDERS } from '../../codehosts/catalogue.ts'
+import { defaultHost, isHost } from '../../repositories/repository-identity.ts'
 import { parsePackageUrl, percentDecoded } from '../vocabulary/package-url.ts'
 
 /** The repository that statements are for, and the host where it is, if it is connected. */
@@ -10,13 +11,9 @@ export type OwnRepository = { name: string; provider: string | null; host: strin
  */
 export type Product = { is: 'repository'; version: string | null } | { is: 'other repository' } | { is: 'unknown' }
 
-const HOSTED_TYPES = new Map<string, Provider>([
-  ['github', 'github'],
-  ['gitlab', 'gitlab'],
-  ['bitbucket', 'bitbucket'],
-])
+const HOSTED_TYPES = new Map(PROVIDERS.map((provider) => [codeHost(provider).packageUrlType, provider]))
 /** Hosts where a repository has no groups or projects above its owner. */
-const HOSTS_OF_TWO = ['github', 'bitbucket'].map((provider) => defaultHost(provider as Provider))
+const HOSTS_OF_TWO = PROVIDERS.filter((provider) => codeHost(provider).nameSegmentsMax === 2).map(defaultHost)
 const UNKNOWN: Product = { is: 'unknown' }
 
 /** Compares a product with the repository, by its address on a code host. */

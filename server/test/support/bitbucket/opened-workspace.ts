@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
-import { createBitbucketHost } from '../../../src/codehosts/bitbucket/bitbucket-host.ts'
 import type { HostCredentials } from '../../../src/codehosts/code-host.ts'
 import type { HostRepository } from '../../../src/codehosts/host-repository.ts'
+import { createBitbucketHost } from '../../../src/codehosts/hosts/bitbucket/host.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { Stories } from '../hosts/stories/stories.ts'

@@ -1,6 +1,6 @@
 import type { CodeHost, HostClient, HostCredentials } from '../../../src/codehosts/code-host.ts'
-import { createGitlabHost } from '../../../src/codehosts/gitlab/gitlab-host.ts'
 import type { HostRepository } from '../../../src/codehosts/host-repository.ts'
+import { createGitlabHost } from '../../../src/codehosts/hosts/gitlab/host.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import type { Repository } from '../hosts/types.ts'

@@ -1,4 +1,4 @@
-import type { Provider } from '../../../src/repositories/repository-identity.ts'
+import type { Provider } from '../../../src/codehosts/catalogue.ts'
 import type { Json } from '../json.ts'
 import type { DeliveryTry, ReleaseOptions } from './deliveries.ts'
 import type { RunStory } from './stories/run-story.ts'

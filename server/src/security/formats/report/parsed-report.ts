@@ -1,4 +1,4 @@
-import { PROVIDERS } from '../../../repositories/repository-identity.ts'
+import { PROVIDERS } from '../../../codehosts/catalogue.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Actor } from '../../../access/actor.ts'
+import { codeHost, type Provider } from '../../../codehosts/catalogue.ts'
 import { invalidField, notFound } from '../../../platform/http/errors.ts'
-import { defaultHost, type Provider } from '../../../repositories/repository-identity.ts'
+import { defaultHost } from '../../../repositories/repository-identity.ts'
 import type { Services } from '../../../services.ts'
 import { readCanonicalIds } from '../../issues/writing/grouping.store.ts'
 import { type RepositoryQuery, selectRepositories } from '../../repositories/select-repositories.ts'
@@ -74,6 +75,7 @@ function identifierOf({ name, provider, host }: OwnRepository): string {
   const path = name.split('/').map(encodeURIComponent).join('/')
   if (provider === null) return `pkg:generic/${path}`
   const usual = defaultHost(provider as Provider)
-  if (provider === 'azure' || (host !== null && host !== usual)) return `https://${host ?? usual}/${path}`
-  return `pkg:${provider}/${path}`
+  const type = codeHost(provider as Provider).packageUrlType
+  if (type === null || (host !== null && host !== usual)) return `https://${host ?? usual}/${path}`
+  return `pkg:${type}/${path}`
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { applyDeliveries } from '../../../../src/codehosts/deliveries/apply-deliveries.ts'
+import type { GithubApp } from '../../../../src/codehosts/hosts/github/app/github-app.ts'
 import { PAYLOAD_CHARS_MAX } from '../../../../src/codehosts/setup/code-host.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { applyingHandlers, createAppliedTable } from '../../../support/applied-runs.ts'
@@ -42,7 +43,7 @@ before(async () => {
   api = await startTestApi({ codeHosts, env: { SHIPLOCK_ORGANIZATIONS_TRUST_EACH_OTHER: 'true' } })
   apart = await startTestApi({ codeHosts, beside: api })
   await createAppliedTable(api.services.sql)
-  api.services.githubCredentials.require = async () => ({}) as never
+  githubApp(api).require = async () => ({}) as never
 })
 after(async () => {
   await apart?.close()
@@ -198,8 +199,8 @@ test('the App of the server is described without its secrets, with the address t
   assert.deepEqual(await described(), { provider: 'github', source: null, name: null, install_url: null })
   const html_url = 'https://github.com/apps/shiplock-acme'
   const secrets = { private_key: 'the private key', webhook_secret: 'the webhook secret' }
-  const api_url = api.services.config.githubApiUrl
-  await api.services.githubCredentials.store({ api_url, app_id: '7', slug: 'shiplock-acme', html_url, ...secrets })
+  const api_url = api.services.config.codeHosts.github.url
+  await githubApp(api).store({ api_url, app_id: '7', slug: 'shiplock-acme', html_url, ...secrets })
   assert.deepEqual(await described(), {
     provider: 'github',
     source: 'setup',
@@ -244,7 +245,7 @@ test('201 with an address for the setup, which is recorded; 409 if another organ
 })
 
 test('organizations that do not trust each other: only the operator sets up the App and connects what waits', async () => {
-  apart.services.githubCredentials.require = async () => ({}) as never
+  githubApp(apart).require = async () => ({}) as never
   await createPerson(api, await api.caller())
   await deliver('early')
   const from = (method: string, path = '', body?: object) => requestAs(apart, admin, method, `/code-hosts${path}`, body)
@@ -258,7 +259,7 @@ test('organizations that do not trust each other: only the operator sets up the 
 })
 
 test('an organization connects an account again that it had last, and no other organization does', async () => {
-  apart.services.githubCredentials.require = async () => ({}) as never
+  githubApp(apart).require = async () => ({}) as never
   const other = await createPerson(api, await api.caller())
   const connectFrom = (who: Person) =>
     requestAs(apart, who, 'POST', '/code-hosts', { provider: 'github', installation_id: installation })
@@ -289,3 +290,7 @@ test('403 without the permission manage_integrations', async () => {
   ] as const)
     assertError(await as(manager, method, path), 403, 'insufficient_permission')
 })
+
+function githubApp({ services }: TestApi): GithubApp {
+  return services.hostApps.get('github') as GithubApp
+}

@@ -1,0 +1,120 @@
+import { UUID_PATTERN } from '../platform/ids.ts'
+
+/** What the program knows of a code host without its code. */
+export type CodeHostFacts = {
+  /** What people call it. */
+  name: string
+  /** The host of its addresses, unless a server of one's own is connected. */
+  host: string
+  /** What our ids of its runs, deployments and alerts begin with. */
+  idPrefix: string
+  /**
+   * The form of its ids of repositories, how messages describe it, and whether the host writes
+   * braces around them, which are not stored.
+   */
+  repositoryId: { pattern: RegExp; form: string; isBraced?: boolean }
+  /** Whether each server counts its repositories from 1, so that an id alone names none. */
+  countsPerServer: boolean
+  /** How many parts the names of its repositories have at most: `owner/name` has two. */
+  nameSegmentsMax: number
+  /** The type of its repositories in package URLs; null: they have none. */
+  packageUrlType: string | null
+  /**
+   * `app`: an installation of our App is connected, and the App has one webhook. `account`: an
+   * account is connected with credentials of its own, and has its own webhooks.
+   */
+  connects: 'app' | 'account'
+  /** What is connected, as the command line describes it. */
+  account: string
+  /** The settings with the addresses of its APIs, and their defaults. */
+  addresses: { url: readonly [setting: string, address: string]; sign_in?: readonly [setting: string, address: string] }
+  /** What the names of the settings of our App begin with; null without an App. */
+  appSettings: string | null
+}
+
+const NUMBER = { pattern: /^[1-9]\d{0,18}$/, form: 'a number' }
+const UUID = new RegExp(UUID_PATTERN)
+
+/**
+ * The supported code hosts: the only place outside of `hosts/` that names one. Enumerations of the
+ * API, checks of the database, settings and texts of commands are made of it.
+ */
+export const CODE_HOSTS = {
+  github: {
+    name: 'GitHub',
+    host: 'github.com',
+    idPrefix: 'gh',
+    repositoryId: NUMBER,
+    countsPerServer: true,
+    nameSegmentsMax: 2,
+    packageUrlType: 'github',
+    connects: 'app',
+    account: "GitHub's id of the installation",
+    addresses: { url: ['SHIPLOCK_GITHUB_API_URL', 'https://api.github.com'] },
+    appSettings: 'SHIPLOCK_GITHUB',
+  },
+  gitlab: {
+    name: 'GitLab',
+    host: 'gitlab.com',
+    idPrefix: 'gl',
+    repositoryId: NUMBER,
+    countsPerServer: true,
+    // Twenty levels of groups below the top one.
+    nameSegmentsMax: 22,
+    packageUrlType: 'gitlab',
+    connects: 'account',
+    account: 'the group on GitLab',
+    addresses: { url: ['SHIPLOCK_GITLAB_URL', 'https://gitlab.com'] },
+    appSettings: null,
+  },
+  bitbucket: {
+    name: 'Bitbucket',
+    host: 'bitbucket.org',
+    idPrefix: 'bb',
+    repositoryId: { pattern: UUID, form: 'a UUID', isBraced: true },
+    countsPerServer: false,
+    nameSegmentsMax: 2,
+    packageUrlType: 'bitbucket',
+    connects: 'account',
+    account: 'the workspace on Bitbucket',
+    addresses: { url: ['SHIPLOCK_BITBUCKET_API_URL', 'https://api.bitbucket.org'] },
+    appSettings: null,
+  },
+  azure: {
+    name: 'Azure DevOps',
+    host: 'dev.azure.com',
+    idPrefix: 'az',
+    repositoryId: { pattern: UUID, form: 'a GUID' },
+    countsPerServer: false,
+    // organization/project/_git/repository
+    nameSegmentsMax: 4,
+    packageUrlType: null,
+    connects: 'account',
+    account: 'the organization on Azure DevOps',
+    addresses: {
+      url: ['SHIPLOCK_AZURE_DEVOPS_URL', 'https://dev.azure.com'],
+      sign_in: ['SHIPLOCK_ENTRA_URL', 'https://login.microsoftonline.com'],
+    },
+    appSettings: null,
+  },
+} as const satisfies Record<string, CodeHostFacts>
+
+export type Provider = keyof typeof CODE_HOSTS
+
+export const PROVIDERS = Object.keys(CODE_HOSTS) as [Provider, ...Provider[]]
+
+/** The hosts that count the repositories of each server from 1. */
+export const COUNTING_PROVIDERS = PROVIDERS.filter((provider) => codeHost(provider).countsPerServer)
+
+/** The hosts whose installations of our App are connected. */
+export type AppProvider = {
+  [Name in Provider]: (typeof CODE_HOSTS)[Name]['connects'] extends 'app' ? Name : never
+}[Provider]
+
+export const APP_PROVIDERS = PROVIDERS.filter(
+  (provider): provider is AppProvider => codeHost(provider).connects === 'app',
+)
+
+export function codeHost(provider: Provider): CodeHostFacts {
+  return CODE_HOSTS[provider]
+}

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseAccount, timeOrNull } from './client.ts'
+
+test('times may lack a zone and have seven digits; the year 1 is none', () => {
+  assert.equal(timeOrNull('2022-11-21T16:42:52.7761408Z')?.toISOString(), '2022-11-21T16:42:52.776Z')
+  assert.equal(timeOrNull('2022-11-21T16:42:52')?.toISOString(), '2022-11-21T16:42:52.000Z')
+  assert.equal(timeOrNull('0001-01-01T00:00:00'), null)
+})
+
+test('services are bots, and have their display name as login', () => {
+  const service = { id: 'A', displayName: 'Shop Build Service', uniqueName: 'Build\\1234', descriptor: 'svc.abc' }
+  assert.deepEqual([parseAccount(service)?.login, parseAccount(service)?.is_bot], ['Shop Build Service', true])
+  const person = { id: 'B', displayName: 'Ada', uniqueName: 'ada@acme.example', descriptor: 'aad.abc' }
+  assert.deepEqual([parseAccount(person)?.login, parseAccount(person)?.is_bot], ['ada@acme.example', false])
+  assert.equal(parseAccount({ id: '' }), null)
+})

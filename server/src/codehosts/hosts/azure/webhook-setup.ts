@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { type HostClient, HostRefusal, type WebhookTarget } from '../../code-host.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { orNull } from '../../kit/rest-error.ts'
+import { type AzureApi, parseValues } from './client.ts'
+
+/** The name in the basic credentials of webhooks. Only the password is a secret. */
+const WEBHOOK_USER = 'shiplock'
+
+const MARK_CHARS = 8
+
+/**
+ * Tells a secret from an earlier one, where Azure DevOps does not show it. It is a short part of
+ * the digest of 32 random bytes.
+ */
+function secretMark(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, MARK_CHARS)
+}
+
+/** A project's service hooks are looked at this often at most. */
+const CHECK_MS_MIN = 10 * 60_000
+const SUBSCRIPTIONS = '/_apis/hooks/subscriptions'
+const CONSUMER = { consumerId: 'webHooks', consumerActionId: 'httpRequest' }
+
+type Event = { publisherId: string; eventType: string; resourceVersion: string }
+
+/** Organizations without Advanced Security may refuse its events. */
+const SECURITY = 'advsec'
+
+/** The events that `events.ts` translates, and which part of Azure DevOps publishes them. */
+const EVENTS: readonly Event[] = [
+  ...['git.push', 'git.pullrequest.created', 'git.pullrequest.updated', 'build.complete'].map((eventType) => ({
+    publisherId: 'tfs',
+    eventType,
+    resourceVersion: '1.0',
+  })),
+  ...[
+    'ms.vss-pipelines.run-state-changed-event',
+    'ms.vss-pipelines.stage-state-changed-event',
+    'ms.vss-pipelines.job-state-changed-event',
+    'ms.vss-pipelinechecks-events.approval-pending',
+    'ms.vss-pipelinechecks-events.approval-completed',
+  ].map((eventType) => ({ publisherId: 'pipelines', eventType, resourceVersion: '5.1-preview.1' })),
+  ...['created', 'state-changed', 'updated'].map((change) => ({
+    publisherId: SECURITY,
+    eventType: `ms.vss-alerts.alert-${change}-event`,
+    resourceVersion: '1.0',
+  })),
+]
+
+/** Subscriptions are of a project, and cover all of its repositories. */
+export function webhookActions(api: AzureApi): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
+  const checked = new Map<string, { at: number; key: string; done: Promise<void> }>()
+  return {
+    async ensureWebhook(repository, target) {
+      const project = await api.fetchProject(repository)
+      if (project === null) throw new HostRefusal(404, 'The repository does not exist, or may not be read.')
+      const now = api.now().getTime()
+      const last = checked.get(project)
+      const key = formatAddress(target)
+      if (last?.key === key && now - last.at < CHECK_MS_MIN) return last.done
+      const done = ensureProject(api, project, target).then(() => ensureServiceConnection(api, project, target))
+      checked.set(project, { at: now, key, done })
+      return done.catch((error) => {
+        checked.delete(project)
+        throw error
+      })
+    },
+
+    async removeWebhooks(address) {
+      checked.clear()
+      const own = await fetchOwn(api, address)
+      for (const { id } of own) await sendRemoval(api, id)
+      const projects = new Set(own.flatMap(({ publisherInputs }) => publisherInputs?.projectId ?? []))
+      for (const project of projects) await removeServiceConnection(api, project, address)
+    },
+  }
+}
+
+/** Azure DevOps does not show the password of a subscription, so the address has a mark of it. */
+function formatAddress({ address, secret }: WebhookTarget): string {
+  return `${address}?${new URLSearchParams({ secret: secretMark(secret) })}`
+}
+
+async function fetchOwn(api: AzureApi, address: string): Promise<Subscription[]> {
+  const { body } = await api.request({ path: SUBSCRIPTIONS, query: CONSUMER })
+  const all = api.parseItems(parseValues(body), (value) => readAs(Subscription, value))
+  return all.filter(({ consumerInputs }) => consumerInputs?.url?.split('?')[0] === address)
+}
+
+/**
+ * One subscription of each event. Further ones, which another process made meanwhile, are removed.
+ */
+async function ensureProject(api: AzureApi, project: string, target: WebhookTarget): Promise<void> {
+  const own = (await fetchOwn(api, target.address)).filter(
+    ({ publisherInputs }) => publisherInputs?.projectId?.toLowerCase() === project,
+  )
+  const used = new Set(EVENTS.map(({ eventType }) => eventType))
+  for (const { id } of own.filter(({ eventType }) => !used.has(eventType ?? ''))) await sendRemoval(api, id)
+  for (const event of EVENTS) {
+    const [first, ...others] = own.filter(({ eventType }) => eventType === event.eventType)
+    for (const { id } of others) await sendRemoval(api, id)
+    const wanted = {
+      ...event,
+      ...CONSUMER,
+      publisherInputs: { projectId: project },
+      consumerInputs: formatInputs(target),
+    }
+    if (first === undefined) await sendSubscription(api, wanted)
+    else if (!isGood(first, target)) await sendReplacement(api, first.id, wanted)
+  }
+}
+
+function formatInputs(target: WebhookTarget): Record<string, string> {
+  return {
+    url: formatAddress(target),
+    basicAuthUsername: WEBHOOK_USER,
+    basicAuthPassword: target.secret,
+    acceptUntrustedCerts: 'false',
+    resourceDetailsToSend: 'all',
+    messagesToSend: 'none',
+    detailedMessagesToSend: 'none',
+  }
+}
+
+/**
+ * Azure DevOps disables a subscription whose address failed for long. One that a person disabled
+ * stays so.
+ */
+function isGood({ status, consumerInputs }: Subscription, target: WebhookTarget): boolean {
+  const isOff = status === 'disabledBySystem' || status === 'disabledByInactiveIdentity'
+  return !isOff && consumerInputs?.url === formatAddress(target)
+}
+
+/** The synchronization reads what no event reports. */
+async function sendSubscription(api: AzureApi, wanted: Event): Promise<void> {
+  await api.request({ method: 'POST', path: SUBSCRIPTIONS, body: wanted }).catch((error) => {
+    if (!(error instanceof HostRefusal && wanted.publisherId === SECURITY)) throw error
+  })
+}
+
+async function sendReplacement(api: AzureApi, id: string, wanted: object): Promise<void> {
+  const path = SUBSCRIPTIONS + restPath`/${id}`
+  await api.request({ method: 'PUT', path, body: { ...wanted, id, status: 'enabled' } })
+}
+
+async function sendRemoval(api: AzureApi, id: string): Promise<void> {
+  await orNull(api.request({ method: 'DELETE', path: SUBSCRIPTIONS + restPath`/${id}` }), [404])
+}
+
+const Subscription = Type.Object({
+  id: Text,
+  publisherId: Maybe(Text),
+  eventType: Maybe(Text),
+  status: Maybe(Text),
+  publisherInputs: Maybe(Type.Object({ projectId: Maybe(Text) })),
+  consumerInputs: Maybe(Type.Object({ url: Maybe(Text) })),
+})
+type Subscription = Static<typeof Subscription>
+
+/** The name that people choose when they configure a check. */
+const CONNECTION_NAME = 'Shiplock'
+const ENDPOINTS = '/_apis/serviceendpoint/endpoints'
+
+const ServiceConnection = Type.Object({ id: Text, name: Maybe(Text), url: Maybe(Text), description: Maybe(Text) })
+type ServiceConnection = Static<typeof ServiceConnection>
+
+/**
+ * Makes the service connection through which checks on environments ask us, so that nobody has to
+ * copy its secret. Credentials that may not make it are good for everything else.
+ */
+async function ensureServiceConnection(api: AzureApi, project: string, target: WebhookTarget): Promise<void> {
+  try {
+    const own = await fetchOwnConnection(api, project, target.address)
+    const wanted = formatConnection(project, target)
+    if (own === null) await api.request({ method: 'POST', path: ENDPOINTS, body: wanted })
+    else if (own.description !== wanted.description) {
+      await api.request({ method: 'PUT', path: ENDPOINTS + restPath`/${own.id}`, body: { ...wanted, id: own.id } })
+    }
+  } catch (error) {
+    if (!(error instanceof HostRefusal)) throw error
+    api.options.log.info({ reason: error.message }, 'The service connection of checks may not be made')
+  }
+}
+
+async function removeServiceConnection(api: AzureApi, project: string, address: string): Promise<void> {
+  const own = await fetchOwnConnection(api, project, address)
+  if (own === null) return
+  const query = { projectIds: project, deep: true }
+  await orNull(api.request({ method: 'DELETE', path: ENDPOINTS + restPath`/${own.id}`, query }), 'any')
+}
+
+async function fetchOwnConnection(api: AzureApi, project: string, address: string): Promise<ServiceConnection | null> {
+  const path = restPath`/${project}` + ENDPOINTS
+  const all = await api.fetchAll({ path, query: { type: 'generic' } }, (value) => readAs(ServiceConnection, value))
+  return all.find(({ url }) => url?.split('?')[0] === address) ?? null
+}
+
+/** The password is not shown later, so the description has a mark of it. */
+function formatConnection(project: string, target: WebhookTarget) {
+  const description = `Asks Shiplock whether a deployment may continue (${secretMark(target.secret)}).`
+  return {
+    name: CONNECTION_NAME,
+    type: 'generic',
+    url: target.address,
+    description,
+    authorization: {
+      scheme: 'UsernamePassword',
+      parameters: { username: WEBHOOK_USER, password: target.secret },
+    },
+    isShared: false,
+    isReady: true,
+    serviceEndpointProjectReferences: [{ name: CONNECTION_NAME, description, projectReference: { id: project } }],
+  }
+}

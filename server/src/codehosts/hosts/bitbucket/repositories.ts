@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { invalidCredentials } from '../../../errors/codehosts.ts'
+import { mapSideBySide } from '../../../platform/side-by-side.ts'
+import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
+import type { HostAccount, HostRepository } from '../../host-repository.ts'
+import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { readEnd } from '../../kit/read-log-end.ts'
+import { type RestClient, restPath } from '../../kit/rest-client.ts'
+import { CredentialsRefused, orNull } from '../../kit/rest-error.ts'
+import { type BitbucketApi, bareUuid, bracedUuid, isBitbucketUuid, parsePage } from './client.ts'
+
+type RepositoryReads = Pick<
+  HostReader,
+  'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile'
+>
+
+/** Larger files of those that we read are no texts that a person wrote. */
+const FILE_BYTES_MAX = 1024 * 1024
+const FOLDER_FILES_MAX = 200
+const CONCURRENT_READS = 4
+
+export function repositoryReads(api: BitbucketApi): RepositoryReads {
+  const place = { host: api.addresses.host, workspace: api.workspace }
+  return {
+    listRepositories: (options) =>
+      api.fetchPage({ path: restPath`/repositories/${bracedUuid(api.workspace)}` }, options, (value) =>
+        parseRepository(value, place),
+      ),
+
+    async readRepository(id) {
+      const found = await api.fetch(api.repositoryPath({ id }))
+      return found && parseRepository(found, place)
+    },
+
+    /** Bitbucket finds accounts by id only, and names them wherever it mentions them. */
+    readAccount: async () => null,
+
+    /** Bitbucket does not say the versions of files, so each file is read. */
+    async listFolder(repository, path, ref) {
+      const list = { path: `${sourcePath(api, repository, ref, path)}/`, query: { pagelen: 100 } }
+      const page = await orNull(api.rest.request(list), [404])
+      if (page === null) return []
+      const entries = api.parseItems(readAs(Folder, page.body).values, (value) => readAs(Entry, value))
+      const files = entries.flatMap((entry) => (entry.type === 'commit_file' ? entry.path : []))
+      return mapSideBySide(files.slice(0, FOLDER_FILES_MAX), CONCURRENT_READS, async (file) => {
+        const text = await fetchText(api, repository, ref, file)
+        if (text === null) throw new HostRefusal(404, `Bitbucket does not return the file ${file}`)
+        return { path: file, blob: blobSha(text) }
+      })
+    },
+
+    readFile: (repository, { path, commit_sha }) => fetchText(api, repository, commit_sha, path),
+  }
+}
+
+const Folder = Type.Object({ values: Type.Array(Type.Unknown()) })
+const Entry = Type.Object({ type: Text, path: Text })
+
+function sourcePath(api: BitbucketApi, repository: HostRepository, ref: string, path: string): string {
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
+  return api.repositoryPath(repository, `/src/${[ref, ...segments].map(encodeURIComponent).join('/')}`)
+}
+
+async function fetchText(
+  api: BitbucketApi,
+  repository: HostRepository,
+  ref: string,
+  path: string,
+): Promise<string | null> {
+  const response = await api.rest.open({ path: sourcePath(api, repository, ref, path), headers: { accept: '*/*' } })
+  if (response === null || !response.ok) return null
+  const text = response.body === null ? '' : await readEnd(response.body, FILE_BYTES_MAX)
+  return textOrNull(text) ?? ''
+}
+
+/** The id that Git gives to a file with this content. */
+function blobSha(text: string): string {
+  const content = Buffer.from(text)
+  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
+}
+
+const Workspace = Type.Object({ uuid: Text, slug: Maybe(Text), name: Maybe(Text), updated_on: Maybe(Timestamp) })
+const InWorkspace = Type.Object({ workspace: Workspace })
+
+/**
+ * The workspace with this UUID or slug. Tokens of a repository may not read the workspace itself,
+ * but its repositories name it. Throws 400 `invalid_credentials`.
+ */
+export async function readInstallation(rest: RestClient, idOrSlug: string): Promise<HostInstallation | null> {
+  const name = isBitbucketUuid(idOrSlug) ? bracedUuid(bareUuid(idOrSlug)) : idOrSlug
+  try {
+    const workspace = await rest.read({ path: restPath`/workspaces/${name}` })
+    if (workspace !== null) return parseWorkspace(workspace)
+    const page = await rest.read({ path: restPath`/repositories/${name}`, query: { pagelen: 1 } })
+    const [first] = page === null ? [] : parsePage(page).values
+    return first === undefined ? null : parseWorkspace(readAs(InWorkspace, first).workspace)
+  } catch (error) {
+    if (!(error instanceof CredentialsRefused)) throw error
+    throw invalidCredentials(error.message).causedBy(error)
+  }
+}
+
+function parseWorkspace(value: unknown): HostInstallation {
+  const { uuid, slug, name, updated_on } = readAs(Workspace, value)
+  const id = bareUuid(uuid)
+  const login = textOrNull(slug) ?? textOrNull(name) ?? id
+  const account = { id, login, type: 'workspace' }
+  return { id, account, repositories: 'all', suspended: false, updated_at: dateOrNull(updated_on) }
+}
+
+const Link = Maybe(Type.Object({ href: Maybe(Text) }))
+export const Links = Maybe(Type.Object({ html: Link, avatar: Link, self: Link }))
+
+/** A person, a workspace, an app or an access token. */
+export const Account = Type.Object({
+  uuid: Maybe(Text),
+  type: Maybe(Text),
+  nickname: Maybe(Text),
+  username: Maybe(Text),
+  display_name: Maybe(Text),
+  links: Links,
+})
+
+/**
+ * Null for deleted accounts. Nicknames are not unique, so the id alone tells accounts apart. Access
+ * tokens and apps act as accounts of the type `app_user`.
+ */
+export function parseAccount(account: Static<typeof Account> | null | undefined): HostAccount | null {
+  if (!account?.uuid) return null
+  const name = textOrNull(account.display_name)
+  return {
+    id: bareUuid(account.uuid),
+    login: textOrNull(account.nickname) ?? textOrNull(account.username) ?? name ?? bareUuid(account.uuid),
+    name,
+    avatar_url: textOrNull(account.links?.avatar?.href),
+    url: textOrNull(account.links?.html?.href),
+    is_bot: account.type === 'app_user',
+  }
+}
+
+const Repository = Type.Object({
+  uuid: Text,
+  full_name: Type.String({ pattern: '^[^/]+/[^/]+$' }),
+  workspace: Maybe(Type.Object({ uuid: Text, slug: Maybe(Text), name: Maybe(Text) })),
+  mainbranch: Maybe(Type.Object({ name: Maybe(Text) })),
+  is_private: Maybe(Type.Boolean()),
+  links: Links,
+  updated_on: Maybe(Timestamp),
+})
+
+/** Bitbucket's own default for repositories without a first commit. */
+const DEFAULT_BRANCH = 'main'
+
+/** Null for a repository of another workspace than the connected one. */
+function parseRepository(
+  value: unknown,
+  { host, workspace }: { host: string; workspace: string },
+): HostRepository | null {
+  const repository = readAs(Repository, value)
+  const owner = repository.workspace
+  if (owner && bareUuid(owner.uuid) !== workspace) return null
+  return {
+    provider: 'bitbucket',
+    host,
+    id: bareUuid(repository.uuid),
+    full_name: repository.full_name,
+    owner_id: workspace,
+    default_branch: textOrNull(repository.mainbranch?.name) ?? DEFAULT_BRANCH,
+    html_url: textOrNull(repository.links?.html?.href),
+    // A repository that is not known to be public is treated as private.
+    private: repository.is_private ?? true,
+    archived: false,
+    updated_at: dateOrNull(repository.updated_on),
+  }
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
+import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
+import { HostRefusal } from '../../code-host.ts'
+import { readHead } from './webhook.ts'
+
+const REPOSITORY_ID = '723a2f4e-f092-4bb3-9c4a-abb2b946aeaf'
+const PIPELINE_ID = '11f7d3a0-6f3e-4b52-9a1c-0d3c0d6f2a11'
+const repository = { type: 'repository', uuid: `{${REPOSITORY_ID.toUpperCase()}}`, full_name: 'acme/shop' }
+const commit = { type: 'commit', hash: 'd'.repeat(40), date: '2026-03-02T16:08:09+00:00' }
+
+function spans(...names: string[]) {
+  const attributes = [
+    { key: 'pipeline.uuid', value: { stringValue: `{${PIPELINE_ID}}` } },
+    { key: 'pipeline.repository.uuid', value: { stringValue: `{${REPOSITORY_ID}}` } },
+    { key: 'pipeline_run.run_number', value: { intValue: 1 } },
+  ]
+  return { resourceSpans: [{ scopeSpans: [{ spans: names.map((name) => ({ name, attributes })) }] }] }
+}
+
+const CONNECTED = { installation_id: 'a workspace', secret: 'a secret' }
+const HEADERS = { 'x-event-key': 'repo:push', 'x-request-uuid': 'e2a5f9c1-5f6b-4f0e-9a3a-1d9f2f6f7a10' }
+
+function headOf(payload: object, headers: object = {}) {
+  return readHead(Buffer.from(JSON.stringify(payload)), { ...HEADERS, ...headers }, CONNECTED)
+}
+
+test('deliveries of one object have one lane', () => {
+  const lane = (event: string, payload: object) => headOf(payload, { 'x-event-key': event })?.lane
+  assert.equal(lane('repo:push', { repository }), `repository:${REPOSITORY_ID}`)
+  assert.equal(lane('pullrequest:approved', { repository, pullrequest: { id: 7 } }), `pull:${REPOSITORY_ID}:7`)
+  const checks = { repository, commit_status: { commit } }
+  assert.equal(lane('repo:commit_status_updated', checks), `checks:${REPOSITORY_ID}:${commit.hash}`)
+  assert.equal(lane('pipeline:span_created', spans('bbc.pipeline_run')), `run:${PIPELINE_ID}`)
+  for (const payload of [{}, spans('bbc.command')])
+    assert.equal(lane('pipeline:span_created', payload), `delivery:${HEADERS['x-request-uuid']}`)
+})
+
+test('a delivery has the id of its request, its event and the workspace of its connection', () => {
+  const { lane: _, payload: __, ...head } = headOf({ repository }) ?? {}
+  const expected = { id: HEADERS['x-request-uuid'], event: 'repo:push', action: 'push' }
+  assert.deepEqual(head, { ...expected, installation_id: 'a workspace' })
+  for (const headers of [{ 'x-event-key': undefined }, { 'x-event-key': 'push' }, { 'x-request-uuid': 'a b' }])
+    assert.equal(headOf({ repository }, headers), null)
+  assert.equal(readHead(Buffer.from('no JSON'), HEADERS, CONNECTED), null)
+})
+
+test('a delivery is accepted with the signature of its body only', async (t) => {
+  const { host } = await openedWorkspace(t)
+  const body = Buffer.from('{"repository":{"uuid":"{AB}"}}')
+  const target = { installation_id: 'ab', secret: 'a secret' }
+  const signature = `sha256=${createHmac('sha256', target.secret).update(body).digest('hex')}`
+  const { verify } = host.webhooks
+  assert.equal(await verify(body, { 'x-hub-signature': signature }, target), true)
+  assert.equal(await verify(Buffer.from('{}'), { 'x-hub-signature': signature }, target), false)
+  assert.equal(await verify(body, { 'x-hub-signature': signature.replace('sha256', 'sha1') }, target), false)
+  assert.equal(await verify(body, {}, target), false)
+  assert.equal(await verify(body, { 'x-hub-signature': signature }, null), false)
+})
+
+function withoutViolations(fake: FakeBitbucket): void {
+  assert.deepEqual(fake.violations, [])
+}
+
+const TARGET = { address: 'https://shiplock.example.com/webhooks/bitbucket/1', secret: 'a secret' }
+
+test('the workspace has one webhook, and each repository one for the event that it refuses', async (t) => {
+  const { fake, client, stories, shop, read } = await openedWorkspace(t)
+  const repository = await read(shop)
+  await client.ensureWebhook(repository, TARGET)
+  await client.ensureWebhook(repository, TARGET)
+  const shown = fake.hooks.hooks.map(({ scope, secret, events }) => [scope.split(' ')[0], secret, events.size])
+  assert.deepEqual(shown, [
+    ['workspace', 'a secret', 15],
+    ['repository', 'a secret', 1],
+  ])
+  assert.equal(fake.requests.filter((request) => request.startsWith('POST')).length, 3)
+  const secret = 'another secret'
+  await client.ensureWebhook(repository, { ...TARGET, secret })
+  assert.deepEqual(
+    fake.hooks.hooks.map((hook) => hook.secret),
+    [secret, secret],
+  )
+  stories.push(shop)
+  await client.removeWebhooks(TARGET.address)
+  assert.deepEqual(fake.hooks.hooks, [])
+  withoutViolations(fake)
+})
+
+test('without permission for the workspace, each repository has a webhook', async (t) => {
+  const { fake, client, shop, read } = await openedWorkspace(t)
+  fake.failing('GET /2.0/workspaces/{workspace}/hooks', 403)
+  await client.ensureWebhook(await read(shop), TARGET)
+  assert.deepEqual(
+    fake.hooks.hooks.map(({ scope, events }) => [scope, events.size]),
+    [[`repository ${shop.uuid}`, 16]],
+  )
+  fake.failing('GET /2.0/repositories/{workspace}/{repo_slug}/hooks', 403)
+  const other = await openedWorkspace(t)
+  other.fake.failing('GET /2.0/workspaces/{workspace}/hooks', 403)
+  other.fake.failing('GET /2.0/repositories/{workspace}/{repo_slug}/hooks', 403)
+  await assert.rejects(other.client.ensureWebhook(await other.read(other.shop), TARGET), HostRefusal)
+})

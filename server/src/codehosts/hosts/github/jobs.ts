@@ -1,0 +1,124 @@
+import { type Static, Type } from 'typebox'
+import { isLoopback } from '../../../platform/loopback.ts'
+import type { HostReader } from '../../code-host.ts'
+import type { HostRepository } from '../../host-repository.ts'
+import type { HostAnnotation, HostJob } from '../../host-run.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { readEnd, readEndOf } from '../../kit/read-log-end.ts'
+import type { GithubApi } from './client.ts'
+import { runStatus } from './runs.ts'
+
+export function jobReads(api: GithubApi): Pick<HostReader, 'listJobs' | 'listAnnotations' | 'readJobLog'> {
+  return {
+    listJobs: (repository, runId, attempt) =>
+      api.readAll(
+        'GET /repos/{owner}/{repo}/actions/runs/{run_id}/attempts/{attempt_number}/jobs',
+        { repository, run_id: runId, attempt_number: attempt },
+        (job) => parseJob(job, repository),
+      ),
+
+    /** A job is also a check run with the same id. */
+    listAnnotations: (repository, jobId) =>
+      api.readAll(
+        'GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations',
+        { repository, check_run_id: jobId },
+        parseAnnotation,
+      ),
+
+    readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
+  }
+}
+
+/**
+ * The end of a job's log. GitHub answers with the address of a file in its storage, which is read
+ * without our token. The address comes from GitHub over the authenticated connection. It is read
+ * only if it leads to a host of GitHub's storage, so that it cannot lead into our own network.
+ */
+async function readJobLog(
+  api: GithubApi,
+  repository: HostRepository,
+  jobId: string,
+  bytesMax: number,
+): Promise<string | null> {
+  const route = 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs'
+  const log = await api.openStream(route, { repository, job_id: jobId })
+  if (log === null) return null
+  if (log.ok && log.body !== null) return readEnd(log.body, bytesMax)
+  const { api_url } = await api.app()
+  const location = log.headers.get('location') ?? ''
+  const address = URL.canParse(location) ? new URL(location) : null
+  if (address === null || !isLogAddress(address, new URL(api_url))) {
+    api.log.warn({ host: address?.host }, 'The log of a job is not read: its host is not one of GitHub')
+    return null
+  }
+  return readEndOf(address, bytesMax)
+}
+
+/** The hosts that keep logs: GitHub's own, and the storage that it rents. */
+const LOG_HOSTS = ['.actions.githubusercontent.com', '.blob.core.windows.net']
+
+/** The host of the API is always allowed: an Enterprise Server can keep the logs itself. */
+export function isLogAddress(address: URL, api: URL): boolean {
+  const isLocal = isLoopback(address.hostname) && isLoopback(api.hostname)
+  if (address.protocol !== 'https:' && !(isLocal && address.protocol === 'http:')) return false
+  if (isLocal || address.hostname === api.hostname) return true
+  return LOG_HOSTS.some((suffix) => address.hostname.endsWith(suffix))
+}
+
+export const WorkflowJob = Type.Object({
+  id: Id,
+  run_id: Id,
+  run_attempt: Maybe(Id),
+  name: Text,
+  status: Maybe(Text),
+  conclusion: Maybe(Text),
+  started_at: Maybe(Timestamp),
+  completed_at: Maybe(Timestamp),
+  html_url: Maybe(Text),
+  runner_name: Maybe(Text),
+  steps: Maybe(Type.Array(Type.Object({ number: Id, name: Text, status: Maybe(Text), conclusion: Maybe(Text) }))),
+})
+
+export function jobOf(job: Static<typeof WorkflowJob>, repository: HostRepository): HostJob {
+  const status = runStatus(job.status, job.conclusion)
+  const failed = (job.steps ?? []).filter((step) => runStatus(step.status, step.conclusion) === 'failure')
+  return {
+    repository,
+    run_id: String(job.run_id),
+    attempt: job.run_attempt || 1,
+    id: String(job.id),
+    name: job.name,
+    status,
+    // GitHub fills it with the creation of the job until the job starts.
+    started_at: status === 'queued' ? null : dateOrNull(job.started_at),
+    completed_at: job.status === 'completed' ? dateOrNull(job.completed_at) : null,
+    html_url: textOrNull(job.html_url),
+    runner: textOrNull(job.runner_name),
+    failed_steps: failed.map(({ number, name }) => ({ number, name })),
+  }
+}
+
+export function parseJob(value: unknown, repository: HostRepository): HostJob {
+  return jobOf(readAs(WorkflowJob, value), repository)
+}
+
+const Annotation = Type.Object({
+  annotation_level: Maybe(Text),
+  title: Maybe(Text),
+  message: Maybe(Text),
+  path: Maybe(Text),
+  start_line: Maybe(Id),
+})
+
+const LEVELS: Readonly<Record<string, HostAnnotation['level']>> = { failure: 'error', warning: 'warning' }
+
+export function parseAnnotation(value: unknown): HostAnnotation {
+  const annotation = readAs(Annotation, value)
+  return {
+    level: LEVELS[annotation.annotation_level ?? ''] ?? 'notice',
+    title: textOrNull(annotation.title),
+    message: textOrNull(annotation.message) ?? '',
+    path: textOrNull(annotation.path),
+    line: annotation.start_line ?? null,
+  }
+}

@@ -1,0 +1,206 @@
+import { Type } from 'typebox'
+import { shortened } from '../../../platform/shortened.ts'
+import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
+import type { DismissReason } from '../../host-alert.ts'
+import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { projectPath, type Session } from './client.ts'
+import { approvalsOf, parseDeployment } from './deployments.ts'
+import { parseJob } from './jobs.ts'
+import { mergeRequestOf } from './runs.ts'
+
+export function actionSenders(session: Session): ActionSenders {
+  return {
+    decision: (action) => sendDecision(session, action),
+    comment: ({ target, text }) => postNote(session, target, text),
+    dismissal: (action) => sendDismissal(session, action),
+    reopening: (action) => sendReopening(session, action),
+    commit_status: (action) => sendCommitStatus(session, action),
+  }
+}
+
+const DESCRIPTION_CHARS_MAX = 255
+
+const STATES = { success: 'success', failure: 'failed' } as const
+
+/** A repeated status replaces the one before it. */
+async function sendCommitStatus(
+  { api }: Session,
+  { repository, commit_sha, context, state, description, url }: Extract<HostAction, { type: 'commit_status' }>,
+): Promise<void> {
+  await api.send('POST', `${projectPath(repository)}${restPath`/statuses/${commit_sha}`}`, {
+    name: context,
+    state: STATES[state],
+    description: shortened(description, DESCRIPTION_CHARS_MAX),
+    ...(url === null ? {} : { target_url: url }),
+  })
+}
+
+type Decision = Extract<HostAction, { type: 'decision' }>
+
+/** GitLab refuses a longer comment of an approval. The whole text is then a note. */
+const COMMENT_CHARS_MAX = 255
+
+/** Where GitLab waits for the answer: `…/deployments/3/approval`, or the job to start. */
+const APPROVAL = /\/projects\/\d{1,16}\/deployments\/(\d{1,16})\/approval$/
+const MANUAL_JOB = /\/projects\/\d{1,16}\/jobs\/(\d{1,16})\/play$/
+
+/**
+ * Only the id is taken of the address, so that it cannot direct our token elsewhere, nor to another
+ * project.
+ */
+async function sendDecision(session: Session, action: Decision): Promise<void> {
+  const address = action.target.callback_url ?? ''
+  const [, deployment] = APPROVAL.exec(address) ?? []
+  if (deployment !== undefined) return approve(session, action, deployment)
+  const [, job] = MANUAL_JOB.exec(address) ?? []
+  if (job !== undefined) return startOrLeave(session, action, job)
+  throw new HostRefusal(409, 'GitLab waits for no answer to this deployment.')
+}
+
+async function approve(session: Session, action: Decision, id: string): Promise<void> {
+  const { target, decision, text } = action
+  const path = `${projectPath(target.repository)}${restPath`/deployments/${id}`}`
+  await answer(session, action, path)
+  if (decision === 'approved') await startApproved(session, target, path)
+  if (text.length > COMMENT_CHARS_MAX) await postNote(session, target, text)
+}
+
+async function answer(session: Session, { decision, text }: Decision, path: string): Promise<void> {
+  const comment = shortened(text, COMMENT_CHARS_MAX)
+  try {
+    await session.api.send('POST', `${path}/approval`, { status: decision, comment })
+  } catch (error) {
+    const isDone = error instanceof HostRefusal && (await hasAnswered(session, path, decision))
+    if (!isDone) throw error
+  }
+}
+
+/** GitLab refuses the same answer a second time. */
+async function hasAnswered(session: Session, path: string, decision: Decision['decision']): Promise<boolean> {
+  const found = await session.api.read(path)
+  const self = await session.self()
+  if (found === null || self === null) return false
+  const own = approvalsOf(parseDeployment(found)).filter(({ user }) => String(user?.id) === self.id)
+  return own.some(({ status }) => status === decision)
+}
+
+/**
+ * GitLab does not start the job of an approved deployment. After the last approval, its job is like
+ * a manual one.
+ */
+async function startApproved(session: Session, target: Decision['target'], path: string): Promise<void> {
+  const found = await session.api.read(path)
+  const { status, deployable: job } = found === null ? { status: null, deployable: null } : parseDeployment(found)
+  if (status === 'created' && job?.status === 'manual') await start(session, target, String(job.id))
+}
+
+/**
+ * GitLab has no way to reject the start of a manual job: it stays unstarted, and the note says why.
+ */
+async function startOrLeave(session: Session, { target, decision, text }: Decision, id: string): Promise<void> {
+  if (decision === 'approved') await start(session, target, id)
+  await postNote(session, target, text)
+}
+
+async function start({ api }: Session, { repository }: Decision['target'], id: string): Promise<void> {
+  const path = `${projectPath(repository)}${restPath`/jobs/${id}`}`
+  try {
+    await api.send('POST', `${path}/play`)
+  } catch (error) {
+    const found = error instanceof HostRefusal ? await api.read(path) : null
+    const isStarted = found !== null && parseJob(found).status !== 'manual'
+    if (!isStarted) throw error
+  }
+}
+
+const NOTE_CHARS_MAX = 100_000
+
+const Pipeline = Type.Object({ sha: Text, ref: Maybe(Text) })
+
+type Target = { repository: { id: string; full_name: string }; run_id: string }
+
+/**
+ * Writes a note on the merge request that a pipeline is for, else on its commit. A note that is
+ * there already is not written again.
+ */
+async function postNote({ api }: Session, { repository, run_id }: Target, text: string): Promise<void> {
+  const project = projectPath(repository)
+  const found = await api.read(`${project}${restPath`/pipelines/${run_id}`}`)
+  if (found === null) throw new HostRefusal(404, `GitLab has no pipeline ${run_id}.`)
+  const { sha, ref } = readAs(Pipeline, found)
+  const note = shortened(text, NOTE_CHARS_MAX)
+  const number = mergeRequestOf(ref)
+  const [path, field] =
+    number === null
+      ? [`${project}${restPath`/repository/commits/${sha}/comments`}`, 'note']
+      : [`${project}${restPath`/merge_requests/${number}/notes`}`, 'body']
+  const written = await api.readAll(path, {}, textOfNote)
+  if (!written.includes(note)) await api.send('POST', path, { [field]: note })
+}
+
+const Note = Type.Object({ note: Maybe(Text), body: Maybe(Text) })
+
+/** Comments on commits have `note`, notes on merge requests `body`. */
+function textOfNote(value: unknown): string | null {
+  const { note, body } = readAs(Note, value)
+  return note ?? body ?? null
+}
+
+/** GitLab's word for each of our reasons. Some share the nearest one. */
+const WORDS: Readonly<Record<DismissReason, string>> = {
+  false_positive: 'FALSE_POSITIVE',
+  inaccurate: 'FALSE_POSITIVE',
+  used_in_tests: 'USED_IN_TESTS',
+  not_used: 'NOT_APPLICABLE',
+  revoked: 'MITIGATING_CONTROL',
+  mitigated: 'MITIGATING_CONTROL',
+  wont_fix: 'ACCEPTABLE_RISK',
+  tolerable_risk: 'ACCEPTABLE_RISK',
+  no_capacity: 'ACCEPTABLE_RISK',
+  risk_accepted: 'ACCEPTABLE_RISK',
+}
+
+const DISMISSAL_CHARS_MAX = 50_000
+
+const DISMISS = `mutation($id: VulnerabilityID!, $comment: String, $reason: VulnerabilityDismissalReason) {
+  result: vulnerabilityDismiss(input: { id: $id, comment: $comment, dismissalReason: $reason }) { errors }
+}`
+
+const REVERT = `mutation($id: VulnerabilityID!) {
+  result: vulnerabilityRevertToDetected(input: { id: $id }) { errors }
+}`
+
+/** The REST API takes neither the reason nor the comment. Repeating it has no further effect. */
+function sendDismissal(
+  session: Session,
+  { alert, reason, comment }: Extract<HostAction, { type: 'dismissal' }>,
+): Promise<void> {
+  const text = comment === null ? null : shortened(comment, DISMISSAL_CHARS_MAX)
+  return mutate(session, DISMISS, { id: idOf(alert.number), comment: text, reason: wordOf(reason) })
+}
+
+/** Opens a dismissed vulnerability again. Repeating it has no further effect. */
+function sendReopening(session: Session, { alert }: Extract<HostAction, { type: 'reopening' }>): Promise<void> {
+  return mutate(session, REVERT, { id: idOf(alert.number) })
+}
+
+/** A reason that is a word of GitLab stays: the vulnerability was dismissed there before. */
+function wordOf(reason: string): string {
+  if (Object.hasOwn(WORDS, reason)) return WORDS[reason as DismissReason]
+  const word = reason.toUpperCase()
+  return Object.values(WORDS).includes(word) ? word : WORDS.wont_fix
+}
+
+function idOf(number: number): string {
+  return `gid://gitlab/Vulnerability/${number}`
+}
+
+const Result = Type.Object({ result: Maybe(Type.Object({ errors: Maybe(Type.Array(Text)) })) })
+
+async function mutate({ api }: Session, query: string, variables: Record<string, unknown>): Promise<void> {
+  const { result } = readAs(Result, await api.query(query, variables))
+  const [error] = result?.errors ?? []
+  if (!result || error !== undefined)
+    throw new HostRefusal(409, `GitLab did not change the vulnerability: ${error ?? 'it does not exist'}.`)
+}

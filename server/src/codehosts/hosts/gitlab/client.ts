@@ -1,0 +1,276 @@
+import { type Static, Type } from 'typebox'
+import { type Clock, HOUR_MS, MINUTE_MS } from '../../../platform/clock.ts'
+import type { Log } from '../../../platform/log.ts'
+import {
+  HostRefusal,
+  HostUnavailable,
+  type ListOptions,
+  type ListResult,
+  type RepositoryName,
+} from '../../code-host.ts'
+import type { HostAccount } from '../../host-repository.ts'
+import { AnswerParser } from '../../kit/answer-parser.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { Remembered } from '../../kit/remembered.ts'
+import { type RestClient, type RestRequest, type RestResponse, restPath } from '../../kit/rest-client.ts'
+import { orNull } from '../../kit/rest-error.ts'
+
+export type Query = NonNullable<RestRequest['query']>
+
+/** A list that is read page by page. */
+export type ListRequest = { path: string; query?: Query; options: ListOptions; pageItems?: number }
+
+export const PAGE_ITEMS = 100
+
+/** The most pages of a list that is read whole. */
+const WHOLE_LIST_PAGES_MAX = 30
+
+/**
+ * GitLab's REST API (v4) with the credentials of one connection. Projects are named by their ids,
+ * so renamed ones are found.
+ */
+export class GitlabApi extends AnswerParser {
+  readonly #rest: RestClient
+
+  /** `rest` has the base `https://gitlab.example.com/api`. */
+  constructor(rest: RestClient, log: Log) {
+    super('GitLab', log)
+    this.#rest = rest
+  }
+
+  /** Null if the object does not exist, may not be read, or the edition does not have it. */
+  async read(path: string, query: Query = {}): Promise<object | null> {
+    const body = await this.#rest.read({ path: `/v4${path}`, query })
+    if (typeof body === 'object') return body
+    throw new HostUnavailable(`GitLab's answer to ${path} is not JSON.`)
+  }
+
+  /** The body of a text, such as a log, which is not read yet; null as for `read`. */
+  async openText(path: string): Promise<ReadableStream<Uint8Array> | null> {
+    const response = await this.#rest.open({ path: `/v4${path}`, headers: { accept: 'text/plain' } })
+    if (response?.ok) return response.body
+    await response?.body?.cancel()
+    return null
+  }
+
+  /** Like `read`, but throws `HostRefusal` instead of returning null. */
+  async find(path: string, query: Query = {}): Promise<unknown> {
+    return (await this.#rest.request({ path: `/v4${path}`, query })).body
+  }
+
+  /** Throws `HostRefusal` if GitLab does not accept the change. */
+  async send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<unknown> {
+    return (await this.#rest.request({ method, path: `/v4${path}`, body })).body
+  }
+
+  /** The data that GraphQL answers to a query or a mutation. */
+  async query(query: string, variables: Record<string, unknown>): Promise<unknown> {
+    const { body } = await this.#rest.request({ method: 'POST', path: '/graphql', body: { query, variables } })
+    const { data, errors } = Object(body) as { data?: unknown; errors?: { message?: unknown }[] }
+    if (errors !== undefined) throw new HostRefusal(422, `GitLab refused the query: ${errors[0]?.message}`)
+    return data
+  }
+
+  /** A page of a list. Without access to the list it is empty and has no version. */
+  async readPage<Item>(request: ListRequest, parse: (value: unknown) => Item | null): Promise<ListResult<Item>> {
+    const response = await orNull(this.#requestPage(request))
+    if (response === null) return { items: [], next: null, etag: null }
+    if (response.status === 304) return 'not_modified'
+    const items = this.parseItems(itemsOf(response, request.path), parse)
+    return { items, next: nextOf(response), etag: response.headers.get('etag') ?? '' }
+  }
+
+  /** All values of a list, up to `pagesMax` pages. Null without access to the list. */
+  async readList(path: string, query: Query = {}, pagesMax = WHOLE_LIST_PAGES_MAX): Promise<unknown[] | null> {
+    const values: unknown[] = []
+    let next: string | undefined
+    for (let pages = 0; pages < pagesMax; pages += 1) {
+      const response = await orNull(this.#requestPage({ path, query, options: next === undefined ? {} : { next } }))
+      if (response === null) return null
+      values.push(...itemsOf(response, path))
+      const following = nextOf(response)
+      if (following === null) break
+      next = following
+    }
+    return values
+  }
+
+  /** All items of a list. Without access to the list there are none. */
+  async readAll<Item>(path: string, query: Query, parse: (value: unknown) => Item | null): Promise<Item[]> {
+    return this.parseItems((await this.readList(path, query)) ?? [], parse)
+  }
+
+  #requestPage({ path, query = {}, options: { next, etag }, pageItems = PAGE_ITEMS }: ListRequest) {
+    const page = /^[1-9]\d{0,8}$/.test(next ?? '') ? next : undefined
+    const headers: Record<string, string> = etag ? { 'if-none-match': etag } : {}
+    return this.#rest.request({ path: `/v4${path}`, query: { per_page: pageItems, ...query, page }, headers })
+  }
+}
+
+/** Only the number of the next page is used, so that `next` cannot lead to another address. */
+function nextOf({ headers }: RestResponse): string | null {
+  const next = headers.get('x-next-page') ?? ''
+  return /^[1-9]\d{0,8}$/.test(next) ? next : null
+}
+
+function itemsOf({ body }: RestResponse, path: string): unknown[] {
+  if (Array.isArray(body)) return body
+  throw new HostUnavailable(`GitLab's answer to ${path} is not a list.`)
+}
+
+type Options = {
+  api: GitlabApi
+  /** The id of the connected namespace. */
+  accountId: string
+  /** The name of the host, such as `gitlab.com`. */
+  host: string
+  /** `https://gitlab.com/api/v4` */
+  apiUrl: string
+  clock: Clock
+}
+
+/** What the reads and actions of one connection share. */
+export class Session {
+  readonly api: GitlabApi
+  readonly host: string
+  readonly apiUrl: string
+  readonly clock: Clock
+  readonly #accountId: string
+  readonly #accounts: Remembered<ConnectedAccount>
+  readonly #settings: Remembered<ProjectSettings>
+  readonly #users: Remembered<HostAccount | null>
+
+  constructor({ api, accountId, host, apiUrl, clock }: Options) {
+    this.api = api
+    this.host = host
+    this.apiUrl = apiUrl
+    this.clock = clock
+    this.#accountId = accountId
+    this.#accounts = new Remembered({ read: (id) => findAccount(api, id), clock, ageMsMax: 5 * MINUTE_MS })
+    this.#settings = new Remembered({ read: (id) => readSettings(api, id), clock, ageMsMax: 5 * MINUTE_MS })
+    this.#users = new Remembered({ read: (id) => readUser(api, id), clock, ageMsMax: HOUR_MS })
+  }
+
+  /** The connected account. Its path can change, its id cannot. Throws `HostRefusal` without it. */
+  account(): Promise<ConnectedAccount> {
+    return this.#accounts.get(this.#accountId)
+  }
+
+  settings({ id }: Pick<RepositoryName, 'id'>): Promise<ProjectSettings> {
+    return this.#settings.get(id)
+  }
+
+  /** Null for an account that was deleted or may not be read. */
+  user(id: string): Promise<HostAccount | null> {
+    return this.#users.get(id)
+  }
+
+  /** The user that our token belongs to. */
+  async self(): Promise<HostAccount | null> {
+    return this.#users.get('')
+  }
+}
+
+async function findAccount(api: GitlabApi, id: string): Promise<ConnectedAccount> {
+  const account = await readConnectedAccount(api, id)
+  if (account === null) throw new HostRefusal(404, `GitLab has no group ${id} that the token may read.`)
+  return account
+}
+
+/** The group, or the namespace of a user, with this id or path. Null if it may not be read. */
+export async function readConnectedAccount(api: GitlabApi, id: string): Promise<ConnectedAccount | null> {
+  const group = await api.read(restPath`/groups/${id}`, { with_projects: false })
+  if (group !== null) return parseGroup(group)
+  const namespace = await api.read(restPath`/namespaces/${id}`)
+  return namespace && parseNamespace(namespace)
+}
+
+async function readSettings(api: GitlabApi, id: string): Promise<ProjectSettings> {
+  return parseProjectSettings((await api.read(projectPath({ id }))) ?? {})
+}
+
+async function readUser(api: GitlabApi, id: string): Promise<HostAccount | null> {
+  const user = await api.read(id === '' ? '/user' : restPath`/users/${id}`)
+  return user && parseAccount(user)
+}
+
+/** `/projects/7` */
+export function projectPath({ id }: Pick<RepositoryName, 'id'>): string {
+  return restPath`/projects/${id}`
+}
+
+/** A person or a bot. */
+export const Account = Type.Object({
+  id: Id,
+  username: Text,
+  name: Maybe(Text),
+  avatar_url: Maybe(Text),
+  web_url: Maybe(Text),
+  bot: Maybe(Type.Boolean()),
+})
+
+/** The names that GitLab gives to the users of project and group access tokens. */
+const TOKEN_USER = /^(?:project|group)_\d+_bot/
+
+/** Null for deleted accounts. */
+export function accountOf(account: Static<typeof Account> | null | undefined): HostAccount | null {
+  if (!account) return null
+  return {
+    id: String(account.id),
+    login: account.username,
+    name: textOrNull(account.name),
+    avatar_url: textOrNull(account.avatar_url),
+    url: textOrNull(account.web_url),
+    is_bot: account.bot ?? TOKEN_USER.test(account.username),
+  }
+}
+
+export function parseAccount(value: unknown): HostAccount {
+  return accountOf(readAs(Account, value)) as HostAccount
+}
+
+/** What a connection is tied to: a group with its subgroups, or the namespace of a user. */
+export type ConnectedAccount = { id: string; login: string; type: 'group' | 'user' }
+
+const Group = Type.Object({ id: Id, full_path: Text })
+
+export function parseGroup(value: unknown): ConnectedAccount {
+  const { id, full_path } = readAs(Group, value)
+  return { id: String(id), login: full_path, type: 'group' }
+}
+
+const Namespace = Type.Object({ id: Id, kind: Text, full_path: Text })
+
+/** Groups and users share the ids of namespaces. */
+export function parseNamespace(value: unknown): ConnectedAccount {
+  const { id, kind, full_path } = readAs(Namespace, value)
+  return { id: String(id), login: full_path, type: kind === 'user' ? 'user' : 'group' }
+}
+
+const Settings = Type.Object({
+  ci_config_path: Maybe(Text),
+  merge_trains_enabled: Maybe(Type.Boolean()),
+  only_allow_merge_if_pipeline_succeeds: Maybe(Type.Boolean()),
+  only_allow_merge_if_all_status_checks_passed: Maybe(Type.Boolean()),
+})
+
+export type ProjectSettings = {
+  /** Null if the file is in another project or at another address. */
+  ci_config_path: string | null
+  merge_trains: boolean
+  needs_pipeline: boolean
+  needs_status_checks: boolean
+}
+
+const CONFIG_PATH = '.gitlab-ci.yml'
+
+export function parseProjectSettings(value: unknown): ProjectSettings {
+  const settings = readAs(Settings, value)
+  const path = textOrNull(settings.ci_config_path) ?? CONFIG_PATH
+  return {
+    ci_config_path: /[@:]/.test(path) ? null : path,
+    merge_trains: settings.merge_trains_enabled ?? false,
+    needs_pipeline: settings.only_allow_merge_if_pipeline_succeeds ?? false,
+    needs_status_checks: settings.only_allow_merge_if_all_status_checks_passed ?? false,
+  }
+}

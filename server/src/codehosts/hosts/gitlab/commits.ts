@@ -1,0 +1,222 @@
+import { Type } from 'typebox'
+import type { HostReader } from '../../code-host.ts'
+import type { HostChangeCommit, HostCommitList } from '../../host-change.ts'
+import type { HostRepository } from '../../host-repository.ts'
+import type { HostCheck, HostCommit } from '../../host-run.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { type GitlabApi, projectPath, type Session } from './client.ts'
+import { isOpen, statusOf } from './jobs.ts'
+import { mergeRequestName } from './runs.ts'
+
+type CommitReads = Pick<
+  HostReader,
+  'readCommits' | 'readBranchHead' | 'listPullRequestCommits' | 'compareCommits' | 'listChecks'
+>
+
+export function commitReads({ api }: Session): CommitReads {
+  return {
+    readCommits: readCommits(api),
+
+    async readBranchHead(repository, branch) {
+      const found = await api.read(`${projectPath(repository)}${restPath`/repository/branches/${branch}`}`)
+      return found && textOrNull(readAs(Branch, found).commit?.id)
+    },
+
+    listPullRequestCommits: listPullRequestCommits(api),
+    compareCommits: compareCommits(api),
+
+    /** The newest job or status under each name. */
+    listChecks: (repository, commitSha) =>
+      api.readAll(`${commitPath(repository, commitSha)}/statuses`, {}, (status) =>
+        parseCommitStatus(status, repository, commitSha),
+      ),
+  }
+}
+
+const Branch = Type.Object({ commit: Maybe(Type.Object({ id: Maybe(Text) })) })
+
+type CommitName = { sha: string; workflow_path: string | null }
+
+function readCommits(api: GitlabApi): HostReader['readCommits'] {
+  return async (repository, commits) => {
+    const read = await Promise.all(commits.map((commit) => readCommit(api, repository, commit)))
+    return read.filter((commit) => commit !== null)
+  }
+}
+
+const SingleCommit = Type.Object({ message: Maybe(Text) })
+
+/** GitLab does not say which account the address of an author belongs to. */
+async function readCommit(
+  api: GitlabApi,
+  repository: HostRepository,
+  { sha, workflow_path: path }: CommitName,
+): Promise<HostCommit | null> {
+  const found = await api.read(commitPath(repository, sha))
+  if (found === null) return null
+  const merged = await readMergeRequestOf(api, repository, sha)
+  const blob = path === null ? null : await readFileVersion(api, repository, { sha, path })
+  return {
+    sha,
+    message: textOrNull(readAs(SingleCommit, found).message),
+    author: null,
+    merged_pull_request: merged === null ? null : mergeRequestName(repository, merged),
+    workflow_blob: blob,
+  }
+}
+
+const MergedRequest = Type.Object({
+  iid: Id,
+  state: Maybe(Text),
+  sha: Maybe(Text),
+  merge_commit_sha: Maybe(Text),
+  squash_commit_sha: Maybe(Text),
+})
+
+/**
+ * The number of the merge request whose merge made this commit the newest of its branch. GitLab
+ * lists every merge request that contains the commit.
+ */
+export async function readMergeRequestOf(
+  api: GitlabApi,
+  repository: HostRepository,
+  sha: string,
+): Promise<number | null> {
+  const list = `${commitPath(repository, sha)}/merge_requests`
+  const requests = await api.readAll(list, {}, (value) => readAs(MergedRequest, value))
+  return requests.find((request) => request.state === 'merged' && landedCommit(request) === sha)?.iid ?? null
+}
+
+const File = Type.Object({ blob_id: Maybe(Text) })
+
+async function readFileVersion(
+  api: GitlabApi,
+  repository: HostRepository,
+  { sha, path }: { sha: string; path: string },
+): Promise<string | null> {
+  const found = await api.read(`${projectPath(repository)}${restPath`/repository/files/${path}`}`, { ref: sha })
+  return found && textOrNull(readAs(File, found).blob_id)
+}
+
+function commitPath(repository: Pick<HostRepository, 'id'>, sha: string): string {
+  return `${projectPath(repository)}${restPath`/repository/commits/${sha}`}`
+}
+
+/** Up to 10,000 commits. */
+const PAGES_MAX = 100
+const PAGE_ITEMS = 100
+/** Each signature is a request of its own. Beyond this number they are unknown. */
+const SIGNATURES_MAX = 300
+
+function listPullRequestCommits(api: GitlabApi): HostReader['listPullRequestCommits'] {
+  return (repository, number) =>
+    listCommits(api, repository, { path: restPath`/merge_requests/${number}/commits`, query: {} })
+}
+
+/** GitLab takes a range for the name of a branch. */
+function compareCommits(api: GitlabApi): HostReader['compareCommits'] {
+  return (repository, base, head) =>
+    listCommits(api, repository, { path: '/repository/commits', query: { ref_name: `${base}..${head}` } })
+}
+
+/** GitLab lists the newest first. */
+async function listCommits(
+  api: GitlabApi,
+  repository: HostRepository,
+  { path, query }: { path: string; query: Record<string, string> },
+): Promise<HostCommitList | null> {
+  const values = await api.readList(`${projectPath(repository)}${path}`, query, PAGES_MAX)
+  if (values === null) return null
+  const commits = api.parseItems(values, parseChangeCommit).reverse()
+  const signed = await Promise.all(commits.map((commit, at) => withSignature(api, repository, commit, at)))
+  return { commits: signed, complete: commits.length === values.length && values.length < PAGES_MAX * PAGE_ITEMS }
+}
+
+async function withSignature(
+  api: GitlabApi,
+  repository: HostRepository,
+  commit: HostChangeCommit,
+  at: number,
+): Promise<HostChangeCommit> {
+  if (at >= SIGNATURES_MAX) return commit
+  const found = await api.read(`${commitPath(repository, commit.sha)}/signature`)
+  return { ...commit, signature: parseSignature(found) }
+}
+
+const Commit = Type.Object({
+  id: Text,
+  message: Maybe(Text),
+  author_name: Maybe(Text),
+  author_email: Maybe(Text),
+  committer_name: Maybe(Text),
+  committer_email: Maybe(Text),
+})
+
+/** GitLab does not say which accounts the addresses belong to. */
+export function parseChangeCommit(value: unknown): HostChangeCommit {
+  const commit = readAs(Commit, value)
+  return {
+    sha: commit.id,
+    message: textOrNull(commit.message) ?? '',
+    author: personOf(commit.author_name, commit.author_email),
+    committer: personOf(commit.committer_name, commit.committer_email),
+    signature: null,
+  }
+}
+
+function personOf(name: string | null | undefined, email: string | null | undefined): HostChangeCommit['author'] {
+  return { name: textOrNull(name) ?? '', email: textOrNull(email), id: null, login: null }
+}
+
+const Signature = Type.Object({ verification_status: Maybe(Text) })
+/** `verified_system`: signed by GitLab itself. `verified_ca`: by a certificate of an instance. */
+const VERIFIED = ['verified', 'verified_system', 'verified_ca']
+const UNSIGNED = { verified: false, reason: 'unsigned' }
+
+/** `value` is null for a commit without a signature. */
+export function parseSignature(value: unknown): { verified: boolean; reason: string } {
+  if (value === null) return UNSIGNED
+  const status = textOrNull(readAs(Signature, value).verification_status) ?? 'unknown'
+  return { verified: VERIFIED.includes(status), reason: status }
+}
+
+/** The newest status of a commit under one name: a job, or what another service reported. */
+const CommitStatus = Type.Object({
+  id: Id,
+  name: Text,
+  status: Text,
+  target_url: Maybe(Text),
+  created_at: Maybe(Timestamp),
+  started_at: Maybe(Timestamp),
+  finished_at: Maybe(Timestamp),
+})
+
+const JOB_PAGE = /\/-\/jobs\/\d+$/
+
+function parseCommitStatus(value: unknown, repository: HostRepository, commitSha: string): HostCheck {
+  const found = readAs(CommitStatus, value)
+  const status = statusOf(found.status)
+  const url = textOrNull(found.target_url)
+  return {
+    repository,
+    commit_sha: commitSha,
+    id: String(found.id),
+    name: found.name,
+    source: url !== null && JOB_PAGE.test(url) ? 'gitlab-ci' : 'commit_status',
+    status,
+    url,
+    started_at: dateOrNull(found.started_at ?? found.created_at),
+    completed_at: isOpen(status) ? null : dateOrNull(found.finished_at),
+  }
+}
+
+type Merged = { sha?: string | null; merge_commit_sha?: string | null; squash_commit_sha?: string | null }
+
+/**
+ * The newest commit of the branch after the merge. A fast-forward merge has neither a merge commit
+ * nor, without squashing, a new commit.
+ */
+export function landedCommit({ sha, merge_commit_sha: merge, squash_commit_sha: squash }: Merged): string | null {
+  return textOrNull(merge) ?? textOrNull(squash) ?? textOrNull(sha)
+}

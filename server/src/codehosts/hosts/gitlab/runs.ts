@@ -1,0 +1,307 @@
+import { type Static, Type } from 'typebox'
+import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
+import type { HostRepository } from '../../host-repository.ts'
+import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { Account, accountOf, projectPath, type Session } from './client.ts'
+import {
+  isOpen,
+  type Job,
+  jobOf,
+  jobStatus,
+  parseFailureReason,
+  parseJob,
+  readJobLog,
+  readWorkflow,
+  statusOf,
+} from './jobs.ts'
+
+type RunReads = Pick<
+  HostReader,
+  'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations' | 'readJobLog' | 'readWorkflow'
+>
+
+export function runReads(session: Session): RunReads {
+  const { api } = session
+  return {
+    listRuns: (repository, options) => listRuns(session, repository, options),
+
+    async readRun(repository, runId, attempt) {
+      const facts = await readFacts(session, repository, runId)
+      return facts && runOf(facts, attempt)
+    },
+
+    async listJobs(repository, runId, attempt) {
+      const path = pipelinePath(repository, runId)
+      const jobs = await api.readAll(`${path}/jobs`, { include_retried: true }, parseJob)
+      const bridges = await api.readAll(`${path}/bridges`, {}, parseJob)
+      const own = [...jobsOfAttempt(jobs, attempt), ...bridges]
+      return own.map((job) => jobOf(job, { repository, run_id: runId, attempt }))
+    },
+
+    async listAnnotations(repository, jobId) {
+      const job = await api.read(`${projectPath(repository)}${restPath`/jobs/${jobId}`}`)
+      const reason = job && api.parseItem(job, parseFailureReason)
+      return reason ? [reason] : []
+    },
+
+    readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
+
+    readWorkflow: readWorkflow(session),
+  }
+}
+
+/** Each pipeline of the list is read, because the list contains neither its times nor its user. */
+const PIPELINES_AT_ONCE = 20
+
+async function listRuns(
+  session: Session,
+  repository: HostRepository,
+  options: ListOptions,
+): Promise<ListResult<HostRun>> {
+  const request = { path: `${projectPath(repository)}/pipelines`, options, pageItems: PIPELINES_AT_ONCE }
+  const page = await session.api.readPage({ ...request, query: { order_by: 'id', sort: 'desc' } }, parsePipeline)
+  if (page === 'not_modified') return page
+  const { since } = options
+  const wanted = page.items.filter(({ created_at }) => since === undefined || new Date(created_at) >= since)
+  const own = wanted.filter(({ source }) => !isExternal(source))
+  const facts = await Promise.all(own.map(({ id }) => readFacts(session, repository, String(id))))
+  const items = facts.flatMap((found) => (found && runOf(found)) ?? [])
+  return { ...page, items, next: wanted.length < page.items.length ? null : page.next }
+}
+
+/** Null for a pipeline that does not exist, or that only contains statuses of other services. */
+async function readFacts(session: Session, repository: HostRepository, runId: string): Promise<PipelineFacts | null> {
+  const { api } = session
+  const path = pipelinePath(repository, runId)
+  const found = await api.read(path)
+  const pipeline = found && parsePipeline(found)
+  if (!pipeline || isExternal(pipeline.source)) return null
+  const jobs = await api.readAll(`${path}/jobs`, { include_retried: true }, parseJob)
+  const source = await readSource(session, repository, mergeRequestOf(pipeline.ref))
+  const { ci_config_path: configPath } = await session.settings(repository)
+  return { repository, pipeline, jobs, source, configPath }
+}
+
+async function readSource(
+  { api }: Session,
+  repository: HostRepository,
+  number: number | null,
+): Promise<PipelineFacts['source']> {
+  if (number === null) return null
+  const found = await api.read(`${projectPath(repository)}${restPath`/merge_requests/${number}`}`)
+  return found && parseSource(found)
+}
+
+function pipelinePath(repository: HostRepository, runId: string): string {
+  return `${projectPath(repository)}${restPath`/pipelines/${runId}`}`
+}
+
+const Pipeline = Type.Object({
+  id: Id,
+  iid: Maybe(Id),
+  name: Maybe(Text),
+  sha: Text,
+  ref: Maybe(Text),
+  tag: Maybe(Type.Boolean()),
+  status: Text,
+  source: Maybe(Text),
+  user: Maybe(Account),
+  web_url: Maybe(Text),
+  created_at: Timestamp,
+  updated_at: Maybe(Timestamp),
+  started_at: Maybe(Timestamp),
+  finished_at: Maybe(Timestamp),
+})
+
+export type Pipeline = Static<typeof Pipeline>
+
+export function parsePipeline(value: unknown): Pipeline {
+  return readAs(Pipeline, value)
+}
+
+const Branches = Type.Object({ source_branch: Text, source_project_id: Maybe(Id) })
+
+/** The branch of a merge request, and the project that has it. */
+export function parseSource(value: unknown): { branch: string; project_id: string | null } {
+  const { source_branch: branch, source_project_id: id } = readAs(Branches, value)
+  return { branch, project_id: id ? String(id) : null }
+}
+
+/** What a run is made of. */
+export type PipelineFacts = {
+  repository: HostRepository
+  pipeline: Pipeline
+  /** With retried ones. */
+  jobs: readonly Job[]
+  /** The source of the merge request that the pipeline is for; null if it is for none. */
+  source: ReturnType<typeof parseSource> | null
+  configPath: string | null
+}
+
+/** Null if there is no such attempt. */
+export function runOf(facts: PipelineFacts, attempt?: number): HostRun | null {
+  const { repository, pipeline, jobs } = facts
+  const newest = newestAttempt(jobs)
+  const number = attempt ?? newest
+  if (number > newest || number < 1) return null
+  const actor = accountOf(pipeline.user)
+  return {
+    repository,
+    id: String(pipeline.id),
+    number: pipeline.iid ?? null,
+    attempt: number,
+    workflow: workflowOf(facts),
+    ...refOf(facts),
+    commit: { sha: pipeline.sha, message: textOrNull(jobs[0]?.commit?.message) },
+    event: pipeline.source ?? 'unknown',
+    kind: triggerKind(pipeline.source ?? ''),
+    release_name: null,
+    actor,
+    triggering_actor: (number > 1 ? accountOf(startOfAttempt(jobs, number)[0]?.user) : null) ?? actor,
+    pull_requests: pullRequestsOf(pipeline, repository),
+    html_url: textOrNull(pipeline.web_url),
+    created_at: new Date(pipeline.created_at),
+    ...(number === newest ? newestTimes(facts, number) : earlierTimes(facts, number)),
+  }
+}
+
+type Times = Pick<HostRun, 'status' | 'started_at' | 'completed_at' | 'updated_at'>
+
+function newestTimes({ pipeline, jobs }: PipelineFacts, attempt: number): Times {
+  const word = statusOf(pipeline.status)
+  // A pipeline that waits for a manual job has begun.
+  const status = pipeline.status === 'manual' && pipeline.started_at ? 'in_progress' : word
+  const updatedAt = new Date(pipeline.updated_at ?? pipeline.created_at)
+  return {
+    status,
+    started_at: startedAt(pipeline, jobs, attempt),
+    completed_at: isOpen(status) ? null : (dateOrNull(pipeline.finished_at) ?? updatedAt),
+    updated_at: updatedAt,
+  }
+}
+
+function earlierTimes({ pipeline, jobs }: PipelineFacts, attempt: number): Times {
+  const own = jobsOfAttempt(jobs, attempt)
+  const end = endOf(own) ?? startedAt(pipeline, jobs, attempt + 1)
+  return {
+    status: resultOf(own),
+    started_at: startedAt(pipeline, jobs, attempt),
+    completed_at: end,
+    updated_at: end,
+  }
+}
+
+/** A later attempt starts with its first job. */
+function startedAt(pipeline: Pipeline, jobs: readonly Job[], attempt: number): Date {
+  const first = attempt > 1 ? startOfAttempt(jobs, attempt)[0]?.created_at : null
+  return new Date(first ?? pipeline.started_at ?? pipeline.created_at)
+}
+
+/**
+ * GitLab does not name the file of a child pipeline, so child pipelines of a project have a history
+ * of their own.
+ */
+function workflowOf({ pipeline, configPath }: PipelineFacts): HostRun['workflow'] {
+  const name = textOrNull(pipeline.name)
+  if (pipeline.source === 'parent_pipeline') return { id: 'child', name: name ?? 'Child pipeline', path: null }
+  return { id: configPath ?? 'pipeline', name: name ?? configPath ?? 'Pipeline', path: configPath }
+}
+
+/** A deleted fork has no id, so the branch of a merge request may be in any repository. */
+const UNKNOWN_REPOSITORY = 'unknown'
+
+function refOf({ repository, pipeline, source }: PipelineFacts): Pick<HostRun, 'ref' | 'head_repository_id'> {
+  if (mergeRequestOf(pipeline.ref) !== null)
+    return {
+      ref: source && `refs/heads/${source.branch}`,
+      head_repository_id: source?.project_id ?? UNKNOWN_REPOSITORY,
+    }
+  const name = textOrNull(pipeline.ref)
+  const ref = name === null ? null : name.startsWith('refs/') ? name : `refs/${pipeline.tag ? 'tags' : 'heads'}/${name}`
+  return { ref: ref !== null && /^refs\/(?:heads|tags)\//.test(ref) ? ref : null, head_repository_id: repository.id }
+}
+
+function pullRequestsOf({ ref }: Pipeline, repository: HostRepository): HostPullRequestName[] {
+  const number = mergeRequestOf(ref)
+  return number === null ? [] : [mergeRequestName(repository, number)]
+}
+
+export function mergeRequestName({ html_url: url }: HostRepository, number: number): HostPullRequestName {
+  return { number, url: url && `${url}/-/merge_requests/${number}` }
+}
+
+/*
+ * GitLab counts no attempts: a retried job is a new job of the same name in the same pipeline. The
+ * attempt of a pipeline is the highest number of times that one of its jobs was started.
+ */
+
+/** The number of the newest attempt. */
+export function newestAttempt(jobs: readonly Job[]): number {
+  return Math.max(1, ...[...byName(jobs).values()].map(({ length }) => length))
+}
+
+/** The jobs as they were in an attempt: those that were not retried until then are taken over. */
+export function jobsOfAttempt(jobs: readonly Job[], attempt: number): Job[] {
+  return [...byName(jobs).values()].flatMap((tries) => tries[Math.min(attempt, tries.length) - 1] ?? [])
+}
+
+/** The jobs with which an attempt began, the oldest first. */
+export function startOfAttempt(jobs: readonly Job[], attempt: number): Job[] {
+  return [...byName(jobs).values()].flatMap((tries) => tries[attempt - 1] ?? []).sort((one, other) => one.id - other.id)
+}
+
+/** The tries of each job, oldest first. */
+function byName(jobs: readonly Job[]): Map<string, Job[]> {
+  return Map.groupBy(
+    [...jobs].sort((one, other) => one.id - other.id),
+    ({ name }) => name,
+  )
+}
+
+/** The result of an earlier attempt, which GitLab does not keep. */
+export function resultOf(jobs: readonly Job[]): HostRunStatus {
+  const statuses = jobs.filter(({ allow_failure: mayFail }) => !mayFail).map(jobStatus)
+  if (statuses.some((status) => status === 'failure' || status === 'timed_out')) return 'failure'
+  if (statuses.includes('cancelled')) return 'cancelled'
+  return 'success'
+}
+
+/** When the last of the jobs ended. Null without an end. */
+export function endOf(jobs: readonly Job[]): Date | null {
+  const ends = jobs
+    .filter((job) => !isOpen(jobStatus(job)))
+    .flatMap(({ finished_at: at }) => (at ? Date.parse(at) : []))
+  return ends.length === 0 ? null : new Date(Math.max(...ends))
+}
+
+/** The sources of pipelines. Merge trains have the source `merge_request_event`, too. */
+const KINDS: Readonly<Record<string, TriggerKind>> = {
+  push: 'push',
+  schedule: 'schedule',
+  web: 'manual',
+  api: 'manual',
+  trigger: 'manual',
+  chat: 'manual',
+  webide: 'manual',
+  merge_request_event: 'pull_request',
+  external_pull_request_event: 'pull_request',
+  pipeline: 'workflow',
+  parent_pipeline: 'workflow',
+}
+
+export function triggerKind(source: string): TriggerKind {
+  return KINDS[source] ?? 'other'
+}
+
+/** Such a pipeline only contains commit statuses that other services reported. */
+export function isExternal(source: string | null | undefined): boolean {
+  return source === 'external'
+}
+
+/** The number of the merge request that a pipeline is for. Its ref is not that of a branch. */
+export function mergeRequestOf(ref: string | null | undefined): number | null {
+  const [, number] = /^refs\/merge-requests\/([1-9]\d{0,14})\//.exec(ref ?? '') ?? []
+  return number === undefined ? null : Number(number)
+}

@@ -1,0 +1,205 @@
+import { createHash, createHmac } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { MINUTE_MS } from '../../../platform/clock.ts'
+import {
+  type DeliveryHead,
+  type HostClient,
+  HostRefusal,
+  type HostWebhooks,
+  type WebhookTarget,
+} from '../../code-host.ts'
+import { at, isDeliveryId, isEventName, lane, parseBody } from '../../kit/delivery-head.ts'
+import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
+import { Remembered } from '../../kit/remembered.ts'
+import { restPath } from '../../kit/rest-client.ts'
+import { isSameText } from '../../kit/signatures.ts'
+import { type GitlabApi, projectPath, type Session } from './client.ts'
+
+/** The form of GitLab's signing tokens: 32 bytes. */
+const SIGNING_PREFIX = 'whsec_'
+
+/** The key of signatures is made from the secret of the connection, so only one is stored. */
+function signingKey(secret: string): Buffer {
+  return createHmac('sha256', secret).update('gitlab webhook signature').digest()
+}
+
+export function signingToken(secret: string): string {
+  return `${SIGNING_PREFIX}${signingKey(secret).toString('base64')}`
+}
+
+/**
+ * Checks the signature over the bytes of the body (GitLab 19.0 and later, Standard Webhooks), else
+ * `X-Gitlab-Token`, in constant time. A webhook that signs has no token, so a signature cannot be
+ * left out. The age of a signature is not limited: a repeated delivery has no effect.
+ */
+export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
+  if (target === null || target.secret === '') return false
+  const { 'webhook-signature': signatures, 'x-gitlab-token': token } = headers
+  if (typeof signatures !== 'string') return isSameText(String(token ?? ''), target.secret)
+  const { 'webhook-id': id, 'webhook-timestamp': time } = headers
+  const signed = createHmac('sha256', signingKey(target.secret)).update(`${id}.${time}.`).update(body)
+  const expected = `v1,${signed.digest('base64')}`
+  return signatures
+    .split(' ')
+    .map((given) => isSameText(given, expected))
+    .includes(true)
+}
+
+/**
+ * Null if the body is not JSON or does not name its event. `Idempotency-Key` (GitLab 17.4 and
+ * later) is the same in all tries of a delivery; before it, the id is made from the body.
+ */
+export const readHead: HostWebhooks['readHead'] = (body, { 'idempotency-key': key }, target) => {
+  const payload = parseBody(body)
+  const event = at(payload, 'object_kind') ?? at(payload, 'event_name')
+  if (!isEventName(event)) return null
+  const id = isDeliveryId(key) ? key : hashOf(body)
+  return {
+    id,
+    event,
+    action: actionOf(payload),
+    installation_id: target?.installation_id ?? null,
+    lane: laneOf(event, payload) ?? `delivery:${id}`,
+    payload: JSON.stringify(payload, withoutSecrets),
+  }
+}
+
+function hashOf(body: Buffer): string {
+  return `sha256:${createHash('sha256').update(body).digest('hex')}`
+}
+
+/** The variables of pipelines, and code in which secrets were found, can contain secrets. */
+const SECRET_FIELDS = ['variables', 'raw_source_code_extract', 'raw_metadata']
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  return SECRET_FIELDS.includes(name) ? undefined : value
+}
+
+function actionOf(payload: unknown): DeliveryHead['action'] {
+  const attributes = at(payload, 'object_attributes')
+  const named = [at(attributes, 'action'), at(payload, 'build_status'), at(payload, 'status'), at(attributes, 'status')]
+  return named.find(isEventName) ?? null
+}
+
+/** The object that a delivery is about; null if the payload does not name one. */
+function laneOf(event: string, payload: unknown): string | null {
+  const attributes = at(payload, 'object_attributes')
+  const project = idOf(at(payload, 'project', 'id')) ?? idOf(at(payload, 'project_id'))
+  const own: Readonly<Record<string, string | null>> = {
+    pipeline: lane('run', idOf(at(attributes, 'id'))),
+    build: lane('run', idOf(at(payload, 'pipeline_id'))),
+    deployment: lane('deployment', idOf(at(payload, 'deployment_id'))),
+    merge_request: lane('pull', project, idOf(at(attributes, 'iid'))),
+    note: lane('pull', project, idOf(at(payload, 'merge_request', 'iid'))),
+  }
+  return own[event] ?? lane('repository', project)
+}
+
+function idOf(value: unknown): string | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : null
+}
+
+type WebhookActions = Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'>
+
+const CHECKED_MS = 10 * MINUTE_MS
+const PROJECT_PAGES_MAX = 50
+
+/**
+ * One webhook of the group covers its projects, where the edition has that and the token is an
+ * owner's; else each project has one.
+ */
+export function webhookActions(session: Session): WebhookActions {
+  const { api, clock } = session
+  const targets = new Map<string, WebhookTarget>()
+  const target = (key: string) => targets.get(key) as WebhookTarget
+  const checks = new Remembered({
+    read: (key) => putHook(api, pathOf(key), target(key)),
+    clock,
+    ageMsMax: CHECKED_MS,
+  })
+  const check = (path: string, wanted: WebhookTarget): Promise<boolean> => {
+    const key = JSON.stringify([path, wanted.address, wanted.secret])
+    targets.set(key, wanted)
+    return checks.get(key)
+  }
+  return {
+    async ensureWebhook(repository, wanted) {
+      const account = await session.account()
+      if (account.type === 'group' && (await check(restPath`/groups/${account.id}/hooks`, wanted))) return
+      if (await check(`${projectPath(repository)}/hooks`, wanted)) return
+      const text = 'GitLab does not let the token manage webhooks. It needs the role Maintainer, for a group Owner.'
+      throw new HostRefusal(403, text)
+    },
+
+    async removeWebhooks(address) {
+      const account = await session.account()
+      if (account.type === 'group') await removeHooks(api, restPath`/groups/${account.id}/hooks`, address)
+      for (const project of await projectsOf(session)) await removeHooks(api, `${project}/hooks`, address)
+    },
+  }
+}
+
+function pathOf(key: string): string {
+  return (JSON.parse(key) as [string])[0]
+}
+
+const Hook = Type.Object({ id: Id, url: Text, signing_token_present: Maybe(Type.Boolean()) })
+type Hook = Static<typeof Hook>
+
+async function listHooks(api: GitlabApi, path: string, address: string): Promise<Hook[] | null> {
+  const values = await api.readList(path)
+  return values && api.parseItems(values, (value) => readAs(Hook, value)).filter(({ url }) => url === address)
+}
+
+/** False if webhooks cannot be managed here. */
+async function putHook(api: GitlabApi, path: string, target: WebhookTarget): Promise<boolean> {
+  const found = await listHooks(api, path, target.address)
+  if (found === null) return false
+  const [first, ...others] = found
+  for (const { id } of others) await api.send('DELETE', `${path}/${id}`)
+  const settings = hookSettings(target)
+  const answer = first ? await api.send('PUT', `${path}/${first.id}`, settings) : await api.send('POST', path, settings)
+  const hook = readAs(Hook, answer)
+  // A webhook that signs needs no token, which could be read from its requests.
+  if (hook.signing_token_present) await api.send('PUT', `${path}/${hook.id}`, { url: target.address, token: '' })
+  return true
+}
+
+async function removeHooks(api: GitlabApi, path: string, address: string): Promise<void> {
+  for (const { id } of (await listHooks(api, path, address)) ?? []) await api.send('DELETE', `${path}/${id}`)
+}
+
+const Project = Type.Object({ id: Id })
+
+async function projectsOf(session: Session): Promise<string[]> {
+  const { api } = session
+  const { id, login, type } = await session.account()
+  const list = type === 'group' ? restPath`/groups/${id}/projects` : restPath`/users/${login}/projects`
+  const own = type === 'group' ? { include_subgroups: true, with_shared: false } : {}
+  const values = await api.readList(list, { ...own, simple: true }, PROJECT_PAGES_MAX)
+  return api.parseItems(values ?? [], (value) => projectPath({ id: String(readAs(Project, value).id) }))
+}
+
+/** Events that we use. Servers ignore those that they do not know. */
+const WANTED = ['push', 'merge_requests', 'note', 'pipeline', 'job', 'deployment', 'vulnerability', 'project']
+const UNWANTED = [
+  ...['tag_push', 'issues', 'confidential_issues', 'confidential_note', 'wiki_page', 'releases'],
+  ...['feature_flag', 'milestone', 'emoji', 'subgroup', 'member', 'resource_access_token'],
+]
+
+/**
+ * Everything that a webhook of ours has. GitLab shows neither its secrets nor whether they are
+ * right, so they are always sent.
+ */
+function hookSettings({ address, secret }: WebhookTarget): Record<string, unknown> {
+  const events = [...WANTED.map((event) => [event, true]), ...UNWANTED.map((event) => [event, false])]
+  return {
+    url: address,
+    token: secret,
+    signing_token: signingToken(secret),
+    enable_ssl_verification: true,
+    push_events_branch_filter: '',
+    branch_filter_strategy: 'all_branches',
+    ...Object.fromEntries(events.map(([event, isWanted]) => [`${event}_events`, isWanted])),
+  }
+}

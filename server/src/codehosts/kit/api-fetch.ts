@@ -1,0 +1,94 @@
+import { histogram } from '../../platform/telemetry/metrics.ts'
+import { inSpan } from '../../platform/telemetry/tracing.ts'
+import type { Provider } from '../catalogue.ts'
+
+const seconds = histogram(
+  'shiplock_code_host_request_duration_seconds',
+  'Time of requests to code hosts until the start of the response, by class of the status (2xx).',
+  ['provider', 'status'],
+)
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+type FetchOptions = {
+  /** The label of the metric. */
+  provider: Provider
+  /** The origin of the API: requests with our token go nowhere else. */
+  origin: string
+  timeLimitMs: number
+  /** Leaves the body of a successful response unread. */
+  stream?: boolean
+}
+
+/**
+ * The `fetch` of requests to a code host. One time limit covers the response with its body, and the
+ * size of the body is bounded. At most one redirect is followed, and only on the API's own origin,
+ * because the token is sent again; the response of a redirect to another origin is returned as it
+ * is.
+ */
+export function createApiFetch({ provider, origin, timeLimitMs, stream }: FetchOptions): typeof fetch {
+  return async (address, init) => {
+    const url = new URL(String(address))
+    if (url.origin !== origin) throw new Error(`The address ${url.origin} is not that of the API.`)
+    const limited: RequestInit = { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeLimitMs) }
+    const response = await measured(provider, init?.method ?? 'GET', url, async () =>
+      followOnce(await fetch(url.href, limited), url, limited),
+    )
+    return stream && response.ok ? response : readWhole(response)
+  }
+}
+
+/** Only the host of the address is stated, because paths can contain codes. */
+function measured(provider: Provider, method: string, { host }: URL, send: () => Promise<Response>): Promise<Response> {
+  return inSpan(
+    `${method} ${host}`,
+    'client',
+    { 'http.request.method': method, 'server.address': host },
+    async (span) => {
+      const startedAt = performance.now()
+      let status = 'failed'
+      try {
+        const response = await send()
+        status = `${Math.floor(response.status / 100)}xx`
+        span?.set('http.response.status_code', response.status)
+        return response
+      } finally {
+        seconds.observe({ provider, status }, (performance.now() - startedAt) / 1000)
+      }
+    },
+  )
+}
+
+/** Hosts redirect requests for renamed repositories, and ask to repeat them as they are. */
+async function followOnce(response: Response, url: URL, init: RequestInit): Promise<Response> {
+  const next = redirectOf(response, url)
+  if (next?.origin !== url.origin) return response
+  await response.body?.cancel()
+  return fetch(next.href, init)
+}
+
+function redirectOf(response: Response, url: URL): URL | null {
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  return location !== null && URL.canParse(location, url.href) ? new URL(location, url) : null
+}
+
+/** A body that is cut off is an error here, and not a shorter one. */
+async function readWhole(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response
+  return new Response(await readBounded(response), { status, statusText, headers })
+}
+
+async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | null> {
+  if (response.body === null) return null
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.length
+    if (size > BODY_BYTES_MAX) throw new Error(`The response is longer than ${BODY_BYTES_MAX} bytes.`)
+    chunks.push(chunk)
+  }
+  return isBodiless(response.status) ? null : Buffer.concat(chunks)
+}
+
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}

@@ -18,7 +18,7 @@ export type ChannelEvents = {
 const IN_FLIGHT_MAX = 100
 const COPY_DATA = 0x64
 
-/** A client of pg. Its methods that are not in its types are called by pg, or are used here only. */
+/** A client of pg. Its methods that are not in its types are called by pg, or used here only. */
 class PgClient extends pg.Client {
   declare readonly processID: number
   declare readonly secretKey: number

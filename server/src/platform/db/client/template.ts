@@ -42,7 +42,7 @@ export class TypedValue {
 /** A statement's text and the declared types of its parameters. Prepared once on a connection. */
 export type Preparable = { readonly text: string; readonly types: readonly number[] }
 
-/** What a statement is sent as. Templates without fragments have the same `preparable` each time. */
+/** What is sent for a statement. Templates without fragments have the same `preparable` always. */
 export type Rendered = { preparable: Preparable; isStatic: boolean; values: readonly unknown[] }
 
 /** Preparables of templates without fragments, by the types that their values declare. */

@@ -8,7 +8,7 @@ import {
   UPLOAD_FORMATS,
   type UploadFormat,
 } from '../src/security/formats/report/parsed-report.ts'
-import type { VexStatement } from '../src/security/formats/vex/statement.ts'
+import type { VexStatement } from '../src/security/formats/report/vex-statement.ts'
 import { assertBounded, assertStatementBounded, assertSummaryBounded } from './support/finding-bounds.ts'
 import { isJson } from './support/is-json.ts'
 import { type Mutated, mutateJson } from './support/mutate-json.ts'

@@ -6,8 +6,8 @@ import {
   replaceAssertions,
   replaceGroups,
   touchWholeGroups,
-} from '../../src/security/intel/aliases/alias.store.ts'
-import { copyAdvisories, mergeAdvisories } from '../../src/security/intel/sources/advisory.store.ts'
+} from '../../src/security/intel/alias.store.ts'
+import { copyAdvisories, mergeAdvisories } from '../../src/security/intel/advisory.store.ts'
 
 export async function rightOrder(tx: Tx): Promise<void> {
   const incoming = await copyAdvisories(tx, async () => {})

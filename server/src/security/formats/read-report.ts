@@ -1,8 +1,8 @@
 import { JsonError } from '../../platform/json/json-error.ts'
 import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
-import { parseCycloneDx } from './cyclonedx/cyclonedx.parser.ts'
-import { detectFormat } from './detect/detect-format.ts'
-import type { OnFindings } from './report/finding-batch.ts'
+import { parseCycloneDx } from './cyclonedx/parser.ts'
+import { detectFormat } from './detect-format.ts'
+import type { OnFindings } from './report/report-reading.ts'
 import {
   ReportError,
   type ReportFormat,
@@ -11,12 +11,12 @@ import {
   type UploadFormat,
   type VexFormat,
 } from './report/parsed-report.ts'
-import { parseSarif } from './sarif/sarif.parser.ts'
-import { parseSpdx } from './spdx/spdx.parser.ts'
-import { parseCsaf } from './vex/csaf.parser.ts'
-import { parseOpenVex } from './vex/openvex.parser.ts'
-import type { VexDocument } from './vex/statement.ts'
-import type { OnStatements } from './vex/statement-batch.ts'
+import { parseSarif } from './sarif/parser.ts'
+import { parseSpdx } from './spdx/parser.ts'
+import { parseCsaf } from './csaf/parser.ts'
+import { parseOpenVex } from './openvex/parser.ts'
+import type { VexDocument } from './report/vex-statement.ts'
+import type { OnStatements } from './report/statement-batch.ts'
 
 const NAMES: Record<UploadFormat, string> = {
   sarif: 'SARIF',

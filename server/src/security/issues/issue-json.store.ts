@@ -1,7 +1,7 @@
 import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
-import { intelJson } from '../intel/lookup/intel.store.ts'
+import { intelJson } from '../intel/intel.store.ts'
 import { rankOfSeverity, severityOfRank } from '../vocabulary/severity.store.ts'
 
 /** The JSON of an issue. Its title, location and package are those of its worst open finding. */

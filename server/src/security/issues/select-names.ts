@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { readAliases } from '../intel/aliases/alias.store.ts'
+import { readAliases } from '../intel/alias.store.ts'
 import { plainId, vulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
 import { packageBuckets } from './grouping/bucket.ts'
 import type { IssueSelection } from './issue-facet.store.ts'

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { intelJson } from '../intel/lookup/intel.store.ts'
-import { kevAt } from '../intel/lookup/intel-at-detection.store.ts'
+import { intelJson } from '../intel/intel.store.ts'
+import { kevAt } from '../intel/intel-at-detection.store.ts'
 import type { After } from './incoming.store.ts'
 import type { Paired } from './paired.store.ts'
 

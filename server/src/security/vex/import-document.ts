@@ -3,7 +3,7 @@ import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { readVexDocument } from '../formats/read-report.ts'
 import type { ReportSource, VexFormat } from '../formats/report/parsed-report.ts'
-import type { VexDocument } from '../formats/vex/statement.ts'
+import type { VexDocument } from '../formats/report/vex-statement.ts'
 import { lockTriaged } from '../triage/writing/triaged-finding.store.ts'
 import { applyStatements } from './apply-statements.ts'
 import {

@@ -1,4 +1,4 @@
-import { isAbsolutePath, isWithin } from './file-path.ts'
+import { isAbsolutePath, isWithin } from './directory.ts'
 
 /** The directories of the scanning machines into which a report's repository was checked out. */
 export class CheckoutDirectories {

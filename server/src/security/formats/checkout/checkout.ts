@@ -1,6 +1,6 @@
 import { EarlierPaths } from './earlier-paths.ts'
-import { hasNeighbours, isWithin, sharedDirectories } from './file-path.ts'
-import { namedDirectory } from './repository-name.ts'
+import { hasNeighbours, isWithin, sharedDirectories } from './directory.ts'
+import { namedDirectory } from './checkout-evidence.ts'
 import { topDirectory } from './top-directory.ts'
 
 /** What is known of a repository before its report is read. */

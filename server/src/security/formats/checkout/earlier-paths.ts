@@ -1,4 +1,4 @@
-import { isAbsolutePath, isWithin } from './file-path.ts'
+import { isAbsolutePath, isWithin } from './directory.ts'
 import { areTopNames } from './top-directory.ts'
 
 /** A directory below which a report has paths that the repository already has. */

@@ -1,4 +1,4 @@
-import { commonNames, isWithin, sharedDirectories } from './file-path.ts'
+import { commonNames, isWithin, sharedDirectories } from './directory.ts'
 
 /** Directories that are usually at the top of a repository and seldom above it. */
 const TOP_DIRECTORIES = new Set(

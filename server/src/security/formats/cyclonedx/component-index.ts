@@ -5,7 +5,7 @@ import { percentDecoded } from '../../vocabulary/package-url.ts'
 import { inferCheckout, type KnownRepository } from '../checkout/checkout.ts'
 import { CheckoutDirectories, ReportPaths } from '../checkout/checkout-directories.ts'
 import { type Component, componentOf, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
-import { FINDINGS_MAX } from '../report/finding-batch.ts'
+import { FINDINGS_MAX } from '../report/report-reading.ts'
 
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i
 const HASH = /^[0-9a-f]{12,128}$/i

@@ -1,4 +1,4 @@
-import type { NamedRules } from '../report/finding-batch.ts'
+import type { NamedRules } from '../report/report-reading.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
 import { locateFile } from './artifact-path.ts'
 import type { ReadRun } from './read-runs.ts'

@@ -1,5 +1,5 @@
 import { boundedText, firstLine, TITLE_MAX } from '../../vocabulary/bounded-text.ts'
-import { stableRuleId } from '../../vocabulary/weaknesses/stable-rule-id.ts'
+import { stableRuleId } from '../../vocabulary/stable-rule-id.ts'
 import type { SarifRule } from './sarif-run.ts'
 
 type TitleTexts = { rule: SarifRule | undefined; ruleId: string | null; message: string; path: string | null }

@@ -2,7 +2,7 @@ import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
 import { PATH_MAX } from '../../vocabulary/bounded-text.ts'
 import { type Component, componentOf, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
-import { FINDINGS_MAX } from '../report/finding-batch.ts'
+import { FINDINGS_MAX } from '../report/report-reading.ts'
 import { classOf, ElementIds, identifiersOf, idOf, property, referencesOf } from './element.ts'
 
 /** The length of all kept texts together, in UTF-16 code units. */

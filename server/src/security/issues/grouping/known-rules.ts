@@ -1,6 +1,6 @@
-import type { RuleMap } from '../../vocabulary/weaknesses/rule-map.ts'
-import { ruleNames } from '../../vocabulary/weaknesses/rule-name.ts'
-import { stableRuleId } from '../../vocabulary/weaknesses/stable-rule-id.ts'
+import type { RuleMap } from '../../vocabulary/rule-map.ts'
+import { ruleNames } from '../../vocabulary/rule-name.ts'
+import { stableRuleId } from '../../vocabulary/stable-rule-id.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
 /** What is known about the rule of a finding. */

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { takeAliasChanges } from '../../intel/aliases/alias.store.ts'
+import { takeAliasChanges } from '../../intel/alias.store.ts'
 import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 
 /**

@@ -1,0 +1,62 @@
+import { commonNames, hasNeighbours, isWithin } from './directory.ts'
+import { endOfTop, hasTopNames } from './top-directory.ts'
+
+/**
+ * A directory that has the name of the repository. It is uncertain if there are several. It is a
+ * full name if the owner's name or a work directory with the same name is above it.
+ */
+export type NamedDirectory = { directory: string; isCertain: boolean; isFullName: boolean }
+
+/** GitHub's runners check out to `<work>/<name>/<name>`. These are names of the work directory. */
+const RUNNER_WORK = new Set(['work', '_work', '__w', 'a'])
+
+/**
+ * The directory above most of these paths that has the name of the repository (`group/app`), or a
+ * longer name: `group-app`, `app_main`, `app@2`. Null if there is none. `shared` are all
+ * directories above most of the paths.
+ */
+export function namedDirectory(
+  paths: readonly string[],
+  shared: readonly string[],
+  repository: string,
+): NamedDirectory | null {
+  const [name = '', owner = ''] = repository.toLowerCase().split('/').reverse()
+  const first = shared.find((directory) => lastName(directory) === name)
+  const joined = shared.find((directory) => lastName(directory).replace(/[_@+-]+/g, '') === owner + name)
+  if (joined !== undefined && joined !== first && (first === undefined || isWithin(first, joined))) {
+    return { directory: joined, isCertain: true, isFullName: true }
+  }
+  if (first !== undefined) return checkoutWithin(first, paths, name, owner)
+  const longer = shared.find((directory) => isLonger(lastName(directory), name))
+  return longer === undefined ? null : { directory: longer, isCertain: false, isFullName: false }
+}
+
+function lastName(directory: string): string {
+  return directory.slice(directory.lastIndexOf('/') + 1).toLowerCase()
+}
+
+/** `first` is the outermost directory of that name. There may be others in it. */
+function checkoutWithin(first: string, paths: readonly string[], name: string, owner: string): NamedDirectory | null {
+  const inside = paths.filter((path) => isWithin(path, first))
+  const common = commonNames(inside)
+  const names = common.map((directory) => directory.toLowerCase())
+  const to = (index: number, isCertain: boolean, isFullName = false) => {
+    return { directory: common.slice(0, index + 1).join('/'), isCertain, isFullName }
+  }
+  const ofRunner = names.findIndex(
+    (work, at) => RUNNER_WORK.has(work) && work !== name && names[at + 1] === name && names[at + 2] === name,
+  )
+  if (ofRunner !== -1) return to(ofRunner + 2, true, true)
+  const ofOwner = names.findIndex((directory, at) => directory === owner && names[at + 1] === name)
+  if (ofOwner !== -1) return to(ofOwner + 1, owner !== name, owner !== name)
+  const last = names.lastIndexOf(name)
+  // A directory of the same name in the checkout is usually the main package of the repository.
+  const found = to(names[last - 1] === name ? last - 1 : last, names.indexOf(name) === last)
+  if (hasNeighbours(found.directory, paths)) return null
+  if (endOfTop(names) > last) return found
+  return hasTopNames(inside, found.directory) ? { ...found, isCertain: false } : null
+}
+
+function isLonger(directory: string, name: string): boolean {
+  return directory.startsWith(name) && /^[_@+.-]/.test(directory.slice(name.length))
+}

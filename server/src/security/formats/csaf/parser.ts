@@ -1,0 +1,106 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { objectOf, textOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { ReportError, type ReportSource } from '../report/parsed-report.ts'
+import { CsafProducts, withProducts } from './products.ts'
+import { readVulnerability } from './csaf-vulnerability.ts'
+import { addressOf, timeOf, type VexDocument } from '../report/vex-statement.ts'
+import { type OnStatements, type ReadStatements, StatementBatch } from '../report/statement-batch.ts'
+
+const HEADER = [
+  'document.category',
+  'document.csaf_version',
+  'document.publisher.name',
+  'document.publisher.namespace',
+  'document.tracking.id',
+  'document.tracking.version',
+  'document.tracking.status',
+  'document.tracking.current_release_date',
+  'document.tracking.initial_release_date',
+  'vulnerabilities:type',
+]
+const FIRST_PASS = withProducts(HEADER)
+
+const VULNERABILITY = 'vulnerabilities[*]'
+/** Members of a vulnerability that can be long and that statements do not need. */
+const UNREAD_MEMBERS = ['acknowledgments', 'notes', 'references', 'remediations', 'scores', 'metrics', 'involvements']
+const SECOND_PASS = selectionTree([VULNERABILITY], { [VULNERABILITY]: UNREAD_MEMBERS })
+
+/**
+ * Reads a CSAF 2.0 document with statements about products: of the profile VEX or Security
+ * Advisory. The first pass reads the header and the products, the second pass the vulnerabilities.
+ * Throws ReportError if the file is not such a document, JsonError if it is not JSON.
+ */
+export async function parseCsaf(source: ReportSource, onStatements: OnStatements): Promise<VexDocument> {
+  const header = new Map<string, unknown>()
+  const products = new CsafProducts()
+  for await (const selected of selectJson(source.open(), FIRST_PASS)) {
+    for (const value of selected) {
+      if (value.path.startsWith('product_tree.')) products.read(value)
+      else header.set(value.path, value.value)
+    }
+  }
+  products.finish()
+  const facts = documentOf(header)
+  const batch = new StatementBatch('csaf', onStatements)
+  if (textOf(header.get('document.tracking.status')) === 'draft') batch.warnings.add(DRAFT)
+  if (facts.issued_at === null) batch.warnings.add(UNDATED)
+  for await (const selected of selectJson(source.open(), SECOND_PASS)) {
+    for (const value of selected) read(value, products, batch)
+    await batch.flushFull()
+  }
+  if (products.hasUnread) batch.warnings.add(UNREAD_GROUPS)
+  return { ...facts, ...(await batch.finish()) }
+}
+
+const DRAFT = 'The status of the document is `draft`. Its statements were read.'
+const UNREAD_GROUPS =
+  'Flags and threats name too many products by groups. Some statements have no justification or comment.'
+const UNDATED = 'The document has no valid `current_release_date`. Its statements count as made when it was uploaded.'
+
+function read({ keys, value, isOversize }: SelectedValue, products: CsafProducts, batch: StatementBatch): void {
+  const name = `Vulnerability ${Number(keys[0]) + 1}`
+  const vulnerability = objectOf(value)
+  if (vulnerability === null) {
+    batch.entries.addSkipped(`${name} is ${isOversize ? 'too large' : 'not an object'}`)
+    return
+  }
+  const statements = readVulnerability(vulnerability, products)
+  let next = statements.next()
+  for (; !next.done; next = statements.next()) batch.addAbout(next.value.subject, next.value.facts)
+  if (next.value === null) batch.entries.addRead()
+  else batch.entries.addSkipped(`${name} ${next.value}`)
+}
+
+/** The profiles that state which products are affected. */
+const CATEGORIES = ['csaf_vex', 'csaf_security_advisory']
+
+function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
+  const text = (path: string) => textOf(header.get(path))
+  const version = text('document.csaf_version')
+  if (version === null || !/^2\.[01]$/.test(version)) {
+    throw new ReportError(
+      `The CSAF version ${JSON.stringify(version?.slice(0, 30))} is not supported; use CSAF 2.0.`,
+      'csaf',
+    )
+  }
+  const category = text('document.category')
+  if (category === null || !CATEGORIES.includes(category)) {
+    const stated = `The \`category\` of the CSAF document is ${JSON.stringify(category?.slice(0, 50) ?? null)}`
+    throw new ReportError(`${stated}. Supported are ${CATEGORIES.map((name) => `"${name}"`).join(' and ')}.`, 'csaf')
+  }
+  if (header.get('vulnerabilities:type') !== 'array') {
+    throw new ReportError('The member `vulnerabilities` of the CSAF document is not an array.', 'csaf')
+  }
+  const publisher = text('document.publisher.namespace') ?? text('document.publisher.name')
+  if (publisher === null) throw new ReportError('The CSAF document names no `publisher`.', 'csaf')
+  return {
+    publisher: boundedText(publisher, NAME_MAX) ?? 'unknown',
+    document_id: addressOf(text('document.tracking.id')),
+    document_version: boundedText(text('document.tracking.version'), VERSION_MAX),
+    issued_at:
+      timeOf(text('document.tracking.current_release_date')) ?? timeOf(text('document.tracking.initial_release_date')),
+  }
+}

@@ -1,0 +1,82 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { objectOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { ReportError, type ReportSource } from '../report/parsed-report.ts'
+import { readStatement } from './openvex-statement.ts'
+import { addressOf, timeOf, type VexDocument } from '../report/vex-statement.ts'
+import { type OnStatements, type ReadStatements, StatementBatch } from '../report/statement-batch.ts'
+
+const HEADER = ['@context', '@id', 'id', 'author', 'timestamp', 'last_updated', 'version'] as const
+const STATEMENT = 'statements[*]'
+const UNDATED = 'The document has no valid `timestamp`. Its statements count as made when it was uploaded.'
+const SELECTION = selectionTree([...HEADER, 'statements:type', STATEMENT])
+
+/**
+ * Reads an OpenVEX 0.2 or 0.0.1 document of any size in one pass. Throws ReportError if the file is
+ * not a supported OpenVEX document, JsonError if it is not JSON.
+ */
+export async function parseOpenVex(source: ReportSource, onStatements: OnStatements): Promise<VexDocument> {
+  const batch = new StatementBatch('openvex', onStatements)
+  const header = new Map<string, unknown>()
+  for await (const selected of selectJson(source.open(), SELECTION)) {
+    for (const value of selected) {
+      if (value.path === STATEMENT) read(value, batch)
+      else header.set(value.path, value.value)
+    }
+    await batch.flushFull()
+  }
+  const facts = documentOf(header)
+  if (facts.issued_at === null) batch.warnings.add(UNDATED)
+  return { ...facts, ...(await batch.finish()) }
+}
+
+function read({ keys, value, isOversize }: SelectedValue, batch: StatementBatch): void {
+  const name = `Statement ${Number(keys[0]) + 1}`
+  const statement = objectOf(value)
+  if (statement === null) {
+    batch.entries.addSkipped(`${name} is ${isOversize ? 'too large' : 'not an object'}`)
+    return
+  }
+  const outcome = readStatement(statement)
+  if (typeof outcome === 'string') {
+    batch.entries.addSkipped(`${name} ${outcome}`)
+    return
+  }
+  batch.entries.addRead()
+  const { subjects, ...facts } = outcome
+  for (const subject of subjects) batch.addAbout(subject, facts)
+}
+
+/** The namespace of the versions that are read. The first version had none. */
+const CONTEXT = /openvex\.dev\/ns(?:\/v?(\d{1,3}\.\d{1,3})(?:\.\d{1,3})?)?\/?$/i
+const VERSIONS_READ = ['0.0', '0.2']
+
+function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
+  refuseUnlessSupported(textsOf(header.get('@context')))
+  if (header.get('statements:type') !== 'array')
+    throw new ReportError('The member `statements` is not an array.', 'openvex')
+  const author = textOf(header.get('author'))
+  if (author === null) throw new ReportError('The OpenVEX document has no `author`.', 'openvex')
+  const version = header.get('version')
+  return {
+    publisher: boundedText(author, NAME_MAX) ?? 'unknown',
+    document_id: addressOf(textOf(header.get('@id')) ?? textOf(header.get('id'))),
+    document_version: boundedText(typeof version === 'number' ? String(version) : textOf(version), VERSION_MAX),
+    issued_at: timeOf(textOf(header.get('last_updated'))) ?? timeOf(textOf(header.get('timestamp'))),
+  }
+}
+
+function refuseUnlessSupported(contexts: readonly string[]): void {
+  for (const context of contexts) {
+    const match = CONTEXT.exec(context.slice(0, 500))
+    if (match === null) continue
+    const [, version = '0.0'] = match
+    if (VERSIONS_READ.includes(version)) return
+    throw new ReportError(`The OpenVEX version ${version} is not supported; use OpenVEX 0.2.0.`, 'openvex')
+  }
+  if (contexts.some((context) => /openvex\.dev/i.test(context))) {
+    throw new ReportError('The `@context` of the document is not one of OpenVEX 0.2.0.', 'openvex')
+  }
+}

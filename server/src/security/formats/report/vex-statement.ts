@@ -1,0 +1,79 @@
+import { boundedText, COMMENT_MAX, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { statedId, vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import type { VexFormat } from './parsed-report.ts'
+
+export const VEX_STATUSES = ['not_affected', 'affected', 'fixed', 'under_investigation'] as const
+export type VexStatus = (typeof VEX_STATUSES)[number]
+
+/** What a VEX document states about one vulnerability in one package or product. */
+export type VexStatement = {
+  status: VexStatus
+  /** All ids of the vulnerability, its own id first. */
+  vuln_ids: string[]
+  /** The package URL of the affected package. Null if the statement is about a whole product. */
+  package: string | null
+  /** What contains the package: a package URL, another address, or a name. */
+  product: string | null
+  justification: string | null
+  comment: string | null
+  /** When the statement was made, as RFC 3339 in UTC. Null if the document does not tell. */
+  stated_at: string | null
+}
+
+export type VexDocument = {
+  format: VexFormat
+  /** Who makes the statements. */
+  publisher: string
+  /** The id that all versions of the document share. */
+  document_id: string | null
+  document_version: string | null
+  /** When this version of the document was issued, as RFC 3339 in UTC. */
+  issued_at: string | null
+  statements: number
+  skipped: number
+  warnings: string[]
+}
+
+const PURL_MAX = NAME_MAX + VERSION_MAX
+const ADDRESS_MAX = 1000
+const IDS_MAX = 50
+
+/** What a statement is about. At least one of both is not null. */
+export type Subject = Pick<VexStatement, 'package' | 'product'>
+
+/** The text if it is a package URL that can be stored whole. */
+export function purlOf(text: string | null): string | null {
+  const purl = text?.trim() ?? ''
+  return /^pkg:/i.test(purl) && purl.length <= PURL_MAX ? boundedText(purl, PURL_MAX) : null
+}
+
+/** A text that identifies a document or product; null if it is too long to be stored whole. */
+export function addressOf(text: string | null): string | null {
+  return text !== null && text.length <= ADDRESS_MAX ? boundedText(text, ADDRESS_MAX) : null
+}
+
+/** The ids of a vulnerability. Of an address, only the ids that it contains are used. */
+export function idsOf(texts: readonly (string | null)[]): string[] {
+  const ids = texts.flatMap((text) => {
+    if (text === null) return []
+    return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? vulnerabilityIds([text]) : (statedId(text) ?? [])
+  })
+  return [...new Set(ids)].slice(0, IDS_MAX)
+}
+
+/** The texts that explain a statement, each once. */
+export function commentOf(parts: readonly (string | null)[]): string | null {
+  const texts = new Set(parts.map((part) => part?.trim() ?? '').filter((part) => part !== ''))
+  return boundedText([...texts].join('\n'), COMMENT_MAX)
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+/** A time as RFC 3339 in UTC with milliseconds; null for any other text. */
+export function timeOf(text: string | null): string | null {
+  if (text === null || !TIME.test(text)) return null
+  const at = new Date(text)
+  return Number.isNaN(at.getTime()) || at.getUTCFullYear() < 1970 || at.getUTCFullYear() > 9999
+    ? null
+    : at.toISOString()
+}

@@ -1,0 +1,112 @@
+import { arrayOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../platform/json/read-value.ts'
+import { type CvssVersion, cvssVectorOf } from '../vocabulary/cvss-vector.ts'
+import { type Rating, type Severity, severityFields, severityInWords } from '../vocabulary/severity.ts'
+import { isCveId } from '../vocabulary/vulnerability-id.ts'
+import { type Fix, fixesOf } from './advisory-fixes.ts'
+import { IntelError, timestampOf } from './intel-file.ts'
+
+/** The fields of an OSV record that are stored. */
+export type Advisory = {
+  id: string
+  modified: Date
+  withdrawn: boolean
+  severity: Severity | null
+  cvss_version: string | null
+  cvss_score: number | null
+  cvss_vector: string | null
+  /** Other ids of the same vulnerability. */
+  aliases: string[]
+  fixes: Fix[]
+}
+
+const RATINGS_MAX = 100
+
+/**
+ * Reads one record in the Open Source Vulnerability format (ossf.github.io/osv-schema). Invalid
+ * optional fields are skipped. Throws IntelError if the document is not an OSV record.
+ */
+export function parseOsv(text: string): Advisory {
+  const record = objectOf(parseJson(text))
+  const id = idOf(record?.id)
+  if (record === null || id === null) throw new IntelError('The document is not an OSV record: it has no id.')
+  const modified = timestampOf(record.modified)
+  if (modified === null) throw new IntelError(`${id} has no valid modified time.`)
+  return {
+    id,
+    modified,
+    withdrawn: timestampOf(record.withdrawn) !== null,
+    ...ratingOf(record),
+    aliases: aliasesOf(id, record),
+    fixes: fixesOf(record),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new IntelError(`The document is not valid JSON: ${(error as Error).message.slice(0, 200)}.`)
+  }
+}
+
+type AdvisoryRating = Pick<Advisory, 'severity' | 'cvss_version' | 'cvss_score' | 'cvss_vector'>
+
+/** The severity that the database states takes precedence over the scores of CVSS vectors. */
+function ratingOf(record: JsonObject): AdvisoryRating {
+  const stated = [record, ...objectsOf(record.affected)].flatMap(({ severity }) => objectsOf(severity))
+  const own = severityInWords(textOf(memberOf(record, 'database_specific', 'severity')))
+  const ratings = [inWords(own, true), ...stated.slice(0, RATINGS_MAX).map(readRating)]
+  const { severity, cvss_version, cvss_score, cvss_vector } = severityFields(ratings)
+  const isRated = cvss_version !== null || ratings.some((rating) => rating.severity !== null)
+  return { severity: isRated ? severity : null, cvss_version, cvss_score, cvss_vector }
+}
+
+const VERSION_OF_TYPE = new Map<string, CvssVersion>([
+  ['CVSS_V4', '4.0'],
+  ['CVSS_V3', '3.1'],
+  ['CVSS_V2', '2.0'],
+])
+
+/**
+ * `severity[].score` is a CVSS vector. Types of a distribution have a term such as `low`
+ * instead.
+ */
+function readRating({ type, score }: JsonObject): Rating {
+  const version = VERSION_OF_TYPE.get(textOf(type) ?? '')
+  if (version === undefined) return inWords(severityInWords(textOf(score)), false)
+  const vector = cvssVectorOf(textOf(score), version)
+  return { isOwn: false, severity: null, score: null, cvssVersion: vector?.version ?? null, vector }
+}
+
+function inWords(severity: Severity | null, isOwn: boolean): Rating {
+  return { isOwn, severity, score: null, cvssVersion: null, vector: null }
+}
+
+const ALIASES_MAX = 50
+
+/**
+ * Other ids of the record's vulnerability: all of `aliases`, and the CVE id in `upstream` if it is
+ * the only one. Distributions list in `upstream` what an advisory fixes, so several ids are not
+ * aliases of it.
+ */
+function aliasesOf(id: string, { aliases, upstream }: JsonObject): string[] {
+  const found = new Set([...idsOf(aliases), ...onlyOne(idsOf(upstream))])
+  found.delete(id)
+  // A longer list is a collection. Treating it as aliases would join unrelated vulnerabilities.
+  return found.size > ALIASES_MAX ? [] : [...found].sort()
+}
+
+function onlyOne(upstream: string[]): string[] {
+  const cves = upstream.filter(isCveId)
+  const candidates = cves.length > 0 ? cves : upstream
+  return candidates.length === 1 ? candidates : []
+}
+
+function idsOf(value: unknown): string[] {
+  return arrayOf(value).flatMap((entry) => idOf(entry) ?? [])
+}
+
+/** An id of a vulnerability database, in its original case; null if the value is not one. */
+function idOf(value: unknown): string | null {
+  return typeof value === 'string' && /^[!-~]{1,200}$/.test(value) ? value : null
+}

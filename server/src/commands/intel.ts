@@ -1,7 +1,6 @@
 import { countAliases } from '../security/intel/alias.store.ts'
-import { importEpss, importKev } from '../security/intel/import-full-source.ts'
+import { importEpss, importKev, type ImportOutcome, type PrintLine } from '../security/intel/import-source.ts'
 import { importOsv } from '../security/intel/import-osv.ts'
-import type { ImportOutcome, PrintLine } from '../security/intel/import-source.ts'
 import { listSources, type SourceName } from '../security/intel/intel-source.store.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'

@@ -1,14 +1,13 @@
 import type { KnownRepository } from '../../src/security/formats/checkout/checkout.ts'
 import { isVex, readFormat, readReport, readVexDocument } from '../../src/security/formats/read-report.ts'
-import type { OnFindings } from '../../src/security/formats/report/report-reading.ts'
 import {
   type ParsedFinding,
   ReportError,
   type ReportSource,
   type UploadFormat,
 } from '../../src/security/formats/report/parsed-report.ts'
-import type { VexStatement } from '../../src/security/formats/report/vex-statement.ts'
-import type { OnStatements } from '../../src/security/formats/report/statement-batch.ts'
+import type { OnFindings } from '../../src/security/formats/report/report-reading.ts'
+import type { OnStatements, VexStatement } from '../../src/security/formats/report/vex-statement.ts'
 
 const PIECE_BYTES = 65_536
 

@@ -1,13 +1,13 @@
 // The compiler is the test: `npm run typecheck` fails if a line below `@ts-expect-error` compiles.
 // The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
+import { copyAdvisories, mergeAdvisories } from '../../src/security/intel/advisory.store.ts'
 import {
   readAssertions,
   replaceAssertions,
   replaceGroups,
   touchWholeGroups,
 } from '../../src/security/intel/alias.store.ts'
-import { copyAdvisories, mergeAdvisories } from '../../src/security/intel/advisory.store.ts'
 
 export async function rightOrder(tx: Tx): Promise<void> {
   const incoming = await copyAdvisories(tx, async () => {})

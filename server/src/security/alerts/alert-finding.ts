@@ -1,6 +1,6 @@
 import type { HostAlertType } from '../../codehosts/host-alert.ts'
 import { componentOf, UNKNOWN_COMPONENT } from '../formats/report/dependency-finding.ts'
-import { fingerprintOf } from '../formats/report/identity.ts'
+import { fingerprintOf } from '../formats/report/parsed-report.ts'
 import { packageFactsIn } from '../formats/sarif/package-facts.ts'
 import { kindOfRule, kindOfScanner } from '../formats/sarif/scanner-kind.ts'
 import type { IncomingFinding } from '../reconcile/incoming-finding.ts'

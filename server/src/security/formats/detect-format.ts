@@ -4,8 +4,8 @@ import { selectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
 import { textsOf } from '../../platform/json/read-value.ts'
 import { FIRST_LOOK, selectJson } from '../../platform/json/select-json.ts'
-import { ReportError, type ReportSource, type UploadFormat } from './report/parsed-report.ts'
 import { knownScannerRefusal } from './known-scanners.ts'
+import { ReportError, type ReportSource, type UploadFormat } from './report/parsed-report.ts'
 
 /** Members that identify a format by their text, or by one of their texts. */
 const MARKS: [string, RegExp, UploadFormat][] = [

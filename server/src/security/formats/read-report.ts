@@ -1,8 +1,9 @@
 import { JsonError } from '../../platform/json/json-error.ts'
 import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
+import { parseCsaf } from './csaf/parser.ts'
 import { parseCycloneDx } from './cyclonedx/parser.ts'
 import { detectFormat } from './detect-format.ts'
-import type { OnFindings } from './report/report-reading.ts'
+import { parseOpenVex } from './openvex/parser.ts'
 import {
   ReportError,
   type ReportFormat,
@@ -11,12 +12,10 @@ import {
   type UploadFormat,
   type VexFormat,
 } from './report/parsed-report.ts'
+import type { OnFindings } from './report/report-reading.ts'
+import type { OnStatements, VexDocument } from './report/vex-statement.ts'
 import { parseSarif } from './sarif/parser.ts'
 import { parseSpdx } from './spdx/parser.ts'
-import { parseCsaf } from './csaf/parser.ts'
-import { parseOpenVex } from './openvex/parser.ts'
-import type { VexDocument } from './report/vex-statement.ts'
-import type { OnStatements } from './report/statement-batch.ts'
 
 const NAMES: Record<UploadFormat, string> = {
   sarif: 'SARIF',

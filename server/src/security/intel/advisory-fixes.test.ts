@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fixesOf } from './advisory-fixes.ts'
+import { fixesOf } from './osv.parser.ts'
 
 type Event = Record<string, string>
 

@@ -1,8 +1,7 @@
 import { type Copy, fillCopy, openCopy } from '../../platform/db/copy-rows.ts'
 import { passedRows } from '../../platform/db/passed-rows.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ChangedAdvisories } from './alias.store.ts'
-import { packageKey, releaseOf } from './package-match.store.ts'
 
 /** The columns of `incoming_advisories`. */
 export const ADVISORY_COLUMNS = [
@@ -95,4 +94,31 @@ async function replaceFixes({ tx }: ChangedAdvisories): Promise<void> {
     from changed_advisories changed
     cross join jsonb_to_recordset(changed.fixes) as fix (type text, name text, fixes_all boolean, fixed text[])
     group by changed.id, fix.type, ${packageKey(tx, tx`fix.name`)}`
+}
+
+/**
+ * A package's name in the form that its spellings share: `Foo_Bar` on PyPI becomes `foo-bar`, and
+ * Maven's `group:artifact` becomes `group/artifact`. Names are compared within one vulnerability
+ * only, so the rule may be generous.
+ */
+export function packageKey(db: Db, name: ReturnType<Db>) {
+  return db`lower(translate(${name}, '_.:', '--/'))`
+}
+
+/** The type in a package URL. */
+export function packageType(db: Db, purl: ReturnType<Db>) {
+  return db`lower(substring(${purl} from '^pkg:/{0,2}([A-Za-z0-9.+-]+)/'))`
+}
+
+/**
+ * The leading numbers of a version: 1, 10, 2 for `v1.10.2-rc.1`. All ecosystems order this part
+ * alike. Null for a version in another form, such as one with an epoch. The expression is simple
+ * because it runs for every version of an import.
+ */
+export function releaseOf(db: Db, version: ReturnType<Db>) {
+  return db`
+    case
+      when position(':' in ${version}) = 0 and position('!' in ${version}) = 0
+      then string_to_array(substring(${version} from '^v?([0-9]+(?:\\.[0-9]+)*)'), '.')::numeric[]
+    end`
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AliasAssertion, aliasPath } from './alias-path.ts'
+import { type AliasAssertion, aliasPath } from './alias-groups.ts'
 
 const asserted = (source: string, id: string, alias: string): AliasAssertion => ({ source, id, alias })
 

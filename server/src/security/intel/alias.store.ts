@@ -1,7 +1,7 @@
 import { copyAll, openCopy } from '../../platform/db/copy-rows.ts'
 import { passedRows } from '../../platform/db/passed-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { awaitHolders } from './intel-hold.store.ts'
+import { awaitHolders } from './intel-source.store.ts'
 
 /**
  * The temporary table `changed_advisories` contains the OSV records that an import added or

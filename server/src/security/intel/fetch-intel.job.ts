@@ -1,12 +1,16 @@
+import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
 import type { IntelSettings } from '../../config.ts'
 import type { ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { fetchFile } from './fetch-file.ts'
-import { importEpss, importKev } from './import-full-source.ts'
 import { importOsv } from './import-osv.ts'
+import { importEpss, importKev } from './import-source.ts'
+import { IntelError } from './intel-file.ts'
 
 /** Runs once a day, at an unusual minute to spread the load, if the settings contain addresses. */
 export const fetchIntelDaily: ScheduledJob<Services> = {
@@ -52,5 +56,53 @@ async function fetchSource(services: Services, hosts: readonly string[], { url, 
     services.log.info({ url }, 'Vulnerability intelligence was imported')
   } finally {
     await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** The largest file is OSV's archive of all ecosystems. */
+const SIZE_BYTES_MAX = 4 * 1024 ** 3
+const TIMEOUT_MS = 30 * 60_000
+const REDIRECTS_MAX = 5
+
+/**
+ * Downloads a file to a path. Every host, also of a redirect, must be in `hosts`. Throws
+ * IntelError.
+ */
+export async function fetchFile(url: string, path: string, hosts: readonly string[]): Promise<void> {
+  const response = await follow(url, hosts, AbortSignal.timeout(TIMEOUT_MS))
+  if (response.body === null) throw new IntelError(`${url}: The response has no body.`)
+  const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
+  await pipeline(body, bounded(url), createWriteStream(path, { mode: 0o600 }))
+}
+
+async function follow(first: string, hosts: readonly string[], signal: AbortSignal): Promise<Response> {
+  let url = first
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+    const { host } = new URL(url)
+    if (!hosts.includes(host)) throw new IntelError(`${first}: The host ${host} is not allowed.`)
+    const response = await request(url, signal)
+    const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+    if (next === null) return response
+    url = new URL(next, url).href
+  }
+  throw new IntelError(`${first}: There are more than ${REDIRECTS_MAX} redirects.`)
+}
+
+async function request(url: string, signal: AbortSignal): Promise<Response> {
+  const response = await fetch(url, { redirect: 'manual', signal }).catch((error) => {
+    throw new IntelError(`${url}: The request failed: ${error.cause?.message ?? error.message}.`)
+  })
+  if (response.status >= 400) throw new IntelError(`${url}: The server responded with status ${response.status}.`)
+  return response
+}
+
+function bounded(url: string) {
+  return async function* (source: AsyncIterable<Uint8Array>) {
+    let size = 0
+    for await (const chunk of source) {
+      size += chunk.length
+      if (size > SIZE_BYTES_MAX) throw new IntelError(`${url}: The file is larger than ${SIZE_BYTES_MAX} bytes.`)
+      yield chunk
+    }
   }
 }

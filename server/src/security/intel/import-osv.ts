@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
 import type { Services } from '../../services.ts'
+import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'
 import {
   type ChangedAdvisories,
   readAssertions,
@@ -9,12 +10,10 @@ import {
   touchWholeGroups,
 } from './alias.store.ts'
 import { AliasGroups } from './alias-groups.ts'
-import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'
 import { type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
 import { IntelError } from './intel-file.ts'
 import { type Advisory, parseOsv } from './osv.parser.ts'
-import { namingFile } from './read-intel-file.ts'
-import { readOsvFiles } from './read-osv-files.ts'
+import { namingFile, readOsvFiles } from './read-intel-file.ts'
 
 const RECORDS_AT_ONCE = 200
 

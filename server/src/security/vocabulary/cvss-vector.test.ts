@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cvssScoreOf, cvssVectorOf } from './cvss-vector.ts'
+import { cvssScoreOf, cvssVectorOf } from './severity.ts'
 
 const V3 = 'AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'
 const V2 = 'AV:N/AC:L/Au:N/C:P/I:P/A:P'

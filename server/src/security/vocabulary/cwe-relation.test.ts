@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cweDistance, isTooGeneral } from './cwe-relation.ts'
+import { cweDistance, isTooGeneral } from './cwe.ts'
 
 test('classes, pillars, categories and views are too general', () => {
   for (const cwe of ['CWE-284', 'CWE-693', 'CWE-664', 'CWE-707', 'CWE-522', 'CWE-20', 'CWE-1000', 'CWE-310'])

@@ -4,12 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { isTooGeneral } from './cwe-relation.ts'
-import { loadRuleMap } from './load-rule-map.ts'
-import { loadRuleMapFile } from './load-rule-map-file.ts'
+import { isTooGeneral } from './cwe.ts'
+import { loadRuleMap, loadRuleMapFile } from './load-rule-map.ts'
 import type { RuleGroup } from './rule-map.schema.ts'
-import { ruleNames } from './rule-name.ts'
-import { KNOWN_TOOLS } from './tool-name.ts'
+import { KNOWN_TOOLS, ruleNames } from './rule-name.ts'
 
 const FILES = globSync('rule-map/*.json', { cwd: import.meta.dirname }).map((file) => join(import.meta.dirname, file))
 const files = await Promise.all(FILES.map(loadRuleMapFile))

@@ -1,5 +1,3 @@
-import { canonicalTool, KNOWN_TOOLS } from './tool-name.ts'
-
 /** A rule as rule maps write it. */
 export type RuleName = { tool: string; rule: string }
 
@@ -107,4 +105,98 @@ const TRIVY_SHORT_ID = /^(KSV|KCV|DS)-?(\d{1,4})$/
 function spellingsOfTrivy(ruleId: string): string[] {
   const [, provider, number] = TRIVY_ID.exec(ruleId) ?? TRIVY_SHORT_ID.exec(ruleId) ?? []
   return provider === undefined || number === undefined ? [ruleId] : [`${provider}-${number.padStart(4, '0')}`]
+}
+
+/**
+ * The names under which tools appear in rule maps, with the names that they have in reports, in
+ * lower case. tfsec, which calls itself defsec, is listed as Trivy because Trivy took over its
+ * checks.
+ */
+const TOOL_NAMES: Record<string, readonly string[]> = {
+  actionlint: ['actionlint'],
+  bandit: ['bandit'],
+  brakeman: ['brakeman'],
+  'cfn-lint': ['cfn-lint', 'cfn-python-lint'],
+  'cfn-nag': ['cfn-nag', 'cfn_nag', 'stelligent cfn_nag'],
+  checkov: ['checkov', 'bridgecrew', 'prisma cloud'],
+  'clang-tidy': ['clang-tidy', 'clang tidy'],
+  codeql: ['codeql', 'github codeql', 'github advanced security', 'lgtm'],
+  cppcheck: ['cppcheck'],
+  'detect-secrets': ['detect-secrets', 'detect secrets'],
+  dockle: ['dockle'],
+  eslint: ['eslint'],
+  flawfinder: ['flawfinder'],
+  gitleaks: ['gitleaks'],
+  'golangci-lint': ['golangci-lint', 'golangci'],
+  gosec: ['gosec', 'golang security checks by gosec'],
+  hadolint: ['hadolint'],
+  kics: ['kics', 'keeping infrastructure as code secure', 'checkmarx kics'],
+  'kube-linter': ['kube-linter', 'kubelinter'],
+  'kube-score': ['kube-score'],
+  kubescape: ['kubescape'],
+  njsscan: ['njsscan', 'nodejsscan'],
+  octoscan: ['octoscan'],
+  phpstan: ['phpstan'],
+  pmd: ['pmd'],
+  poutine: ['poutine'],
+  prowler: ['prowler'],
+  psalm: ['psalm'],
+  revive: ['revive'],
+  roslyn: ['microsoft (r) visual c# compiler', 'microsoft.codeanalysis', '.net analyzers', 'roslyn'],
+  rubocop: ['rubocop'],
+  ruff: ['ruff'],
+  scorecard: ['scorecard', 'ossf scorecard'],
+  'security-code-scan': ['security code scan', 'security-code-scan', 'securitycodescan'],
+  semgrep: ['semgrep', 'opengrep'],
+  'snyk-code': ['snyk code', 'snykcode', 'snyk-code'],
+  'snyk-iac': ['snyk iac', 'snyk-iac', 'snyk infrastructure as code'],
+  sonarqube: ['sonarqube', 'sonarcloud', 'sonarscanner', 'sonarlint', 'sonar'],
+  spotbugs: ['spotbugs', 'find security bugs', 'find-sec-bugs', 'findsecbugs', 'findbugs'],
+  staticcheck: ['staticcheck'],
+  terrascan: ['terrascan'],
+  trivy: ['trivy', 'aqua trivy', 'tfsec', 'defsec'],
+  trufflehog: ['trufflehog'],
+  zizmor: ['zizmor'],
+}
+
+export const KNOWN_TOOLS: ReadonlySet<string> = new Set(Object.keys(TOOL_NAMES))
+
+/** The longest names first, so that "snyk code" is found before a tool named "snyk". */
+const NAMES_IN_REPORTS = Object.entries(TOOL_NAMES)
+  .flatMap(([tool, names]) => names.map((name) => ({ tool, name })))
+  .sort((a, b) => b.name.length - a.name.length)
+
+/**
+ * The name of a tool in rule maps by its name in a report, which may be followed by an edition or
+ * version: "Semgrep OSS" is `semgrep`. The lower-case name if the tool is unknown.
+ */
+export function canonicalTool(name: string): string {
+  const lower = name.trim().toLowerCase()
+  if (KNOWN_TOOLS.has(lower)) return lower
+  const known = NAMES_IN_REPORTS.find(
+    ({ name }) => lower.startsWith(name) && !/^[a-z0-9]/.test(lower.slice(name.length)),
+  )
+  return known?.tool ?? lower
+}
+
+/** The top directories of Semgrep's registry of rules. */
+const REGISTRY_DIRECTORIES = new Set(
+  `ai apex bash c clojure csharp dockerfile elixir generic go html java javascript json kotlin ocaml php
+  problem-based-packs python ruby rust scala solidity swift terraform typescript yaml`.split(/\s+/),
+)
+const REGISTRY = 'semgrep-rules'
+
+/**
+ * The part of a rule id that is the same on every machine. Semgrep puts the directory of a local
+ * rule before its name, from the directory where it ran:
+ * `home.ci.semgrep-rules.python.lang.security.exec-detected`. Rules from the registry repeat the
+ * name of their file, as in `exec-detected.exec-detected`.
+ */
+export function stableRuleId(ruleId: string): string {
+  if (!ruleId.includes('.') || /[/:\s]/.test(ruleId)) return ruleId
+  const parts = ruleId.split('.')
+  const from = parts.indexOf(REGISTRY) + 1 || parts.findIndex((part) => REGISTRY_DIRECTORIES.has(part))
+  if (from < 0 || parts.length - from < 3) return ruleId
+  const stable = parts.slice(from)
+  return stable.at(-1) === stable.at(-2) ? stable.slice(0, -1).join('.') : stable.join('.')
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cvssVectorOf } from './cvss-vector.ts'
-import { type Rating, scoreOf, severityFields, severityInWords, severityOfScore } from './severity.ts'
+import { cvssVectorOf, type Rating, scoreOf, severityFields, severityInWords, severityOfScore } from './severity.ts'
 
 const NONE: Rating = { isOwn: false, severity: null, score: null, cvssVersion: null, vector: null }
 const rating = (facts: Partial<Rating>): Rating => ({ ...NONE, ...facts })

@@ -1,13 +1,24 @@
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { objectOf, textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, memberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
+import {
+  addressOf,
+  commentOf,
+  idsOf,
+  type OnStatements,
+  type ReadStatements,
+  StatementBatch,
+  type Subject,
+  timeOf,
+  type VexDocument,
+  type VexStatement,
+  type VexStatus,
+} from '../report/vex-statement.ts'
 import { CsafProducts, withProducts } from './products.ts'
-import { readVulnerability } from './csaf-vulnerability.ts'
-import { addressOf, timeOf, type VexDocument } from '../report/vex-statement.ts'
-import { type OnStatements, type ReadStatements, StatementBatch } from '../report/statement-batch.ts'
 
 const HEADER = [
   'document.category',
@@ -103,4 +114,86 @@ function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, key
     issued_at:
       timeOf(text('document.tracking.current_release_date')) ?? timeOf(text('document.tracking.initial_release_date')),
   }
+}
+
+/** The lists of `product_status` (CSAF 2.0 §3.2.3.9), the more cautious status first. */
+const STATUSES: [list: string, status: VexStatus][] = [
+  ['known_affected', 'affected'],
+  ['first_affected', 'affected'],
+  ['last_affected', 'affected'],
+  ['under_investigation', 'under_investigation'],
+  ['fixed', 'fixed'],
+  ['first_fixed', 'fixed'],
+  ['known_not_affected', 'not_affected'],
+]
+
+type Statement = { subject: Subject | null; facts: Omit<VexStatement, keyof Subject> }
+
+/** The statements of a vulnerability; a string says why it cannot be read. */
+export function* readVulnerability(
+  vulnerability: JsonObject,
+  products: CsafProducts,
+): Generator<Statement, string | null> {
+  const vuln_ids = idsOfVulnerability(vulnerability)
+  if (vuln_ids.length === 0) return 'has neither a `cve` nor a known id'
+  const facts = new ProductFacts(vulnerability, products)
+  const stated = new Set<string>()
+  for (const [list, status] of STATUSES) {
+    for (const id of textsOf(memberOf(vulnerability, 'product_status', list))) {
+      // A product in several lists has contradicting statuses. The more cautious one counts.
+      if (stated.has(id)) continue
+      stated.add(id)
+      const { justification, comment, at } = facts.of(id, status)
+      yield { subject: products.subjectOf(id), facts: { status, vuln_ids, justification, comment, stated_at: at } }
+    }
+  }
+  return null
+}
+
+/** Ids of other systems can be numbers of bug reports, so only known forms are read. */
+function idsOfVulnerability({ cve, ids }: JsonObject): string[] {
+  return idsOf([textOf(cve), ...objectsOf(ids).flatMap(({ text }) => vulnerabilityIds([textOf(text) ?? '']))])
+}
+
+type Fact = { text: string; at: string | null }
+
+/** What `flags` and `threats` state about products, each of which may name groups of products. */
+class ProductFacts {
+  readonly #justifications: Map<string, Fact>
+  readonly #impacts: Map<string, Fact>
+  /** An impact that names no product is about all of them. */
+  readonly #impact: string | null
+
+  constructor({ flags, threats }: JsonObject, products: CsafProducts) {
+    const impacts = objectsOf(threats).filter(({ category }) => category === 'impact')
+    this.#justifications = byProduct(objectsOf(flags), 'label', products)
+    this.#impacts = byProduct(impacts, 'details', products)
+    const general = impacts.find((threat) => threat.product_ids === undefined && threat.group_ids === undefined)
+    this.#impact = textOf(general?.details)
+  }
+
+  of(id: string, status: VexStatus): Pick<VexStatement, 'justification' | 'comment'> & { at: string | null } {
+    if (status !== 'not_affected') return { justification: null, comment: null, at: null }
+    const flag = this.#justifications.get(id)
+    const impact = this.#impacts.get(id)
+    return {
+      justification: boundedText(flag?.text ?? null, NAME_MAX),
+      comment: commentOf([impact?.text ?? this.#impact]),
+      at: flag?.at ?? impact?.at ?? null,
+    }
+  }
+}
+
+/** The first entry that names a product counts. */
+function byProduct(entries: readonly JsonObject[], member: string, products: CsafProducts): Map<string, Fact> {
+  const facts = new Map<string, Fact>()
+  for (const entry of entries) {
+    const text = textOf(entry[member])
+    if (text === null) continue
+    const groups = [...new Set(textsOf(entry.group_ids))].map((group) => products.groupOf(group))
+    const fact = { text, at: timeOf(textOf(entry.date)) }
+    for (const ids of [textsOf(entry.product_ids), ...groups])
+      for (const id of ids) if (!facts.has(id)) facts.set(id, fact)
+  }
+  return facts
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { affectedComponents, fixedVersionIn, isUnaffected } from './finding.ts'
+import { affectedComponents, fixedVersionIn, isUnaffected } from './parser.ts'
 
 const unaffected = (version: string | null, ...versions: Record<string, string>[]) =>
   isUnaffected({ ref: 'a', versions }, version)

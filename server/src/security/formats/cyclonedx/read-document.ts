@@ -3,9 +3,8 @@ import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
-import type { ReportWarnings } from '../report/report-warnings.ts'
-import { ComponentIndex } from './component-index.ts'
-import { nestedSelection } from './read-components.ts'
+import type { ReportWarnings } from '../report/report-reading.ts'
+import { ComponentIndex, nestedSelection } from './read-components.ts'
 
 const AFFECTED_REF = 'vulnerabilities[*].affects[*].ref'
 

@@ -8,8 +8,7 @@ import {
 } from '../../vocabulary/bounded-text.ts'
 import { packageIdentity, parsePackageUrl } from '../../vocabulary/package-url.ts'
 import type { SeverityFields } from '../../vocabulary/severity.ts'
-import { dependencyIdentity } from './identity.ts'
-import type { ParsedFinding, ReportTool } from './parsed-report.ts'
+import { dependencyIdentity, type ParsedFinding, type ReportTool } from './parsed-report.ts'
 
 /** A component with a vulnerability, as its bill of materials describes it. */
 export type Component = { name: string | null; version: string | null; purl: string | null; path: string | null }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { locateFile } from './artifact-path.ts'
+import { locateFile } from './location.ts'
 import { newRun, type SarifRun } from './sarif-run.ts'
 
 const base = (uri: string | null, uriBaseId: string | null = null) => ({ uri, uriBaseId, index: null })

@@ -1,16 +1,23 @@
-import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
-import { boundedText, DESCRIPTION_MAX, RULE_ID_MAX, webUrl } from '../../vocabulary/bounded-text.ts'
+import { integerOf, type JsonObject, memberOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import {
+  boundedText,
+  COMMENT_MAX,
+  DESCRIPTION_MAX,
+  firstLine,
+  RULE_ID_MAX,
+  TITLE_MAX,
+  webUrl,
+} from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
+import { stableRuleId } from '../../vocabulary/rule-name.ts'
+import { type Severity, scoreOf, severityOfScore } from '../../vocabulary/severity.ts'
+import type { Dismissal } from '../report/dependency-finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { type ResultLocation, readLocation } from './location.ts'
-import { resourceNameOf } from './resource-name.ts'
-import { dismissalOf, levelOf, scannerScoreOf, severityOf } from './result.ts'
-import { messageText, OTHER_LOCATIONS_MAX, otherLocations } from './result-text.ts'
-import { findRule, ruleReference } from './rule-reference.ts'
-import type { SarifRun } from './sarif-run.ts'
+import { messageText, OTHER_LOCATIONS_MAX, otherLocations, resourceNameOf } from './result-text.ts'
+import { cwesOf, findRule, ruleReference } from './rule.ts'
+import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { subjectOf } from './subject.ts'
-import { titleOf } from './title.ts'
-import { cwesOf } from './weakness.ts'
 
 /** The finding of a result (§3.27); null if the result has neither a message nor a rule. */
 export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | null {
@@ -82,4 +89,102 @@ function resourceOf(location: ResultLocation | undefined, kind: FindingKind, mes
   if (location === undefined) return null
   if (location.path === null) return location.address ?? location.logicalName
   return kind === 'iac' || kind === 'container' ? resourceNameOf({ ...location, message }) : null
+}
+
+type TitleTexts = { rule: SarifRule | undefined; ruleId: string | null; message: string; path: string | null }
+
+/**
+ * The title of a finding: the description of its rule, or the message of the result if the
+ * description only repeats the id of the rule or has placeholders. It contains no directory of the
+ * machine that scanned.
+ */
+export function titleOf({ rule, ruleId, message, path }: TitleTexts): string | null {
+  const description = rule?.description ?? null
+  const text = description === null || saysNothing(description, ruleId) ? message : description
+  return boundedText(firstLine(withoutMachine(text, ruleId, path)), TITLE_MAX)
+}
+
+/** Semgrep describes a rule as `Semgrep Finding: <id>`, and Ruff with a placeholder: `{string}`. */
+function saysNothing(description: string, ruleId: string | null): boolean {
+  return /^\w+ Finding: /.test(description) || description === ruleId || /\{\w*\}/.test(description)
+}
+
+/** An absolute path of at least two names. */
+const ABSOLUTE_PATH = /(?:file:\/\/)?(?:\b[A-Za-z]:)?(?:[\\/][^\s\\/'"`()<>,;:]+){2,}/g
+
+function withoutMachine(text: string, ruleId: string | null, path: string | null): string {
+  const named = ruleId === null ? text : text.replaceAll(ruleId, stableRuleId(ruleId))
+  if (path === null || !/[\\/]/.test(named)) return named
+  return named.replaceAll(ABSOLUTE_PATH, (found) => {
+    const at = found.replaceAll('\\', '/').lastIndexOf(`/${path}`)
+    const rest = found.slice(at + path.length + 1)
+    return at >= 0 && /^\W*$/.test(rest) ? path + rest : found
+  })
+}
+
+const NO_PROBLEM = new Set<unknown>(['pass', 'notApplicable', 'informational'])
+
+/** False for a result without a problem (§3.27.9), and for one that is fixed (§3.27.24). */
+export function isFinding(result: JsonObject): boolean {
+  return !NO_PROBLEM.has(result.kind) && result.baselineState !== 'absent'
+}
+
+/**
+ * The dismissal of a suppressed result (§3.27.23): it has suppressions, and all are accepted. A
+ * suppression without status is accepted (§3.35.3). Null for an open result.
+ */
+export function dismissalOf(result: JsonObject): Dismissal | null {
+  const suppressions = objectsOf(result.suppressions)
+  const first = suppressions[0]
+  if (first === undefined || !suppressions.every(isAccepted)) return null
+  const justification = suppressions
+    .map((suppression) => textOf(suppression.justification))
+    .find((text) => text !== null)
+  return {
+    reason: first.kind === 'inSource' ? 'suppressed_in_source' : 'suppressed_externally',
+    comment: boundedText(justification ?? null, COMMENT_MAX),
+  }
+}
+
+function isAccepted(suppression: JsonObject): boolean {
+  return suppression.status === undefined || suppression.status === null || suppression.status === 'accepted'
+}
+
+const SEVERITY_OF_LEVEL = new Map<string, Severity>([
+  ['error', 'high'],
+  ['warning', 'medium'],
+  ['note', 'low'],
+  ['none', 'info'],
+])
+
+/** The severity by the scanner's score, else by the level of the result. */
+export function severityOf(score: number | null, level: string): Severity {
+  return score === null ? (SEVERITY_OF_LEVEL.get(level) ?? 'medium') : severityOfScore(score)
+}
+
+/** The scanner's score: `security-severity` of the result, else of its rule. */
+export function scannerScoreOf(result: JsonObject, rule: SarifRule | undefined): number | null {
+  return scoreOf(memberOf(result, 'properties', 'security-severity')) ?? rule?.securitySeverity ?? null
+}
+
+/**
+ * The level of a result by §3.27.10: its own level; else `none` unless it failed; else the level
+ * that the invocation or the rule configures; else `warning`.
+ */
+export function levelOf(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string {
+  const own = knownLevel(textOf(result.level))
+  if (own !== null) return own
+  const kind = textOf(result.kind)
+  if (kind !== null && kind !== 'fail') return 'none'
+  return overriddenLevel(run, result, rule) ?? knownLevel(rule?.level ?? null) ?? 'warning'
+}
+
+function overriddenLevel(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string | null {
+  const invocation = integerOf(memberOf(result, 'provenance', 'invocationIndex'), 0)
+  if (invocation === null || rule === undefined) return null
+  return knownLevel(run.levelsByInvocation[invocation]?.get(rule) ?? null)
+}
+
+function knownLevel(level: string | null): string | null {
+  return level !== null && SEVERITY_OF_LEVEL.has(level) ? level : null
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
 import { packageIdentity } from '../../vocabulary/package-url.ts'
-import { dependencyIdentity, fingerprintOf, type Identity, identityInFile } from '../report/identity.ts'
+import { dependencyIdentity, fingerprintOf, type Identity, identityInFile } from '../report/parsed-report.ts'
 import type { PackageFacts } from './package-facts.ts'
 
 export type IdentifyingFacts = {

@@ -1,6 +1,6 @@
 import { integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { locateFile } from './artifact-path.ts'
+import { percentDecoded } from '../../vocabulary/package-url.ts'
 import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
 /** Where a result is. Lines and columns count from 1. */
@@ -73,4 +73,118 @@ function logicalName(run: SarifRun, location: JsonObject): string | null {
 
 export function logicalLocationName(logical: unknown): string | null {
   return boundedText(textOf(memberOf(logical, 'fullyQualifiedName')) ?? textOf(memberOf(logical, 'name')), PATH_MAX)
+}
+
+/** OpenSSF Scorecard writes this for a result without a file. */
+const NO_FILE = 'no file associated with this alert'
+
+const NOWHERE: FileLocation = { path: null, address: null }
+
+/** Bases may refer to other bases (§3.14.14). A longer chain is a cycle. */
+const BASE_CHAIN_MAX = 20
+
+/** Names of bases that are the top of the repository, without percent signs. */
+const ROOT_BASES = new Set(
+  'SRCROOT SRC_ROOT SOURCEROOT REPOROOT REPO_ROOT PROJECTROOT PROJECT_ROOT ROOTPATH ROOT_PATH ROOT WORKSPACE'.split(
+    ' ',
+  ),
+)
+
+export function isRootBase(run: SarifRun, id: string): boolean {
+  return run.rootBases.has(id) || ROOT_BASES.has(id.replaceAll('%', '').toUpperCase())
+}
+
+/**
+ * Resolves an artifactLocation (§3.4): by its own URI, else by its index into the run's artifacts.
+ */
+export function locateFile(run: SarifRun, location: ArtifactLocation): FileLocation {
+  const indexed = location.index === null ? undefined : run.artifacts[location.index]
+  const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
+  if (uri === null || uri === NO_FILE) return NOWHERE
+  const key = `${uriBaseId?.length ?? ''} ${uriBaseId} ${uri}`
+  return run.fileLocations.get(key, () => locateUri(run, uri, uriBaseId))
+}
+
+function locateUri(run: SarifRun, uri: string, uriBaseId: string | null): FileLocation {
+  const resolved = resolve(run, uri, uriBaseId)
+  const scheme = schemeOf(resolved)
+  if (scheme !== null && scheme !== 'file') return { path: null, address: boundedText(resolved, PATH_MAX) }
+  const path = repositoryPath(run, scheme === 'file' ? filePath(resolved) : resolved)
+  // Below a base, `/src/a.c` means `src/a.c`, although §3.4.3 requires a relative reference.
+  const isBelowBase = scheme === null && uriBaseId !== null
+  return { path: boundedText(isBelowBase ? path.replace(/^\//, '') : path, PATH_MAX), address: null }
+}
+
+/** Adds the URIs of the bases up to the top of the repository, an absolute or an unknown base. */
+function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
+  let resolved = uri.trim()
+  let baseId = uriBaseId
+  for (let steps = 0; baseId !== null && schemeOf(resolved) === null && steps < BASE_CHAIN_MAX; steps++) {
+    const base: ArtifactLocation | undefined = run.uriBases.get(baseId)
+    const baseUri = base?.uri?.trim() ?? ''
+    const isTop = isRootBase(run, baseId) && (baseUri === '' || schemeOf(baseUri) !== null)
+    if (isTop && !isInsideAnotherRoot(run, baseUri)) return resolved
+    resolved = joined(baseUri, resolved)
+    baseId = base?.uriBaseId ?? null
+  }
+  return resolved
+}
+
+/** True for SRCROOT at /repo/src if REPOROOT is at /repo: its paths begin with src. */
+function isInsideAnotherRoot(run: SarifRun, baseUri: string): boolean {
+  const path = schemeOf(baseUri) === 'file' ? normalized(filePath(baseUri)) : ''
+  return run.rootDirectories.some((root) => path !== root && path.startsWith(`${root}/`))
+}
+
+function joined(baseUri: string, uri: string): string {
+  if (baseUri === '' || baseUri === 'file:///') return uri
+  return `${baseUri.replace(/\/$/, '')}/${uri.replace(/^\/+/, '')}`
+}
+
+/** The scheme in lower case; null if there is none. A single letter is a Windows drive. */
+function schemeOf(uri: string): string | null {
+  return /^([a-z][a-z0-9+.-]{1,30}):/i.exec(uri)?.[1]?.toLowerCase() ?? null
+}
+
+/** The path of a file URI (RFC 8089) without its host: `C:/a` of `file:///C:/a`. */
+function filePath(uri: string): string {
+  const path = uri.replace(/^file:(?:\/\/[^/\\]*)?/i, '').replace(/^[/\\]+(?=[a-z](?::|%3a))/i, '')
+  return path === '' ? '/' : path
+}
+
+function repositoryPath(run: SarifRun, path: string): string {
+  const absolute = normalized(path)
+  const root = run.rootDirectories.find((directory) => absolute.startsWith(`${directory}/`))
+  if (root !== undefined) return absolute.slice(root.length + 1)
+  return run.checkout.relative(absolute)
+}
+
+/** The absolute directories among these URIs, outermost first. */
+export function directoriesOf(uris: readonly (string | null)[]): string[] {
+  const files = uris.filter((uri) => uri !== null && /^file:/i.test(uri.trim())) as string[]
+  const directories = new Set(files.map((uri) => normalized(filePath(uri.trim()))))
+  return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
+}
+
+/** Percent-decoded, with `/` as separator and without `.`, `..` and empty names. */
+function normalized(path: string): string {
+  const decoded = decodedSequences(path)
+    .replaceAll('\\', '/')
+    .replace(/^[a-z](?=:\/)/, upperCase)
+  const names: string[] = []
+  for (const name of decoded.split('/')) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return (decoded.startsWith('/') ? '/' : '') + names.join('/')
+}
+
+/** Windows does not distinguish the letters of drives, and tools write both. */
+function upperCase(drive: string): string {
+  return drive.toUpperCase()
+}
+
+/** Invalid percent-encoding is kept: tools write file names with a bare percent sign. */
+function decodedSequences(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded)
 }

@@ -1,16 +1,14 @@
 import type { Element } from '../../../platform/json/read-spans.ts'
 import { objectOf } from '../../../platform/json/read-value.ts'
 import type { ReadRepository } from '../checkout/checkout.ts'
-import { FindingBatch, type OnFindings } from '../report/report-reading.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
-import { EntryCount, ReportWarnings } from '../report/report-warnings.ts'
-import { readFinding } from './finding.ts'
+import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
+import { isFinding, readFinding } from './finding.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
 import { checkoutWarning, inferReportCheckout } from './report-checkout.ts'
 import { categoryOf, toolsOf, UnscannedFiles, unscannedWarning } from './report-scope.ts'
-import { isFinding } from './result.ts'
-import { ruleReference } from './rule-reference.ts'
-import { isParseError } from './scan-error.ts'
+import { ruleReference } from './rule.ts'
+import { isParseError } from './run-members.ts'
 
 /**
  * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:

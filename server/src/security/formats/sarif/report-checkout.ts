@@ -1,9 +1,7 @@
 import { memberOf, objectsOf } from '../../../platform/json/read-value.ts'
-import { type Checkout, inferCheckout, type KnownRepository } from '../checkout/checkout.ts'
-import { ReportPaths } from '../checkout/checkout-directories.ts'
+import { type Checkout, inferCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
-import { directoriesOf, locateFile } from './artifact-path.ts'
-import { artifactLocation } from './location.ts'
+import { artifactLocation, directoriesOf, locateFile } from './location.ts'
 import { type ReadRuns, readResults } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
 

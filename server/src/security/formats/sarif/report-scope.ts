@@ -1,6 +1,6 @@
-import type { NamedRules } from '../report/report-reading.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
-import { locateFile } from './artifact-path.ts'
+import type { NamedRules } from '../report/report-reading.ts'
+import { locateFile } from './location.ts'
 import type { ReadRun } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
 

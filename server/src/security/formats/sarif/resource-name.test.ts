@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resourceNameOf } from './resource-name.ts'
+import { resourceNameOf } from './result-text.ts'
 
 const named = (fields: Partial<Parameters<typeof resourceNameOf>[0]>) =>
   resourceNameOf({ logicalName: null, snippet: null, message: '', ...fields })

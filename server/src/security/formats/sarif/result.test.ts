@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { levelOf, scannerScoreOf, severityOf } from './result.ts'
+import { levelOf, scannerScoreOf, severityOf } from './finding.ts'
 import { readRule } from './rule.ts'
 import { newComponent, newRun } from './sarif-run.ts'
 

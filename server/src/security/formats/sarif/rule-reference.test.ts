@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ReportWarnings } from '../report/report-warnings.ts'
-import { keepRule } from './rule.ts'
-import { findRule, ruleReference } from './rule-reference.ts'
-import { RunBudget } from './run-budget.ts'
-import { newComponent, newRun, type SarifRun } from './sarif-run.ts'
+import { ReportWarnings } from '../report/report-reading.ts'
+import { findRule, keepRule, ruleReference } from './rule.ts'
+import { newComponent, newRun, RunBudget, type SarifRun } from './sarif-run.ts'
 
 function runWith(driverRules: object[], extensionRules: object[] = []): SarifRun {
   const budget = new RunBudget(new ReportWarnings())

@@ -1,5 +1,5 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
-import { stableRuleId } from '../../vocabulary/stable-rule-id.ts'
+import { stableRuleId } from '../../vocabulary/rule-name.ts'
 
 /** The kind of findings by a text in the name of the scanner. The first match counts. */
 const KINDS: [FindingKind, string[]][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { titleOf } from './finding.ts'
 import type { SarifRule } from './sarif-run.ts'
-import { titleOf } from './title.ts'
 
 const LOCAL = 'tmp.w.scan.semgrep-rules.python.lang.security.audit.exec-detected'
 const title = (description: string | null, message: string, ruleId = 'rule', path = 'src/a.py') =>

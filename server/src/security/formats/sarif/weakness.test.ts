@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ReportWarnings } from '../report/report-warnings.ts'
-import { keepRule } from './rule.ts'
-import { RunBudget } from './run-budget.ts'
-import { newRun } from './sarif-run.ts'
-import { cwesOf, cwesOfRule } from './weakness.ts'
+import { ReportWarnings } from '../report/report-reading.ts'
+import { cwesOf, cwesOfRule, keepRule } from './rule.ts'
+import { newRun, RunBudget } from './sarif-run.ts'
 
 const TAXONOMIES = [
   { name: 'OWASP', guid: null, taxonIds: ['1021'] },

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto'
 import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { PATH_MAX } from '../../vocabulary/bounded-text.ts'
+import { type Component, componentOf, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
+import { FINDINGS_MAX } from '../report/report-reading.ts'
 
 /**
  * The class of an element without profile or namespace: `Vulnerability` of
@@ -70,4 +73,82 @@ export class ElementIds {
 
 function keyOf(id: string): string {
   return hash('sha256', id, 'binary')
+}
+
+/** The length of all kept texts together, in UTF-16 code units. */
+const KEPT_TEXT_MAX = 32 * 1024 * 1024
+const PURL_TYPES = ['packageUrl', 'purl']
+const IDENTIFIERS_MAX = 10
+
+type StoredPackage = {
+  name: string | null
+  version: string | null
+  purl: string | null
+  /** Numbers of elements of class ExternalIdentifier, one of which may contain its package URL. */
+  identifiers: number[]
+}
+
+/** The packages with statements. Some writers put a package's URL into a separate element. */
+export class PackageIndex {
+  readonly #ids: ElementIds
+  readonly #wanted: ReadonlySet<number>
+  readonly #store = new JsonStore()
+  /** The number of each package in the store, by the number of its id. */
+  readonly #packages = new Map<number, number>()
+  /** The ids of elements of class ExternalIdentifier, and the number of each one's package URL. */
+  readonly #identifiers = new ElementIds()
+  readonly #purls = new Map<number, number>()
+  #textLeft = KEPT_TEXT_MAX
+
+  /** `wanted` contains the numbers of the packages among `ids`. */
+  constructor(ids: ElementIds, wanted: ReadonlySet<number>) {
+    this.#ids = ids
+    this.#wanted = wanted
+  }
+
+  add(element: JsonObject): void {
+    const id = idOf(element)
+    if (id === null || this.#textLeft < 0) return
+    const number = this.#ids.find(id)
+    if (number !== undefined && this.#wanted.has(number))
+      this.#packages.set(number, this.#store.add(this.#packageOf(element)))
+    else if (classOf(element) === 'ExternalIdentifier') this.#addPurl(id, element)
+  }
+
+  /**
+   * The package with this number. The id of a package outside the document may be a package URL.
+   */
+  get(number: number): Component {
+    const stored = this.#packages.get(number)
+    if (stored === undefined) return componentOfId(this.#ids.idOf(number))
+    const { name, version, purl, identifiers } = this.#store.get(stored) as StoredPackage
+    return componentOf({ name, version, purl: purl ?? this.#purlIn(identifiers) })
+  }
+
+  #purlIn(identifiers: number[]): string | null {
+    const [stored] = identifiers.map((identifier) => this.#purls.get(identifier)).filter((purl) => purl !== undefined)
+    return stored === undefined ? null : (this.#store.get(stored) as string)
+  }
+
+  #packageOf(element: JsonObject): StoredPackage {
+    const stated = textOf(property(element, 'packageUrl')) ?? identifiersOf(element, PURL_TYPES)[0] ?? null
+    const version = textOf(property(element, 'packageVersion'))
+    const { name, version: kept, purl } = componentOf({ name: textOf(element.name), version, purl: stated })
+    this.#textLeft -= (name?.length ?? 0) + (kept?.length ?? 0) + (purl?.length ?? 0)
+    const identifiers = purl === null ? referencesOf(element.externalIdentifier).slice(0, IDENTIFIERS_MAX) : []
+    return { name, version: kept, purl, identifiers: identifiers.map((id) => this.#identifiers.numberOf(id)) }
+  }
+
+  #addPurl(id: string, element: JsonObject): void {
+    const purl = textOf(element.identifier)
+    if (purl === null || purl.length > PATH_MAX || !PURL_TYPES.includes(textOf(element.externalIdentifierType) ?? ''))
+      return
+    this.#textLeft -= purl.length
+    if (this.#purls.size < FINDINGS_MAX) this.#purls.set(this.#identifiers.numberOf(id), this.#store.add(purl))
+  }
+}
+
+function componentOfId(id: string): Component {
+  const component = componentOf({ name: null, version: null, purl: id })
+  return component.purl === null ? UNKNOWN_COMPONENT : component
 }

@@ -1,9 +1,8 @@
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import { textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { FindingBatch, type OnFindings } from '../report/report-reading.ts'
 import { ReportError, type ReportSource, type ReportSummary } from '../report/parsed-report.ts'
-import { ReportWarnings } from '../report/report-warnings.ts'
+import { FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
 import { readGraph } from './read-graph.ts'
 import { readPackages } from './read-packages.ts'
 

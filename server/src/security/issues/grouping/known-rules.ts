@@ -1,6 +1,5 @@
 import type { RuleMap } from '../../vocabulary/rule-map.ts'
-import { ruleNames } from '../../vocabulary/rule-name.ts'
-import { stableRuleId } from '../../vocabulary/stable-rule-id.ts'
+import { ruleNames, stableRuleId } from '../../vocabulary/rule-name.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
 /** What is known about the rule of a finding. */

@@ -1,4 +1,4 @@
-import { ancestorsOf, isTooGeneral } from '../../vocabulary/cwe-relation.ts'
+import { ancestorsOf, isTooGeneral } from '../../vocabulary/cwe.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import type { KnownRule } from './known-rules.ts'
 

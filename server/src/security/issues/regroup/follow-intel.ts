@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { Services } from '../../../services.ts'
-import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { holdIntel } from '../../intel/intel-source.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { readStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-threat.store.ts'

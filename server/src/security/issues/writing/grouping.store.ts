@@ -1,6 +1,6 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { holdIntel } from '../../intel/intel-source.store.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'

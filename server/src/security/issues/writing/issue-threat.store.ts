@@ -1,6 +1,6 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { threatsOf } from '../../intel/threat.store.ts'
+import { threatsOf } from '../../intel/intel.store.ts'
 
 /** Issues of one repository whose `kev` or `epss` is outdated. */
 export type StaleIssues = { org_id: string; repository_no: number; issue_ids: string[] }

@@ -1,6 +1,6 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { threatsOf } from '../../intel/threat.store.ts'
+import { threatsOf } from '../../intel/intel.store.ts'
 import type { DescribedGroup } from '../grouping/describe-groups.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import type { Grouped } from './grouping-tables.store.ts'

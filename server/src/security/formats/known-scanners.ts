@@ -1,3 +1,5 @@
+import { formatTitles, REPORT_FORMATS } from './catalogue.ts'
+
 /**
  * A scanner, how it writes a supported format, and the shapes of its own JSON files. A shape is a
  * list of members, joined by ` & `: `a`, `a.b` or `a[].b`, and `[].a` if the file is an array.
@@ -11,7 +13,8 @@ const FORMAT_SARIF = run('--format sarif')
 const GITLEAKS = instead('Gitleaks with `--report-format sarif`')
 const OSV_SCANNER = instead('`osv-scanner --format sarif`')
 const TRIVY = instead('Trivy with `--format sarif`')
-const ADVISORY = 'upload the SARIF, CycloneDX or SPDX report of a scan instead'
+const REPORT = formatTitles(REPORT_FORMATS, 'or')
+const ADVISORY = `upload the ${REPORT} report of a scan instead`
 const ORIGINAL = 'upload the SARIF report of the original scanner instead'
 
 /** The first scanner with a matching shape is the one that is named. */
@@ -225,12 +228,7 @@ export const SCANNERS: Scanner[] = [
   ],
   ["GitHub's bill of materials", 'upload its member `sbom`, which is SPDX (`gh api --jq .sbom`)', 'sbom.spdxVersion'],
   ['OSV', ADVISORY, 'schema_version & affected & modified', 'affected & modified & summary'],
-  [
-    'in-toto',
-    'upload the attested SARIF, CycloneDX or SPDX document instead',
-    'payloadType & payload',
-    '_type & predicateType',
-  ],
+  ['in-toto', `upload the attested ${REPORT} document instead`, 'payloadType & payload', '_type & predicateType'],
   ['Trivy for Kubernetes', run('--format cyclonedx'), 'ClusterName & Resources', 'ClusterName & Vulnerabilities'],
   ['Trivy Operator', TRIVY, 'apiVersion & kind & report', '[].apiVersion & [].kind & [].report'],
   ['WizCLI', FORMAT_SARIF, 'scanOriginResource & result'],
@@ -270,8 +268,11 @@ export const SCANNERS: Scanner[] = [
 ]
 
 /** Why a file with these members is refused; null if no scanner is known to write such files. */
-export function knownScannerRefusal(members: ReadonlySet<string>): string | null {
-  const fits = (shape: string) => shape.split(' & ').every((member) => members.has(member))
-  const [name, advice] = SCANNERS.find(([, , ...shapes]) => shapes.some(fits)) ?? []
+export function explainKnownScanner(members: ReadonlySet<string>): string | null {
+  const [name, advice] = SCANNERS.find(([, , ...shapes]) => shapes.some((shape) => hasShape(members, shape))) ?? []
   return name === undefined ? null : `The file is in the JSON format of ${name}, which is not supported; ${advice}.`
+}
+
+export function hasShape(members: ReadonlySet<string>, shape: string): boolean {
+  return shape.split(' & ').every((member) => members.has(member))
 }

@@ -9,7 +9,7 @@ import {
   replaceGroups,
   touchWholeGroups,
 } from './alias.store.ts'
-import { AliasGroups } from './alias-groups.ts'
+import { AliasGroups } from './aliases.ts'
 import { type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
 import { IntelError } from './intel-file.ts'
 import { type Advisory, parseOsv } from './osv.parser.ts'

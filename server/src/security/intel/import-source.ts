@@ -6,6 +6,7 @@ import type { Services } from '../../services.ts'
 import { type EpssScore, parseEpss } from './epss.parser.ts'
 import { type FileFacts, IntelError } from './intel-file.ts'
 import {
+  type Changes,
   copyRecords,
   type FullSourceTable,
   lockSource,
@@ -22,9 +23,6 @@ export const intelImported: Event<{ source: string }> = {
   payload: payloadOf('source'),
   once: () => 'any',
 }
-
-/** How many records an import changed. */
-export type Changes = { added: number; changed: number; removed: number }
 
 /**
  * What an import did. `as_of` is the date of the stored data, `records` the number of records read.

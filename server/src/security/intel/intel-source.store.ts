@@ -1,7 +1,6 @@
 import { type Copy, fillCopy, openCopy } from '../../platform/db/copy-rows.ts'
 import { passedRows } from '../../platform/db/passed-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { Changes } from './import-source.ts'
 import type { FileFacts } from './intel-file.ts'
 
 /** KEV and EPSS files are complete. OSV data arrives record by record. */
@@ -31,6 +30,9 @@ export async function recordImport(tx: Tx, imported: ImportedSource, at: Date): 
     set as_of = ${as_of}, version = ${version}, records = ${records}, imported_at = ${at}
     where source = ${source}`
 }
+
+/** How many records an import changed. */
+export type Changes = { added: number; changed: number; removed: number }
 
 type SourceStatus = {
   source: SourceName

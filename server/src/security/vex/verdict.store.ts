@@ -1,7 +1,7 @@
 import { averageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findHost } from '../../repositories/repository-lookup.store.ts'
-import type { VexFormat } from '../formats/report/parsed-report.ts'
+import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
 import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'

@@ -1,6 +1,6 @@
 import { copyField, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { VexFormat } from '../formats/report/parsed-report.ts'
+import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatement } from '../formats/report/vex-statement.ts'
 import { plainId } from '../vocabulary/vulnerability-id.ts'
 

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Value } from 'typebox/value'
-import { RuleMapFile } from './rule-map.schema.ts'
+import type { RuleMapFile } from './rule-map.schema.ts'
 import { RuleMap } from './rule-map.ts'
 
 const BUILT_IN = join(import.meta.dirname, 'rule-map')
@@ -14,7 +13,7 @@ export async function loadRuleMap(file: string | null): Promise<RuleMap> {
   const builtIn = await readBuiltIn()
   if (file === null) return new RuleMap(builtIn)
   try {
-    return new RuleMap([...builtIn, await readOwn(file)])
+    return new RuleMap([...builtIn, await loadRuleMapFile(file)])
   } catch (cause) {
     throw new Error(`SHIPLOCK_RULE_MAP ${(cause as Error).message}`, { cause })
   }
@@ -26,17 +25,13 @@ async function readBuiltIn(): Promise<RuleMapFile[]> {
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(BUILT_IN, name), 'utf8')) as RuleMapFile))
 }
 
-/** Loads the schema of the file only if there is one, because loading TypeBox takes 0.1 s. */
-async function readOwn(file: string): Promise<RuleMapFile> {
-  const { loadRuleMapFile } = await import('./load-rule-map.ts')
-  return loadRuleMapFile(file)
-}
-
-/** Reads and validates one file. */
+/** Reads and validates one file. Only then loads its schema, because TypeBox takes 0.1 s. */
 export async function loadRuleMapFile(file: string): Promise<RuleMapFile> {
+  const { Value } = await import('typebox/value')
+  const schema = await import('./rule-map.schema.ts')
   const content = await readJson(file)
-  if (Value.Check(RuleMapFile, content)) return refuseDuplicates(file, content)
-  const [mistake] = Value.Errors(RuleMapFile, content)
+  if (Value.Check(schema.RuleMapFile, content)) return refuseDuplicates(file, content)
+  const [mistake] = Value.Errors(schema.RuleMapFile, content)
   const path = mistake?.instancePath || '/'
   const problem = mistake?.keyword === 'boolean' ? 'is unknown' : mistake?.message
   throw new Error(`${file}: ${entryAt(content, path)}${path} ${problem}`)

@@ -55,7 +55,7 @@ export async function parseCsaf(source: ReportSource, onStatements: OnStatements
   }
   products.finish()
   const facts = documentOf(header)
-  const batch = new StatementBatch('csaf', onStatements)
+  const batch = new StatementBatch(onStatements)
   if (textOf(header.get('document.tracking.status')) === 'draft') batch.warnings.add(DRAFT)
   if (facts.issued_at === null) batch.warnings.add(UNDATED)
   for await (const selected of selectJson(source.open(), SECOND_PASS)) {
@@ -92,21 +92,18 @@ function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, key
   const text = (path: string) => textOf(header.get(path))
   const version = text('document.csaf_version')
   if (version === null || !/^2\.[01]$/.test(version)) {
-    throw new ReportError(
-      `The CSAF version ${JSON.stringify(version?.slice(0, 30))} is not supported; use CSAF 2.0.`,
-      'csaf',
-    )
+    throw new ReportError(`The CSAF version ${JSON.stringify(version?.slice(0, 30))} is not supported; use CSAF 2.0.`)
   }
   const category = text('document.category')
   if (category === null || !CATEGORIES.includes(category)) {
     const stated = `The \`category\` of the CSAF document is ${JSON.stringify(category?.slice(0, 50) ?? null)}`
-    throw new ReportError(`${stated}. Supported are ${CATEGORIES.map((name) => `"${name}"`).join(' and ')}.`, 'csaf')
+    throw new ReportError(`${stated}. Supported are ${CATEGORIES.map((name) => `"${name}"`).join(' and ')}.`)
   }
   if (header.get('vulnerabilities:type') !== 'array') {
-    throw new ReportError('The member `vulnerabilities` of the CSAF document is not an array.', 'csaf')
+    throw new ReportError('The member `vulnerabilities` of the CSAF document is not an array.')
   }
   const publisher = text('document.publisher.namespace') ?? text('document.publisher.name')
-  if (publisher === null) throw new ReportError('The CSAF document names no `publisher`.', 'csaf')
+  if (publisher === null) throw new ReportError('The CSAF document names no `publisher`.')
   return {
     publisher: boundedText(publisher, NAME_MAX) ?? 'unknown',
     document_id: addressOf(text('document.tracking.id')),
@@ -144,7 +141,7 @@ export function* readVulnerability(
       if (stated.has(id)) continue
       stated.add(id)
       const { justification, comment, at } = facts.of(id, status)
-      yield { subject: products.subjectOf(id), facts: { status, vuln_ids, justification, comment, stated_at: at } }
+      yield { subject: products.findSubject(id), facts: { status, vuln_ids, justification, comment, stated_at: at } }
     }
   }
   return null
@@ -190,7 +187,7 @@ function byProduct(entries: readonly JsonObject[], member: string, products: Csa
   for (const entry of entries) {
     const text = textOf(entry[member])
     if (text === null) continue
-    const groups = [...new Set(textsOf(entry.group_ids))].map((group) => products.groupOf(group))
+    const groups = [...new Set(textsOf(entry.group_ids))].map((group) => products.listGroup(group))
     const fact = { text, at: timeOf(textOf(entry.date)) }
     for (const ids of [textsOf(entry.product_ids), ...groups])
       for (const id of ids) if (!facts.has(id)) facts.set(id, fact)

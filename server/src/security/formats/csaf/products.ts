@@ -63,7 +63,7 @@ export class CsafProducts {
    * What a product id names; null if it cannot be identified. A component of a product is named by
    * its own package URL.
    */
-  subjectOf(id: string): Subject | null {
+  findSubject(id: string): Subject | null {
     const product = this.#products.get(id)
     if (product === undefined) return null
     const part = product.part === undefined ? undefined : this.#products.get(product.part)
@@ -75,7 +75,7 @@ export class CsafProducts {
   }
 
   /** The products of a group. */
-  groupOf(id: string): readonly string[] {
+  listGroup(id: string): readonly string[] {
     const ids = this.#groups.get(id) ?? []
     if (ids.length > this.#groupIdsLeft) {
       this.hasUnread = true
@@ -145,7 +145,7 @@ export class CsafProducts {
   }
 }
 
-const TOO_MANY = new ReportError('The product tree of the document is too large. Split the document.', 'csaf')
+const TOO_MANY = new ReportError('The product tree of the document is too large. Split the document.')
 
 function subjectOf(purl: string | null, product: string | null): Subject | null {
   return purl === null && product === null ? null : { package: purl, product }

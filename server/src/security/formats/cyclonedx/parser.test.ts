@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import fc from 'fast-check'
+import { test } from 'node:test'
 import { parseReport } from '../../../../test/support/parse-report.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
+import { affectedComponents, fixedVersionIn, isUnaffected } from './parser.ts'
+import { idsOf } from './vulnerability.ts'
 
 const SERIAL = '3e671687-395b-41f5-a30f-a58921a69b79'
 
@@ -354,4 +356,89 @@ test("any value of a vulnerability's member leaves the other vulnerabilities rea
     }),
     { numRuns: 500 },
   )
+})
+
+const unaffected = (version: string | null, ...versions: Record<string, string>[]) =>
+  isUnaffected({ ref: 'a', versions }, version)
+
+test('a component is listed once, with the versions of all its entries', () => {
+  const affects = [
+    { ref: 'a', versions: [{ version: '1' }] },
+    { ref: 'b' },
+    { ref: 'a', versions: [{ version: '2' }] },
+    {},
+    null,
+  ]
+  assert.deepEqual(affectedComponents({ affects }), [
+    { ref: 'a', versions: [{ version: '1' }, { version: '2' }] },
+    { ref: 'b', versions: [] },
+  ])
+})
+
+test('a component is unaffected if its own version is, whatever the status of other versions', () => {
+  const own = { version: '2.5', status: 'unaffected' }
+  assert.equal(unaffected('2.5', own, { version: '2.4', status: 'affected' }), true)
+  assert.equal(unaffected('2.5', own, { version: '2.5', status: 'affected' }), false)
+})
+
+test('an unaffected other version or range does not dismiss the finding', () => {
+  assert.equal(unaffected('2.3', { version: '2.4.9', status: 'unaffected' }), false)
+  assert.equal(unaffected('2.3', { range: 'vers:semver/>=2.4.9', status: 'unaffected' }), false)
+})
+
+test('a component of unknown version is unaffected if all listed versions are', () => {
+  assert.equal(unaffected(null, { range: 'vers:generic/>=1.0|<=4.4', status: 'unaffected' }), true)
+  assert.equal(unaffected(null, { version: '1', status: 'unaffected' }, { version: '2' }), false)
+  assert.equal(unaffected(null), false)
+})
+
+test('the version that a recommendation names is the fixed version', () => {
+  const fixed: Record<string, string> = {
+    'Upgrade jquery to version 3.4.0': '3.4.0',
+    'Update to 2.4.9 or later': '2.4.9',
+    'Upgrade com.a:b to version 2.6.7.5, 2.8.11.1, 2.9.5 or higher.': '2.6.7.5, 2.8.11.1, 2.9.5',
+    'Fixed in v1.8.2.': '1.8.2',
+    'Upgrade openssl to version 1:3.0.2-0ubuntu1.12+esm1': '1:3.0.2-0ubuntu1.12+esm1',
+    'Upgrade to version 7': '7',
+    'v1.2.3': '1.2.3',
+  }
+  for (const [text, version] of Object.entries(fixed)) assert.equal(fixedVersionIn(text, null), version)
+})
+
+test('in a recommendation for several packages, the clause that names the package counts', () => {
+  const text = 'Upgrade a to version 1.2.3; Upgrade @scope/b to version 2.0-r1'
+  assert.equal(fixedVersionIn(text, '@scope/b'), '2.0-r1')
+  assert.equal(fixedVersionIn(text, 'c'), null)
+})
+
+test('a recommendation without a version has no fixed version', () => {
+  for (const text of [null, '', 'Upgrade to 64-bit', 'See https://x.example/1.2', 'to '.repeat(100_000)])
+    assert.equal(fixedVersionIn(text, null), null)
+})
+
+const advisories = (...urls: string[]) => ({ advisories: urls.map((url) => ({ url })) })
+
+test('references are aliases, listed after the own id and independent of their order', () => {
+  const references = [{ id: 'ghsa-6HGM-866r-3cjv' }, { id: 'CVE-2018-7489' }, { id: 'VENDOR-7' }]
+  const ids = ['SNYK-JAVA-X-1', 'CVE-2018-7489', 'GHSA-6hgm-866r-3cjv', 'VENDOR-7']
+  assert.deepEqual(idsOf('SNYK-JAVA-X-1', { references }), ids)
+  assert.deepEqual(idsOf('SNYK-JAVA-X-1', { references: references.toReversed() }), ids)
+})
+
+test('an id in advisory URLs is an alias only if it is the only one of its database', () => {
+  const one = advisories(
+    'https://github.com/advisories/GHSA-6c3j-c64m-qhgq',
+    'https://nvd.nist.gov/vuln/detail/CVE-2020-1111',
+  )
+  assert.deepEqual(idsOf('CVE-2019-11358', one), ['CVE-2019-11358', 'GHSA-6c3j-c64m-qhgq'])
+  const two = advisories('https://github.com/advisories/GHSA-6c3j-c64m-qhgq', 'https://x.example/GHSA-6hgm-866r-3cjv')
+  assert.deepEqual(idsOf('CVE-2019-11358', two), ['CVE-2019-11358'])
+})
+
+test('the advisory of a distribution is not an alias', () => {
+  const links = advisories(
+    'https://access.redhat.com/errata/RHSA-2019:1456',
+    'https://www.debian.org/security/2019/dsa-4434',
+  )
+  assert.deepEqual(idsOf('CVE-2019-11358', links), ['CVE-2019-11358'])
 })

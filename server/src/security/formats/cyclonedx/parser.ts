@@ -36,7 +36,7 @@ export async function parseCycloneDx(
   const reader = new VulnerabilityReader(document, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
   await reader.batch.flush()
-  reader.entries.refuseIfNoneWasRead('vulnerabilities', 'cyclonedx')
+  reader.entries.refuseIfNoneWasRead('vulnerabilities')
   return {
     // A document without a list of vulnerabilities closes no findings.
     tools: document.hasVulnerabilities ? [reader.batch.toolWithRules(document.tool)] : [],

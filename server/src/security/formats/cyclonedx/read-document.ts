@@ -74,12 +74,12 @@ class DocumentReader {
 /** A list that cannot be read fails the document, because an empty list would close findings. */
 function refuseUnlessArray(path: string, type: unknown): void {
   if (type === 'array' || type === 'null') return
-  throw new ReportError(`The member \`${path.split(':')[0]}\` is not an array.`, 'cyclonedx')
+  throw new ReportError(`The member \`${path.split(':')[0]}\` is not an array.`)
 }
 
 function refuseUnlessCycloneDx(bomFormat: unknown): void {
   if (bomFormat === undefined || bomFormat === 'CycloneDX') return
-  throw new ReportError(`The \`bomFormat\` of the document is ${shown(bomFormat)}, not "CycloneDX".`, 'cyclonedx')
+  throw new ReportError(`The \`bomFormat\` of the document is ${shown(bomFormat)}, not "CycloneDX".`)
 }
 
 /** CycloneDX has a JSON format since version 1.2. */
@@ -87,11 +87,11 @@ const MINOR_MIN = 2
 const MINOR_MAX = 7
 
 function refuseUnlessSupported(version: string | null, warnings: ReportWarnings): void {
-  if (version === null) throw new ReportError('The CycloneDX document has no `specVersion`.', 'cyclonedx')
+  if (version === null) throw new ReportError('The CycloneDX document has no `specVersion`.')
   const minor = Number(/^1\.(\d{1,3})$/.exec(version)?.[1] ?? 0)
   if (minor < MINOR_MIN) {
     const use = `use version 1.${MINOR_MIN} to 1.${MINOR_MAX}`
-    throw new ReportError(`The CycloneDX version ${shown(version)} is not supported; ${use}.`, 'cyclonedx')
+    throw new ReportError(`The CycloneDX version ${shown(version)} is not supported; ${use}.`)
   }
   if (minor <= MINOR_MAX) return
   const read = `it was read as CycloneDX 1.${MINOR_MAX}`

@@ -30,7 +30,7 @@ const SELECTION = selectionTree([...HEADER, 'statements:type', STATEMENT])
  * not a supported OpenVEX document, JsonError if it is not JSON.
  */
 export async function parseOpenVex(source: ReportSource, onStatements: OnStatements): Promise<VexDocument> {
-  const batch = new StatementBatch('openvex', onStatements)
+  const batch = new StatementBatch(onStatements)
   const header = new Map<string, unknown>()
   for await (const selected of selectJson(source.open(), SELECTION)) {
     for (const value of selected) {
@@ -67,10 +67,9 @@ const VERSIONS_READ = ['0.0', '0.2']
 
 function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
   refuseUnlessSupported(textsOf(header.get('@context')))
-  if (header.get('statements:type') !== 'array')
-    throw new ReportError('The member `statements` is not an array.', 'openvex')
+  if (header.get('statements:type') !== 'array') throw new ReportError('The member `statements` is not an array.')
   const author = textOf(header.get('author'))
-  if (author === null) throw new ReportError('The OpenVEX document has no `author`.', 'openvex')
+  if (author === null) throw new ReportError('The OpenVEX document has no `author`.')
   const version = header.get('version')
   return {
     publisher: boundedText(author, NAME_MAX) ?? 'unknown',
@@ -86,10 +85,10 @@ function refuseUnlessSupported(contexts: readonly string[]): void {
     if (match === null) continue
     const [, version = '0.0'] = match
     if (VERSIONS_READ.includes(version)) return
-    throw new ReportError(`The OpenVEX version ${version} is not supported; use OpenVEX 0.2.0.`, 'openvex')
+    throw new ReportError(`The OpenVEX version ${version} is not supported; use OpenVEX 0.2.0.`)
   }
   if (contexts.some((context) => /openvex\.dev/i.test(context))) {
-    throw new ReportError('The `@context` of the document is not one of OpenVEX 0.2.0.', 'openvex')
+    throw new ReportError('The `@context` of the document is not one of OpenVEX 0.2.0.')
   }
 }
 

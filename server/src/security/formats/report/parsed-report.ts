@@ -1,22 +1,6 @@
 import { hash } from 'node:crypto'
-import { PROVIDERS } from '../../../repositories/repository-identity.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
-
-const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
-
-/** Formats of documents that state which findings do not matter, and contain no findings. */
-const VEX_FORMATS = ['openvex', 'csaf'] as const
-export type VexFormat = (typeof VEX_FORMATS)[number]
-
-/** The formats of files that can be uploaded. */
-export const UPLOAD_FORMATS = [...REPORT_FORMATS, ...VEX_FORMATS] as const
-export type UploadFormat = (typeof UPLOAD_FORMATS)[number]
-
-/** Where a finding comes from: the format of its report, or the code host of its alert. */
-export const FINDING_SOURCES = [...REPORT_FORMATS, ...PROVIDERS] as const
-export type FindingSource = (typeof FINDING_SOURCES)[number]
 
 /** The bytes of a report. Each call of `open` starts at the first byte. */
 export type ReportSource = {
@@ -105,14 +89,13 @@ export type ReportSummary = {
   category: string | null
 }
 
-/**
- * The report cannot be read. The message is meant for its sender. `format` is the detected format.
- */
+/** The report cannot be read. The message is meant for its sender. */
 export class ReportError extends Error {
   override readonly name = 'ReportError'
-  readonly format: UploadFormat | null
+  /** The detected format, as the catalogue names it. Parsers leave it out. */
+  readonly format: string | null
 
-  constructor(message: string, format: UploadFormat | null = null) {
+  constructor(message: string, format: string | null = null) {
     super(message)
     this.format = format
   }

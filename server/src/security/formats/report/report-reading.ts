@@ -1,5 +1,5 @@
 import { boundedText } from '../../vocabulary/bounded-text.ts'
-import { type ParsedFinding, ReportError, type ReportTool, type UploadFormat } from './parsed-report.ts'
+import { type ParsedFinding, ReportError, type ReportTool } from './parsed-report.ts'
 
 export type OnFindings = (batch: ParsedFinding[]) => Promise<void>
 
@@ -125,9 +125,9 @@ export class EntryCount {
    * Fails a report without any readable entry. Read as an empty report, it would close all
    * findings.
    */
-  refuseIfNoneWasRead(entries: string, format: UploadFormat): void {
+  refuseIfNoneWasRead(entries: string): void {
     if (this.skipped === 0 || this.#read > 0) return
-    throw new ReportError(`None of the ${entries} could be read (${this.skipped} skipped). ${this.#firstSkip}`, format)
+    throw new ReportError(`None of the ${entries} could be read (${this.skipped} skipped). ${this.#firstSkip}`)
   }
 }
 

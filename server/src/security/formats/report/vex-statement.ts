@@ -1,6 +1,6 @@
 import { boundedText, COMMENT_MAX, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { statedId, vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
-import { ReportError, type VexFormat } from './parsed-report.ts'
+import { ReportError } from './parsed-report.ts'
 import { EntryCount, ReportWarnings } from './report-reading.ts'
 
 export const VEX_STATUSES = ['not_affected', 'affected', 'fixed', 'under_investigation'] as const
@@ -22,7 +22,6 @@ export type VexStatement = {
 }
 
 export type VexDocument = {
-  format: VexFormat
   /** Who makes the statements. */
   publisher: string
   /** The id that all versions of the document share. */
@@ -86,20 +85,18 @@ const BATCH_SIZE = 500
 const STATEMENTS_MAX = 100_000
 
 /** What is counted while the statements of a document are read. */
-export type ReadStatements = Pick<VexDocument, 'format' | 'statements' | 'skipped' | 'warnings'>
+export type ReadStatements = Pick<VexDocument, 'statements' | 'skipped' | 'warnings'>
 
 /** Passes the statements of a document on in batches, and counts what was read and skipped. */
 export class StatementBatch {
   readonly warnings = new ReportWarnings()
   readonly entries = new EntryCount(this.warnings)
   readonly #onStatements: OnStatements
-  readonly #format: VexFormat
   #waiting: VexStatement[] = []
   #count = 0
   #unnamed = 0
 
-  constructor(format: VexFormat, onStatements: OnStatements) {
-    this.#format = format
+  constructor(onStatements: OnStatements) {
     this.#onStatements = onStatements
   }
 
@@ -116,7 +113,7 @@ export class StatementBatch {
   #add(statement: VexStatement): void {
     if (this.#count === STATEMENTS_MAX) {
       const message = `The document makes more than ${STATEMENTS_MAX} statements. Split it into several documents.`
-      throw new ReportError(message, this.#format)
+      throw new ReportError(message)
     }
     this.#count++
     this.#waiting.push(statement)
@@ -130,12 +127,12 @@ export class StatementBatch {
   async finish(): Promise<ReadStatements> {
     await this.flushFull()
     if (this.#waiting.length > 0) await this.#onStatements(this.#waiting.splice(0))
-    this.entries.refuseIfNoneWasRead('statements', this.#format)
+    this.entries.refuseIfNoneWasRead('statements')
     if (this.#unnamed > 0) {
       const what = `Statements about products without a package URL or address: ${this.#unnamed}`
       this.warnings.add(`${what}. They do not apply to any finding.`)
     }
     const { skipped } = this.entries
-    return { format: this.#format, statements: this.#count, skipped, warnings: this.warnings.list() }
+    return { statements: this.#count, skipped, warnings: this.warnings.list() }
   }
 }

@@ -6,9 +6,8 @@ import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../re
 import { isFinding, readFinding } from './finding.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
 import { checkoutWarning, inferReportCheckout } from './report-checkout.ts'
-import { categoryOf, toolsOf, UnscannedFiles, unscannedWarning } from './report-scope.ts'
+import { isParseError, categoryOf, toolsOf, UnscannedFiles, unscannedWarning } from './report-scope.ts'
 import { ruleReference } from './rule.ts'
-import { isParseError } from './run-members.ts'
 
 /**
  * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
@@ -37,7 +36,7 @@ export async function parseSarif(
     if (reader.batch.isTruncated) break
   }
   await reader.batch.flush()
-  reader.results.refuseIfNoneWasRead('results', 'sarif')
+  reader.results.refuseIfNoneWasRead('results')
   let tools = reader.tools()
   if (report.checkout.isWanted) {
     await inferCheckout()

@@ -100,10 +100,10 @@ class RunsReader {
   }
 
   finish(): ReadRuns {
-    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
+    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version))
     // §3.13.4 allows null for a report without runs.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
-      throw new ReportError('The file is not a SARIF report: its member `runs` is not an array.', 'sarif')
+      throw new ReportError('The file is not a SARIF report: its member `runs` is not an array.')
     }
     if (this.#hasOutsideResults) this.#warnings.add('The report has results outside its runs; they were not read.')
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
@@ -112,7 +112,7 @@ class RunsReader {
 
   /** A repeated member is refused, because tools disagree on which one counts. */
   #checkRuns(type: unknown): void {
-    if (this.#runsType !== undefined) throw new ReportError('The report has the member `runs` twice.', 'sarif')
+    if (this.#runsType !== undefined) throw new ReportError('The report has the member `runs` twice.')
     this.#runsType = type
   }
 
@@ -124,7 +124,7 @@ class RunsReader {
   }
 
   #begin(index: number, type: unknown): void {
-    if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
+    if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`)
     this.#runs[index] = type === 'object' ? newRun(this.#checkout) : undefined
     if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object; it was skipped.`)
   }
@@ -132,10 +132,10 @@ class RunsReader {
   /** Unreadable results fail the report, because an empty list would close the tool's findings. */
   #checkResults(index: number, type: unknown): void {
     const run = this.#runs[index]
-    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has the member \`results\` twice.`, 'sarif')
+    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has the member \`results\` twice.`)
     if (run !== undefined && type === 'array') run.hasResults = true
     if (type === 'array' || type === 'null') return
-    throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
+    throw new ReportError(`The results of run ${index + 1} are not an array.`)
   }
 
   #keepSpan(index: number, span: JsonSpan): void {
@@ -145,10 +145,7 @@ class RunsReader {
   }
 
   #refuseExternalResults(index: number): never {
-    throw new ReportError(
-      `Run ${index + 1} has its results in other files; configure the tool to write a single file.`,
-      'sarif',
-    )
+    throw new ReportError(`Run ${index + 1} has its results in other files; configure the tool to write a single file.`)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ReportTool } from '../report/parsed-report.ts'
+import type { ParsedFinding, ReportTool } from '../report/parsed-report.ts'
 import type { NamedRules } from '../report/report-reading.ts'
 import { locateFile } from './location.ts'
 import type { ReadRun } from './read-runs.ts'
@@ -21,6 +21,17 @@ export class UnscannedFiles {
   of(tool: string): Iterable<string> {
     return this.#byTool.get(tool) ?? []
   }
+}
+
+/** Rules of Python linters for a file that is not Python, after which no other rule is run. */
+const PARSE_ERROR_RULES = new Set(['invalid-syntax', 'syntax-error', 'E999', 'E0001'])
+
+/** Ruff's message for syntax that is valid in a newer version of Python. All rules are run. */
+const NEWER_SYNTAX = /^Cannot use .+ on Python \d/
+
+/** True if a finding means that its file could not be parsed. Ruff reports this as a result. */
+export function isParseError({ rule_id, description }: ParsedFinding): boolean {
+  return rule_id !== null && PARSE_ERROR_RULES.has(rule_id) && !NEWER_SYNTAX.test(description ?? '')
 }
 
 /** What the results of a report add to the statements about its tools. */

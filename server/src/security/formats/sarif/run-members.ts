@@ -1,6 +1,5 @@
 import { memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
-import type { ParsedFinding } from '../report/parsed-report.ts'
 import { artifactLocation, logicalLocationName } from './location.ts'
 import { descriptorReference, guidOf, keepRule, readMessages } from './rule.ts'
 import {
@@ -160,15 +159,4 @@ export function filesOfError(notification: unknown): ArtifactLocation[] {
 function fileOfSemgrep(notification: unknown): ArtifactLocation[] {
   const [, path] = SEMGREP_PARSE_ERROR.exec(textOf(memberOf(notification, 'message', 'text')) ?? '') ?? []
   return path === undefined ? [] : [artifactLocation({ uri: path })]
-}
-
-/** Rules of Python linters for a file that is not Python, after which no other rule is run. */
-const PARSE_ERROR_RULES = new Set(['invalid-syntax', 'syntax-error', 'E999', 'E0001'])
-
-/** Ruff's message for syntax that is valid in a newer version of Python. All rules are run. */
-const NEWER_SYNTAX = /^Cannot use .+ on Python \d/
-
-/** True if a finding means that its file could not be parsed. Ruff reports this as a result. */
-export function isParseError({ rule_id, description }: ParsedFinding): boolean {
-  return rule_id !== null && PARSE_ERROR_RULES.has(rule_id) && !NEWER_SYNTAX.test(description ?? '')
 }

@@ -52,7 +52,7 @@ export class ElementIds {
   readonly #stored: number[] = []
 
   /** The number of an id. An unknown id gets a new number. */
-  numberOf(id: string): number {
+  assignNumber(id: string): number {
     const key = keyOf(id)
     const known = this.#numbers.get(key)
     if (known !== undefined) return known
@@ -66,7 +66,7 @@ export class ElementIds {
   }
 
   /** The id with this number; of a long id its beginning. */
-  idOf(number: number): string {
+  getId(number: number): string {
     return this.#ids.get(this.#stored[number] as number) as string
   }
 }
@@ -111,7 +111,7 @@ export class PackageIndex {
     if (id === null || this.#textLeft < 0) return
     const number = this.#ids.find(id)
     if (number !== undefined && this.#wanted.has(number))
-      this.#packages.set(number, this.#store.add(this.#packageOf(element)))
+      this.#packages.set(number, this.#store.add(this.#toStored(element)))
     else if (classOf(element) === 'ExternalIdentifier') this.#addPurl(id, element)
   }
 
@@ -120,7 +120,7 @@ export class PackageIndex {
    */
   get(number: number): Component {
     const stored = this.#packages.get(number)
-    if (stored === undefined) return componentOfId(this.#ids.idOf(number))
+    if (stored === undefined) return componentOfId(this.#ids.getId(number))
     const { name, version, purl, identifiers } = this.#store.get(stored) as StoredPackage
     return componentOf({ name, version, purl: purl ?? this.#purlIn(identifiers) })
   }
@@ -130,13 +130,13 @@ export class PackageIndex {
     return stored === undefined ? null : (this.#store.get(stored) as string)
   }
 
-  #packageOf(element: JsonObject): StoredPackage {
+  #toStored(element: JsonObject): StoredPackage {
     const stated = textOf(property(element, 'packageUrl')) ?? identifiersOf(element, PURL_TYPES)[0] ?? null
     const version = textOf(property(element, 'packageVersion'))
     const { name, version: kept, purl } = componentOf({ name: textOf(element.name), version, purl: stated })
     this.#textLeft -= (name?.length ?? 0) + (kept?.length ?? 0) + (purl?.length ?? 0)
     const identifiers = purl === null ? referencesOf(element.externalIdentifier).slice(0, IDENTIFIERS_MAX) : []
-    return { name, version: kept, purl, identifiers: identifiers.map((id) => this.#identifiers.numberOf(id)) }
+    return { name, version: kept, purl, identifiers: identifiers.map((id) => this.#identifiers.assignNumber(id)) }
   }
 
   #addPurl(id: string, element: JsonObject): void {
@@ -144,7 +144,7 @@ export class PackageIndex {
     if (purl === null || purl.length > PATH_MAX || !PURL_TYPES.includes(textOf(element.externalIdentifierType) ?? ''))
       return
     this.#textLeft -= purl.length
-    if (this.#purls.size < FINDINGS_MAX) this.#purls.set(this.#identifiers.numberOf(id), this.#store.add(purl))
+    if (this.#purls.size < FINDINGS_MAX) this.#purls.set(this.#identifiers.assignNumber(id), this.#store.add(purl))
   }
 }
 

@@ -48,5 +48,5 @@ async function layoutOf(source: ReportSource): Promise<Layout> {
     }
   }
   if (hasContext) return 'element'
-  throw new ReportError('The file is not an SPDX document: it has no `packages`, `@graph` or `@context`.', 'spdx')
+  throw new ReportError('The file is not an SPDX document: it has no `packages`, `@graph` or `@context`.')
 }

@@ -98,7 +98,7 @@ class FindingWriter {
   write({ vulnerability: number, package: packageNumber, statement }: Assessed, batch: FindingBatch): void {
     const described = this.#graph.vulnerability(number)
     // The address of a vulnerability in another document contains its id: `…/CVE-2024-1234`.
-    const ids = described?.ids ?? vulnerabilityIds([this.#graph.ids.idOf(number)])
+    const ids = described?.ids ?? vulnerabilityIds([this.#graph.ids.getId(number)])
     if (ids.length === 0) this.unnamed++
     if (ids.length === 0 || statement.status === 'fixed') return
     const vulnerability = namedVulnerability(ids, { ...described, ratings: this.#graph.ratings(number) })
@@ -141,16 +141,16 @@ export class GraphReader {
 
   refuseUnlessGraph(): void {
     refuseUnlessVersion3(this.#context, this.#warnings)
-    if (this.#graphType !== 'array') throw new ReportError('The member `@graph` is not an array.', 'spdx')
-    this.elements.refuseIfNoneWasRead('elements', 'spdx')
+    if (this.#graphType !== 'array') throw new ReportError('The member `@graph` is not an array.')
+    this.elements.refuseIfNoneWasRead('elements')
   }
 
   /** Refuses a document without `@graph` that is not a single element. */
   refuseUnlessElement(): void {
-    this.elements.refuseIfNoneWasRead('elements', 'spdx')
+    this.elements.refuseIfNoneWasRead('elements')
     refuseUnlessVersion3(this.#lastElement['@context'], this.#warnings)
     if (classOf(this.#lastElement) !== '') return
-    throw new ReportError('The SPDX 3 document has no `@graph`, nor is it an element with a `type`.', 'spdx')
+    throw new ReportError('The SPDX 3 document has no `@graph`, nor is it an element with a `type`.')
   }
 
   #add(element: JsonObject): void {
@@ -203,7 +203,7 @@ class ToolFinder {
 /** Refuses another major version than 3. A newer minor version gets a warning. */
 function refuseUnlessVersion3(context: unknown, warnings: ReportWarnings): void {
   const [, version = '3', major = '3'] = /spdx\.org\/rdf\/v?((\d+)(?:\.\d+){0,2})\//i.exec(addressOf(context)) ?? []
-  if (major !== '3') throw new ReportError(`SPDX ${version} is not supported; use SPDX 2.2, 2.3 or 3.0.`, 'spdx')
+  if (major !== '3') throw new ReportError(`SPDX ${version} is not supported; use SPDX 2.2, 2.3 or 3.0.`)
   if (/^3(?:\.0(?:\.|$)|$)/.test(version)) return
   warnings.add(`The document is SPDX ${version}, which is newer than SPDX 3.0; it was read as SPDX 3.0.`)
 }

@@ -84,15 +84,15 @@ class HeaderReader {
 
   refuseUnlessSupported(warnings: ReportWarnings): void {
     if (this.packages === 0 && this.#hasOthers) {
-      throw new ReportError('The member `packages` contains no objects.', 'spdx')
+      throw new ReportError('The member `packages` contains no objects.')
     }
     const version = typeof this.#version === 'string' ? this.#version.trim().slice(0, 30) : null
-    if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.', 'spdx')
+    if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.')
     const minor = /^SPDX-2\.(\d{1,3})$/.exec(version)?.[1] ?? '0'
     if (MINORS_READ.includes(minor)) return
     if (Number(minor) < 2) {
       const shown = JSON.stringify(version)
-      throw new ReportError(`The SPDX version ${shown} is not supported; use SPDX 2.2, 2.3 or 3.0.`, 'spdx')
+      throw new ReportError(`The SPDX version ${shown} is not supported; use SPDX 2.2, 2.3 or 3.0.`)
     }
     warnings.add(`The document is ${version}, which is newer than SPDX 2.3; it was read as SPDX 2.3.`)
   }
@@ -100,7 +100,7 @@ class HeaderReader {
 
 function refuseUnlessArray(type: unknown): void {
   if (type === 'array' || type === 'null') return
-  throw new ReportError('The member `packages` of the SPDX document is not an array.', 'spdx')
+  throw new ReportError('The member `packages` of the SPDX document is not an array.')
 }
 
 /** The values that mean "not stated" (SPDX 2.3 §7). */

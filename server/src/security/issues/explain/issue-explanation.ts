@@ -1,4 +1,4 @@
-import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/alias-groups.ts'
+import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/aliases.ts'
 import { SINGLE_DETAIL } from '../../vocabulary/finding.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { bucketOf } from '../grouping/bucket.ts'

@@ -1,5 +1,5 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
-import { compareCanonical } from '../../intel/alias-groups.ts'
+import { compareCanonical } from '../../intel/aliases.ts'
 import type { FindingKind, IssueStatus } from '../../vocabulary/finding.ts'
 import { severityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'

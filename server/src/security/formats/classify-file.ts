@@ -4,23 +4,18 @@ import { selectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
 import { textsOf } from '../../platform/json/read-value.ts'
 import { FIRST_LOOK, selectJson } from '../../platform/json/select-json.ts'
-import { knownScannerRefusal } from './known-scanners.ts'
-import { ReportError, type ReportSource, type UploadFormat } from './report/parsed-report.ts'
+import { formatTitles, getFormat, UPLOAD_FORMATS, type UploadFormat } from './catalogue.ts'
+import { explainKnownScanner, hasShape } from './known-scanners.ts'
+import { ReportError, type ReportSource } from './report/parsed-report.ts'
 
-/** Members that identify a format by their text, or by one of their texts. */
-const MARKS: [string, RegExp, UploadFormat][] = [
-  ['bomFormat', /^CycloneDX$/, 'cyclonedx'],
-  ['$schema', /cyclonedx\.org/i, 'cyclonedx'],
-  ['$schema', /\bsarif\b/i, 'sarif'],
-  ['spdxVersion', /^SPDX-/, 'spdx'],
-  ['@context', /spdx\.org\/rdf\/v?\d/i, 'spdx'],
-  ['@context', /openvex\.dev\/ns/i, 'openvex'],
-  ['document.csaf_version', /^\d/, 'csaf'],
-]
+/** Members that identify a format by their text, in the order of the catalogue. */
+const TEXT_MARKS = UPLOAD_FORMATS.flatMap((format) =>
+  (getFormat(format).marks.texts ?? []).map(([member, pattern]) => ({ member, pattern, format })),
+)
 
 /** The marks, and the members that identify the scanner of a file without marks. */
 const SELECTION = selectionTree([
-  ...MARKS.flatMap(([member]) => [member, `${member}:type`]),
+  ...TEXT_MARKS.flatMap(({ member }) => [member, `${member}:type`]),
   '*:type',
   '*.*:type',
   '*[*].*:type',
@@ -39,30 +34,32 @@ export async function detectFormat(source: ReportSource): Promise<UploadFormat> 
   try {
     for await (const batch of selectJson(source.open(), SELECTION, FIRST_LOOK)) {
       for (const selected of batch) {
-        const format = formatOf(selected)
+        const format = matchMark(selected)
         if (format !== null) return format
-        remember(members, selected)
+        collectMember(members, selected)
       }
     }
   } catch (error) {
     // Some scanners write one JSON document per line. The first line is enough to identify them.
-    const refusal = error instanceof JsonError ? knownScannerRefusal(members) : null
+    const refusal = error instanceof JsonError ? explainKnownScanner(members) : null
     throw refusal === null ? error : new ReportError(refusal)
   }
-  return formatOfMembers(members)
+  return matchShape(members)
 }
 
-/** The format of a file without marks. */
-function formatOfMembers(members: ReadonlySet<string>): UploadFormat {
-  if (members.has('bomFormat')) {
-    throw new ReportError('The file is not a CycloneDX document: its `bomFormat` is not "CycloneDX".')
+/** The format of a file without marks, by the shapes of its members. */
+function matchShape(members: ReadonlySet<string>): UploadFormat {
+  for (const format of UPLOAD_FORMATS) {
+    const { refusal } = getFormat(format).marks
+    if (refusal !== undefined && members.has(refusal[0])) throw new ReportError(refusal[1])
   }
-  if (members.has('specVersion') && (members.has('components') || members.has('vulnerabilities'))) return 'cyclonedx'
-  if (members.has('statements[].vulnerability') && members.has('statements[].status')) return 'openvex'
-  throw new ReportError(knownScannerRefusal(members) ?? UNKNOWN)
+  const isShaped = (format: UploadFormat) => getFormat(format).marks.shapes?.some((shape) => hasShape(members, shape))
+  const match = UPLOAD_FORMATS.find(isShaped)
+  if (match === undefined) throw new ReportError(explainKnownScanner(members) ?? UNKNOWN)
+  return match
 }
 
-const UNKNOWN = 'The file is JSON, but not SARIF, CycloneDX, SPDX, OpenVEX or CSAF.'
+const UNKNOWN = `The file is JSON, but not ${formatTitles(UPLOAD_FORMATS, 'or')}.`
 
 async function refuseOtherThanJson(source: ReportSource): Promise<void> {
   let head: Buffer = Buffer.alloc(0)
@@ -74,14 +71,18 @@ async function refuseOtherThanJson(source: ReportSource): Promise<void> {
   if (description !== null) throw new ReportError(`The file is not JSON: it is ${description}.`)
 }
 
-function formatOf({ path, keys, value }: SelectedValue): UploadFormat | null {
-  if (path === '*:type') return keys[0] === 'runs' && value === 'array' ? 'sarif' : null
+function matchMark({ path, keys, value }: SelectedValue): UploadFormat | null {
+  if (path === '*:type') {
+    const isMark = (format: UploadFormat) => getFormat(format).marks.lists?.includes(`${keys[0]}`)
+    return value === 'array' ? (UPLOAD_FORMATS.find(isMark) ?? null) : null
+  }
   const texts = textsOf(value)
-  return MARKS.find(([member, pattern]) => member === path && texts.some((text) => pattern.test(text)))?.[2] ?? null
+  const mark = TEXT_MARKS.find(({ member, pattern }) => member === path && texts.some((text) => pattern.test(text)))
+  return mark?.format ?? null
 }
 
 /** Adds a member as `a`, `a.b`, `a[].b` or `[].b`. */
-function remember(members: Set<string>, { path, keys }: SelectedValue): void {
+function collectMember(members: Set<string>, { path, keys }: SelectedValue): void {
   if (members.size >= MEMBERS_MAX) return
   if (path === '*:type') members.add(`${keys[0]}`)
   else if (path === '*.*:type') members.add(`${keys[0]}.${keys[1]}`)
@@ -109,11 +110,10 @@ const TEXTS: [string, RegExp][] = [
   ['a Dependency-Check report in XML; run it with `--format SARIF`', /<analysis\b[^>]{0,500}dependency-check/],
   ['a ZAP report in XML; use the report template `sarif-json`', /<owaspzapreport\b/],
   ['a Checkstyle report in XML; configure the linter to write SARIF', /<checkstyle\b/],
-  ['CycloneDX in XML; write it as JSON', /<bom\b[^>]{0,500}cyclonedx/],
+  ...UPLOAD_FORMATS.flatMap((format) => getFormat(format).otherNotations ?? []),
   ['JUnit test results in XML', /<testsuites?\b/],
   ['an HTML page', /^<(?:!doctype html|html)\b/],
   ['XML', /^</],
-  ['SPDX in its tag-value form; write it as JSON', /^spdxversion:/],
   ['YAML', /^(?:---\s|[\w.-]+:\s)/],
 ]
 

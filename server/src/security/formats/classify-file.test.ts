@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDetected } from '../../../test/support/parse-report.ts'
-import { detectFormat } from './detect-format.ts'
+import { detectFormat } from './classify-file.ts'
 
 const source = (content: string | Uint8Array) => ({
   async *open() {

@@ -66,9 +66,9 @@ import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/decide-alerts.ts'
 import { readAlertJob } from './security/alerts/read-alert.job.ts'
 import { alertsChanged, reconcileAlertsJob } from './security/alerts/reconcile-alerts.job.ts'
-import { backfillDetection } from './security/intel/intel-at-detection.store.ts'
 import { fetchIntelDaily } from './security/intel/fetch-intel.job.ts'
 import { intelImported } from './security/intel/import-source.ts'
+import { updateIntelAtDetection } from './security/intel/intel-at-detection.store.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { followRules } from './security/issues/regroup/follow-rules.job.ts'
 import { renameReportedRepository } from './security/repositories/resolve-repository.ts'
@@ -108,7 +108,7 @@ const queued: Job<Services, never>[] = [
   reconcileAlertsJob,
   subscribe(alertsChanged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
   subscribe(findingsTriaged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
-  subscribe(intelImported, followIntel, followAliases, backfillDetection, reconsiderAllGates, reconsiderAll),
+  subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, reconsiderAllGates, reconsiderAll),
   readRepositoryPoliciesJob,
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   evaluateRepositoryJob,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDetected } from '../../../test/support/parse-report.ts'
-import { detectFormat } from './classify-file.ts'
+import { classifyFile } from './classify-file.ts'
 
 const source = (content: string | Uint8Array) => ({
   async *open() {
@@ -13,7 +13,7 @@ const readAs = (content: string | object, format: 'auto' | 'sarif' | 'cyclonedx'
   readDetected(source(typeof content === 'string' ? content : JSON.stringify(content)), format, async () => {})
 
 test('the format is detected by its members, in any order', async () => {
-  const format = (document: object) => detectFormat(source(JSON.stringify(document)))
+  const format = (document: object) => classifyFile(source(JSON.stringify(document)))
   assert.equal(await format({ runs: [], version: '2.1.0' }), 'sarif')
   assert.equal(
     await format({ properties: { version: '9' }, runs: null, $schema: 'https://x.example/sarif-2.1.0.json' }),
@@ -34,7 +34,7 @@ test('a large report is detected by its beginning', async () => {
     yield Buffer.from('{"runs":[')
     for (; pieces < 1000; pieces++) yield Buffer.from(`${' '.repeat(4096)}`)
   }
-  assert.equal(await detectFormat({ open }), 'sarif')
+  assert.equal(await classifyFile({ open }), 'sarif')
   assert.ok(pieces < 5)
 })
 
@@ -56,7 +56,7 @@ test('a file that is not in the stated format is refused', async () => {
 })
 
 test('CycloneDX is detected by its schema or members, but not with another `bomFormat`', async () => {
-  const format = (document: object) => detectFormat(source(JSON.stringify(document)))
+  const format = (document: object) => classifyFile(source(JSON.stringify(document)))
   assert.equal(await format({ $schema: 'http://cyclonedx.org/schema/bom-1.2b.schema.json' }), 'cyclonedx')
   assert.equal(await format({ specVersion: '1.4', components: [] }), 'cyclonedx')
   await assert.rejects(readAs({ bomFormat: 'AnotherFormat', specVersion: '1.4', components: [] }), {

@@ -28,7 +28,7 @@ const MEMBERS_MAX = 1000
  * Detects the format of a report by its members, in any order. Reads no further than needed.
  * Throws ReportError if the format is not supported, JsonError if the file is not JSON.
  */
-export async function detectFormat(source: ReportSource): Promise<UploadFormat> {
+export async function classifyFile(source: ReportSource): Promise<UploadFormat> {
   await refuseOtherThanJson(source)
   const members = new Set<string>()
   try {

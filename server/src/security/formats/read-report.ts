@@ -8,7 +8,7 @@ import {
   type VexFormat,
 } from './catalogue.ts'
 import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
-import { detectFormat } from './classify-file.ts'
+import { classifyFile } from './classify-file.ts'
 import { ReportError, type ReportSource, type ReportSummary } from './report/parsed-report.ts'
 import type { OnFindings } from './report/report-reading.ts'
 import type { OnStatements, VexDocument } from './report/vex-statement.ts'
@@ -20,7 +20,7 @@ const UNKNOWN_REPOSITORY: KnownRepository = { name: null, paths: [] }
  * refused. Throws ReportError.
  */
 export async function readFormat(source: ReportSource, requested: 'auto' | UploadFormat): Promise<UploadFormat> {
-  const detected = await withFormat(null, () => detectFormat(source))
+  const detected = await withFormat(null, () => classifyFile(source))
   if (requested === 'auto' || requested === detected) return detected
   throw new ReportError(`The file is ${getFormat(detected).title}, but \`format\` is "${requested}".`, detected)
 }

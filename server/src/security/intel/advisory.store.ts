@@ -39,11 +39,11 @@ type AdvisoryCounts = { added: number; changed: number; stored: number; newest: 
  * Stores the incoming records and their fixes. Records that are older than the stored ones, or
  * equal to them, are skipped.
  */
-export async function mergeAdvisories({
+export async function upsertAdvisories({
   tx,
 }: IncomingAdvisories): Promise<{ changed: ChangedAdvisories; counts: AdvisoryCounts }> {
   const changed = await selectChanged(tx)
-  await writeAdvisories(changed)
+  await upsertChanged(changed)
   await replaceFixes(changed)
   const [counts] = await tx<[AdvisoryCounts]>`
     select count(*) filter (where is_new) as added, count(*) filter (where not is_new) as changed,
@@ -67,7 +67,7 @@ async function selectChanged(tx: Tx): Promise<ChangedAdvisories> {
   return { tx, holds: 'changed advisories' }
 }
 
-async function writeAdvisories({ tx }: ChangedAdvisories): Promise<void> {
+async function upsertChanged({ tx }: ChangedAdvisories): Promise<void> {
   await tx`
     insert into intel_advisories (
       id, modified, content_hash, withdrawn, severity, cvss_version, cvss_score, cvss_vector
@@ -89,11 +89,11 @@ async function replaceFixes({ tx }: ChangedAdvisories): Promise<void> {
     where fix.advisory_id = changed.id`
   await tx`
     insert into intel_fixes (advisory_id, type, name, fixes_all, latest_fix)
-    select changed.id, fix.type, ${packageKey(tx, tx`fix.name`)}, bool_and(fix.fixes_all),
-      max((select max(${releaseOf(tx, tx`version`)}) from unnest(fix.fixed) version))
+    select changed.id, fix.type, ${buildPackageKey(tx, tx`fix.name`)}, bool_and(fix.fixes_all),
+      max((select max(${buildRelease(tx, tx`version`)}) from unnest(fix.fixed) version))
     from changed_advisories changed
     cross join jsonb_to_recordset(changed.fixes) as fix (type text, name text, fixes_all boolean, fixed text[])
-    group by changed.id, fix.type, ${packageKey(tx, tx`fix.name`)}`
+    group by changed.id, fix.type, ${buildPackageKey(tx, tx`fix.name`)}`
 }
 
 /**
@@ -101,12 +101,12 @@ async function replaceFixes({ tx }: ChangedAdvisories): Promise<void> {
  * Maven's `group:artifact` becomes `group/artifact`. Names are compared within one vulnerability
  * only, so the rule may be generous.
  */
-export function packageKey(db: Db, name: ReturnType<Db>) {
+export function buildPackageKey(db: Db, name: ReturnType<Db>) {
   return db`lower(translate(${name}, '_.:', '--/'))`
 }
 
 /** The type in a package URL. */
-export function packageType(db: Db, purl: ReturnType<Db>) {
+export function buildPackageType(db: Db, purl: ReturnType<Db>) {
   return db`lower(substring(${purl} from '^pkg:/{0,2}([A-Za-z0-9.+-]+)/'))`
 }
 
@@ -115,7 +115,7 @@ export function packageType(db: Db, purl: ReturnType<Db>) {
  * alike. Null for a version in another form, such as one with an epoch. The expression is simple
  * because it runs for every version of an import.
  */
-export function releaseOf(db: Db, version: ReturnType<Db>) {
+export function buildRelease(db: Db, version: ReturnType<Db>) {
   return db`
     case
       when position(':' in ${version}) = 0 and position('!' in ${version}) = 0

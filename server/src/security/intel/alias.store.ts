@@ -1,7 +1,7 @@
 import { copyAll, openCopy } from '../../platform/db/copy-rows.ts'
 import { passedRows } from '../../platform/db/passed-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { awaitHolders } from './intel-source.store.ts'
+import { lockIntelTable } from './intel-source.store.ts'
 
 /**
  * The temporary table `changed_advisories` contains the OSV records that an import added or
@@ -21,7 +21,7 @@ type TouchedGroups = { tx: Tx; holds: 'touched groups' }
  * Stores the aliases that the changed OSV records assert, and deletes those that they no longer
  * assert.
  */
-export async function replaceAssertions({ tx }: ChangedAdvisories): Promise<TouchedIds> {
+export async function upsertAssertions({ tx }: ChangedAdvisories): Promise<TouchedIds> {
   await tx`create temporary table touched_ids (id text collate "C") on commit drop`
   const changed = await passedRows(tx, 'changed_advisories', 'changed', ['id', 'aliases'])
   await tx`
@@ -58,7 +58,7 @@ export async function replaceAssertions({ tx }: ChangedAdvisories): Promise<Touc
  * Adds to `touched_ids` all ids of their stored groups. No assertion leads out of the result: an
  * older one is within a stored group, and both ids of a new one are touched.
  */
-export async function touchWholeGroups({ tx }: TouchedIds): Promise<TouchedGroups> {
+export async function insertTouchedGroups({ tx }: TouchedIds): Promise<TouchedGroups> {
   await tx`analyze touched_ids`
   await tx`
     insert into touched_ids (id)
@@ -80,7 +80,7 @@ type Assertion = { id: string; alias: string }
 const ASSERTIONS_AT_ONCE = 20_000
 
 /** Reads the assertions about the touched ids, from every source. */
-export function readAssertions({ tx }: TouchedGroups): AsyncIterable<Assertion[]> {
+export function listAssertions({ tx }: TouchedGroups): AsyncIterable<Assertion[]> {
   return tx<Assertion[]>`
     select distinct id, alias
     from vulnerability_assertions
@@ -91,7 +91,7 @@ export function readAssertions({ tx }: TouchedGroups): AsyncIterable<Assertion[]
  * Replaces the stored groups of the touched ids with these, and records the touched ids as changes
  * from OSV. Ids that stay in their group are not written.
  */
-export async function replaceGroups(
+export async function upsertGroups(
   { tx }: TouchedGroups,
   groups: Iterable<[id: string, canonicalId: string]>,
 ): Promise<void> {
@@ -99,7 +99,7 @@ export async function replaceGroups(
     create temporary table incoming_aliases (id text collate "C", canonical_id text collate "C") on commit drop`
   await copyAll(await openCopy(tx, 'incoming_aliases', ['id', 'canonical_id']), groups)
   await tx`analyze incoming_aliases`
-  await awaitHolders(tx, 'vulnerability_aliases')
+  await lockIntelTable(tx, 'vulnerability_aliases')
   const touched = await passedRows(tx, 'touched_ids', 'touched', ['id'])
   const incoming = await passedRows(tx, 'incoming_aliases', 'incoming', ['id', 'canonical_id'])
   await tx`
@@ -124,14 +124,14 @@ export async function replaceGroups(
 /**
  * A statement that deletes all recorded changes of groups and returns `source` and `id` of each.
  */
-export function takeAliasChanges(db: Db) {
+export function deleteAliasChanges(db: Db) {
   return db`
     delete from vulnerability_alias_changes
     returning source, id`
 }
 
 /** Returns all ids of the vulnerability with this id, if it has aliases. */
-export async function readAliases(db: Db, id: string): Promise<string[]> {
+export async function listAliases(db: Db, id: string): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select member.id
     from vulnerability_aliases own

@@ -1,4 +1,4 @@
-import { plainId } from '../vocabulary/vulnerability-id.ts'
+import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 
 /** Groups of ids that name one vulnerability, built from pairs of aliases (union-find). */
 export class AliasGroups {
@@ -59,7 +59,7 @@ export type AliasAssertion = { source: string; id: string; alias: string }
 export type AliasStep = { from: string; to: string; source: string }
 
 /** Returns the shortest path of aliases from one id to another, or null if there is none. */
-export function aliasPath(assertions: readonly AliasAssertion[], from: string, to: string): AliasStep[] | null {
+export function findAliasPath(assertions: readonly AliasAssertion[], from: string, to: string): AliasStep[] | null {
   const steps = stepsByStart(assertions, from)
   // Iterating a map also visits the entries that are added on the way: a breadth-first search.
   const lastSteps = new Map<string, AliasStep | null>([[from, null]])
@@ -82,7 +82,9 @@ function pathTo(end: string, lastSteps: ReadonlyMap<string, AliasStep | null>): 
  */
 function stepsByStart(assertions: readonly AliasAssertion[], from: string): Map<string, AliasStep[]> {
   const ids = new Set([from, ...assertions.flatMap(({ id, alias }) => [id, alias])])
-  const prefixed = [...ids].filter((id) => plainId(id) !== id).map((id) => ({ source: 'name', id, alias: plainId(id) }))
+  const prefixed = [...ids]
+    .filter((id) => removeDistribution(id) !== id)
+    .map((id) => ({ source: 'name', id, alias: removeDistribution(id) }))
   const steps = [...assertions, ...prefixed].flatMap(({ source, id, alias }) => [
     { from: id, to: alias, source },
     { from: alias, to: id, source },

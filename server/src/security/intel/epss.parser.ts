@@ -1,5 +1,5 @@
 import { isCveId } from '../vocabulary/vulnerability-id.ts'
-import { calendarDateOf, type FileFacts, IntelError } from './intel-file.ts'
+import { type FileFacts, IntelError, parseDate } from './intel-file.ts'
 
 export type EpssScore = { cve_id: string; score: number; percentile: number }
 
@@ -39,7 +39,7 @@ class EpssFile {
   }
 
   #readFacts(text: string): FileFacts {
-    const date = calendarDateOf(/[#,]score_date:(\d{4}-\d{2}-\d{2})/.exec(text)?.[1])
+    const date = parseDate(/[#,]score_date:(\d{4}-\d{2}-\d{2})/.exec(text)?.[1])
     if (date === null) throw this.#error('expected a score_date, as in #model_version:…,score_date:…')
     return { version: /[#,]model_version:([\w.-]{1,50})/.exec(text)?.[1] ?? null, as_of: new Date(`${date}T00:00:00Z`) }
   }

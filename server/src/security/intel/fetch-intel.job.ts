@@ -28,7 +28,7 @@ export const fetchIntelDaily: ScheduledJob<Services> = {
  */
 export async function fetchIntel(services: Services, settings: IntelSettings): Promise<void> {
   const errors: unknown[] = []
-  for (const source of sourcesOf(settings)) {
+  for (const source of listSources(settings)) {
     await fetchSource(services, settings.hosts, source).catch((error) => errors.push(error))
   }
   if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => (error as Error).message).join(' '))
@@ -38,7 +38,7 @@ type Source = { url: string | null; importFile: (services: Services, path: strin
 
 const silent = () => {}
 
-function sourcesOf({ kevUrl, epssUrl, osvUrls }: IntelSettings): Source[] {
+function listSources({ kevUrl, epssUrl, osvUrls }: IntelSettings): Source[] {
   return [
     { url: kevUrl, importFile: (services, path) => importKev(services, path, silent) },
     { url: epssUrl, importFile: (services, path) => importEpss(services, path, silent) },

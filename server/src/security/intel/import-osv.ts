@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
 import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
 import type { Services } from '../../services.ts'
-import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'
+import { ADVISORY_COLUMNS, copyAdvisories, upsertAdvisories } from './advisory.store.ts'
 import {
   type ChangedAdvisories,
-  readAssertions,
-  replaceAssertions,
-  replaceGroups,
-  touchWholeGroups,
+  insertTouchedGroups,
+  listAssertions,
+  upsertAssertions,
+  upsertGroups,
 } from './alias.store.ts'
 import { AliasGroups } from './aliases.ts'
 import { type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
 import { IntelError } from './intel-file.ts'
 import { type Advisory, parseOsv } from './osv.parser.ts'
-import { namingFile, readOsvFiles } from './read-intel-file.ts'
+import { readOsvFiles, withFileName } from './read-intel-file.ts'
 
 const RECORDS_AT_ONCE = 200
 
@@ -25,7 +25,7 @@ export function importOsv(services: Services, paths: string[], print: PrintLine)
   const progress = new ReadingProgress('OSV records', print)
   return importSource(services, 'osv', async (tx, storedAsOf) => {
     const incoming = await copyAdvisories(tx, (copy) => copyPaths(copy, paths, progress))
-    const { changed, counts } = await mergeAdvisories(incoming)
+    const { changed, counts } = await upsertAdvisories(incoming)
     await regroupAliases(changed)
     const changes = { added: counts.added, changed: counts.changed, removed: 0 }
     return {
@@ -47,7 +47,7 @@ async function copyPath(copy: Copy, path: string, progress: ReadingProgress): Pr
   const before = progress.records
   let rows: CopyValue[][] = []
   for await (const file of readOsvFiles(path)) {
-    const advisory = await namingFile(file.path, async () => parseOsv(file.text))
+    const advisory = await withFileName(file.path, async () => parseOsv(file.text))
     progress.add(1)
     if (rows.push(toRow(advisory)) < RECORDS_AT_ONCE) continue
     await copy.write(rows)
@@ -80,10 +80,10 @@ function later(one: Date | null, other: Date | null): Date {
  * that they concern.
  */
 async function regroupAliases(changed: ChangedAdvisories): Promise<void> {
-  const touched = await touchWholeGroups(await replaceAssertions(changed))
+  const touched = await insertTouchedGroups(await upsertAssertions(changed))
   const groups = new AliasGroups()
-  for await (const assertions of readAssertions(touched)) {
+  for await (const assertions of listAssertions(touched)) {
     for (const { id, alias } of assertions) groups.join(id, alias)
   }
-  await replaceGroups(touched, groups.entries())
+  await upsertGroups(touched, groups.entries())
 }

@@ -10,12 +10,12 @@ import {
   copyRecords,
   type FullSourceTable,
   lockSource,
-  recordImport,
-  replaceRecords,
   type SourceName,
+  updateSource,
+  upsertRecords,
 } from './intel-source.store.ts'
 import { type KevEntry, parseKev } from './kev.parser.ts'
-import { namingFile, readIntelFile } from './read-intel-file.ts'
+import { readIntelFile, withFileName } from './read-intel-file.ts'
 
 /** Published by every import of vulnerability intelligence. It concerns all organizations. */
 export const intelImported: Event<{ source: string }> = {
@@ -44,14 +44,19 @@ export function importSource(
   return sql.begin(async (tx) => {
     const storedAsOf = await lockSource(tx, source)
     const { read, stored, changes, ...facts } = await apply(tx, storedAsOf)
-    await recordImport(tx, { source, ...facts, records: stored }, clock.now())
+    await updateSource(tx, { source, ...facts, records: stored }, clock.now())
     await publish(tx, intelImported, { source })
-    return { as_of: dateOf(facts.as_of), records: read, ...changes, unchanged: read - changes.added - changes.changed }
+    return {
+      as_of: formatDate(facts.as_of),
+      records: read,
+      ...changes,
+      unchanged: read - changes.added - changes.changed,
+    }
   })
 }
 
 /** The calendar date of a time, in UTC. */
-export function dateOf(at: Date): string {
+export function formatDate(at: Date): string {
   return at.toISOString().slice(0, 10)
 }
 
@@ -136,11 +141,11 @@ function importFullSource<Row extends Record<keyof Row, CopyValue>>(
   print: PrintLine,
 ): Promise<ImportOutcome> {
   const progress = new ReadingProgress(source.noun, print)
-  return namingFile(path, () =>
+  return withFileName(path, () =>
     importSource(services, source.name, async (tx, storedAsOf) => {
       const incoming = await copyRecords(tx, source, (copy) => copyFile(copy, source, path, progress))
       refuseOlder(incoming.facts.as_of, storedAsOf)
-      const changes = await replaceRecords(incoming)
+      const changes = await upsertRecords(incoming)
       return { ...incoming.facts, read: progress.records, stored: progress.records, changes }
     }),
   )
@@ -165,6 +170,6 @@ async function copyFile<Row extends Record<keyof Row, CopyValue>>(
 function refuseOlder(asOf: Date, storedAsOf: Date | null): void {
   if (storedAsOf === null || asOf >= storedAsOf) return
   throw new IntelError(
-    `The file is dated ${dateOf(asOf)}, which is older than the stored data (${dateOf(storedAsOf)}).`,
+    `The file is dated ${formatDate(asOf)}, which is older than the stored data (${formatDate(storedAsOf)}).`,
   )
 }

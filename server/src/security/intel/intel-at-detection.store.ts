@@ -1,14 +1,14 @@
 import { acrossOrganizations, onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { intelJson } from './intel.store.ts'
+import { buildIntel } from './intel.store.ts'
 
 /**
  * The `intel_at_detection` of a `finding` for which none is stored: the values of its report. Most
  * findings need no other, so it is stored only once there is more to tell or the report's values
  * change.
  */
-export function asReported(db: Db) {
+export function buildReportedIntel(db: Db) {
   return db`
     jsonb_build_object(
       'at', rfc3339(finding.first_seen_at), 'severity', finding.severity, 'scanner_score', finding.scanner_score,
@@ -23,7 +23,7 @@ export function asReported(db: Db) {
 }
 
 /** The same by a function that an update may call on several database servers. */
-export function reportedIntel(db: Db) {
+export function buildReportedIntelCall(db: Db) {
   return db`
     reported_intel(
       finding.first_seen_at, finding.severity, finding.scanner_score, finding.cvss_version, finding.cvss_score,
@@ -32,7 +32,7 @@ export function reportedIntel(db: Db) {
 }
 
 /** The KEV entry of the intelligence, or null if it was added to the catalog after `at`. */
-export function kevAt(db: Db, intel: ReturnType<Db>, at: ReturnType<Db>): ReturnType<Db> {
+export function buildKevAt(db: Db, intel: ReturnType<Db>, at: ReturnType<Db>): ReturnType<Db> {
   return db`
     case
       when (${intel} -> 'kev' ->> 'date_added')::date <= ${at}
@@ -51,7 +51,7 @@ const START: Position = {
 /**
  * Adds intelligence to the `intel_at_detection` of findings that were detected before it was known.
  */
-export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
+export async function updateIntelAtDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
   await acrossOrganizations(sql, sql`findings`, async (orgId) => {
     let position: Position | null = START
     while (position !== null) position = await backfillNext(sql, position, orgId)
@@ -88,8 +88,8 @@ async function backfillNext(db: Db, after: Position, orgId: string | null): Prom
       for no key update of finding skip locked
     ),
     known as (
-      select org_id, id, coalesce(intel_at_detection, ${asReported(db)}) as before, first_seen_at,
-        ${intelJson(db, db`finding`)}::jsonb as intel
+      select org_id, id, coalesce(intel_at_detection, ${buildReportedIntel(db)}) as before, first_seen_at,
+        ${buildIntel(db, db`finding`)}::jsonb as intel
       from incomplete finding
     ),
     filled as (
@@ -97,7 +97,7 @@ async function backfillNext(db: Db, after: Position, orgId: string | null): Prom
         before
           || ${whereUnknown(db, db`'epss'`, db`intel -> 'epss'`)}
           || ${whereUnknown(db, db`'cvss'`, db`intel -> 'cvss'`)}
-          || ${whereUnknown(db, db`'kev'`, kevAt(db, db`intel`, db`first_seen_at`))} as after
+          || ${whereUnknown(db, db`'kev'`, buildKevAt(db, db`intel`, db`first_seen_at`))} as after
       from known
     ),
     backfilled as (

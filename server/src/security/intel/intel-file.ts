@@ -10,7 +10,7 @@ export class IntelError extends Error {
 export type FileFacts = { version: string | null; as_of: Date }
 
 /** A calendar date such as `2024-02-29`, or null if the value is not one. */
-export function calendarDateOf(value: unknown): string | null {
+export function parseDate(value: unknown): string | null {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return null
   const at = new Date(`${value}T00:00:00Z`)
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value) ? value : null
@@ -19,7 +19,7 @@ export function calendarDateOf(value: unknown): string | null {
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/
 
 /** A time with a UTC offset (RFC 3339), or null if the value is not one. */
-export function timestampOf(value: unknown): Date | null {
+export function parseTimestamp(value: unknown): Date | null {
   if (typeof value !== 'string' || !TIMESTAMP.test(value)) return null
   const at = new Date(value)
   return Number.isNaN(at.getTime()) ? null : at

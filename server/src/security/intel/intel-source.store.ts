@@ -23,7 +23,7 @@ export async function lockSource(tx: Tx, source: SourceName): Promise<Date | nul
 /** What is stored of a source after an import. */
 type ImportedSource = FileFacts & { source: SourceName; records: number }
 
-export async function recordImport(tx: Tx, imported: ImportedSource, at: Date): Promise<void> {
+export async function updateSource(tx: Tx, imported: ImportedSource, at: Date): Promise<void> {
   const { source, as_of, version, records } = imported
   await tx`
     update intel_sources
@@ -45,13 +45,13 @@ type SourceStatus = {
 /** Lists every source, imported or not. */
 export async function listSources(db: Db): Promise<SourceStatus[]> {
   return db<SourceStatus[]>`
-    select source, ${asOfDate(db)} as as_of, version, records, imported_at
+    select source, ${buildAsOfDate(db)} as as_of, version, records, imported_at
     from intel_sources
     order by source`
 }
 
 /** The date of a source's data. */
-export function asOfDate(db: Db) {
+export function buildAsOfDate(db: Db) {
   return db`to_char(as_of at time zone 'UTC', 'YYYY-MM-DD')`
 }
 
@@ -60,7 +60,7 @@ export function asOfDate(db: Db) {
  * it waits. So when an import commits, every issue that was grouped by the data before it is
  * visible to the job that follows the import.
  */
-export async function holdIntel(tx: Tx): Promise<void> {
+export async function lockIntel(tx: Tx): Promise<void> {
   await tx`lock table vulnerability_aliases, intel_kev, intel_epss in row share mode`
 }
 
@@ -68,7 +68,10 @@ export async function holdIntel(tx: Tx): Promise<void> {
  * Waits for the transactions that have locked a table of intelligence, and makes others wait until
  * this transaction ends. Readers do not wait.
  */
-export async function awaitHolders(tx: Tx, table: 'vulnerability_aliases' | 'intel_kev' | 'intel_epss'): Promise<void> {
+export async function lockIntelTable(
+  tx: Tx,
+  table: 'vulnerability_aliases' | 'intel_kev' | 'intel_epss',
+): Promise<void> {
   await tx`lock table ${tx(table)} in exclusive mode`
 }
 
@@ -95,9 +98,9 @@ export async function copyRecords<Facts>(
  * Replaces the stored records with the incoming ones. Equal records are not written. Waits for
  * transactions that have locked the table (`intel-hold.store.ts`).
  */
-export async function replaceRecords({ tx, table, columns }: IncomingRecords<unknown>): Promise<Changes> {
+export async function upsertRecords({ tx, table, columns }: IncomingRecords<unknown>): Promise<Changes> {
   await tx`analyze incoming_records`
-  await awaitHolders(tx, table)
+  await lockIntelTable(tx, table)
   const list = tx`${tx(columns)}`
   const incoming = await passedRows(tx, 'incoming_records', 'incoming', columns)
   const [changes] = await tx<[Changes]>`

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { DISTRIBUTION_CVE } from '../vocabulary/vulnerability-id.ts'
-import { packageKey, packageType, releaseOf } from './advisory.store.ts'
-import { asOfDate } from './intel-source.store.ts'
+import { buildPackageKey, buildPackageType, buildRelease } from './advisory.store.ts'
+import { buildAsOfDate } from './intel-source.store.ts'
 
 /**
  * The current intelligence about a row's vulnerability, as the specification's `intel`. `subject`
@@ -9,7 +9,7 @@ import { asOfDate } from './intel-source.store.ts'
  * cvss_version, cvss_score and cvss_vector. Most findings name no vulnerability; they need no
  * lookup.
  */
-export function intelJson(db: Db, subject: ReturnType<Db>) {
+export function buildIntel(db: Db, subject: ReturnType<Db>) {
   return db`
     case
       when ${subject}.vuln_ids = '{}'
@@ -17,7 +17,7 @@ export function intelJson(db: Db, subject: ReturnType<Db>) {
       else (
         select ${shape(db, lookedUp(db, subject))}
         from ${knownIds(db, subject)} known
-        left join ${advisoryOf(db)} advisory on true
+        left join ${buildAdvisory(db)} advisory on true
       )
     end`
 }
@@ -106,7 +106,7 @@ function epssJson(db: Db) {
  * The most informative advisory: not withdrawn, with a severity, rated by the newest version of
  * CVSS.
  */
-function advisoryOf(db: Db) {
+function buildAdvisory(db: Db) {
   return db`lateral (
     select modified, withdrawn, severity, cvss_version, cvss_score, cvss_vector
     from intel_advisories
@@ -150,24 +150,24 @@ function isFixAvailable(db: Db, subject: ReturnType<Db>) {
     or exists (
       select from intel_fixes fix
       where fix.advisory_id = any(known.ids)
-        and fix.name = ${packageKey(db, db`${subject}.package_name`)}
-        and fix.type = coalesce(${packageType(db, db`${subject}.purl`)}, fix.type)
-        and (fix.fixes_all or coalesce(fix.latest_fix >= ${releaseOf(db, db`${subject}.package_version`)}, true))
+        and fix.name = ${buildPackageKey(db, db`${subject}.package_name`)}
+        and fix.type = coalesce(${buildPackageType(db, db`${subject}.purl`)}, fix.type)
+        and (fix.fixes_all or coalesce(fix.latest_fix >= ${buildRelease(db, db`${subject}.package_version`)}, true))
     )
   )`
 }
 
 /** A subquery without outer references, so PostgreSQL runs it once per statement. */
 function sourceDate(db: Db, source: ReturnType<Db>) {
-  return db`(select ${asOfDate(db)} from intel_sources where source = ${source})`
+  return db`(select ${buildAsOfDate(db)} from intel_sources where source = ${source})`
 }
 
 /**
  * Whether issues are in the KEV catalog, and their highest EPSS score, null if there is none.
  * `issues` is a query for `org_id`, `issue_id` and `vuln_ids`. All ids count, with their aliases,
- * as in `intelJson`.
+ * as in `buildIntel`.
  */
-export function threatsOf(db: Db, issues: ReturnType<Db>) {
+export function buildThreats(db: Db, issues: ReturnType<Db>) {
   return db`(
     select named.org_id, named.issue_id, bool_or(kev.cve_id is not null) as kev, max(epss.score) as epss
     from (

@@ -4,7 +4,7 @@ import type { SelectedValue } from '../../platform/json/json-selector.ts'
 import { memberOf, textOf } from '../../platform/json/read-value.ts'
 import { selectJson } from '../../platform/json/select-json.ts'
 import { isCveId } from '../vocabulary/vulnerability-id.ts'
-import { calendarDateOf, type FileFacts, IntelError, timestampOf } from './intel-file.ts'
+import { type FileFacts, IntelError, parseDate, parseTimestamp } from './intel-file.ts'
 
 export type KevEntry = { cve_id: string; date_added: string; due_date: string | null; ransomware: boolean }
 
@@ -40,7 +40,7 @@ class Catalog {
     return values.flatMap((selected) => {
       if (selected.path === VULNERABILITIES) return [this.#entry(selected)]
       if (selected.path === 'catalogVersion') this.#version = textOf(selected.value)
-      else this.#released = timestampOf(selected.value)
+      else this.#released = parseTimestamp(selected.value)
       return []
     })
   }
@@ -70,7 +70,7 @@ class Catalog {
 
 /** `path` names the entry in messages. */
 function requiredDate(entry: unknown, member: string, path: string): string {
-  const date = calendarDateOf(memberOf(entry, member))
+  const date = parseDate(memberOf(entry, member))
   if (date === null) throw new IntelError(`${path} (${memberOf(entry, 'cveID')}): ${member} is not a valid date.`)
   return date
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IntelError } from './intel-file.ts'
-import { parseOsv, fixesOf } from './osv.parser.ts'
+import { collectFixes, parseOsv } from './osv.parser.ts'
 
 const RECORD = {
   id: 'GHSA-9v2f-6vcg-3hgv',
@@ -89,7 +89,7 @@ const affected = (events: Event[], type = 'SEMVER', pkg = { ecosystem: 'npm', na
   package: pkg,
   ranges: [{ type, events }],
 })
-const fixes = (...entries: object[]) => fixesOf({ affected: entries })
+const fixes = (...entries: object[]) => collectFixes({ affected: entries })
 
 test('a range that ends in a fixed version is fixed; one that ends in the last affected version is not', () => {
   const fixed = affected([{ introduced: '0' }, { fixed: '4.17.21' }])

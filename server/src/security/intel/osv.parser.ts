@@ -1,16 +1,16 @@
 import { arrayOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../platform/json/read-value.ts'
-import { boundedText, NAME_MAX, VERSION_MAX } from '../vocabulary/bounded-text.ts'
-import { packageTypeOf } from '../vocabulary/package-url.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../vocabulary/bounded-text.ts'
+import { findPackageType } from '../vocabulary/package-url.ts'
 import {
   type CvssVersion,
-  cvssVectorOf,
+  parseCvssVector,
+  parseSeverity,
   type Rating,
   type Severity,
-  severityFields,
-  severityInWords,
+  selectSeverity,
 } from '../vocabulary/severity.ts'
 import { isCveId } from '../vocabulary/vulnerability-id.ts'
-import { IntelError, timestampOf } from './intel-file.ts'
+import { IntelError, parseTimestamp } from './intel-file.ts'
 
 /** The fields of an OSV record that are stored. */
 export type Advisory = {
@@ -34,17 +34,17 @@ const RATINGS_MAX = 100
  */
 export function parseOsv(text: string): Advisory {
   const record = objectOf(parseJson(text))
-  const id = idOf(record?.id)
+  const id = parseId(record?.id)
   if (record === null || id === null) throw new IntelError('The document is not an OSV record: it has no id.')
-  const modified = timestampOf(record.modified)
+  const modified = parseTimestamp(record.modified)
   if (modified === null) throw new IntelError(`${id} has no valid modified time.`)
   return {
     id,
     modified,
-    withdrawn: timestampOf(record.withdrawn) !== null,
-    ...ratingOf(record),
-    aliases: aliasesOf(id, record),
-    fixes: fixesOf(record),
+    withdrawn: parseTimestamp(record.withdrawn) !== null,
+    ...readSeverity(record),
+    aliases: collectAliases(id, record),
+    fixes: collectFixes(record),
   }
 }
 
@@ -59,11 +59,11 @@ function parseJson(text: string): unknown {
 type AdvisoryRating = Pick<Advisory, 'severity' | 'cvss_version' | 'cvss_score' | 'cvss_vector'>
 
 /** The severity that the database states takes precedence over the scores of CVSS vectors. */
-function ratingOf(record: JsonObject): AdvisoryRating {
+function readSeverity(record: JsonObject): AdvisoryRating {
   const stated = [record, ...objectsOf(record.affected)].flatMap(({ severity }) => objectsOf(severity))
-  const own = severityInWords(textOf(memberOf(record, 'database_specific', 'severity')))
+  const own = parseSeverity(textOf(memberOf(record, 'database_specific', 'severity')))
   const ratings = [inWords(own, true), ...stated.slice(0, RATINGS_MAX).map(readRating)]
-  const { severity, cvss_version, cvss_score, cvss_vector } = severityFields(ratings)
+  const { severity, cvss_version, cvss_score, cvss_vector } = selectSeverity(ratings)
   const isRated = cvss_version !== null || ratings.some((rating) => rating.severity !== null)
   return { severity: isRated ? severity : null, cvss_version, cvss_score, cvss_vector }
 }
@@ -80,8 +80,8 @@ const VERSION_OF_TYPE = new Map<string, CvssVersion>([
  */
 function readRating({ type, score }: JsonObject): Rating {
   const version = VERSION_OF_TYPE.get(textOf(type) ?? '')
-  if (version === undefined) return inWords(severityInWords(textOf(score)), false)
-  const vector = cvssVectorOf(textOf(score), version)
+  if (version === undefined) return inWords(parseSeverity(textOf(score)), false)
+  const vector = parseCvssVector(textOf(score), version)
   return { isOwn: false, severity: null, score: null, cvssVersion: vector?.version ?? null, vector }
 }
 
@@ -96,8 +96,8 @@ const ALIASES_MAX = 50
  * the only one. Distributions list in `upstream` what an advisory fixes, so several ids are not
  * aliases of it.
  */
-function aliasesOf(id: string, { aliases, upstream }: JsonObject): string[] {
-  const found = new Set([...idsOf(aliases), ...onlyOne(idsOf(upstream))])
+function collectAliases(id: string, { aliases, upstream }: JsonObject): string[] {
+  const found = new Set([...collectIds(aliases), ...onlyOne(collectIds(upstream))])
   found.delete(id)
   // A longer list is a collection. Treating it as aliases would join unrelated vulnerabilities.
   return found.size > ALIASES_MAX ? [] : [...found].sort()
@@ -109,12 +109,12 @@ function onlyOne(upstream: string[]): string[] {
   return candidates.length === 1 ? candidates : []
 }
 
-function idsOf(value: unknown): string[] {
-  return arrayOf(value).flatMap((entry) => idOf(entry) ?? [])
+function collectIds(value: unknown): string[] {
+  return arrayOf(value).flatMap((entry) => parseId(entry) ?? [])
 }
 
 /** An id of a vulnerability database, in its original case; null if the value is not one. */
-function idOf(value: unknown): string | null {
+function parseId(value: unknown): string | null {
   return typeof value === 'string' && /^[!-~]{1,200}$/.test(value) ? value : null
 }
 
@@ -133,7 +133,7 @@ const AFFECTED_MAX = 1000
 /**
  * The packages with a `fixed` event in an OSV record (OSV schema, `affected[].ranges[].events`).
  */
-export function fixesOf(record: JsonObject): Fix[] {
+export function collectFixes(record: JsonObject): Fix[] {
   const packages = new Map<string, Fix>()
   for (const affected of objectsOf(record.affected).slice(0, AFFECTED_MAX)) collect(affected, packages)
   return [...packages.values()].filter(({ fixed }) => fixed.length > 0)
@@ -143,23 +143,23 @@ export function fixesOf(record: JsonObject): Fix[] {
 function collect(affected: JsonObject, packages: Map<string, Fix>): void {
   const stated = objectOf(affected.package)
   // An ecosystem may be followed by a colon and a registry, as in Maven's.
-  const type = packageTypeOf(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
-  const name = boundedText(textOf(stated?.name), NAME_MAX)
+  const type = findPackageType(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
+  const name = truncateText(textOf(stated?.name), NAME_MAX)
   if (type === null || name === null) return
   const known = packages.get(`${type}/${name}`) ?? { type, name, fixes_all: true, fixed: [] }
-  const { introduced, fixed } = eventsOf(affected)
+  const { introduced, fixed } = collectEvents(affected)
   known.fixed.push(...fixed)
   known.fixes_all &&= fixed.length > 0 && fixed.length >= introduced
   packages.set(`${type}/${name}`, known)
 }
 
 /** GIT ranges are skipped: their events are commits, not versions of a package. */
-function eventsOf(affected: JsonObject): { introduced: number; fixed: string[] } {
+function collectEvents(affected: JsonObject): { introduced: number; fixed: string[] } {
   const events = objectsOf(affected.ranges)
     .filter((range) => range.type !== 'GIT')
     .flatMap((range) => objectsOf(range.events))
   return {
     introduced: events.filter((event) => textOf(event.introduced) !== null).length,
-    fixed: events.flatMap((event) => boundedText(textOf(event.fixed), VERSION_MAX) ?? []),
+    fixed: events.flatMap((event) => truncateText(textOf(event.fixed), VERSION_MAX) ?? []),
   }
 }

@@ -11,7 +11,7 @@ import { IntelError } from './intel-file.ts'
  * Throws IntelError.
  */
 export async function* readIntelFile(path: string): AsyncGenerator<Buffer> {
-  const isGzip = await startsWith(path, Buffer.from([0x1f, 0x8b]))
+  const isGzip = await hasPrefix(path, Buffer.from([0x1f, 0x8b]))
   const file = createReadStream(path)
   if (!isGzip) {
     yield* file
@@ -28,7 +28,7 @@ export async function* readIntelFile(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-export async function startsWith(path: string, bytes: Buffer): Promise<boolean> {
+export async function hasPrefix(path: string, bytes: Buffer): Promise<boolean> {
   for await (const chunk of createReadStream(path, { end: bytes.length - 1 })) return bytes.equals(chunk)
   return false
 }
@@ -39,7 +39,7 @@ function isZlibError(error: unknown): error is Error {
 }
 
 /** Prefixes the message of an IntelError with the file's path. */
-export async function namingFile<Result>(path: string, read: () => Promise<Result>): Promise<Result> {
+export async function withFileName<Result>(path: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()
   } catch (error) {
@@ -58,7 +58,7 @@ const ZIP_START = Buffer.from([0x50, 0x4b, 0x03, 0x04])
 /** Reads every OSV record at a path: a file, a directory or a zip file. Throws IntelError. */
 export async function* readOsvFiles(path: string): AsyncGenerator<OsvFile> {
   if ((await stat(path)).isDirectory()) yield* readDirectory(path)
-  else if (await startsWith(path, ZIP_START)) yield* readZip(path)
+  else if (await hasPrefix(path, ZIP_START)) yield* readZip(path)
   else yield await readRecordFile(path)
 }
 

@@ -3,7 +3,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { readIssuesById } from '../issues/issue-list.store.ts'
-import { boundedText } from '../vocabulary/bounded-text.ts'
+import { truncateText } from '../vocabulary/bounded-text.ts'
 import { EditedIssuePath, EditedIssues, IssueMerge, IssueSplit } from './issue-edit.schema.ts'
 import { mergeIssues } from './merge-issues.ts'
 import { type Edited, splitIssue } from './split-issue.ts'
@@ -65,7 +65,7 @@ export async function issueEditRoutes(app: HttpServer, services: Services): Prom
 }
 
 function commentOf({ comment }: { comment?: string | null }): string | null {
-  return boundedText(comment ?? null, TRIAGE_COMMENT_MAX)
+  return truncateText(comment ?? null, TRIAGE_COMMENT_MAX)
 }
 
 async function editedIssues({ sql }: Services, orgId: string, { triageId, issueIds }: Edited) {

@@ -12,7 +12,7 @@ import type { ReportSource, ReportSummary } from '../formats/report/parsed-repor
 import { NO_OUTCOME, type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
 import { followStatements } from '../vex/apply-statements.ts'
 import { importDocument } from '../vex/import-document.ts'
-import { findingOrigin } from '../vocabulary/finding.ts'
+import { toFindingOrigin } from '../vocabulary/finding.ts'
 import { copyReport } from './copy-report.ts'
 import { readUploadJob, uploadFinished } from './upload-file.ts'
 import {
@@ -95,7 +95,7 @@ function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: Re
     upload_id: id,
     category: upload.category ?? report.category,
     source: report.format,
-    origin: findingOrigin(upload.origin),
+    origin: toFindingOrigin(upload.origin),
     summary: report,
   }
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cwesIn, cweText, cweDistance, isTooGeneral } from './cwe.ts'
+import { collectCwes, computeCweDistance, isTooGeneral, toCweText } from './cwe.ts'
 
 test('CWE ids are found in every form that tools write', () => {
   const forms = ['external/cwe/cwe-079', 'CWE-89: Improper Neutralization', 'cwe:22', 'CWE_502', 'CWE-79']
-  assert.deepEqual(cwesIn(forms), ['CWE-79', 'CWE-89', 'CWE-22', 'CWE-502'])
-  assert.deepEqual(cwesIn(['cwe', 'owasp', 'CWE-1234567']), [])
+  assert.deepEqual(collectCwes(forms), ['CWE-79', 'CWE-89', 'CWE-22', 'CWE-502'])
+  assert.deepEqual(collectCwes(['cwe', 'owasp', 'CWE-1234567']), [])
 })
 
 test('a bare number in a member for CWE ids is a CWE id', () => {
-  assert.deepEqual([79, '79', 'CWE-79', 'https://cwe.mitre.org/data/definitions/79', null, {}].map(cweText), [
+  assert.deepEqual([79, '79', 'CWE-79', 'https://cwe.mitre.org/data/definitions/79', null, {}].map(toCweText), [
     'CWE-79',
     'CWE-79',
     'CWE-79',
@@ -46,7 +46,7 @@ const DISTANCES: [a: string, b: string, distance: 0 | 1 | 2 | null, reason: stri
 
 for (const [a, b, distance, reason] of DISTANCES) {
   test(`the distance of ${a} and ${b} is ${distance}: ${reason}`, () => {
-    assert.equal(cweDistance(a, b), distance)
-    assert.equal(cweDistance(b, a), distance)
+    assert.equal(computeCweDistance(a, b), distance)
+    assert.equal(computeCweDistance(b, a), distance)
   })
 }

@@ -8,7 +8,7 @@ const CWES_MAX = 20
  * The CWE ids in these texts as `CWE-79`, in order, without duplicates. Tools write them as
  * `external/cwe/cwe-079`, `CWE-79: Improper …` or `cwe:79`.
  */
-export function cwesIn(texts: readonly string[]): string[] {
+export function collectCwes(texts: readonly string[]): string[] {
   const cwes = new Set<string>()
   for (const text of texts) {
     for (const match of text.slice(0, TEXT_READ_MAX).matchAll(CWE)) cwes.add(`CWE-${match[1]}`)
@@ -18,7 +18,7 @@ export function cwesIn(texts: readonly string[]): string[] {
 }
 
 /** The text of a member that contains a CWE id, which may be the bare number. */
-export function cweText(value: unknown): string {
+export function toCweText(value: unknown): string {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   return /^\d+$/.test(text) ? `CWE-${text}` : text
 }
@@ -53,7 +53,7 @@ export function isTooGeneral(cwe: string): boolean {
  * neither descends from the other, if they are further apart, or if a class, pillar, category or
  * view is one of them or between them.
  */
-export function cweDistance(a: string, b: string): 0 | 1 | 2 | null {
+export function computeCweDistance(a: string, b: string): 0 | 1 | 2 | null {
   if (isTooGeneral(a) || isTooGeneral(b)) return null
   return a === b ? 0 : (stepsUp(a, b) ?? stepsUp(b, a))
 }
@@ -62,7 +62,7 @@ export function cweDistance(a: string, b: string): 0 | 1 | 2 | null {
  * The CWEs above one in the research view, at most two steps up and never through a class, pillar,
  * category or view.
  */
-export function ancestorsOf(cwe: string): string[] {
+export function listAncestors(cwe: string): string[] {
   return isTooGeneral(cwe) ? [] : levelsAbove(cwe).flat()
 }
 

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { isTooGeneral } from './cwe.ts'
 import { loadRuleMap, loadRuleMapFile } from './load-rule-map.ts'
 import type { RuleGroup } from './rule-map.schema.ts'
-import { KNOWN_TOOLS, ruleNames } from './rule-name.ts'
+import { KNOWN_TOOLS, listRuleNames } from './rule-name.ts'
 
 const FILES = globSync('rule-map/*.json', { cwd: import.meta.dirname }).map((file) => join(import.meta.dirname, file))
 const files = await Promise.all(FILES.map(loadRuleMapFile))
@@ -42,7 +42,7 @@ test('each built-in group has rules of at least two known tools, each rule once,
       ...(Object.keys(group.rules).length < 2 ? [`${group.id} has rules of one tool`] : []),
       ...keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${group.id} has ${key} twice`),
       ...rules
-        .filter(({ tool, rule }) => !KNOWN_TOOLS.has(tool) || ruleNames(tool, rule, null)[0]?.rule !== rule)
+        .filter(({ tool, rule }) => !KNOWN_TOOLS.has(tool) || listRuleNames(tool, rule, null)[0]?.rule !== rule)
         .map(({ tool, rule }) => `${group.id} has ${tool} ${rule} in an unusual spelling`),
     ]
   })

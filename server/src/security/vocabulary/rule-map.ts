@@ -1,5 +1,5 @@
 import type { RuleGroup, RuleMapFile } from './rule-map.schema.ts'
-import { type RuleName, ruleNames } from './rule-name.ts'
+import { listRuleNames, type RuleName } from './rule-name.ts'
 
 /** The ids of groups by rule. */
 type GroupIndex = ReadonlyMap<string, readonly string[]>
@@ -32,7 +32,7 @@ export class RuleMap {
    * of the result, which names the rule if golangci-lint ran the linter.
    */
   weaknessesOfRule(tool: string, ruleId: string, message: string | null = null): readonly string[] {
-    return this.#groupsOf(this.#weaknessesByRule, ruleNames(tool, ruleId, message))
+    return this.#groupsOf(this.#weaknessesByRule, listRuleNames(tool, ruleId, message))
   }
 
   /**
@@ -40,7 +40,7 @@ export class RuleMap {
    * of the result, which states the missing request or limit if KubeLinter or kube-score ran.
    */
   controlsOfRule(tool: string, ruleId: string, message: string | null = null): readonly string[] {
-    return this.#groupsOf(this.#controlsByRule, ruleNames(tool, ruleId, message))
+    return this.#groupsOf(this.#controlsByRule, listRuleNames(tool, ruleId, message))
   }
 
   /**
@@ -48,40 +48,40 @@ export class RuleMap {
    * gosec and golangci-lint, tfsec and Trivy, Semgrep and Opengrep.
    */
   canonicalRule(tool: string, ruleId: string, message: string | null = null): string {
-    const names = ruleNames(tool, ruleId, message).map((name) => this.#respelled(name))
-    const known = names.find((name) => this.#weaknessesByRule.has(keyOf(name)) || this.#controlsByRule.has(keyOf(name)))
-    return keyOf(known ?? (names[0] as RuleName))
+    const names = listRuleNames(tool, ruleId, message).map((name) => this.#respelled(name))
+    const known = names.find((name) => this.#weaknessesByRule.has(toKey(name)) || this.#controlsByRule.has(toKey(name)))
+    return toKey(known ?? (names[0] as RuleName))
   }
 
   #groupsOf(index: GroupIndex, names: readonly RuleName[]): readonly string[] {
     for (const name of names) {
-      const groups = index.get(keyOf(this.#respelled(name)))
+      const groups = index.get(toKey(this.#respelled(name)))
       if (groups !== undefined) return groups
     }
     return NONE
   }
 
   #respelled(name: RuleName): RuleName {
-    return this.#spellings.get(keyOf(name)) ?? name
+    return this.#spellings.get(toKey(name)) ?? name
   }
 }
 
 /** Rules are found in any case, because tools write their ids in upper and lower case. */
-function keyOf({ tool, rule }: RuleName): string {
+function toKey({ tool, rule }: RuleName): string {
   return `${tool} ${rule}`.toLowerCase()
 }
 
 function spellingEntries(spellings: NonNullable<RuleMapFile['spellings']>): [string, RuleName][] {
   return Object.entries(spellings).flatMap(([tool, rules]) =>
     Object.entries(rules).flatMap(([rule, others]) =>
-      others.map((other): [string, RuleName] => [keyOf(writtenName(tool, other)), writtenName(tool, rule)]),
+      others.map((other): [string, RuleName] => [toKey(writtenName(tool, other)), writtenName(tool, rule)]),
     ),
   )
 }
 
 /** The name of a rule by its name in a rule map, which may be any spelling that tools use. */
 function writtenName(tool: string, rule: string): RuleName {
-  return ruleNames(tool, rule, null)[0] as RuleName
+  return listRuleNames(tool, rule, null)[0] as RuleName
 }
 
 function groupsById(groups: readonly RuleGroup[]): Map<string, RuleGroup> {
@@ -94,7 +94,7 @@ function indexByRule(groups: ReadonlyMap<string, RuleGroup>): GroupIndex {
   const index = new Map<string, string[]>()
   for (const [id, { rules }] of groups) {
     for (const key of Object.entries(rules).flatMap(([tool, ids]) =>
-      ids.map((rule) => keyOf(writtenName(tool, rule))),
+      ids.map((rule) => toKey(writtenName(tool, rule))),
     )) {
       const known = index.get(key)
       if (known === undefined) index.set(key, [id])

@@ -6,10 +6,10 @@ export type RuleName = { tool: string; rule: string }
  * the result is needed if a tool writes the same rule for several checks. golangci-lint, for
  * example, writes the name of the linter.
  */
-export function ruleNames(toolName: string, ruleId: string, message: string | null): RuleName[] {
-  const tool = canonicalTool(toolName)
+export function listRuleNames(toolName: string, ruleId: string, message: string | null): RuleName[] {
+  const tool = normalizeTool(toolName)
   const wrapped = wrappedRule(tool, ruleId.trim(), message)
-  if (wrapped !== null) return ruleNames(wrapped.tool, wrapped.rule, message)
+  if (wrapped !== null) return listRuleNames(wrapped.tool, wrapped.rule, message)
   const spell = Object.hasOwn(SPELLINGS, tool) ? SPELLINGS[tool] : undefined
   return (spell?.(ruleId.trim(), message) ?? [ruleId.trim()]).map((rule) => ({ tool, rule }))
 }
@@ -35,7 +35,7 @@ function linterRule(text: string): RuleName | null {
 function namedRule(wrapper: string, match: RegExpExecArray | null): RuleName | null {
   const [, name, rule] = match ?? []
   if (name === undefined || rule === undefined) return null
-  const tool = canonicalTool(name.replaceAll('_', '-'))
+  const tool = normalizeTool(name.replaceAll('_', '-'))
   return tool !== wrapper && KNOWN_TOOLS.has(tool) ? { tool, rule } : null
 }
 
@@ -53,20 +53,20 @@ const CHECKS = new Map([
 const SPELLINGS: Record<string, (ruleId: string, message: string | null) => string[]> = {
   bandit: (ruleId) => [/^B\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   checkov: (ruleId) => [/CKV2?_[A-Z0-9]+_\d+/.exec(ruleId)?.[0] ?? ruleId],
-  eslint: spellingsOfEslint,
+  eslint: spellEslint,
   gosec: (ruleId) => [/G\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   hadolint: (ruleId) => [/(?:DL|SC)\d{4}/.exec(ruleId)?.[0] ?? ruleId],
-  'kube-linter': spellingsOfChecks,
-  'kube-score': spellingsOfChecks,
-  semgrep: spellingsOfSemgrep,
+  'kube-linter': spellChecks,
+  'kube-score': spellChecks,
+  semgrep: spellSemgrep,
   'snyk-code': (ruleId) => [ruleId.replace(/\/test$/, '')],
   sonarqube: (ruleId) => [ruleId.replace(/^typescript:/, 'javascript:')],
-  trivy: spellingsOfTrivy,
+  trivy: spellTrivy,
   zizmor: (ruleId) => [ruleId.replace(/^zizmor\//, '')],
 }
 
 /** GitLab leaves out the name of the plugin, and some formats write its package. */
-function spellingsOfEslint(ruleId: string): string[] {
+function spellEslint(ruleId: string): string[] {
   const rule = ruleId.replace(/^(@[^/]+\/)?eslint-plugin-/, '$1')
   return rule.includes('/') ? [rule] : [rule, `security/${rule}`]
 }
@@ -75,7 +75,7 @@ function spellingsOfEslint(ruleId: string): string[] {
  * KubeLinter and kube-score have one check for several things. The message states what is missing,
  * as in "container has cpu limit 0" or "Container is missing a readinessProbe".
  */
-function spellingsOfChecks(ruleId: string, message: string | null): string[] {
+function spellChecks(ruleId: string, message: string | null): string[] {
   const stated = CHECKS.get(ruleId)?.exec(message ?? '')?.groups
   return stated === undefined ? [ruleId] : [`${ruleId}:${stated.subject}-${stated.check}`.toLowerCase()]
 }
@@ -87,7 +87,7 @@ const SEMGREP_SEGMENTS_MAX = 40
  * the name of the file (only if the rules come from the registry), and the rule. Rule maps write
  * the directories within the registry and the rule.
  */
-function spellingsOfSemgrep(ruleId: string): string[] {
+function spellSemgrep(ruleId: string): string[] {
   const segments = ruleId.split('.').slice(-SEMGREP_SEGMENTS_MAX)
   const rule = segments.pop() as string
   return segments
@@ -102,7 +102,7 @@ const TRIVY_ID = /^(?:AVD-)?([A-Z]+)-(\d{4,5})$/
 /** Older versions of Trivy wrote KSV012 and DS002. AWS017 is an older id of another check. */
 const TRIVY_SHORT_ID = /^(KSV|KCV|DS)-?(\d{1,4})$/
 
-function spellingsOfTrivy(ruleId: string): string[] {
+function spellTrivy(ruleId: string): string[] {
   const [, provider, number] = TRIVY_ID.exec(ruleId) ?? TRIVY_SHORT_ID.exec(ruleId) ?? []
   return provider === undefined || number === undefined ? [ruleId] : [`${provider}-${number.padStart(4, '0')}`]
 }
@@ -170,7 +170,7 @@ const NAMES_IN_REPORTS = Object.entries(TOOL_NAMES)
  * The name of a tool in rule maps by its name in a report, which may be followed by an edition or
  * version: "Semgrep OSS" is `semgrep`. The lower-case name if the tool is unknown.
  */
-export function canonicalTool(name: string): string {
+export function normalizeTool(name: string): string {
   const lower = name.trim().toLowerCase()
   if (KNOWN_TOOLS.has(lower)) return lower
   const known = NAMES_IN_REPORTS.find(
@@ -192,7 +192,7 @@ const REGISTRY = 'semgrep-rules'
  * `home.ci.semgrep-rules.python.lang.security.exec-detected`. Rules from the registry repeat the
  * name of their file, as in `exec-detected.exec-detected`.
  */
-export function stableRuleId(ruleId: string): string {
+export function normalizeRuleId(ruleId: string): string {
   if (!ruleId.includes('.') || /[/:\s]/.test(ruleId)) return ruleId
   const parts = ruleId.split('.')
   const from = parts.indexOf(REGISTRY) + 1 || parts.findIndex((part) => REGISTRY_DIRECTORIES.has(part))

@@ -1,11 +1,11 @@
 import {
-  areTopNames,
-  commonNames,
-  endOfTop,
+  countNamesAboveTop,
   hasNeighbours,
+  hasRepositoryNames,
   hasTopNames,
   isAbsolutePath,
   isWithin,
+  listCommonNames,
 } from './directory.ts'
 
 /**
@@ -22,7 +22,7 @@ const RUNNER_WORK = new Set(['work', '_work', '__w', 'a'])
  * longer name: `group-app`, `app_main`, `app@2`. Null if there is none. `shared` are all
  * directories above most of the paths.
  */
-export function namedDirectory(
+export function findNamedDirectory(
   paths: readonly string[],
   shared: readonly string[],
   repository: string,
@@ -45,7 +45,7 @@ function lastName(directory: string): string {
 /** `first` is the outermost directory of that name. There may be others in it. */
 function checkoutWithin(first: string, paths: readonly string[], name: string, owner: string): NamedDirectory | null {
   const inside = paths.filter((path) => isWithin(path, first))
-  const common = commonNames(inside)
+  const common = listCommonNames(inside)
   const names = common.map((directory) => directory.toLowerCase())
   const to = (index: number, isCertain: boolean, isFullName = false) => {
     return { directory: common.slice(0, index + 1).join('/'), isCertain, isFullName }
@@ -60,7 +60,7 @@ function checkoutWithin(first: string, paths: readonly string[], name: string, o
   // A directory of the same name in the checkout is usually the main package of the repository.
   const found = to(names[last - 1] === name ? last - 1 : last, names.indexOf(name) === last)
   if (hasNeighbours(found.directory, paths)) return null
-  if (endOfTop(names) > last) return found
+  if (countNamesAboveTop(names) > last) return found
   return hasTopNames(inside, found.directory) ? { ...found, isCertain: false } : null
 }
 
@@ -95,7 +95,7 @@ export class EarlierPaths {
 
   /** True if their first names are those of a whole repository, not of one folder. */
   looksLikeTop(): boolean {
-    return areTopNames(this.#files)
+    return hasRepositoryNames(this.#files)
   }
 
   /** The directory below which most names agree; the outermost of several. Null if none agrees. */

@@ -1,5 +1,5 @@
-import { EarlierPaths, namedDirectory } from './checkout-evidence.ts'
-import { hasNeighbours, isAbsolutePath, isWithin, sharedDirectories, topDirectory } from './directory.ts'
+import { EarlierPaths, findNamedDirectory } from './checkout-evidence.ts'
+import { findTopDirectory, hasNeighbours, isAbsolutePath, isWithin, listSharedDirectories } from './directory.ts'
 
 /** What is known of a repository before its report is read. */
 export type KnownRepository = {
@@ -37,7 +37,7 @@ const CHECKOUTS_MAX = 4
  * 3. The tool ran in the directory, unless a directory above it has the repository's name.
  * 4. The directory looks like the top of a repository, else it is the paths' common directory.
  */
-export function inferCheckout(paths: readonly string[], evidence: Evidence): Checkout {
+export function computeCheckout(paths: readonly string[], evidence: Evidence): Checkout {
   const earlier = new EarlierPaths(evidence.paths)
   const directories: string[] = []
   let rest = ownPaths(paths)
@@ -53,15 +53,15 @@ export function inferCheckout(paths: readonly string[], evidence: Evidence): Che
 }
 
 function guess(paths: readonly string[]): Checkout {
-  const top = topDirectory(paths)
+  const top = findTopDirectory(paths)
   return { directories: top === null ? [] : [top], isGuess: true }
 }
 
 type Explained = { directory: string; isCertain: boolean }
 
 function explainedDirectory(paths: readonly string[], evidence: Evidence, earlier: EarlierPaths): Explained | null {
-  const shared = sharedDirectories(paths)
-  const named = evidence.name === null ? null : namedDirectory(paths, shared, evidence.name)
+  const shared = listSharedDirectories(paths)
+  const named = evidence.name === null ? null : findNamedDirectory(paths, shared, evidence.name)
   const fit = earlier.fit(paths, shared)
   // After all code moved into a folder, the folder fits better than the checkout.
   if (fit !== null && named?.isFullName && isWithin(fit.directory, named.directory)) return named
@@ -77,7 +77,7 @@ function explainedDirectory(paths: readonly string[], evidence: Evidence, earlie
  */
 function widened(found: Explained, paths: readonly string[]): Explained {
   const isTooDeep = hasNeighbours(found.directory, paths)
-  const top = isTooDeep ? topDirectory(paths) : null
+  const top = isTooDeep ? findTopDirectory(paths) : null
   return top !== null && isWithin(found.directory, top) ? { directory: top, isCertain: false } : found
 }
 

@@ -19,7 +19,7 @@ function directoryNames(path: string): string[] {
  * All directories above more than half of these absolute paths, outermost first. Each one contains
  * the next one.
  */
-export function sharedDirectories(paths: readonly string[]): string[] {
+export function listSharedDirectories(paths: readonly string[]): string[] {
   const shared: string[] = []
   let inside = paths.map(directoryNames)
   for (let depth = 0; ; depth++) {
@@ -34,7 +34,7 @@ export function sharedDirectories(paths: readonly string[]): string[] {
 }
 
 /** The directories that all of these paths have in common. */
-export function commonNames(paths: readonly string[]): string[] {
+export function listCommonNames(paths: readonly string[]): string[] {
   let common: string[] | null = null
   for (const path of paths) {
     const names = directoryNames(path)
@@ -53,7 +53,7 @@ const NEIGHBOURS_MIN = 10
  */
 export function hasNeighbours(directory: string, paths: readonly string[]): boolean {
   const outside = paths.filter((path) => !isWithin(path, directory))
-  return outside.length * NEIGHBOURS_MIN >= paths.length && commonNames(paths).length > 2
+  return outside.length * NEIGHBOURS_MIN >= paths.length && listCommonNames(paths).length > 2
 }
 
 /** Directories that are usually at the top of a repository and seldom above it. */
@@ -81,22 +81,22 @@ const OF_MACHINE = new Set(['usr', 'var', 'local', 'go'])
  * directory of those that are in one directory of the machine, but only down to a directory that is
  * usual in a repository. Null if that is the root of the machine.
  */
-export function topDirectory(paths: readonly string[]): string | null {
-  const outermost = sharedDirectories(paths).find((directory) => !directory.endsWith(':'))
+export function findTopDirectory(paths: readonly string[]): string | null {
+  const outermost = listSharedDirectories(paths).find((directory) => !directory.endsWith(':'))
   if (outermost === undefined) return null
   const inside = paths.filter((path) => isWithin(path, outermost))
-  const common = commonNames(inside)
-  const top = hasTopNames(inside, common.join('/')) ? common : common.slice(0, endOfTop(common))
+  const common = listCommonNames(inside)
+  const top = hasTopNames(inside, common.join('/')) ? common : common.slice(0, countNamesAboveTop(common))
   return top.join('/') || null
 }
 
 /** True if at least two names in the directory are usual at the top of a repository. */
 export function hasTopNames(paths: readonly string[], directory: string): boolean {
-  return areTopNames(paths.map((path) => path.slice(directory.length + 1)))
+  return hasRepositoryNames(paths.map((path) => path.slice(directory.length + 1)))
 }
 
 /** True if these relative paths begin with at least two names that are usual in a repository. */
-export function areTopNames(paths: Iterable<string>): boolean {
+export function hasRepositoryNames(paths: Iterable<string>): boolean {
   const names = new Set([...paths].map((path) => path.split('/', 1)[0]?.toLowerCase() ?? ''))
   return [...names].filter((name) => TOP_NAMES.has(name)).length > 1
 }
@@ -105,7 +105,7 @@ export function areTopNames(paths: Iterable<string>): boolean {
  * The number of directories before the first one that is usual in a repository. The root of the
  * machine and the directory after it never count.
  */
-export function endOfTop(names: readonly string[]): number {
+export function countNamesAboveTop(names: readonly string[]): number {
   const end = names.findIndex(
     (name, at) => at > 1 && TOP_DIRECTORIES.has(name.toLowerCase()) && !OF_MACHINE.has(names[at - 1] as string),
   )

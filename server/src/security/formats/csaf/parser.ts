@@ -2,23 +2,23 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, memberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
-import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import {
-  addressOf,
-  commentOf,
-  idsOf,
+  collectIds,
+  formatComment,
   type OnStatements,
+  parseAddress,
+  parseTime,
   type ReadStatements,
   StatementBatch,
   type Subject,
-  timeOf,
   type VexDocument,
   type VexStatement,
   type VexStatus,
 } from '../report/vex-statement.ts'
-import { CsafProducts, withProducts } from './products.ts'
+import { CsafProducts, defineSelection } from './products.ts'
 
 const HEADER = [
   'document.category',
@@ -32,7 +32,7 @@ const HEADER = [
   'document.tracking.initial_release_date',
   'vulnerabilities:type',
 ]
-const FIRST_PASS = withProducts(HEADER)
+const FIRST_PASS = defineSelection(HEADER)
 
 const VULNERABILITY = 'vulnerabilities[*]'
 /** Members of a vulnerability that can be long and that statements do not need. */
@@ -54,7 +54,7 @@ export async function parseCsaf(source: ReportSource, onStatements: OnStatements
     }
   }
   products.finish()
-  const facts = documentOf(header)
+  const facts = readHeader(header)
   const batch = new StatementBatch(onStatements)
   if (textOf(header.get('document.tracking.status')) === 'draft') batch.warnings.add(DRAFT)
   if (facts.issued_at === null) batch.warnings.add(UNDATED)
@@ -88,7 +88,7 @@ function read({ keys, value, isOversize }: SelectedValue, products: CsafProducts
 /** The profiles that state which products are affected. */
 const CATEGORIES = ['csaf_vex', 'csaf_security_advisory']
 
-function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
+function readHeader(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
   const text = (path: string) => textOf(header.get(path))
   const version = text('document.csaf_version')
   if (version === null || !/^2\.[01]$/.test(version)) {
@@ -105,11 +105,12 @@ function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, key
   const publisher = text('document.publisher.namespace') ?? text('document.publisher.name')
   if (publisher === null) throw new ReportError('The CSAF document names no `publisher`.')
   return {
-    publisher: boundedText(publisher, NAME_MAX) ?? 'unknown',
-    document_id: addressOf(text('document.tracking.id')),
-    document_version: boundedText(text('document.tracking.version'), VERSION_MAX),
+    publisher: truncateText(publisher, NAME_MAX) ?? 'unknown',
+    document_id: parseAddress(text('document.tracking.id')),
+    document_version: truncateText(text('document.tracking.version'), VERSION_MAX),
     issued_at:
-      timeOf(text('document.tracking.current_release_date')) ?? timeOf(text('document.tracking.initial_release_date')),
+      parseTime(text('document.tracking.current_release_date')) ??
+      parseTime(text('document.tracking.initial_release_date')),
   }
 }
 
@@ -131,7 +132,7 @@ export function* readVulnerability(
   vulnerability: JsonObject,
   products: CsafProducts,
 ): Generator<Statement, string | null> {
-  const vuln_ids = idsOfVulnerability(vulnerability)
+  const vuln_ids = readIds(vulnerability)
   if (vuln_ids.length === 0) return 'has neither a `cve` nor a known id'
   const facts = new ProductFacts(vulnerability, products)
   const stated = new Set<string>()
@@ -148,8 +149,11 @@ export function* readVulnerability(
 }
 
 /** Ids of other systems can be numbers of bug reports, so only known forms are read. */
-function idsOfVulnerability({ cve, ids }: JsonObject): string[] {
-  return idsOf([textOf(cve), ...objectsOf(ids).flatMap(({ text }) => vulnerabilityIds([textOf(text) ?? '']))])
+function readIds({ cve, ids }: JsonObject): string[] {
+  return collectIds([
+    textOf(cve),
+    ...objectsOf(ids).flatMap(({ text }) => collectVulnerabilityIds([textOf(text) ?? ''])),
+  ])
 }
 
 type Fact = { text: string; at: string | null }
@@ -174,8 +178,8 @@ class ProductFacts {
     const flag = this.#justifications.get(id)
     const impact = this.#impacts.get(id)
     return {
-      justification: boundedText(flag?.text ?? null, NAME_MAX),
-      comment: commentOf([impact?.text ?? this.#impact]),
+      justification: truncateText(flag?.text ?? null, NAME_MAX),
+      comment: formatComment([impact?.text ?? this.#impact]),
       at: flag?.at ?? impact?.at ?? null,
     }
   }
@@ -188,7 +192,7 @@ function byProduct(entries: readonly JsonObject[], member: string, products: Csa
     const text = textOf(entry[member])
     if (text === null) continue
     const groups = [...new Set(textsOf(entry.group_ids))].map((group) => products.listGroup(group))
-    const fact = { text, at: timeOf(textOf(entry.date)) }
+    const fact = { text, at: parseTime(textOf(entry.date)) }
     for (const ids of [textsOf(entry.product_ids), ...groups])
       for (const id of ids) if (!facts.has(id)) facts.set(id, fact)
   }

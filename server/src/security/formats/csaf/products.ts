@@ -2,7 +2,7 @@ import { type SelectionNode, selectionTree } from '../../../platform/json/json-s
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { memberOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { ReportError } from '../report/parsed-report.ts'
-import { addressOf, purlOf, type Subject } from '../report/vex-statement.ts'
+import { parseAddress, parsePurl, type Subject } from '../report/vex-statement.ts'
 
 const BRANCH = 'product_tree.branches[*]'
 const PATHS = [
@@ -15,7 +15,7 @@ const PATHS = [
 ]
 
 /** Selects these paths and all products, also those of branches in branches at any depth. */
-export function withProducts(paths: readonly string[]): SelectionNode {
+export function defineSelection(paths: readonly string[]): SelectionNode {
   const tree = selectionTree([...paths, ...PATHS])
   const branches = tree.members.get('product_tree')?.members.get('branches')
   if (branches !== undefined) branches.element?.members.set('branches', branches)
@@ -68,10 +68,10 @@ export class CsafProducts {
     if (product === undefined) return null
     const part = product.part === undefined ? undefined : this.#products.get(product.part)
     const whole = product.whole === undefined ? undefined : this.#products.get(product.whole)
-    if (product.part === undefined) return subjectOf(product.package, product.package ?? product.address)
+    if (product.part === undefined) return toSubject(product.package, product.package ?? product.address)
     // Without a package URL of the component, the statement would be about the whole product.
     const inner = product.package ?? part?.package ?? null
-    return inner === null ? null : subjectOf(inner, whole?.package ?? whole?.address ?? null)
+    return inner === null ? null : toSubject(inner, whole?.package ?? whole?.address ?? null)
   }
 
   /** The products of a group. */
@@ -113,8 +113,8 @@ export class CsafProducts {
     if (id === null) return
     const helper = memberOf(value, 'product_identification_helper')
     const stated = [textOf(memberOf(helper, 'purl')), ...textsOf(memberOf(helper, 'purls'))]
-    const purl = stated.map(purlOf).find((text) => text !== null) ?? null
-    const uris = objectsOf(memberOf(helper, 'x_generic_uris')).map(({ uri }) => addressOf(textOf(uri)))
+    const purl = stated.map(parsePurl).find((text) => text !== null) ?? null
+    const uris = objectsOf(memberOf(helper, 'x_generic_uris')).map(({ uri }) => parseAddress(textOf(uri)))
     const isUsable = !isRange || (purl !== null && /@[^/]+$/.test(purl))
     const address = isRange ? null : (uris.find((uri) => uri !== null) ?? null)
     this.#keep(id, { package: isUsable ? purl : null, address, ...relation })
@@ -147,6 +147,6 @@ export class CsafProducts {
 
 const TOO_MANY = new ReportError('The product tree of the document is too large. Split the document.')
 
-function subjectOf(purl: string | null, product: string | null): Subject | null {
+function toSubject(purl: string | null, product: string | null): Subject | null {
   return purl === null && product === null ? null : { package: purl, product }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { parseReport } from '../../../../test/support/parse-report.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
-import { affectedComponents, fixedVersionIn, isUnaffected } from './parser.ts'
-import { idsOf } from './vulnerability.ts'
+import { isUnaffected, listAffected, parseFixedVersion } from './parser.ts'
+import { collectIds } from './vulnerability.ts'
 
 const SERIAL = '3e671687-395b-41f5-a30f-a58921a69b79'
 
@@ -369,7 +369,7 @@ test('a component is listed once, with the versions of all its entries', () => {
     {},
     null,
   ]
-  assert.deepEqual(affectedComponents({ affects }), [
+  assert.deepEqual(listAffected({ affects }), [
     { ref: 'a', versions: [{ version: '1' }, { version: '2' }] },
     { ref: 'b', versions: [] },
   ])
@@ -402,18 +402,18 @@ test('the version that a recommendation names is the fixed version', () => {
     'Upgrade to version 7': '7',
     'v1.2.3': '1.2.3',
   }
-  for (const [text, version] of Object.entries(fixed)) assert.equal(fixedVersionIn(text, null), version)
+  for (const [text, version] of Object.entries(fixed)) assert.equal(parseFixedVersion(text, null), version)
 })
 
 test('in a recommendation for several packages, the clause that names the package counts', () => {
   const text = 'Upgrade a to version 1.2.3; Upgrade @scope/b to version 2.0-r1'
-  assert.equal(fixedVersionIn(text, '@scope/b'), '2.0-r1')
-  assert.equal(fixedVersionIn(text, 'c'), null)
+  assert.equal(parseFixedVersion(text, '@scope/b'), '2.0-r1')
+  assert.equal(parseFixedVersion(text, 'c'), null)
 })
 
 test('a recommendation without a version has no fixed version', () => {
   for (const text of [null, '', 'Upgrade to 64-bit', 'See https://x.example/1.2', 'to '.repeat(100_000)])
-    assert.equal(fixedVersionIn(text, null), null)
+    assert.equal(parseFixedVersion(text, null), null)
 })
 
 const advisories = (...urls: string[]) => ({ advisories: urls.map((url) => ({ url })) })
@@ -421,8 +421,8 @@ const advisories = (...urls: string[]) => ({ advisories: urls.map((url) => ({ ur
 test('references are aliases, listed after the own id and independent of their order', () => {
   const references = [{ id: 'ghsa-6HGM-866r-3cjv' }, { id: 'CVE-2018-7489' }, { id: 'VENDOR-7' }]
   const ids = ['SNYK-JAVA-X-1', 'CVE-2018-7489', 'GHSA-6hgm-866r-3cjv', 'VENDOR-7']
-  assert.deepEqual(idsOf('SNYK-JAVA-X-1', { references }), ids)
-  assert.deepEqual(idsOf('SNYK-JAVA-X-1', { references: references.toReversed() }), ids)
+  assert.deepEqual(collectIds('SNYK-JAVA-X-1', { references }), ids)
+  assert.deepEqual(collectIds('SNYK-JAVA-X-1', { references: references.toReversed() }), ids)
 })
 
 test('an id in advisory URLs is an alias only if it is the only one of its database', () => {
@@ -430,9 +430,9 @@ test('an id in advisory URLs is an alias only if it is the only one of its datab
     'https://github.com/advisories/GHSA-6c3j-c64m-qhgq',
     'https://nvd.nist.gov/vuln/detail/CVE-2020-1111',
   )
-  assert.deepEqual(idsOf('CVE-2019-11358', one), ['CVE-2019-11358', 'GHSA-6c3j-c64m-qhgq'])
+  assert.deepEqual(collectIds('CVE-2019-11358', one), ['CVE-2019-11358', 'GHSA-6c3j-c64m-qhgq'])
   const two = advisories('https://github.com/advisories/GHSA-6c3j-c64m-qhgq', 'https://x.example/GHSA-6hgm-866r-3cjv')
-  assert.deepEqual(idsOf('CVE-2019-11358', two), ['CVE-2019-11358'])
+  assert.deepEqual(collectIds('CVE-2019-11358', two), ['CVE-2019-11358'])
 })
 
 test('the advisory of a distribution is not an alias', () => {
@@ -440,5 +440,5 @@ test('the advisory of a distribution is not an alias', () => {
     'https://access.redhat.com/errata/RHSA-2019:1456',
     'https://www.debian.org/security/2019/dsa-4434',
   )
-  assert.deepEqual(idsOf('CVE-2019-11358', links), ['CVE-2019-11358'])
+  assert.deepEqual(collectIds('CVE-2019-11358', links), ['CVE-2019-11358'])
 })

@@ -2,9 +2,14 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { boundedText, COMMENT_MAX } from '../../vocabulary/bounded-text.ts'
+import { COMMENT_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import type { ReadRepository } from '../checkout/checkout.ts'
-import { type Component, type Dismissal, dependencyFinding, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
+import {
+  type Component,
+  createDependencyFinding,
+  type Dismissal,
+  UNKNOWN_COMPONENT,
+} from '../report/dependency-finding.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
 import { readComponents } from './read-components.ts'
@@ -101,14 +106,14 @@ export function readFindings({ tool, affected: components }: Document, member: J
   const dismissal = dismissalByAnalysis(member)
   const recommendation = textOf(member.recommendation)
   const finding = (component: Component, affected: Affected | null) =>
-    dependencyFinding({
+    createDependencyFinding({
       tool,
       vulnerability,
       component,
-      fixedVersion: fixedVersionIn(recommendation, component.name),
+      fixedVersion: parseFixedVersion(recommendation, component.name),
       dismissal: dismissal ?? (affected !== null && isUnaffected(affected, component.version) ? UNAFFECTED : null),
     })
-  const affected = affectedComponents(member)
+  const affected = listAffected(member)
   if (affected.length === 0) return [finding(UNKNOWN_COMPONENT, null)]
   return affected.map((entry) => finding(components.resolve(entry.ref), entry))
 }
@@ -126,14 +131,14 @@ function dismissalByAnalysis(vulnerability: JsonObject): Dismissal | null {
     textOf(analysis.detail),
     response === '' ? null : `Response: ${response}`,
   ]
-  return { reason: state, comment: boundedText(parts.filter((part) => part !== null).join('\n'), COMMENT_MAX) }
+  return { reason: state, comment: truncateText(parts.filter((part) => part !== null).join('\n'), COMMENT_MAX) }
 }
 
 /** A reference to an affected component, and the statements about its versions. */
 type Affected = { ref: string; versions: JsonObject[] }
 
 /** The affected components, each once. Some tools write one entry per version of a component. */
-export function affectedComponents(vulnerability: JsonObject): Affected[] {
+export function listAffected(vulnerability: JsonObject): Affected[] {
   const byRef = new Map<string, Affected>()
   for (const entry of objectsOf(vulnerability.affects)) {
     const ref = textOf(entry.ref)
@@ -168,7 +173,7 @@ const ONLY_VERSION = /^v?(\d[\w.+:~-]{0,80})$/
  * The versions to which a recommendation advises to upgrade; null if it is not clear. Trivy writes
  * one clause for each vulnerable package, of which the one that names this package counts.
  */
-export function fixedVersionIn(recommendation: string | null, packageName: string | null): string | null {
+export function parseFixedVersion(recommendation: string | null, packageName: string | null): string | null {
   const text = recommendation?.slice(0, RECOMMENDATION_READ_MAX).trim() ?? ''
   const only = ONLY_VERSION.exec(text)?.[1]
   if (only !== undefined) return withoutFullStop(only)

@@ -4,16 +4,16 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { boundedText, NAME_MAX, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { percentDecoded } from '../../vocabulary/package-url.ts'
-import { CheckoutDirectories, inferCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
-import { type Component, componentOf, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
+import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
+import { decodePercents } from '../../vocabulary/package-url.ts'
+import { CheckoutDirectories, computeCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
+import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
 import { FINDINGS_MAX, type ReportWarnings } from '../report/report-reading.ts'
 
 const LISTS = ['components[*]', 'services[*]', 'metadata.component']
 const MEMBERS = ['bom-ref', 'group', 'name', 'version', 'purl', 'properties', 'evidence.occurrences']
-const SELECTION = nestedSelection(
+const SELECTION = defineSelection(
   LISTS.flatMap((list) => [`${list}:type`, ...MEMBERS.map((member) => `${list}.${member}`)]),
 )
 
@@ -25,7 +25,7 @@ const KEPT_TEXT_MAX = 32 * 1024 * 1024
  * nested in the document's subject. They have the same path as at the top; the number of indexes
  * tells the depth.
  */
-export function nestedSelection(paths: readonly string[]): SelectionNode {
+export function defineSelection(paths: readonly string[]): SelectionNode {
   const tree = selectionTree(paths)
   const subject = tree.members.get('metadata')?.members.get('component')
   const components = tree.members.get('components')
@@ -99,11 +99,11 @@ function textLength({ name, version, purl, path }: Component): number {
 function readComponent(members: JsonObject): Component {
   const name = textOf(members.name)
   const group = textOf(members.group)
-  return componentOf({
+  return toComponent({
     name: name !== null && group !== null ? `${group}/${name}` : name,
     version: textOf(members.version),
     purl: textOf(members.purl),
-    path: pathOf(members),
+    path: findPath(members),
   })
 }
 
@@ -113,7 +113,7 @@ function readComponent(members: JsonObject): Component {
 const PATH_PROPERTIES = ['aquasecurity:trivy:FilePath', 'SrcFile', 'syft:location:0:path']
 
 /** The file that declares the component. The first of several by name: tools change their order. */
-function pathOf({ properties, occurrences }: JsonObject): string | null {
+function findPath({ properties, occurrences }: JsonObject): string | null {
   const stated = objectsOf(properties)
   const candidates = [
     ...PATH_PROPERTIES.map((name) => stated.filter((property) => property.name === name).map(({ value }) => value)),
@@ -125,7 +125,7 @@ function pathOf({ properties, occurrences }: JsonObject): string | null {
       .filter((text) => text !== null)
       .map(withoutLine)
       .sort()
-    if (path !== undefined) return boundedText(path, PATH_MAX)
+    if (path !== undefined) return truncateText(path, PATH_MAX)
   }
   return null
 }
@@ -170,7 +170,7 @@ export class ComponentIndex {
    */
   setCheckout({ name, paths }: KnownRepository): void {
     const known = [...paths, ...this.paths.relative]
-    const { directories, isGuess } = inferCheckout([...this.paths.absolute], {
+    const { directories, isGuess } = computeCheckout([...this.paths.absolute], {
       name,
       paths: known,
       workingDirectories: [],
@@ -180,18 +180,18 @@ export class ComponentIndex {
 
   /** Adds the reference of a vulnerability. */
   want(ref: string): void {
-    const key = keyOf(bomLinkOf(ref)?.ref ?? ref)
+    const key = hashKey(parseBomLink(ref)?.ref ?? ref)
     if (this.#numbers.size < FINDINGS_MAX && !this.#numbers.has(key)) this.#numbers.set(key, NOT_FOUND)
   }
 
   /** True if the component is still needed. The first of several with the same `bom-ref` counts. */
   wants(ref: string): boolean {
-    return this.#numbers.get(keyOf(ref)) === NOT_FOUND
+    return this.#numbers.get(hashKey(ref)) === NOT_FOUND
   }
 
   add(ref: string, { name, version, purl, path }: Component): void {
     this.paths.add(path)
-    this.#numbers.set(keyOf(ref), this.#components.add([name, version, purl, path]))
+    this.#numbers.set(hashKey(ref), this.#components.add([name, version, purl, path]))
   }
 
   /**
@@ -199,14 +199,14 @@ export class ComponentIndex {
    * reference.
    */
   resolve(ref: string): Component {
-    const link = bomLinkOf(ref)
+    const link = parseBomLink(ref)
     const isElsewhere = link !== null && link.serialNumber !== this.#ownSerial
     const name = link?.ref ?? ref
-    return (isElsewhere ? null : this.#find(name)) ?? componentOfReference(name)
+    return (isElsewhere ? null : this.#find(name)) ?? parseReference(name)
   }
 
   #find(ref: string): Component | null {
-    const number = this.#numbers.get(keyOf(ref)) ?? NOT_FOUND
+    const number = this.#numbers.get(hashKey(ref)) ?? NOT_FOUND
     if (number === NOT_FOUND) return null
     const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string | null]
     return { name, version, purl, path: path === null ? null : this.#checkout.relative(path) }
@@ -214,24 +214,24 @@ export class ComponentIndex {
 }
 
 /** A short key, however long the reference is. */
-function keyOf(ref: string): string {
+function hashKey(ref: string): string {
   return hash('sha256', ref, 'binary')
 }
 
 /** Many tools use the package URL as reference. UUIDs and hashes differ in each document. */
-function componentOfReference(ref: string): Component {
-  const component = componentOf({ name: null, version: null, purl: ref })
+function parseReference(ref: string): Component {
+  const component = toComponent({ name: null, version: null, purl: ref })
   if (component.purl !== null) return component
   if (UUID.test(ref) || HASH.test(ref)) return UNKNOWN_COMPONENT
-  return { ...UNKNOWN_COMPONENT, name: boundedText(ref, NAME_MAX) }
+  return { ...UNKNOWN_COMPONENT, name: truncateText(ref, NAME_MAX) }
 }
 
 type BomLink = { serialNumber: string; ref: string }
 
 /** Parses a reference to an element of a document: `urn:cdx:serial/version#ref` ("BOM-Link"). */
-function bomLinkOf(text: string): BomLink | null {
+function parseBomLink(text: string): BomLink | null {
   const match = /^urn:cdx:([0-9a-f-]{36})\/\d{1,10}#(.+)$/is.exec(text)
   if (match === null) return null
   const [, serialNumber = '', ref = ''] = match
-  return { serialNumber: serialNumber.toLowerCase(), ref: percentDecoded(ref) }
+  return { serialNumber: serialNumber.toLowerCase(), ref: decodePercents(ref) }
 }

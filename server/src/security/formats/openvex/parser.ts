@@ -2,18 +2,18 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, memberOf, objectOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import {
-  addressOf,
-  commentOf,
-  idsOf,
+  collectIds,
+  formatComment,
   type OnStatements,
-  purlOf,
+  parseAddress,
+  parsePurl,
+  parseTime,
   type ReadStatements,
   StatementBatch,
   type Subject,
-  timeOf,
   VEX_STATUSES,
   type VexDocument,
   type VexStatement,
@@ -39,7 +39,7 @@ export async function parseOpenVex(source: ReportSource, onStatements: OnStateme
     }
     await batch.flushFull()
   }
-  const facts = documentOf(header)
+  const facts = readHeader(header)
   if (facts.issued_at === null) batch.warnings.add(UNDATED)
   return { ...facts, ...(await batch.finish()) }
 }
@@ -65,17 +65,17 @@ function read({ keys, value, isOversize }: SelectedValue, batch: StatementBatch)
 const CONTEXT = /openvex\.dev\/ns(?:\/v?(\d{1,3}\.\d{1,3})(?:\.\d{1,3})?)?\/?$/i
 const VERSIONS_READ = ['0.0', '0.2']
 
-function documentOf(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
+function readHeader(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
   refuseUnlessSupported(textsOf(header.get('@context')))
   if (header.get('statements:type') !== 'array') throw new ReportError('The member `statements` is not an array.')
   const author = textOf(header.get('author'))
   if (author === null) throw new ReportError('The OpenVEX document has no `author`.')
   const version = header.get('version')
   return {
-    publisher: boundedText(author, NAME_MAX) ?? 'unknown',
-    document_id: addressOf(textOf(header.get('@id')) ?? textOf(header.get('id'))),
-    document_version: boundedText(typeof version === 'number' ? String(version) : textOf(version), VERSION_MAX),
-    issued_at: timeOf(textOf(header.get('last_updated'))) ?? timeOf(textOf(header.get('timestamp'))),
+    publisher: truncateText(author, NAME_MAX) ?? 'unknown',
+    document_id: parseAddress(textOf(header.get('@id')) ?? textOf(header.get('id'))),
+    document_version: truncateText(typeof version === 'number' ? String(version) : textOf(version), VERSION_MAX),
+    issued_at: parseTime(textOf(header.get('last_updated'))) ?? parseTime(textOf(header.get('timestamp'))),
   }
 }
 
@@ -97,36 +97,36 @@ type ReadStatement = Omit<VexStatement, keyof Subject> & { subjects: (Subject | 
 
 /** Reads a statement. Returns the reason if it cannot be read, for the end of a sentence. */
 export function readStatement(statement: JsonObject): ReadStatement | string {
-  const status = statusOf(textOf(statement.status))
+  const status = parseStatus(textOf(statement.status))
   if (status === null) return 'has no known `status`'
-  const vuln_ids = vulnerabilityOf(statement.vulnerability)
+  const vuln_ids = readIds(statement.vulnerability)
   if (vuln_ids.length === 0) return 'names no vulnerability'
   return {
     status,
     vuln_ids,
-    subjects: allSubjectsOf(statement),
-    justification: boundedText(textOf(statement.justification), NAME_MAX),
-    comment: commentOf([textOf(statement.impact_statement), textOf(statement.status_notes)]),
-    stated_at: timeOf(textOf(statement.last_updated)) ?? timeOf(textOf(statement.timestamp)),
+    subjects: listSubjects(statement),
+    justification: truncateText(textOf(statement.justification), NAME_MAX),
+    comment: formatComment([textOf(statement.impact_statement), textOf(statement.status_notes)]),
+    stated_at: parseTime(textOf(statement.last_updated)) ?? parseTime(textOf(statement.timestamp)),
   }
 }
 
-function statusOf(text: string | null): VexStatus | null {
+function parseStatus(text: string | null): VexStatus | null {
   return VEX_STATUSES.find((status) => status === text?.trim().toLowerCase()) ?? null
 }
 
 /** An id or, since version 0.2, an object with a name and aliases. */
-function vulnerabilityOf(vulnerability: unknown): string[] {
+function readIds(vulnerability: unknown): string[] {
   const object = objectOf(vulnerability)
-  if (object === null) return idsOf([textOf(vulnerability)])
-  const named = idsOf([textOf(object.name), ...textsOf(object.aliases)])
-  return named.length > 0 ? named : idsOf([identifierOf(object)])
+  if (object === null) return collectIds([textOf(vulnerability)])
+  const named = collectIds([textOf(object.name), ...textsOf(object.aliases)])
+  return named.length > 0 ? named : collectIds([findIdentifier(object)])
 }
 
 /** A statement without products is about one that cannot be identified. */
-function allSubjectsOf({ products, subcomponents }: JsonObject): (Subject | null)[] {
-  const named = listOf(products)
-  return named.length === 0 ? [null] : named.flatMap((product) => subjectsOf(product, subcomponents))
+function listSubjects({ products, subcomponents }: JsonObject): (Subject | null)[] {
+  const named = toList(products)
+  return named.length === 0 ? [null] : named.flatMap((product) => listProductSubjects(product, subcomponents))
 }
 
 /**
@@ -134,28 +134,28 @@ function allSubjectsOf({ products, subcomponents }: JsonObject): (Subject | null
  * not make the statement one about the whole product. Up to version 0.0.1, all products of a
  * statement have its subcomponents.
  */
-function subjectsOf(product: unknown, shared: unknown): (Subject | null)[] {
-  const purl = packageOf(product)
-  const name = purl ?? addressOf(identifierOf(product))
-  const subcomponents = [...listOf(memberOf(product, 'subcomponents')), ...listOf(shared)]
+function listProductSubjects(product: unknown, shared: unknown): (Subject | null)[] {
+  const purl = findPackage(product)
+  const name = purl ?? parseAddress(findIdentifier(product))
+  const subcomponents = [...toList(memberOf(product, 'subcomponents')), ...toList(shared)]
   if (subcomponents.length === 0) return [name === null ? null : { package: purl, product: name }]
   return subcomponents.map((subcomponent) => {
-    const inner = packageOf(subcomponent)
+    const inner = findPackage(subcomponent)
     return inner === null ? null : { package: inner, product: name }
   })
 }
 
 /** The package URL among the identifiers of a component, or its id if that is one. */
-function packageOf(component: unknown): string | null {
-  return purlOf(textOf(memberOf(component, 'identifiers', 'purl'))) ?? purlOf(identifierOf(component))
+function findPackage(component: unknown): string | null {
+  return parsePurl(textOf(memberOf(component, 'identifiers', 'purl'))) ?? parsePurl(findIdentifier(component))
 }
 
-function identifierOf(component: unknown): string | null {
+function findIdentifier(component: unknown): string | null {
   return textOf(component) ?? textOf(memberOf(component, '@id')) ?? textOf(memberOf(component, 'id'))
 }
 
 /** JSON-LD writes a list of one as its only element. */
-function listOf(value: unknown): unknown[] {
+function toList(value: unknown): unknown[] {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value : [value]
 }

@@ -113,13 +113,13 @@ export type Identity = {
  * The SHA-256 of these parts, in hex. A part that is null differs from an empty one, and no two
  * methods give the same fingerprint.
  */
-export function fingerprintOf(method: string, parts: readonly (string | null)[]): string {
+export function hashFingerprint(method: string, parts: readonly (string | null)[]): string {
   return hash('sha256', JSON.stringify([method, ...parts]), 'hex')
 }
 
 /** The identity of a finding that these parts identify within its file only. */
-export function identityInFile(method: string, path: string | null, parts: (string | null)[]): Identity {
-  const anywhere = fingerprintOf(method, parts)
+export function computeFileIdentity(method: string, path: string | null, parts: (string | null)[]): Identity {
+  const anywhere = hashFingerprint(method, parts)
   return {
     fingerprint: hash('sha256', anywhere + (path ?? ''), 'hex'),
     fingerprint_method: method,
@@ -130,10 +130,10 @@ export function identityInFile(method: string, path: string | null, parts: (stri
 /**
  * The identity of a vulnerability in a package, which is the same for all versions of the package.
  */
-export function dependencyIdentity(
+export function computeDependencyIdentity(
   packageIdentity: string | null,
   vulnerabilityId: string | null,
   path: string | null,
 ): Identity {
-  return identityInFile('dependency', path, [packageIdentity, vulnerabilityId])
+  return computeFileIdentity('dependency', path, [packageIdentity, vulnerabilityId])
 }

@@ -1,4 +1,4 @@
-import { boundedText } from '../../vocabulary/bounded-text.ts'
+import { truncateText } from '../../vocabulary/bounded-text.ts'
 import { type ParsedFinding, ReportError, type ReportTool } from './parsed-report.ts'
 
 export type OnFindings = (batch: ParsedFinding[]) => Promise<void>
@@ -83,7 +83,7 @@ export class ReportWarnings {
 
   /** Adds a warning, a whole sentence. Repeated warnings are kept once. */
   add(message: string): void {
-    const text = boundedText(message, WARNING_LENGTH_MAX) ?? ''
+    const text = truncateText(message, WARNING_LENGTH_MAX) ?? ''
     if (this.#messages.has(text)) return
     if (this.#messages.size < WARNINGS_MAX) this.#messages.add(text)
     else this.#dropped++

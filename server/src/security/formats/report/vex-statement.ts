@@ -1,5 +1,5 @@
-import { boundedText, COMMENT_MAX, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
-import { statedId, vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { COMMENT_MAX, NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { collectVulnerabilityIds, normalizeId } from '../../vocabulary/vulnerability-id.ts'
 import { ReportError } from './parsed-report.ts'
 import { EntryCount, ReportWarnings } from './report-reading.ts'
 
@@ -42,35 +42,35 @@ const IDS_MAX = 50
 export type Subject = Pick<VexStatement, 'package' | 'product'>
 
 /** The text if it is a package URL that can be stored whole. */
-export function purlOf(text: string | null): string | null {
+export function parsePurl(text: string | null): string | null {
   const purl = text?.trim() ?? ''
-  return /^pkg:/i.test(purl) && purl.length <= PURL_MAX ? boundedText(purl, PURL_MAX) : null
+  return /^pkg:/i.test(purl) && purl.length <= PURL_MAX ? truncateText(purl, PURL_MAX) : null
 }
 
 /** A text that identifies a document or product; null if it is too long to be stored whole. */
-export function addressOf(text: string | null): string | null {
-  return text !== null && text.length <= ADDRESS_MAX ? boundedText(text, ADDRESS_MAX) : null
+export function parseAddress(text: string | null): string | null {
+  return text !== null && text.length <= ADDRESS_MAX ? truncateText(text, ADDRESS_MAX) : null
 }
 
 /** The ids of a vulnerability. Of an address, only the ids that it contains are used. */
-export function idsOf(texts: readonly (string | null)[]): string[] {
+export function collectIds(texts: readonly (string | null)[]): string[] {
   const ids = texts.flatMap((text) => {
     if (text === null) return []
-    return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? vulnerabilityIds([text]) : (statedId(text) ?? [])
+    return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? collectVulnerabilityIds([text]) : (normalizeId(text) ?? [])
   })
   return [...new Set(ids)].slice(0, IDS_MAX)
 }
 
 /** The texts that explain a statement, each once. */
-export function commentOf(parts: readonly (string | null)[]): string | null {
+export function formatComment(parts: readonly (string | null)[]): string | null {
   const texts = new Set(parts.map((part) => part?.trim() ?? '').filter((part) => part !== ''))
-  return boundedText([...texts].join('\n'), COMMENT_MAX)
+  return truncateText([...texts].join('\n'), COMMENT_MAX)
 }
 
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
 /** A time as RFC 3339 in UTC with milliseconds; null for any other text. */
-export function timeOf(text: string | null): string | null {
+export function parseTime(text: string | null): string | null {
   if (text === null || !TIME.test(text)) return null
   const at = new Date(text)
   return Number.isNaN(at.getTime()) || at.getUTCFullYear() < 1970 || at.getUTCFullYear() > 9999

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { locateFile } from './location.ts'
-import { newRun, type SarifRun } from './sarif-run.ts'
+import { getFileLocation } from './location.ts'
+import { createRun, type SarifRun } from './sarif-run.ts'
 
 const base = (uri: string | null, uriBaseId: string | null = null) => ({ uri, uriBaseId, index: null })
 
 function runWith(bases: Record<string, ReturnType<typeof base>>, fields: Partial<SarifRun> = {}): SarifRun {
-  return { ...newRun(), uriBases: new Map(Object.entries(bases)), ...fields }
+  return { ...createRun(), uriBases: new Map(Object.entries(bases)), ...fields }
 }
 
-const path = (uri: string, uriBaseId: string | null = null, run = newRun()) =>
-  locateFile(run, base(uri, uriBaseId)).path
+const path = (uri: string, uriBaseId: string | null = null, run = createRun()) =>
+  getFileLocation(run, base(uri, uriBaseId)).path
 
 test('a relative URI becomes a percent-decoded and normalized path', () => {
   assert.equal(path('src/My%20File%2B.cs'), 'src/My File+.cs')
@@ -49,14 +49,14 @@ test('bases that refer to each other end after a bounded number of steps', () =>
 })
 
 test('an absolute path below the known top of the repository becomes relative to it', () => {
-  const run = newRun()
+  const run = createRun()
   run.rootDirectories = ['/home/me/project']
   assert.equal(path('file:///home/me/project/src/a.ts', null, run), 'src/a.ts')
   assert.equal(path('file:///home/me/project2/a.ts', null, run), '/home/me/project2/a.ts')
 })
 
 function runIn(...directories: string[]): SarifRun {
-  const run = newRun()
+  const run = createRun()
   run.checkout.set(directories)
   return run
 }
@@ -73,7 +73,7 @@ test('the inferred checkout directory is removed, however a tool writes it', () 
 })
 
 test('the checkout is wanted once an absolute path is not explained', () => {
-  const run = newRun()
+  const run = createRun()
   run.rootDirectories = ['/home/me/project']
   for (const uri of ['src/a.ts', '../a.ts', 'https://shop.example/a', 'file:///home/me/project/a.ts'])
     path(uri, null, run)
@@ -100,14 +100,14 @@ test('all forms of file URIs are supported', () => {
 })
 
 test('a web address is not a path', () => {
-  assert.deepEqual(locateFile(newRun(), base('https://shop.example/a')), {
+  assert.deepEqual(getFileLocation(createRun(), base('https://shop.example/a')), {
     path: null,
     address: 'https://shop.example/a',
   })
 })
 
 test('an artifact index is resolved like a URI', () => {
-  const run = { ...newRun(), artifacts: [base('src/a.ts', '%SRCROOT%')] }
-  assert.equal(locateFile(run, { uri: null, uriBaseId: null, index: 0 }).path, 'src/a.ts')
-  assert.equal(locateFile(run, { uri: null, uriBaseId: null, index: 7 }).path, null)
+  const run = { ...createRun(), artifacts: [base('src/a.ts', '%SRCROOT%')] }
+  assert.equal(getFileLocation(run, { uri: null, uriBaseId: null, index: 0 }).path, 'src/a.ts')
+  assert.equal(getFileLocation(run, { uri: null, uriBaseId: null, index: 7 }).path, null)
 })

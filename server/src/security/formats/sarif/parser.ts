@@ -5,9 +5,9 @@ import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parse
 import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
 import { isFinding, readFinding } from './finding.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
-import { checkoutWarning, inferReportCheckout } from './report-checkout.ts'
-import { isParseError, categoryOf, toolsOf, UnscannedFiles, unscannedWarning } from './report-scope.ts'
-import { ruleReference } from './rule.ts'
+import { explainCheckout, readCheckout } from './report-checkout.ts'
+import { explainUnscanned, isParseError, listTools, selectCategory, UnscannedFiles } from './report-scope.ts'
+import { readRuleReference } from './rule.ts'
 
 /**
  * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
@@ -23,10 +23,10 @@ export async function parseSarif(
   const report = await readRuns(source, warnings)
   const reader = new ResultReader(report, warnings, onFindings)
   const inferCheckout = async () => {
-    const checkout = await inferReportCheckout(source, report, await readRepository())
+    const checkout = await readCheckout(source, report, await readRepository())
     report.checkout.set(checkout.directories)
     for (const run of report.runs) run?.fileLocations.clear()
-    warnings.addUnlessNull(checkoutWarning(checkout))
+    warnings.addUnlessNull(explainCheckout(checkout))
   }
   for await (const { span, elements } of readResults(source, report.spans)) {
     for (const element of elements) {
@@ -42,7 +42,7 @@ export async function parseSarif(
     await inferCheckout()
     tools = reader.tools()
   }
-  for (const tool of tools) warnings.addUnlessNull(unscannedWarning(tool))
+  for (const tool of tools) warnings.addUnlessNull(explainUnscanned(tool))
   return {
     tools,
     findings: reader.batch.count,
@@ -50,7 +50,7 @@ export async function parseSarif(
     skipped: reader.results.skipped,
     truncated: reader.batch.isTruncated,
     warnings: warnings.list(),
-    category: categoryOf(report.runs),
+    category: selectCategory(report.runs),
   }
 }
 
@@ -86,13 +86,13 @@ class ResultReader {
     else if (finding !== undefined) this.#add(finding)
     else {
       this.results.addRead()
-      this.batch.namedRules.add(run.tool.name, ruleReference(result).id)
+      this.batch.namedRules.add(run.tool.name, readRuleReference(result).id)
     }
     return true
   }
 
   tools() {
-    return toolsOf(this.#report.runs, { rules: this.batch.namedRules, unscanned: this.#unscanned })
+    return listTools(this.#report.runs, { rules: this.batch.namedRules, unscanned: this.#unscanned })
   }
 
   /** Clears what the results of the last run have cached: a report may have many runs. */

@@ -5,11 +5,11 @@ import { selectJson } from '../../../platform/json/select-json.ts'
 import { CheckoutDirectories } from '../checkout/checkout.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-reading.ts'
-import { directoriesOf, isRootBase } from './location.ts'
-import { cwesOfRule, findRule } from './rule.ts'
+import { isRootBase, listDirectories } from './location.ts'
+import { collectRuleCwes, findRule } from './rule.ts'
 import { RUN_MEMBERS } from './run-members.ts'
-import { newRun, RunBudget, type SarifRun } from './sarif-run.ts'
-import { kindOfScanner } from './scanner-kind.ts'
+import { createRun, RunBudget, type SarifRun } from './sarif-run.ts'
+import { classifyScanner } from './scanner-kind.ts'
 
 const RUNS_MAX = 10_000
 const VERSION = '2.1.0'
@@ -125,7 +125,7 @@ class RunsReader {
 
   #begin(index: number, type: unknown): void {
     if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`)
-    this.#runs[index] = type === 'object' ? newRun(this.#checkout) : undefined
+    this.#runs[index] = type === 'object' ? createRun(this.#checkout) : undefined
     if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object; it was skipped.`)
   }
 
@@ -157,10 +157,10 @@ function versionRefusal(version: unknown): string {
 /** Sets the members that need the whole run. */
 function finishRun(run: SarifRun): void {
   run.tool.name = run.driver.name ?? 'unknown'
-  run.kind = kindOfScanner(run.tool.name)
-  run.rootDirectories = rootDirectoriesOf(run)
+  run.kind = classifyScanner(run.tool.name)
+  run.rootDirectories = listRootDirectories(run)
   for (const component of [run.driver, ...run.extensions]) {
-    for (const rule of component.rules) if (rule !== undefined) rule.cwes = cwesOfRule(run, rule)
+    for (const rule of component.rules) if (rule !== undefined) rule.cwes = collectRuleCwes(run, rule)
   }
   for (const { invocation, rule: reference, level } of run.overrides) {
     const rule = findRule(run, reference)
@@ -171,6 +171,6 @@ function finishRun(run: SarifRun): void {
 }
 
 /** The directories that the report states as the top of the repository, outermost first. */
-function rootDirectoriesOf(run: SarifRun): string[] {
-  return directoriesOf([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
+function listRootDirectories(run: SarifRun): string[] {
+  return listDirectories([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
 }

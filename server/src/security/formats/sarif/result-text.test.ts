@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { flaggedText, isCutKey, messageText, resourceNameOf } from './result-text.ts'
+import { findResourceName, formatMessage, isCutKey, normalizeSnippet } from './result-text.ts'
 import { readRule } from './rule.ts'
-import { newComponent, newRun } from './sarif-run.ts'
+import { createComponent, createRun } from './sarif-run.ts'
 
-const component = { ...newComponent(), messages: new Map([['shared', 'Shared {0}']]) }
+const component = { ...createComponent(), messages: new Map([['shared', 'Shared {0}']]) }
 const rule = readRule({ id: 'R', messageStrings: { default: { text: '"{0}" in {1}, {0} again, {{0}}' } } }, component)
-const text = (message: unknown) => messageText(newRun(), message, rule)
+const text = (message: unknown) => formatMessage(createRun(), message, rule)
 
 test('a message by id comes from the rule, else from its component, with its arguments', () => {
   assert.equal(text({ id: 'default', arguments: ['x', 'y'] }), '"x" in y, x again, {0}')
@@ -47,27 +47,27 @@ test('a text that repeats a long argument is bounded', () => {
 })
 
 test('flagged code has no white space, and white space alone is not code', () => {
-  assert.equal(flaggedText('  call( a,\n\tb )\n', false), 'call(a,b)')
-  assert.equal(flaggedText(' \n\t', false), null)
-  assert.equal(flaggedText(null, true), null)
+  assert.equal(normalizeSnippet('  call( a,\n\tb )\n', false), 'call(a,b)')
+  assert.equal(normalizeSnippet(' \n\t', false), null)
+  assert.equal(normalizeSnippet(null, true), null)
 })
 
 test('the placeholders that tools write for hidden code are not code', () => {
   for (const snippet of ['REDACTED', 'requires login']) {
-    assert.equal(flaggedText(snippet, false), null, snippet)
-    assert.equal(flaggedText(snippet, true), null, snippet)
+    assert.equal(normalizeSnippet(snippet, false), null, snippet)
+    assert.equal(normalizeSnippet(snippet, true), null, snippet)
   }
 })
 
 test('a masked secret is not flagged code; other code with asterisks is', () => {
   for (const snippet of ['********', 'password = "********"', 'key = REDACTED', 'AKIAIOSF...', 'AKIAIOSF…']) {
-    assert.equal(flaggedText(snippet, true), null, snippet)
-    assert.notEqual(flaggedText(snippet, false), null, snippet)
+    assert.equal(normalizeSnippet(snippet, true), null, snippet)
+    assert.notEqual(normalizeSnippet(snippet, false), null, snippet)
   }
 })
 
 test('a complete secret is flagged code', () => {
-  assert.equal(flaggedText('AKIAIOSFODNN7EXAMPLE', true), 'AKIAIOSFODNN7EXAMPLE')
+  assert.equal(normalizeSnippet('AKIAIOSFODNN7EXAMPLE', true), 'AKIAIOSFODNN7EXAMPLE')
 })
 
 test('the beginning of a private key is not compared, because many keys begin the same', () => {
@@ -76,8 +76,8 @@ test('the beginning of a private key is not compared, because many keys begin th
   assert.equal(isCutKey('AKIAIOSFODNN7EXAMPLE'), false)
 })
 
-const named = (fields: Partial<Parameters<typeof resourceNameOf>[0]>) =>
-  resourceNameOf({ logicalName: null, snippet: null, message: '', ...fields })
+const named = (fields: Partial<Parameters<typeof findResourceName>[0]>) =>
+  findResourceName({ logicalName: null, snippet: null, message: '', ...fields })
 
 test('a logical location counts first', () => {
   const snippet = 'resource "aws_s3_bucket" "data" {'

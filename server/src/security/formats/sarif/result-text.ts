@@ -1,5 +1,5 @@
 import { arrayOf, memberOf, textOf } from '../../../platform/json/read-value.ts'
-import { boundedText, DESCRIPTION_MAX, PATH_MAX } from '../../vocabulary/bounded-text.ts'
+import { DESCRIPTION_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import type { ResultLocation } from './location.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 
@@ -10,7 +10,7 @@ const PLACEHOLDER = /\{\{|\}\}|\{(\d{1,4})\}/g
 const OWN_LINK = /(?<![\w\])])\[([^[\]]{1,300})\]\(\d{1,9}\)/g
 
 /** The plain text of a result's message (§3.11); null if the report does not contain it. */
-export function messageText(run: SarifRun, message: unknown, rule: SarifRule | undefined): string | null {
+export function formatMessage(run: SarifRun, message: unknown, rule: SarifRule | undefined): string | null {
   const text = textWithLinks(run, message, rule)
   return text?.includes('](') ? text.replace(OWN_LINK, '$1') : text
 }
@@ -53,7 +53,7 @@ function replacement(match: RegExpExecArray, args: unknown[]): string {
 export const OTHER_LOCATIONS_MAX = 10
 
 /** Lists the locations after the first one. `total` is the number of locations in the report. */
-export function otherLocations(locations: ResultLocation[], total: number): string {
+export function formatOtherLocations(locations: ResultLocation[], total: number): string {
   if (total < 2) return ''
   const names = locations.slice(1).map((location) => {
     const line = location.startLine === null ? '' : `:${location.startLine}`
@@ -72,7 +72,7 @@ const WITHHELD = new Set(['REDACTED', 'requireslogin'])
 const MASKED = /\*{3}|REDACTED|(?:\.{3}|…)$/
 
 /** The flagged code without white space, by which it is recognized; null if the report hides it. */
-export function flaggedText(snippet: string | null, isSecret: boolean): string | null {
+export function normalizeSnippet(snippet: string | null, isSecret: boolean): string | null {
   const text = snippet?.replace(/\s+/g, '') ?? ''
   const isShown = text !== '' && !WITHHELD.has(text) && !(isSecret && MASKED.test(text))
   return isShown ? text : null
@@ -91,9 +91,9 @@ type ResourceTexts = { logicalName: string | null; snippet: string | null; messa
  * Kubernetes. Few tools name it, so it is also read from the declaration in the flagged text and
  * from messages.
  */
-export function resourceNameOf({ logicalName, snippet, message }: ResourceTexts): string | null {
+export function findResourceName({ logicalName, snippet, message }: ResourceTexts): string | null {
   const declared = logicalName ?? declaredResource(snippet?.slice(0, TEXT_READ_MAX) ?? '')
-  return declared ?? boundedText(mentionedResource(message.slice(0, TEXT_READ_MAX)), PATH_MAX)
+  return declared ?? truncateText(mentionedResource(message.slice(0, TEXT_READ_MAX)), PATH_MAX)
 }
 
 const TEXT_READ_MAX = 4000

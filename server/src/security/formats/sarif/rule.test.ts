@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ReportWarnings } from '../report/report-reading.ts'
-import { findRule, keepRule, ruleReference, cwesOf, cwesOfRule } from './rule.ts'
-import { newComponent, newRun, RunBudget, type SarifRun } from './sarif-run.ts'
+import { collectResultCwes, collectRule, collectRuleCwes, findRule, readRuleReference } from './rule.ts'
+import { createComponent, createRun, RunBudget, type SarifRun } from './sarif-run.ts'
 
 function runWith(driverRules: object[], extensionRules: object[] = []): SarifRun {
   const budget = new RunBudget(new ReportWarnings())
-  const extension = { ...newComponent(), name: 'pack', guid: 'abcd' }
-  const run = { ...newRun(), extensions: [extension] }
-  for (const [index, rule] of driverRules.entries()) keepRule(run.driver, index, rule, budget)
-  for (const [index, rule] of extensionRules.entries()) keepRule(extension, index, rule, budget)
+  const extension = { ...createComponent(), name: 'pack', guid: 'abcd' }
+  const run = { ...createRun(), extensions: [extension] }
+  for (const [index, rule] of driverRules.entries()) collectRule(run.driver, index, rule, budget)
+  for (const [index, rule] of extensionRules.entries()) collectRule(extension, index, rule, budget)
   return run
 }
 
 const run = runWith([{ id: 'A' }, { id: 'B', guid: 'GUID-B' }], [{ id: 'X' }, { id: 'CA1000' }])
-const found = (result: object) => findRule(run, ruleReference(result as Record<string, unknown>))?.id
+const found = (result: object) => findRule(run, readRuleReference(result as Record<string, unknown>))?.id
 
 test('a rule is found by id, by index, by rule.id, rule.index and rule.guid', () => {
   assert.equal(found({ ruleId: 'B' }), 'B')
@@ -59,11 +59,11 @@ const TAXONOMIES = [
 ]
 
 function cwes(result: object, rule: object | null = null): string[] {
-  const run = { ...newRun(), taxonomies: TAXONOMIES }
-  if (rule !== null) keepRule(run.driver, 0, { id: 'R', ...rule }, new RunBudget(new ReportWarnings()))
+  const run = { ...createRun(), taxonomies: TAXONOMIES }
+  if (rule !== null) collectRule(run.driver, 0, { id: 'R', ...rule }, new RunBudget(new ReportWarnings()))
   const [kept] = run.driver.rules
-  if (kept !== undefined) kept.cwes = cwesOfRule(run, kept)
-  return cwesOf(run, result as Record<string, unknown>, kept, 'R')
+  if (kept !== undefined) kept.cwes = collectRuleCwes(run, kept)
+  return collectResultCwes(run, result as Record<string, unknown>, kept, 'R')
 }
 
 const ofRule = (rule: object) => cwes({}, rule)
@@ -107,6 +107,6 @@ test('the CWE ids of a result come before those of its rule', () => {
 })
 
 test('without a rule, a rule id that is a CWE id counts', () => {
-  assert.deepEqual(cwesOf(newRun(), {}, undefined, 'CWE-209'), ['CWE-209'])
+  assert.deepEqual(collectResultCwes(createRun(), {}, undefined, 'CWE-209'), ['CWE-209'])
   assert.deepEqual(cwes({}), [])
 })

@@ -94,7 +94,7 @@ export type Invocation = { hasFailed: boolean; errorsInFiles: number; otherError
 type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
 
-export function newRun(checkout = new CheckoutDirectories()): SarifRun {
+export function createRun(checkout = new CheckoutDirectories()): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
     hasResults: false,
@@ -104,7 +104,7 @@ export function newRun(checkout = new CheckoutDirectories()): SarifRun {
     hasManyUnscannedFiles: false,
     hasOutsideResults: false,
     kind: 'code',
-    driver: newComponent(),
+    driver: createComponent(),
     extensions: [],
     artifacts: [],
     logicalLocations: [],
@@ -122,11 +122,11 @@ export function newRun(checkout = new CheckoutDirectories()): SarifRun {
   }
 }
 
-export function newComponent(): SarifComponent {
+export function createComponent(): SarifComponent {
   return { name: null, guid: null, rules: [], rulesById: new Map(), rulesByGuid: new Map(), messages: new Map() }
 }
 
-export function newTaxonomy(): SarifTaxonomy {
+export function createTaxonomy(): SarifTaxonomy {
   return { name: null, guid: null, taxonIds: [] }
 }
 

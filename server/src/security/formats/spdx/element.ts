@@ -2,38 +2,38 @@ import { hash } from 'node:crypto'
 import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { type Component, componentOf, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
+import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
 import { FINDINGS_MAX } from '../report/report-reading.ts'
 
 /**
  * The class of an element without profile or namespace: `Vulnerability` of
  * `security_Vulnerability`.
  */
-export function classOf(element: JsonObject): string {
+export function getClass(element: JsonObject): string {
   const [type = ''] = textsOf(element.type ?? element['@type'])
   return type.slice(0, 300).replace(/^.*[/#_:]/s, '')
 }
 
 /** The id by which other elements refer to this one: an IRI or the label of a blank node. */
-export function idOf(element: JsonObject): string | null {
+export function getId(element: JsonObject): string | null {
   return textOf(element.spdxId) ?? textOf(element['@id'])
 }
 
 /** A property of the security or software profile. Early writers leave out the profile's prefix. */
-export function property(element: JsonObject, name: string): unknown {
+export function getProperty(element: JsonObject, name: string): unknown {
   return element[`security_${name}`] ?? element[`software_${name}`] ?? element[name]
 }
 
 /**
  * The ids in a reference: one or several, each a text or, in a few documents, the whole element.
  */
-export function referencesOf(value: unknown): string[] {
+export function listReferences(value: unknown): string[] {
   const inline = objectOf(value) === null ? objectsOf(value) : [value as JsonObject]
-  return [...textsOf(value), ...inline.map(idOf).filter((id) => id !== null)]
+  return [...textsOf(value), ...inline.map(getId).filter((id) => id !== null)]
 }
 
 /** The identifiers within an element that have one of these types: `cve`, `packageUrl`, `cpe23`. */
-export function identifiersOf(element: JsonObject, types: readonly string[]): string[] {
+export function listIdentifiers(element: JsonObject, types: readonly string[]): string[] {
   return objectsOf(element.externalIdentifier)
     .filter(({ externalIdentifierType }) => types.includes(textOf(externalIdentifierType) ?? ''))
     .map(({ identifier }) => textOf(identifier))
@@ -53,7 +53,7 @@ export class ElementIds {
 
   /** The number of an id. An unknown id gets a new number. */
   assignNumber(id: string): number {
-    const key = keyOf(id)
+    const key = hashKey(id)
     const known = this.#numbers.get(key)
     if (known !== undefined) return known
     const number = this.#stored.push(this.#ids.add(id.slice(0, ID_KEPT_MAX))) - 1
@@ -62,7 +62,7 @@ export class ElementIds {
   }
 
   find(id: string): number | undefined {
-    return this.#numbers.get(keyOf(id))
+    return this.#numbers.get(hashKey(id))
   }
 
   /** The id with this number; of a long id its beginning. */
@@ -71,7 +71,7 @@ export class ElementIds {
   }
 }
 
-function keyOf(id: string): string {
+function hashKey(id: string): string {
   return hash('sha256', id, 'binary')
 }
 
@@ -107,12 +107,12 @@ export class PackageIndex {
   }
 
   add(element: JsonObject): void {
-    const id = idOf(element)
+    const id = getId(element)
     if (id === null || this.#textLeft < 0) return
     const number = this.#ids.find(id)
     if (number !== undefined && this.#wanted.has(number))
       this.#packages.set(number, this.#store.add(this.#toStored(element)))
-    else if (classOf(element) === 'ExternalIdentifier') this.#addPurl(id, element)
+    else if (getClass(element) === 'ExternalIdentifier') this.#addPurl(id, element)
   }
 
   /**
@@ -120,9 +120,9 @@ export class PackageIndex {
    */
   get(number: number): Component {
     const stored = this.#packages.get(number)
-    if (stored === undefined) return componentOfId(this.#ids.getId(number))
+    if (stored === undefined) return parseComponent(this.#ids.getId(number))
     const { name, version, purl, identifiers } = this.#store.get(stored) as StoredPackage
-    return componentOf({ name, version, purl: purl ?? this.#purlIn(identifiers) })
+    return toComponent({ name, version, purl: purl ?? this.#purlIn(identifiers) })
   }
 
   #purlIn(identifiers: number[]): string | null {
@@ -131,11 +131,11 @@ export class PackageIndex {
   }
 
   #toStored(element: JsonObject): StoredPackage {
-    const stated = textOf(property(element, 'packageUrl')) ?? identifiersOf(element, PURL_TYPES)[0] ?? null
-    const version = textOf(property(element, 'packageVersion'))
-    const { name, version: kept, purl } = componentOf({ name: textOf(element.name), version, purl: stated })
+    const stated = textOf(getProperty(element, 'packageUrl')) ?? listIdentifiers(element, PURL_TYPES)[0] ?? null
+    const version = textOf(getProperty(element, 'packageVersion'))
+    const { name, version: kept, purl } = toComponent({ name: textOf(element.name), version, purl: stated })
     this.#textLeft -= (name?.length ?? 0) + (kept?.length ?? 0) + (purl?.length ?? 0)
-    const identifiers = purl === null ? referencesOf(element.externalIdentifier).slice(0, IDENTIFIERS_MAX) : []
+    const identifiers = purl === null ? listReferences(element.externalIdentifier).slice(0, IDENTIFIERS_MAX) : []
     return { name, version: kept, purl, identifiers: identifiers.map((id) => this.#identifiers.assignNumber(id)) }
   }
 
@@ -148,7 +148,7 @@ export class PackageIndex {
   }
 }
 
-function componentOfId(id: string): Component {
-  const component = componentOf({ name: null, version: null, purl: id })
+function parseComponent(id: string): Component {
+  const component = toComponent({ name: null, version: null, purl: id })
   return component.purl === null ? UNKNOWN_COMPONENT : component
 }

@@ -16,7 +16,7 @@ type Layout = 'packages' | 'graph' | 'element'
  * Throws ReportError if the file is not a supported SPDX document, JsonError if it is not JSON.
  */
 export async function parseSpdx(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
-  const layout = await layoutOf(source)
+  const layout = await readLayout(source)
   const warnings = new ReportWarnings()
   const batch = new FindingBatch(onFindings)
   const contents = await (layout === 'packages'
@@ -36,7 +36,7 @@ export async function parseSpdx(source: ReportSource, onFindings: OnFindings): P
 }
 
 /** Reads no further than needed. A single element is recognized only at the end of the file. */
-async function layoutOf(source: ReportSource): Promise<Layout> {
+async function readLayout(source: ReportSource): Promise<Layout> {
   let hasContext = false
   for await (const batch of selectJson(source.open(), MARKS)) {
     for (const { path, value } of batch) {

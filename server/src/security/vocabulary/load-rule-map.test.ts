@@ -121,7 +121,7 @@ test('a file replaces a built-in group with the same id', async () => {
 })
 
 test('the example of the operations guide is valid', async () => {
-  const guide = await readFile(join(import.meta.dirname, '../../../../../docs/operations.md'), 'utf8')
+  const guide = await readFile(join(import.meta.dirname, '../../../../docs/operations.md'), 'utf8')
   const example = /A rule map is a JSON object.*?```json\n(.*?)```/s.exec(guide)?.[1]
   const map = await loadRuleMap(await ruleMapFile(example))
   assert.deepEqual(map.weaknessesOfRule('semgrep', 'company.unsafe-query'), ['company-unsafe-query'])

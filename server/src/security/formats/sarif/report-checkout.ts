@@ -34,7 +34,7 @@ export async function readCheckout(
 
 function readPath(run: SarifRun, result: unknown): string | null {
   const [location] = objectsOf(memberOf(result, 'locations'))
-  return getFileLocation(run, readArtifactLocation(memberOf(location, 'physicalLocation', 'readArtifactLocation'))).path
+  return getFileLocation(run, readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation'))).path
 }
 
 const DIRECTORY_SHOWN_MAX = 80

@@ -152,7 +152,7 @@ const SEMGREP_PARSE_ERROR = /^(?:Syntax|Lexical) error at line (.+?):\d+:/
 export function listErrorFiles(notification: unknown): ArtifactLocation[] {
   if (!isError(notification)) return listSemgrepFiles(notification)
   return objectsOf(memberOf(notification, 'locations'))
-    .map((location) => readArtifactLocation(memberOf(location, 'physicalLocation', 'readArtifactLocation')))
+    .map((location) => readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation')))
     .filter(({ uri, index }) => uri !== null || index !== null)
 }
 

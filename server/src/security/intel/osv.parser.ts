@@ -146,11 +146,11 @@ function collect(affected: JsonObject, packages: Map<string, Fix>): void {
   const type = findPackageType(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
   const name = truncateText(textOf(stated?.name), NAME_MAX)
   if (type === null || name === null) return
-  const known = packages.get(`${type}/${name}`) ?? { type, name, fixes_all: true, fixed: [] }
+  const fix = packages.get(`${type}/${name}`) ?? { type, name, fixes_all: true, fixed: [] }
   const { introduced, fixed } = collectEvents(affected)
-  known.fixed.push(...fixed)
-  known.fixes_all &&= fixed.length > 0 && fixed.length >= introduced
-  packages.set(`${type}/${name}`, known)
+  fix.fixed.push(...fixed)
+  fix.fixes_all &&= fixed.length > 0 && fixed.length >= introduced
+  packages.set(`${type}/${name}`, fix)
 }
 
 /** GIT ranges are skipped: their events are commits, not versions of a package. */

@@ -49,8 +49,10 @@ export class RuleMap {
    */
   canonicalRule(tool: string, ruleId: string, message: string | null = null): string {
     const names = listRuleNames(tool, ruleId, message).map((name) => this.#respelled(name))
-    const known = names.find((name) => this.#weaknessesByRule.has(toKey(name)) || this.#controlsByRule.has(toKey(name)))
-    return toKey(known ?? (names[0] as RuleName))
+    const mapped = names.find(
+      (name) => this.#weaknessesByRule.has(toKey(name)) || this.#controlsByRule.has(toKey(name)),
+    )
+    return toKey(mapped ?? (names[0] as RuleName))
   }
 
   #groupsOf(index: GroupIndex, names: readonly RuleName[]): readonly string[] {
@@ -96,9 +98,9 @@ function indexByRule(groups: ReadonlyMap<string, RuleGroup>): GroupIndex {
     for (const key of Object.entries(rules).flatMap(([tool, ids]) =>
       ids.map((rule) => toKey(writtenName(tool, rule))),
     )) {
-      const known = index.get(key)
-      if (known === undefined) index.set(key, [id])
-      else if (!known.includes(id)) known.push(id)
+      const ids = index.get(key)
+      if (ids === undefined) index.set(key, [id])
+      else if (!ids.includes(id)) ids.push(id)
     }
   }
   return index

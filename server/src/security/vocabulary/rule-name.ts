@@ -173,10 +173,10 @@ const NAMES_IN_REPORTS = Object.entries(TOOL_NAMES)
 export function normalizeTool(name: string): string {
   const lower = name.trim().toLowerCase()
   if (KNOWN_TOOLS.has(lower)) return lower
-  const known = NAMES_IN_REPORTS.find(
+  const entry = NAMES_IN_REPORTS.find(
     ({ name }) => lower.startsWith(name) && !/^[a-z0-9]/.test(lower.slice(name.length)),
   )
-  return known?.tool ?? lower
+  return entry?.tool ?? lower
 }
 
 /** The top directories of Semgrep's registry of rules. */

@@ -143,9 +143,9 @@ export function listAffected(vulnerability: JsonObject): Affected[] {
   for (const entry of objectsOf(vulnerability.affects)) {
     const ref = textOf(entry.ref)
     if (ref === null) continue
-    const known = byRef.get(ref)
-    if (known === undefined) byRef.set(ref, { ref, versions: objectsOf(entry.versions) })
-    else known.versions.push(...objectsOf(entry.versions))
+    const earlier = byRef.get(ref)
+    if (earlier === undefined) byRef.set(ref, { ref, versions: objectsOf(entry.versions) })
+    else earlier.versions.push(...objectsOf(entry.versions))
   }
   return [...byRef.values()]
 }

@@ -169,10 +169,10 @@ export class ComponentIndex {
    * absolute paths of many documents are paths in an image.
    */
   setCheckout({ name, paths }: KnownRepository): void {
-    const known = [...paths, ...this.paths.relative]
+    const repositoryPaths = [...paths, ...this.paths.relative]
     const { directories, isGuess } = computeCheckout([...this.paths.absolute], {
       name,
-      paths: known,
+      paths: repositoryPaths,
       workingDirectories: [],
     })
     this.#checkout.set(isGuess ? [] : directories)

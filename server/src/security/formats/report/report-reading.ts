@@ -139,18 +139,18 @@ const KEY_MAX = 500
  * rules. The values are shared and must not be changed.
  */
 export class Memo<T extends NonNullable<unknown>> {
-  readonly #known = new Map<string, T>()
+  readonly #values = new Map<string, T>()
 
   get(key: string, make: () => T): T {
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
+    const cached = this.#values.get(key)
+    if (cached !== undefined) return cached
     const made = make()
-    if (this.#known.size === ENTRIES_MAX) this.clear()
-    if (key.length <= KEY_MAX) this.#known.set(key, made)
+    if (this.#values.size === ENTRIES_MAX) this.clear()
+    if (key.length <= KEY_MAX) this.#values.set(key, made)
     return made
   }
 
   clear(): void {
-    this.#known.clear()
+    this.#values.clear()
   }
 }

@@ -82,20 +82,20 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
 /** The members of a tool component: the driver or an extension (§3.19). */
 function componentMembers(
   path: string,
-  componentOf: (member: RunMember) => SarifComponent,
+  getComponent: (member: RunMember) => SarifComponent,
 ): Record<string, (member: RunMember) => void> {
   return {
     [`${path}.name`]: (member) => {
-      componentOf(member).name = truncateText(textOf(member.value), NAME_MAX)
+      getComponent(member).name = truncateText(textOf(member.value), NAME_MAX)
     },
     [`${path}.guid`]: (member) => {
-      componentOf(member).guid = readGuid(member.value)
+      getComponent(member).guid = readGuid(member.value)
     },
     [`${path}.globalMessageStrings`]: (member) => {
-      componentOf(member).messages = readMessages(member.value)
+      getComponent(member).messages = readMessages(member.value)
     },
     [`${path}.rules[*]`]: (member) => {
-      collectRule(componentOf(member), member.indexes.at(-1) ?? 0, member.value, member.budget)
+      collectRule(getComponent(member), member.indexes.at(-1) ?? 0, member.value, member.budget)
     },
   }
 }

@@ -54,8 +54,8 @@ export class ElementIds {
   /** The number of an id. An unknown id gets a new number. */
   assignNumber(id: string): number {
     const key = hashKey(id)
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
+    const earlier = this.#numbers.get(key)
+    if (earlier !== undefined) return earlier
     const number = this.#stored.push(this.#ids.add(id.slice(0, ID_KEPT_MAX))) - 1
     this.#numbers.set(key, number)
     return number

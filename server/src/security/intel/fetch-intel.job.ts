@@ -68,7 +68,7 @@ const REDIRECTS_MAX = 5
  * Downloads a file to a path. Every host, also of a redirect, must be in `hosts`. Throws
  * IntelError.
  */
-export async function fetchFile(url: string, path: string, hosts: readonly string[]): Promise<void> {
+async function fetchFile(url: string, path: string, hosts: readonly string[]): Promise<void> {
   const response = await follow(url, hosts, AbortSignal.timeout(TIMEOUT_MS))
   if (response.body === null) throw new IntelError(`${url}: The response has no body.`)
   const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)

@@ -56,7 +56,7 @@ export function importSource(
 }
 
 /** The calendar date of a time, in UTC. */
-export function formatDate(at: Date): string {
+function formatDate(at: Date): string {
   return at.toISOString().slice(0, 10)
 }
 

@@ -28,7 +28,7 @@ export async function* readIntelFile(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-export async function hasPrefix(path: string, bytes: Buffer): Promise<boolean> {
+async function hasPrefix(path: string, bytes: Buffer): Promise<boolean> {
   for await (const chunk of createReadStream(path, { end: bytes.length - 1 })) return bytes.equals(chunk)
   return false
 }

@@ -170,7 +170,7 @@ const NAMES_IN_REPORTS = Object.entries(TOOL_NAMES)
  * The name of a tool in rule maps by its name in a report, which may be followed by an edition or
  * version: "Semgrep OSS" is `semgrep`. The lower-case name if the tool is unknown.
  */
-export function normalizeTool(name: string): string {
+function normalizeTool(name: string): string {
   const lower = name.trim().toLowerCase()
   if (KNOWN_TOOLS.has(lower)) return lower
   const entry = NAMES_IN_REPORTS.find(

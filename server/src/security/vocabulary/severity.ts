@@ -109,7 +109,7 @@ function getRank({ severity }: Rating): number {
 }
 
 export type CvssVersion = '4.0' | '3.1' | '3.0' | '2.0'
-export type CvssVector = { version: CvssVersion; vector: string }
+type CvssVector = { version: CvssVersion; vector: string }
 
 const VECTOR_MAX = 300
 

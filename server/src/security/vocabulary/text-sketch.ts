@@ -7,7 +7,7 @@ export function computeSketch(text: string, surroundings: string | null): string
   return headHash(text) + (surroundings === null ? UNKNOWN : shortHash(surroundings)) + minhash(text)
 }
 
-export type TextLikeness = {
+type TextLikeness = {
   /** The share of common runs of three characters, from 0 to 1. */
   text: number
   /** Both texts have several lines and begin with the same one. */

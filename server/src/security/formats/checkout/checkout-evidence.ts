@@ -12,7 +12,7 @@ import {
  * A directory that has the name of the repository. It is uncertain if there are several. It is a
  * full name if the owner's name or a work directory with the same name is above it.
  */
-export type NamedDirectory = { directory: string; isCertain: boolean; isFullName: boolean }
+type NamedDirectory = { directory: string; isCertain: boolean; isFullName: boolean }
 
 /** GitHub's runners check out to `<work>/<name>/<name>`. These are names of the work directory. */
 const RUNNER_WORK = new Set(['work', '_work', '__w', 'a'])
@@ -69,7 +69,7 @@ function isLonger(directory: string, name: string): boolean {
 }
 
 /** A directory below which a report has paths that the repository already has. */
-export type Fit = {
+type Fit = {
   directory: string
   /** True if half or more of the paths below the directory are files that the repository has. */
   isOfMostFiles: boolean

@@ -26,7 +26,7 @@ type FileFormat = {
   otherNotations?: readonly [description: string, beginning: RegExp][]
 }
 
-export type ParseReport = (
+type ParseReport = (
   source: ReportSource,
   onFindings: OnFindings,
   readRepository: ReadRepository,
@@ -35,7 +35,7 @@ export type ParseReport = (
 /** A format of reports with findings. Its parser is loaded when the first report is read. */
 export type ReportFileFormat = FileFormat & { loadParser(): Promise<ParseReport> }
 
-export type ParseVexDocument = (source: ReportSource, onStatements: OnStatements) => Promise<VexDocument>
+type ParseVexDocument = (source: ReportSource, onStatements: OnStatements) => Promise<VexDocument>
 
 /** A format of documents that state which findings do not matter, and contain no findings. */
 export type VexFileFormat = FileFormat & {

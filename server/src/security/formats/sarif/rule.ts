@@ -144,7 +144,7 @@ export function readGuid(value: unknown): string | null {
 }
 
 /** Finds a component by index, else by guid, else by name. */
-export function findComponent<T extends { name: string | null; guid: string | null }>(
+function findComponent<T extends { name: string | null; guid: string | null }>(
   reference: ComponentReference,
   components: readonly (T | undefined)[],
 ): T | undefined {
@@ -246,7 +246,7 @@ const CWE_PROPERTIES = ['cwe', 'cwes', 'CWE', 'cweId', 'cwe_id', 'cwe-id']
 const CWE_VALUES_MAX = 50
 
 /** The texts with CWE ids in the properties of a rule or result. */
-export function collectStatedCwes(described: unknown): string[] {
+function collectStatedCwes(described: unknown): string[] {
   return CWE_PROPERTIES.flatMap((name) => memberOf(described, 'properties', name) ?? [])
     .slice(0, CWE_VALUES_MAX)
     .map(toCweText)

@@ -149,7 +149,7 @@ const SEMGREP_PARSE_ERROR = /^(?:Syntax|Lexical) error at line (.+?):\d+:/
  * The files that the tool could not scan, by one of its notifications. ESLint, Bandit and CodeQL
  * write an error with the location of each file.
  */
-export function listErrorFiles(notification: unknown): ArtifactLocation[] {
+function listErrorFiles(notification: unknown): ArtifactLocation[] {
   if (!isError(notification)) return listSemgrepFiles(notification)
   return objectsOf(memberOf(notification, 'locations'))
     .map((location) => readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation')))

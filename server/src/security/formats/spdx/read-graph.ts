@@ -115,7 +115,7 @@ const PACKAGE_CLASSES = new Set(['Package', 'AIPackage', 'DatasetPackage'])
  * The first pass over an SPDX 3 document: counts packages, and collects the tool and all
  * statements.
  */
-export class GraphReader {
+class GraphReader {
   readonly graph: VulnerabilityGraph
   readonly tools = new ToolFinder()
   readonly elements: EntryCount

@@ -73,6 +73,7 @@ import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
 import { Finding } from './security/findings/finding.schema.ts'
+import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from './security/formats/catalogue.ts'
 import { IssueExplanation } from './security/issues/explain/issue-explanation.schema.ts'
 import { issueRoutes } from './security/issues/issue.routes.ts'
 import { Issue } from './security/issues/issue.schema.ts'
@@ -130,7 +131,7 @@ issues, evaluates policies, and approves or rejects deployments.
     { name: 'Pipeline runs', description: 'Read the pipeline runs of every source.' },
     {
       name: 'Security uploads',
-      description: 'Upload SARIF, CycloneDX and SPDX reports, and OpenVEX and CSAF documents.',
+      description: `Upload ${formatTitles(REPORT_FORMATS, 'and')} reports, and ${formatTitles(VEX_FORMATS, 'and')} documents.`,
     },
     { name: 'Findings and issues', description: 'Read raw findings, and the issues that they are grouped into.' },
     { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },

@@ -61,9 +61,9 @@ import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/decide-alerts.ts'
 import { readAlertJob } from './security/alerts/read-alert.job.ts'
 import { reconcileAlertsJob } from './security/alerts/reconcile-alerts.job.ts'
-import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'
-import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
-import { intelImported } from './security/intel/sources/intel.events.ts'
+import { fetchIntelDaily } from './security/intel/fetch-intel.job.ts'
+import { intelImported } from './security/intel/intel.events.ts'
+import { updateIntelAtDetection } from './security/intel/intel-at-detection.store.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { followRules } from './security/issues/regroup/follow-rules.job.ts'
 import { renameReportedRepository } from './security/repositories/resolve-repository.ts'
@@ -102,7 +102,7 @@ export const jobs: Job<HostServices, never>[] = [
   reconcileAlertsJob,
   subscribe(alertsChanged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
   subscribe(findingsTriaged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
-  subscribe(intelImported, followIntel, followAliases, backfillDetection, reconsiderAllGates, reconsiderAll),
+  subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, reconsiderAllGates, reconsiderAll),
   readRepositoryPoliciesJob,
   subscribe(policyChanged, reconsiderGatesOfOrganization, reconsiderOrganization),
   evaluateRepositoryJob,

@@ -9,7 +9,7 @@ import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
 import type { UpdateFeed } from './platform/updates/update-feed.ts'
-import type { RuleMap } from './security/vocabulary/weaknesses/rule-map.ts'
+import type { RuleMap } from './security/vocabulary/rule-map.ts'
 
 /** What use cases and routes need. `openServices` creates it once per process. */
 export type Services = Readonly<{

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { SeededRandom } from '../src/platform/seeded-random.ts'
-import {
-  type ParsedFinding,
-  ReportError,
-  UPLOAD_FORMATS,
-  type UploadFormat,
-} from '../src/security/formats/report/parsed-report.ts'
-import type { VexStatement } from '../src/security/formats/vex/statement.ts'
+import { UPLOAD_FORMATS, type UploadFormat } from '../src/security/formats/catalogue.ts'
+import { type ParsedFinding, ReportError } from '../src/security/formats/report/parsed-report.ts'
+import type { VexStatement } from '../src/security/formats/report/vex-statement.ts'
 import { assertBounded, assertStatementBounded, assertSummaryBounded } from './support/finding-bounds.ts'
 import { isJson } from './support/is-json.ts'
 import { type Mutated, mutateJson } from './support/mutate-json.ts'

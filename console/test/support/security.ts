@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { importEpss, importKev } from '../../../server/src/security/intel/sources/import-full-source.ts'
+import { importEpss, importKev } from '../../../server/src/security/intel/import-source.ts'
 import type { Caller, TestApi } from '../../../server/test/support/api.ts'
 import { bom, codeResult } from '../../../server/test/support/issues.ts'
 import { drainQueue } from '../../../server/test/support/queue.ts'

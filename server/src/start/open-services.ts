@@ -15,7 +15,7 @@ import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import { observedStore } from '../platform/objects/observed-store.ts'
 import { UpdateFeed } from '../platform/updates/update-feed.ts'
-import { loadRuleMap } from '../security/vocabulary/weaknesses/load-rule-map.ts'
+import { loadRuleMap } from '../security/vocabulary/load-rule-map.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
 

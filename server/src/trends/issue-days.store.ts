@@ -1,6 +1,6 @@
 import { areSpread } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
-import { severityRank } from '../security/vocabulary/severity.ts'
+import { toSeverityRank } from '../security/vocabulary/severity.ts'
 import type { TrendDays } from './trend-days.ts'
 
 /** The open issues at the end of a day, or now for today. `date` is `YYYY-MM-DD` in UTC. */
@@ -30,8 +30,8 @@ export async function readIssueDays(db: Db, orgId: string, { from, to }: TrendDa
 
 /** Counts the open issues of an organization, as those of today. */
 export async function countIssueDay(db: Db, orgId: string, now: Date): Promise<void> {
-  const open = (severity: Parameters<typeof severityRank>[0]) =>
-    db`count(*) filter (where severity = ${severityRank(severity)})`
+  const open = (severity: Parameters<typeof toSeverityRank>[0]) =>
+    db`count(*) filter (where severity = ${toSeverityRank(severity)})`
   await db`
     insert into issue_days (org_id, day, critical, high, medium, low, info, median_age_seconds, counted_at)
     select ${orgId}, ${now}::date, ${open('critical')}, ${open('high')}, ${open('medium')}, ${open('low')},

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { countAliases } from '../../src/security/intel/aliases/alias.store.ts'
-import { holdIntel } from '../../src/security/intel/intel-hold.store.ts'
-import { importEpss, importKev } from '../../src/security/intel/sources/import-full-source.ts'
-import { importOsv } from '../../src/security/intel/sources/import-osv.ts'
+import { countAliases } from '../../src/security/intel/alias.store.ts'
+import { importOsv } from '../../src/security/intel/import-osv.ts'
+import { importEpss, importKev } from '../../src/security/intel/import-source.ts'
+import { lockIntel } from '../../src/security/intel/intel-source.store.ts'
 import { followIntel } from '../../src/security/issues/regroup/follow-intel.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
@@ -206,7 +206,7 @@ test('an import that changes aliases waits for reports that are being grouped by
       and relation = 'vulnerability_aliases'::regclass`
   let importing: Promise<void> | undefined
   await sql.begin(async (tx) => {
-    await holdIntel(tx)
+    await lockIntel(tx)
     importing = sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
     while ((await waiting()).length === 0);
     assert.deepEqual(await countAliases(sql), { ids: 0, groups: 0 })

@@ -5,7 +5,7 @@ import { evaluateDaily } from '../../src/compliance/results/reconsider-results.t
 import { jobs } from '../../src/jobs.ts'
 import { publish } from '../../src/platform/queue/event.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
-import { intelImported } from '../../src/security/intel/sources/intel.events.ts'
+import { intelImported } from '../../src/security/intel/intel.events.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { postAttestations, sendReport, TESTS } from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { fetchIntel } from '../../src/security/intel/sources/fetch-intel.job.ts'
+import { fetchIntel } from '../../src/security/intel/fetch-intel.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 
 let api: TestApi

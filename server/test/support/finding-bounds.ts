@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ParsedFinding, ReportSummary } from '../../src/security/formats/report/parsed-report.ts'
-import { VEX_STATUSES, type VexStatement } from '../../src/security/formats/vex/statement.ts'
+import { VEX_STATUSES, type VexStatement } from '../../src/security/formats/report/vex-statement.ts'
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 const KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other']

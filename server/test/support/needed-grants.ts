@@ -12,7 +12,7 @@ const OF_RETENTION = /(?:^|\/)(?:expired|expiring)-[a-z-]+(?:\.store)?\.ts$|\/re
 /** Statements whose table is not in their text. */
 const DYNAMIC: Record<string, string> = {
   'access/gateway/last-use.store.ts': 'update api_keys update oidc_trusts',
-  'security/intel/sources/full-source.store.ts':
+  'security/intel/intel-source.store.ts':
     'insert into intel_kev delete from intel_kev update intel_kev insert into intel_epss delete from intel_epss update intel_epss',
 }
 /** Rows of these tables are final, except in these columns. */

@@ -1,14 +1,9 @@
+import { isVexFormat, type UploadFormat } from '../../src/security/formats/catalogue.ts'
 import type { KnownRepository } from '../../src/security/formats/checkout/checkout.ts'
-import { isVex, readFormat, readReport, readVexDocument } from '../../src/security/formats/read-report.ts'
-import type { OnFindings } from '../../src/security/formats/report/finding-batch.ts'
-import {
-  type ParsedFinding,
-  ReportError,
-  type ReportSource,
-  type UploadFormat,
-} from '../../src/security/formats/report/parsed-report.ts'
-import type { VexStatement } from '../../src/security/formats/vex/statement.ts'
-import type { OnStatements } from '../../src/security/formats/vex/statement-batch.ts'
+import { readFormat, readReport, readVexDocument } from '../../src/security/formats/read-report.ts'
+import { type ParsedFinding, ReportError, type ReportSource } from '../../src/security/formats/report/parsed-report.ts'
+import type { OnFindings } from '../../src/security/formats/report/report-reading.ts'
+import type { OnStatements, VexStatement } from '../../src/security/formats/report/vex-statement.ts'
 
 const PIECE_BYTES = 65_536
 
@@ -17,7 +12,7 @@ const UNKNOWN: KnownRepository = { name: null, paths: [] }
 /** Detects the format of a file and reads its findings or statements. */
 export async function readAny(source: ReportSource, onFindings: OnFindings, onStatements: OnStatements) {
   const format = await readFormat(source, 'auto')
-  if (isVex(format)) return readVexDocument(source, format, onStatements)
+  if (isVexFormat(format)) return readVexDocument(source, format, onStatements)
   return readReport(source, format, onFindings)
 }
 
@@ -29,7 +24,7 @@ export async function readDetected(
   repository = UNKNOWN,
 ) {
   const format = await readFormat(source, stated)
-  if (isVex(format)) throw new ReportError('A VEX document contains no findings.', format)
+  if (isVexFormat(format)) throw new ReportError('A VEX document contains no findings.', format)
   return { ...(await readReport(source, format, onFindings, async () => repository)), format }
 }
 
@@ -37,12 +32,12 @@ export async function readDetected(
 export async function parseVex(document: unknown, pieceBytes = PIECE_BYTES) {
   const source = { open: () => piecesOf(document, pieceBytes) }
   const format = await readFormat(source, 'auto')
-  if (!isVex(format)) throw new ReportError('The file is not a VEX document.', format)
+  if (!isVexFormat(format)) throw new ReportError('The file is not a VEX document.', format)
   const stated: VexStatement[] = []
   const summary = await readVexDocument(source, format, async (batch) => {
     stated.push(...batch)
   })
-  return { ...summary, stated }
+  return { ...summary, format, stated }
 }
 
 /** Parses a report: the bytes or text of a file, or a document to be written as JSON. */

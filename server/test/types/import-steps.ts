@@ -1,34 +1,34 @@
 // The compiler is the test: `npm run typecheck` fails if a line below `@ts-expect-error` compiles.
 // The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
+import { copyAdvisories, upsertAdvisories } from '../../src/security/intel/advisory.store.ts'
 import {
-  readAssertions,
-  replaceAssertions,
-  replaceGroups,
-  touchWholeGroups,
-} from '../../src/security/intel/aliases/alias.store.ts'
-import { copyAdvisories, mergeAdvisories } from '../../src/security/intel/sources/advisory.store.ts'
+  insertTouchedGroups,
+  listAssertions,
+  upsertAssertions,
+  upsertGroups,
+} from '../../src/security/intel/alias.store.ts'
 
 export async function rightOrder(tx: Tx): Promise<void> {
   const incoming = await copyAdvisories(tx, async () => {})
-  const { changed } = await mergeAdvisories(incoming)
-  const groups = await touchWholeGroups(await replaceAssertions(changed))
-  readAssertions(groups)
-  await replaceGroups(groups, [])
+  const { changed } = await upsertAdvisories(incoming)
+  const groups = await insertTouchedGroups(await upsertAssertions(changed))
+  listAssertions(groups)
+  await upsertGroups(groups, [])
 }
 
 export async function skipsSteps(tx: Tx): Promise<void> {
   // @ts-expect-error The records must be copied before they are merged.
-  await mergeAdvisories({ tx })
+  await upsertAdvisories({ tx })
   const incoming = await copyAdvisories(tx, async () => {})
   // @ts-expect-error The changed records must be selected before their aliases are stored.
-  await replaceAssertions(incoming)
-  const { changed } = await mergeAdvisories(incoming)
+  await upsertAssertions(incoming)
+  const { changed } = await upsertAdvisories(incoming)
   // @ts-expect-error The aliases must be stored before the touched groups are read.
-  await touchWholeGroups(changed)
-  const touched = await replaceAssertions(changed)
+  await insertTouchedGroups(changed)
+  const touched = await upsertAssertions(changed)
   // @ts-expect-error Whole groups must be touched before their assertions are read.
-  readAssertions(touched)
+  listAssertions(touched)
   // @ts-expect-error Whole groups must be touched before they are replaced.
-  await replaceGroups(touched, [])
+  await upsertGroups(touched, [])
 }

@@ -1,12 +1,12 @@
 import type { HostAlertType } from '../../codehosts/host-alert.ts'
-import { componentOf, UNKNOWN_COMPONENT } from '../formats/report/dependency-finding.ts'
-import { fingerprintOf } from '../formats/report/identity.ts'
-import { packageFactsIn } from '../formats/sarif/package-facts.ts'
-import { kindOfRule, kindOfScanner } from '../formats/sarif/scanner-kind.ts'
+import { toComponent, UNKNOWN_COMPONENT } from '../formats/report/dependency-finding.ts'
+import { hashFingerprint } from '../formats/report/parsed-report.ts'
+import { parsePackageFacts } from '../formats/sarif/package-facts.ts'
+import { classifyRule, classifyScanner } from '../formats/sarif/scanner-kind.ts'
 import type { IncomingFinding } from '../reconcile/incoming-finding.ts'
 import type { FindingKind } from '../vocabulary/finding.ts'
-import { packageUrlOf } from '../vocabulary/package-url.ts'
-import { vulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
+import { toPackageUrl } from '../vocabulary/package-url.ts'
+import { collectVulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
 import type { DueAlert } from './due-alert.store.ts'
 
 /** The names of scanners of alerts for which the host names no tool. */
@@ -24,7 +24,7 @@ export function toolOf({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>
 /** The finding of an alert. Its identity is the alert's, wherever the problem moves. */
 export function alertFinding(alert: DueAlert): IncomingFinding {
   const kind = kindOf(alert)
-  const vulnIds = kind === 'dependency' ? vulnerabilityIds(statedIds(alert)) : []
+  const vulnIds = kind === 'dependency' ? collectVulnerabilityIds(statedIds(alert)) : []
   const component = kind === 'dependency' ? componentIn(alert) : UNKNOWN_COMPONENT
   const hasLines = kind !== 'dependency' && alert.path !== null
   return {
@@ -57,7 +57,7 @@ export function alertFinding(alert: DueAlert): IncomingFinding {
     cvss_version: alert.cvss_version,
     cvss_score: alert.cvss_score,
     cvss_vector: alert.cvss_vector,
-    fingerprint: fingerprintOf('alert', [alert.id]),
+    fingerprint: hashFingerprint('alert', [alert.id]),
     fingerprint_method: 'alert',
     relocation: null,
     similarity: null,
@@ -80,10 +80,10 @@ export function alertFinding(alert: DueAlert): IncomingFinding {
 function kindOf(alert: DueAlert): FindingKind {
   if (alert.type === 'dependabot') return 'dependency'
   if (alert.type === 'secret_scanning') return 'secret'
-  const ofScanner = kindOfScanner(toolOf(alert))
+  const ofScanner = classifyScanner(toolOf(alert))
   if (ofScanner !== 'code') return ofScanner
-  const isVulnerability = vulnerabilityIds([alert.rule_id ?? '']).length > 0
-  return isVulnerability ? 'dependency' : (kindOfRule(alert.rule_id ?? '') ?? 'code')
+  const isVulnerability = collectVulnerabilityIds([alert.rule_id ?? '']).length > 0
+  return isVulnerability ? 'dependency' : (classifyRule(alert.rule_id ?? '') ?? 'code')
 }
 
 function statedIds({ ghsa_id, cve_id, rule_id }: DueAlert): string[] {
@@ -93,7 +93,7 @@ function statedIds({ ghsa_id, cve_id, rule_id }: DueAlert): string[] {
 /** The package that the host names, else the one in the message of a scanner. */
 function componentIn(alert: DueAlert) {
   const { package_ecosystem: ecosystem, package_name: name, path } = alert
-  if (name === null) return componentOf({ ...packageFactsIn(alert.description), path })
-  const purl = ecosystem === null ? null : packageUrlOf(ecosystem, name)
-  return componentOf({ name, version: null, purl, path })
+  if (name === null) return toComponent({ ...parsePackageFacts(alert.description), path })
+  const purl = ecosystem === null ? null : toPackageUrl(ecosystem, name)
+  return toComponent({ name, version: null, purl, path })
 }

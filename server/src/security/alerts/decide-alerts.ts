@@ -11,7 +11,7 @@ import { newUuid } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { shortened } from '../../platform/shortened.ts'
 import type { Services } from '../../services.ts'
-import { boundedText } from '../vocabulary/bounded-text.ts'
+import { truncateText } from '../vocabulary/bounded-text.ts'
 import {
   type AlertDecision,
   type DecidableAlert,
@@ -58,7 +58,7 @@ export function authorOf({ id, name }: Principal): Pick<AlertDecision, 'by' | 'b
 }
 
 function requireComment(comment: string | null): string | null {
-  if (comment === null || comment.length <= COMMENT_CHARS_MAX) return boundedText(comment, COMMENT_CHARS_MAX)
+  if (comment === null || comment.length <= COMMENT_CHARS_MAX) return truncateText(comment, COMMENT_CHARS_MAX)
   throw invalidField('/comment', `must not be longer than ${COMMENT_CHARS_MAX} characters`)
 }
 

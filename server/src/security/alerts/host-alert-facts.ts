@@ -2,21 +2,21 @@ import { hash } from 'node:crypto'
 import type { Provider } from '../../codehosts/catalogue.ts'
 import type { HostAlert, HostAlertType } from '../../codehosts/host-alert.ts'
 import { hostAlertId } from '../../codehosts/host-ids.ts'
-import { flaggedText, isCutKey } from '../formats/sarif/result-text.ts'
+import { isCutKey, normalizeSnippet } from '../formats/sarif/result-text.ts'
 import type { ContextHash } from '../issues/grouping/grouping-facts.ts'
 import {
-  boundedText,
-  boundedTexts,
   COMMENT_MAX,
+  collectTexts,
   DESCRIPTION_MAX,
   NAME_MAX,
   PATH_MAX,
+  parseWebUrl,
   RULE_ID_MAX,
   TITLE_MAX,
+  truncateText,
   VERSION_MAX,
-  webUrl,
 } from '../vocabulary/bounded-text.ts'
-import { cwesIn } from '../vocabulary/cwe.ts'
+import { collectCwes } from '../vocabulary/cwe.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 
 /** What a code host states about an alert, in the columns of `security_alerts`. */
@@ -97,16 +97,16 @@ export function hostAlertFacts(alert: HostAlert, contextHash: ContextHash): Host
     patched_version: text(affected?.patched_version, VERSION_MAX),
     cve_id: text(alert.cve_id, NAME_MAX),
     ghsa_id: text(alert.ghsa_id, NAME_MAX),
-    advisory_url: webUrl(alert.advisory_url),
-    github_alert_url: webUrl(alert.url),
-    references: boundedTexts(alert.references).filter((reference) => webUrl(reference) !== null),
+    advisory_url: parseWebUrl(alert.advisory_url),
+    github_alert_url: parseWebUrl(alert.url),
+    references: collectTexts(alert.references).filter((reference) => parseWebUrl(reference) !== null),
     ...placeOf(alert),
     commit_sha: text(alert.commit_sha, VERSION_MAX),
     git_ref: text(alert.git_ref, NAME_MAX),
     rule_id: text(alert.rule_id, RULE_ID_MAX),
     tool_name: text(alert.tool_name, NAME_MAX),
     tool_version: text(alert.tool_version, VERSION_MAX),
-    cwes: cwesIn(alert.cwes),
+    cwes: collectCwes(alert.cwes),
     cvss_version: text(cvss?.version, VERSION_MAX),
     cvss_score: cvss?.score ?? null,
     cvss_vector: text(cvss?.vector, NAME_MAX),
@@ -128,18 +128,18 @@ const SECRET_CHARS_MIN = 4
 function textReader({ secret }: HostAlert): ReadText {
   const value = secret?.value ?? ''
   const isSecret = value.length >= SECRET_CHARS_MIN
-  return (text, max) => boundedText((isSecret ? text?.replaceAll(value, '***') : text) ?? null, max)
+  return (text, max) => truncateText((isSecret ? text?.replaceAll(value, '***') : text) ?? null, max)
 }
 
 /** The same hash as that of a scanner's finding that flags exactly the secret. */
 function secretHash(value: string | null, contextHash: ContextHash): string | null {
-  const flagged = flaggedText(value, true)
+  const flagged = normalizeSnippet(value, true)
   return flagged === null || isCutKey(flagged) ? null : contextHash(flagged)
 }
 
 function placeOf({ location, package: affected }: HostAlert): typeof NO_PLACE | Place {
-  if (location !== null) return { ...location, path: boundedText(location.path, PATH_MAX) ?? '' }
-  const path = boundedText(affected?.manifest_path ?? null, PATH_MAX)
+  if (location !== null) return { ...location, path: truncateText(location.path, PATH_MAX) ?? '' }
+  const path = truncateText(affected?.manifest_path ?? null, PATH_MAX)
   return path === null ? NO_PLACE : { ...NO_PLACE, path }
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { FINDING_SOURCES } from '../formats/report/parsed-report.ts'
+import { FINDING_SOURCES } from '../formats/catalogue.ts'
 import { FINDING_KINDS, FINDING_ORIGINS, FINDING_STATES, IDENTITY_METHODS } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { intelJson } from '../intel/lookup/intel.store.ts'
-import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
+import { buildIntel } from '../intel/intel.store.ts'
+import { buildReportedIntel } from '../intel/intel-at-detection.store.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
 import { dismissalOfFinding } from './finding-dismissal.store.ts'
 import { type FindingSelection, pickPage } from './finding-page.store.ts'
@@ -81,8 +81,8 @@ function findingJson(db: Db) {
         ) as grouping_reason,
         null as category_reason, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
         rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
-        rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id, ${intelJson(db, db`finding`)} as intel,
-        coalesce(finding.intel_at_detection, ${asReported(db)}) as intel_at_detection
+        rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id, ${buildIntel(db, db`finding`)} as intel,
+        coalesce(finding.intel_at_detection, ${buildReportedIntel(db)}) as intel_at_detection
     ) item
   )`
 }

@@ -1,59 +1,28 @@
 import { JsonError } from '../../platform/json/json-error.ts'
-import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
-import { parseCycloneDx } from './cyclonedx/cyclonedx.parser.ts'
-import { detectFormat } from './detect/detect-format.ts'
-import type { OnFindings } from './report/finding-batch.ts'
 import {
-  ReportError,
+  getFormat,
+  getReportFormat,
+  getVexFormat,
   type ReportFormat,
-  type ReportSource,
-  type ReportSummary,
   type UploadFormat,
   type VexFormat,
-} from './report/parsed-report.ts'
-import { parseSarif } from './sarif/sarif.parser.ts'
-import { parseSpdx } from './spdx/spdx.parser.ts'
-import { parseCsaf } from './vex/csaf.parser.ts'
-import { parseOpenVex } from './vex/openvex.parser.ts'
-import type { VexDocument } from './vex/statement.ts'
-import type { OnStatements } from './vex/statement-batch.ts'
-
-const NAMES: Record<UploadFormat, string> = {
-  sarif: 'SARIF',
-  cyclonedx: 'CycloneDX',
-  spdx: 'SPDX',
-  openvex: 'OpenVEX',
-  csaf: 'CSAF',
-}
-
-type ParseReport = (
-  source: ReportSource,
-  onFindings: OnFindings,
-  readRepository: ReadRepository,
-) => Promise<ReportSummary>
-
-const REPORT_PARSERS: Record<ReportFormat, ParseReport> = {
-  sarif: parseSarif,
-  cyclonedx: parseCycloneDx,
-  spdx: parseSpdx,
-}
-
-const VEX_PARSERS = { openvex: parseOpenVex, csaf: parseCsaf }
+} from './catalogue.ts'
+import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
+import { classifyFile } from './classify-file.ts'
+import { ReportError, type ReportSource, type ReportSummary } from './report/parsed-report.ts'
+import type { OnFindings } from './report/report-reading.ts'
+import type { OnStatements, VexDocument } from './report/vex-statement.ts'
 
 const UNKNOWN_REPOSITORY: KnownRepository = { name: null, paths: [] }
 
 /**
- * Detects the format of an uploaded file. Unless `stated` is `auto`, a file of another format is
+ * Detects the format of an uploaded file. Unless `requested` is `auto`, a file of another format is
  * refused. Throws ReportError.
  */
-export async function readFormat(source: ReportSource, stated: 'auto' | UploadFormat): Promise<UploadFormat> {
-  const detected = await refusingBrokenJson(null, () => detectFormat(source))
-  if (stated === 'auto' || stated === detected) return detected
-  throw new ReportError(`The file is ${NAMES[detected]}, but \`format\` is "${stated}".`, detected)
-}
-
-export function isVex(format: UploadFormat): format is VexFormat {
-  return Object.hasOwn(VEX_PARSERS, format)
+export async function readFormat(source: ReportSource, requested: 'auto' | UploadFormat): Promise<UploadFormat> {
+  const detected = await withFormat(null, () => classifyFile(source))
+  if (requested === 'auto' || requested === detected) return detected
+  throw new ReportError(`The file is ${getFormat(detected).title}, but \`format\` is "${requested}".`, detected)
 }
 
 /**
@@ -62,31 +31,35 @@ export function isVex(format: UploadFormat): format is VexFormat {
  * with absolute paths. Throws ReportError, possibly after some batches, which must then be
  * discarded.
  */
-export function readReport(
+export async function readReport(
   source: ReportSource,
   format: ReportFormat,
   onFindings: OnFindings,
   readRepository: ReadRepository = async () => UNKNOWN_REPOSITORY,
 ): Promise<ReportSummary> {
-  return refusingBrokenJson(format, () => REPORT_PARSERS[format](source, onFindings, readRepository))
+  const parse = await getReportFormat(format).loadParser()
+  return withFormat(format, () => parse(source, onFindings, readRepository))
 }
 
 /**
  * Reads a VEX document of any size and passes its statements on in batches. Throws ReportError, as
  * `readReport` does.
  */
-export function readVexDocument(
+export async function readVexDocument(
   source: ReportSource,
   format: VexFormat,
   onStatements: OnStatements,
 ): Promise<VexDocument> {
-  return refusingBrokenJson(format, () => VEX_PARSERS[format](source, onStatements))
+  const parse = await getVexFormat(format).loadParser()
+  return withFormat(format, () => parse(source, onStatements))
 }
 
-async function refusingBrokenJson<T>(format: UploadFormat | null, read: () => Promise<T>): Promise<T> {
+/** Adds the format to the errors of its parser, and explains those of a file that is not JSON. */
+async function withFormat<T>(format: UploadFormat | null, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
+    if (error instanceof ReportError && error.format === null) throw new ReportError(error.message, format)
     if (!(error instanceof JsonError)) throw error
     throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, format)
   }

@@ -3,7 +3,7 @@ import type { Page } from '../../platform/http/lists.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { FINDING_KINDS, type FindingKind, ISSUE_STATUSES, type IssueStatus } from '../vocabulary/finding.ts'
-import { SEVERITIES, type Severity, severityRank } from '../vocabulary/severity.ts'
+import { SEVERITIES, type Severity, toSeverityRank } from '../vocabulary/severity.ts'
 import type { IssueSort } from './issue.schema.ts'
 import { type Order, ordersOf } from './issue-order.store.ts'
 
@@ -69,7 +69,7 @@ function facetsOf(db: Db, selection: IssueSelection, scored: boolean[]) {
   return db`(
     select issue_facet(status, severity, kind, kev, scored) as no, severity
     from unnest(${status === null ? ISSUE_STATUSES : [status]}::text[]) status
-    cross join unnest(${severity === null ? [...SEVERITIES.keys()] : [severityRank(severity)]}::smallint[]) severity
+    cross join unnest(${severity === null ? [...SEVERITIES.keys()] : [toSeverityRank(severity)]}::smallint[]) severity
     cross join unnest(${kind === null ? FINDING_KINDS : [kind]}::text[]) kind
     cross join unnest(${kev === null ? [true, false] : [kev]}::boolean[]) kev
     cross join unnest(${epssMin ? scored.filter((is) => is) : scored}::boolean[]) scored
@@ -78,5 +78,5 @@ function facetsOf(db: Db, selection: IssueSelection, scored: boolean[]) {
 }
 
 export function isUrgent(db: Db, severity: ReturnType<Db>, kev: ReturnType<Db>) {
-  return db`(${severity} >= ${severityRank('high')}::smallint or ${kev})`
+  return db`(${severity} >= ${toSeverityRank('high')}::smallint or ${kev})`
 }

@@ -1,8 +1,8 @@
 import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
-import { intelJson } from '../intel/lookup/intel.store.ts'
-import { rankOfSeverity, severityOfRank } from '../vocabulary/severity.store.ts'
+import { buildIntel } from '../intel/intel.store.ts'
+import { buildRankedSeverity, buildSeverityRank } from '../vocabulary/severity.store.ts'
 
 /** The JSON of an issue. Its title, location and package are those of its worst open finding. */
 export function issueJson(db: Db, orgId: string) {
@@ -10,7 +10,7 @@ export function issueJson(db: Db, orgId: string) {
     select row_to_json(item)::text
     from (
       select issue.id, members.member_count = 1 as synthetic, issue.kind, lead.type, lead.title, lead.description,
-        ${severityOfRank(db, db`issue.severity`)} as severity, issue.status,
+        ${buildRankedSeverity(db, db`issue.severity`)} as severity, issue.status,
         repository.name as repository, repository.provider, repository.provider_id as repository_id,
         lead.package_name, lead.package_version, lead.purl, issue.vuln_ids, members.cwes,
         case
@@ -22,7 +22,7 @@ export function issueJson(db: Db, orgId: string) {
         members.open_member_count, issue.split_from, dismissal.dismiss_reason, dismissal.dismiss_comment,
         dismissal.dismissed_by_name, rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
         rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at,
-        rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`vulnerability`)} as intel
+        rfc3339(issue.updated_at) as updated_at, ${buildIntel(db, db`vulnerability`)} as intel
       from reported_repositories repository
       cross join lateral ${membersOf(db, orgId)} members
       cross join lateral ${leadOf(db, orgId)} lead
@@ -75,7 +75,7 @@ function leadOf(db: Db, orgId: string) {
     select finding.type, finding.title, finding.description, finding.package_name, finding.package_version, finding.purl,
       finding.path, finding.start_line, finding.end_line, finding.resource_name
     from ${memberRows(db, orgId)}
-    order by ${isOpen(db)} desc, stream.tracked desc, ${rankOfSeverity(db, db`finding.severity`)} desc,
+    order by ${isOpen(db)} desc, stream.tracked desc, ${buildSeverityRank(db, db`finding.severity`)} desc,
       finding.first_seen_at, finding.id
     limit 1
   )`

@@ -2,7 +2,7 @@ import { pageOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
-import { severityRank } from '../vocabulary/severity.ts'
+import { toSeverityRank } from '../vocabulary/severity.ts'
 import { type IssueSelection, isUrgent } from './issue-facet.store.ts'
 
 /**
@@ -53,7 +53,7 @@ function filtersOf(db: Db, selection: IssueSelection) {
   const { repositoryNos, severity, status, kind, kev, urgent, epssMin, vulnIds } = selection
   return db`
     ${repositoryNos === null ? db`` : db`and issue.repository_no = any(${repositoryNos}::bigint[])`}
-    ${severity === null ? db`` : db`and issue.severity = ${severityRank(severity)}`}
+    ${severity === null ? db`` : db`and issue.severity = ${toSeverityRank(severity)}`}
     ${status === null ? db`` : db`and issue.status = ${status}`}
     ${kind === null ? db`` : db`and issue.kind = ${kind}`}
     ${kev === null ? db`` : db`and issue.kev = ${kev}`}

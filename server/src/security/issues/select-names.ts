@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { readAliases } from '../intel/aliases/alias.store.ts'
-import { plainId, vulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
+import { listAliases } from '../intel/alias.store.ts'
+import { collectVulnerabilityIds, removeDistribution } from '../vocabulary/vulnerability-id.ts'
 import { packageBuckets } from './grouping/bucket.ts'
 import type { IssueSelection } from './issue-facet.store.ts'
 
@@ -16,6 +16,6 @@ export async function selectNames(db: Db, query: NameQuery): Promise<Pick<IssueS
 
 /** The id in canonical case, with all its aliases. */
 async function idsOf(db: Db, text: string): Promise<string[]> {
-  const id = vulnerabilityIds([text])[0] ?? text
-  return [...new Set([id, plainId(id), ...(await readAliases(db, plainId(id)))])]
+  const id = collectVulnerabilityIds([text])[0] ?? text
+  return [...new Set([id, removeDistribution(id), ...(await listAliases(db, removeDistribution(id)))])]
 }

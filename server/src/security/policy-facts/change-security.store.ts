@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
-import { countBySeverity, rankOfSeverity } from '../vocabulary/severity.store.ts'
+import { buildSeverityCounts, buildSeverityRank } from '../vocabulary/severity.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 import { repositoryNosOf } from './policy-repository.store.ts'
 
@@ -89,7 +89,7 @@ function presentIssues(db: Db, orgId: string, at: Date) {
   return db`
     select issue_id, max(severity) filter (where was_open) as severity
     from (
-      select issue_id, ${rankOfSeverity(db, db`severity`)} as severity,
+      select issue_id, ${buildSeverityRank(db, db`severity`)} as severity,
         case state
           when 'open' then true
           when 'fixed' then updated_at > ${at}
@@ -108,7 +108,7 @@ function presentIssues(db: Db, orgId: string, at: Date) {
 
 function addedIssues(db: Db, orgId: string) {
   return db`
-    select issue_id, max(${rankOfSeverity(db, db`severity`)}) as severity
+    select issue_id, max(${buildSeverityRank(db, db`severity`)}) as severity
     from findings
     where org_id = ${orgId}
       and stream_id = any(array(select id from stream where not tracked))
@@ -123,7 +123,7 @@ function addedIssues(db: Db, orgId: string) {
  */
 function countIssues(db: Db, orgId: string, issues: ReturnType<Db>) {
   return db`
-    select ${countBySeverity(db, db`counted.severity`)}::jsonb
+    select ${buildSeverityCounts(db, db`counted.severity`)}::jsonb
       || jsonb_build_object('known_exploited', count(*) filter (where counted.kev))
     from (
       select severity, (

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { countBySeverity, rankOfSeverity } from '../vocabulary/severity.store.ts'
+import { buildSeverityCounts, buildSeverityRank } from '../vocabulary/severity.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 
 type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
@@ -72,7 +72,7 @@ function scansJson(db: Db, orgId: string) {
 function findingsJson(db: Db, orgId: string) {
   return db`(
     select json_build_object(
-      'open', ${countBySeverity(db, rankOfSeverity(db, db`finding.severity`))},
+      'open', ${buildSeverityCounts(db, buildSeverityRank(db, db`finding.severity`))},
       'known_exploited', count(*) filter (where issue.kev),
       'max_epss', coalesce(max(issue.epss), 0)
     )
@@ -87,7 +87,7 @@ function findingsJson(db: Db, orgId: string) {
 function issuesJson(db: Db, orgId: string, repositoryNos: number[]) {
   return db`(
     select json_build_object(
-      'open', ${countBySeverity(db, db`severity`)},
+      'open', ${buildSeverityCounts(db, db`severity`)},
       'known_exploited', count(*) filter (where kev),
       'max_epss', coalesce(max(epss), 0)
     )

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { intelJson } from '../intel/lookup/intel.store.ts'
-import { kevAt } from '../intel/lookup/intel-at-detection.store.ts'
+import { buildIntel } from '../intel/intel.store.ts'
+import { buildKevAt } from '../intel/intel-at-detection.store.ts'
 import type { After } from './incoming.store.ts'
 import type { Paired } from './paired.store.ts'
 
@@ -30,7 +30,7 @@ export async function lookUpDetected({ tx, scope }: Paired): Promise<Detected> {
         and exists (select from intel_sources where imported_at is not null)
     ),
     known as materialized (
-      select subject, ${intelJson(tx, tx`named`)}::jsonb as intel
+      select subject, ${buildIntel(tx, tx`named`)}::jsonb as intel
       from (select distinct on (subject) * from named) named
     )
     select named.position, known.intel
@@ -61,7 +61,7 @@ export function detectedIntel({ tx, at }: Detected) {
       when ${intel} is not null
       then jsonb_build_object(
         'at', rfc3339(${time}), 'severity', incoming.severity, 'scanner_score', incoming.scanner_score,
-        'cvss', ${intel} -> 'cvss', 'epss', ${intel} -> 'epss', 'kev', ${kevAt(tx, intel, time)},
+        'cvss', ${intel} -> 'cvss', 'epss', ${intel} -> 'epss', 'kev', ${buildKevAt(tx, intel, time)},
         'fix_available', ${intel} -> 'fix_available', 'backfilled', ${time}::date < ${at}::timestamptz::date
       )
     end`

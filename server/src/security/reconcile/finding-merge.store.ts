@@ -2,7 +2,7 @@ import { averageId } from '../../platform/db/average-id.ts'
 import { areSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuidPrefix } from '../../platform/ids.ts'
-import { asReported, reportedIntel } from '../intel/lookup/intel-at-detection.store.ts'
+import { buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
 import { detectedIntel, lookUpDetected } from './detected.store.ts'
 import type { GroupedReport } from './group-report.ts'
 import type { After } from './incoming.store.ts'
@@ -54,7 +54,7 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
       cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = incoming.seen_at, last_commit_sha = incoming.commit_sha,
       updated_at = ${at},
-      intel_at_detection = coalesce(finding.intel_at_detection, ${areSpread() ? reportedIntel(tx) : asReported(tx)}),
+      intel_at_detection = coalesce(finding.intel_at_detection, ${areSpread() ? buildReportedIntelCall(tx) : buildReportedIntel(tx)}),
       reported_state = incoming.state, reported_dismiss_reason = incoming.dismiss_reason,
       reported_dismiss_comment = incoming.dismiss_comment, reported_dismissal_source = ${dismissalSource(tx)},
       reported_dismissed_at = case

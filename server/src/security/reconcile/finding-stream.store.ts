@@ -1,6 +1,6 @@
 import { averageId, averageIds } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { FindingSource } from '../formats/report/parsed-report.ts'
+import type { FindingSource } from '../formats/catalogue.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'
 
 /** The facts of a report that its streams store. */

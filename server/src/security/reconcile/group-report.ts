@@ -10,7 +10,7 @@ import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/gr
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import { readEditedMembers } from '../issues/writing/read-edited.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
-import { severityRank } from '../vocabulary/severity.ts'
+import { toSeverityRank } from '../vocabulary/severity.ts'
 import type { After } from './incoming.store.ts'
 import { type ChangedFinding, hasPairs, type Paired, readChanged, readNewPositions } from './paired.store.ts'
 
@@ -100,8 +100,8 @@ function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): v
   for (const { issue } of described) {
     if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
     opened.open += 1
-    if (issue.severity === severityRank('critical')) opened.critical += 1
-    if (issue.severity === severityRank('high')) opened.high += 1
+    if (issue.severity === toSeverityRank('critical')) opened.critical += 1
+    if (issue.severity === toSeverityRank('high')) opened.high += 1
   }
 }
 

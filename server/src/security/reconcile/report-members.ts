@@ -1,4 +1,4 @@
-import { Memo } from '../formats/report/memo.ts'
+import { Memo } from '../formats/report/report-reading.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
 import { type ContextHash, type GroupingFacts, type Member, ruleMessage } from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'

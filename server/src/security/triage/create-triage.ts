@@ -5,7 +5,7 @@ import { invalidField, missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type DecidableAlert, lockDecidable, showInFindings } from '../alerts/alert-decision.store.ts'
 import { authorOf, connectionsOf, decideAlerts, repositoryNameOf } from '../alerts/decide-alerts.ts'
-import { boundedText } from '../vocabulary/bounded-text.ts'
+import { truncateText } from '../vocabulary/bounded-text.ts'
 import { listTargetRepositories, readTargetFindings } from './target.store.ts'
 import { type NewTriageRequest, TRIAGE_COMMENT_MAX } from './triage.schema.ts'
 import { selectTriaged, type TriageSelection } from './triage-selection.ts'
@@ -58,7 +58,7 @@ function decisionOf(request: NewTriageRequest, { id, name }: Principal, at: Date
     source: 'shiplock',
     target: targetOf(request),
     by: { id, name },
-    comment: boundedText(comment, TRIAGE_COMMENT_MAX),
+    comment: truncateText(comment, TRIAGE_COMMENT_MAX),
   }
 }
 

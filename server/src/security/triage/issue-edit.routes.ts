@@ -4,7 +4,7 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { readIssuesById } from '../issues/issue-list.store.ts'
-import { boundedText } from '../vocabulary/bounded-text.ts'
+import { truncateText } from '../vocabulary/bounded-text.ts'
 import { EditedIssuePath, EditedIssues, IssueMerge, IssueSplit } from './issue-edit.schema.ts'
 import { mergeIssues } from './merge-issues.ts'
 import { type Edited, splitIssue } from './split-issue.ts'
@@ -74,7 +74,7 @@ export async function issueEditRoutes(app: HttpServer, services: Services): Prom
 }
 
 function commentOf({ comment }: { comment?: string | null }): string | null {
-  return boundedText(comment ?? null, TRIAGE_COMMENT_MAX)
+  return truncateText(comment ?? null, TRIAGE_COMMENT_MAX)
 }
 
 async function editedIssues({ sql }: Services, orgId: string, { triageId, issueIds }: Edited) {

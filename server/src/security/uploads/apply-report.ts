@@ -5,18 +5,14 @@ import { beginStoppable } from '../../platform/db/transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { isVex, readFormat } from '../formats/read-report.ts'
-import type {
-  ReportFormat,
-  ReportSource,
-  ReportSummary,
-  UploadFormat,
-  VexFormat,
-} from '../formats/report/parsed-report.ts'
+import type { ReportFormat, UploadFormat, VexFormat } from '../formats/catalogue.ts'
+import { isVexFormat } from '../formats/catalogue.ts'
+import { readFormat } from '../formats/read-report.ts'
+import type { ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
 import { NO_OUTCOME, type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
 import { followStatements } from '../vex/apply-statements.ts'
 import { importDocument } from '../vex/import-document.ts'
-import { findingOrigin } from '../vocabulary/finding.ts'
+import { toFindingOrigin } from '../vocabulary/finding.ts'
 import { copyReport } from './copy-report.ts'
 import { readUploadJob } from './read-upload.job.ts'
 import { uploadFinished } from './upload.events.ts'
@@ -46,7 +42,7 @@ export async function applyReport(
   const format = await readFormat(source, upload.requested_format)
   await beginStoppable(services.sql, source.stopping, async (tx) => {
     const reading = { ...key, upload, source }
-    const { result, at } = isVex(format)
+    const { result, at } = isVexFormat(format)
       ? await applyStatementsOf(services, tx, { ...reading, format })
       : await applyFindings(services, tx, { ...reading, format })
     const newest = await finish(tx, key, result, at)
@@ -100,7 +96,7 @@ function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: Re
     upload_id: id,
     category: upload.category ?? report.category,
     source: report.format,
-    origin: findingOrigin(upload.origin),
+    origin: toFindingOrigin(upload.origin),
     summary: report,
   }
 }

@@ -1,6 +1,7 @@
 import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { UploadFormat } from '../formats/report/parsed-report.ts'
+import type { UploadFormat } from '../formats/catalogue.ts'
+import type { ReportError } from '../formats/report/parsed-report.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 
@@ -37,7 +38,7 @@ export async function markQueued(db: Db, { org_id, id }: UploadKey, at: Date): P
 }
 
 /** Why an upload failed, as users read it, and the format that was detected, if any. */
-export type UploadFailure = { error: string; format: UploadFormat | null }
+export type UploadFailure = Pick<ReportError, 'format'> & { error: string }
 
 /** Marks an upload as failed, unless it has ended. */
 export async function markFailed(db: Db, { org_id, id }: UploadKey, failure: UploadFailure, at: Date): Promise<void> {

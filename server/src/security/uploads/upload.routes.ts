@@ -7,6 +7,7 @@ import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
+import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from '../formats/catalogue.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
@@ -37,7 +38,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
         operationId: 'createSecurityUpload',
         summary: 'Create a security upload',
         description:
-          'Registers a SARIF, CycloneDX or SPDX report, or an OpenVEX or CSAF document (201). Send the file to the ' +
+          `Registers a ${formatTitles(REPORT_FORMATS, 'or')} report, or an ${formatTitles(VEX_FORMATS, 'or')} document (201). Send the file to the ` +
           'returned URL with a PUT request, then complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
           '(200). Safe to repeat.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
           'code host and `provider` is missing. 403 `forbidden` if an OIDC token names another repository than its own. 413 `payload_too_large` if the plan does not allow a file of this size. ' +

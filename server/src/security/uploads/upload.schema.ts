@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { UPLOAD_FORMATS } from '../formats/report/parsed-report.ts'
+import { UPLOAD_FORMATS, type UploadFormat, VEX_FORMATS } from '../formats/catalogue.ts'
 import { RepositoryId, RepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
 import { UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
 
@@ -25,8 +25,7 @@ export const NewSecurityUpload = Closed({
   format: Type.Optional(
     OneOf(['auto', ...UPLOAD_FORMATS], {
       default: 'auto',
-      description:
-        'The format of the file: a report with findings, or a VEX document (`openvex` or `csaf`), whose statements dismiss findings of the repository. `auto` detects it from the contents. An upload fails if its file has another format.',
+      description: `The format of the file: a report with findings, or a VEX document (${VEX_FORMATS.map((format) => `\`${format}\``).join(' or ')}), whose statements dismiss findings of the repository. \`auto\` detects it from the contents. An upload fails if its file has another format.`,
     }),
   ),
   repository: RepositoryName('The repository as `owner/name`.'),
@@ -73,7 +72,7 @@ export const NewSecurityUpload = Closed({
   ),
 })
 /** As validated: `format` has its default. */
-export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | (typeof UPLOAD_FORMATS)[number] }
+export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | UploadFormat }
 
 export const UploadQuery = pageQuery(100, 50, {
   ...windowFilters,

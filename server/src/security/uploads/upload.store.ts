@@ -1,7 +1,7 @@
 import type { Principal } from '../../audit/audit.store.ts'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { UploadFormat } from '../formats/report/parsed-report.ts'
+import type { UploadFormat } from '../formats/catalogue.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import type { UploadKey, UploadTrust } from './upload-state.store.ts'
 

@@ -1,9 +1,10 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
+import { getVexFormat, type VexFormat } from '../formats/catalogue.ts'
 import { readVexDocument } from '../formats/read-report.ts'
-import type { ReportSource, VexFormat } from '../formats/report/parsed-report.ts'
-import type { VexDocument } from '../formats/vex/statement.ts'
+import type { ReportSource } from '../formats/report/parsed-report.ts'
+import type { VexDocument } from '../formats/report/vex-statement.ts'
 import { lockTriaged } from '../triage/writing/triaged-finding.store.ts'
 import { applyStatements } from './apply-statements.ts'
 import {
@@ -75,13 +76,9 @@ async function copyStatements(tx: Tx, { org_id, source, format }: VexUpload, id:
   }
 }
 
-/**
- * CSAF documents keep their id in all versions, so those with other ids are other documents.
- * Programs give each version of an OpenVEX document another id.
- */
-function streamOf({ org_id, repository_no, category, git_ref }: VexUpload, document: VexDocument): VexStream {
-  const { format, publisher, document_id } = document
-  const series = format === 'csaf' ? (document_id ?? '') : ''
+function streamOf(upload: VexUpload, { publisher, document_id }: VexDocument): VexStream {
+  const { org_id, repository_no, format, category, git_ref } = upload
+  const series = getVexFormat(format).hasStableIds ? (document_id ?? '') : ''
   return { org_id, repository_no, format, publisher, series, category, git_ref }
 }
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { readCanonicalIds } from '../issues/writing/grouping.store.ts'
-import { packageIdentity } from '../vocabulary/package-url.ts'
-import { plainId } from '../vocabulary/vulnerability-id.ts'
+import { getPackageIdentity } from '../vocabulary/package-url.ts'
+import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 import {
   type AppliedDocument,
   findOwnRepository,
@@ -20,12 +20,12 @@ export async function judgeFindings(
   documents: readonly AppliedDocument[],
   candidates: readonly JudgedFacts[],
 ): Promise<ReadonlyMap<string, Verdict>> {
-  const ids = [...new Set(candidates.flatMap(({ vuln_ids }) => vuln_ids.map(plainId)))]
+  const ids = [...new Set(candidates.flatMap(({ vuln_ids }) => vuln_ids.map(removeDistribution)))]
   const aliases = await readCanonicalIds(db, ids)
   const canonicalId = (id: string) => aliases.get(id) ?? id
   const findings = candidates.map((finding) => ({ ...finding, names: comparedIds(finding.vuln_ids, canonicalId) }))
   const packages = await listPackages(db, scope)
-  const identities = new Set(packages.flatMap((purl) => packageIdentity({ purl, name: null }) ?? []))
+  const identities = new Set(packages.flatMap((purl) => getPackageIdentity({ purl, name: null }) ?? []))
   const judge = new Judge(await findOwnRepository(db, scope), identities, findings)
   const byId = new Map(documents.map((document) => [document.id, document]))
   const names = [...new Set(findings.flatMap((finding) => finding.names))]

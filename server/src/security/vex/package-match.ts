@@ -1,5 +1,5 @@
 import { sharedPackageName } from '../issues/grouping/shared-names.ts'
-import { parsePackageUrl, percentDecoded } from '../vocabulary/package-url.ts'
+import { decodePercents, parsePackageUrl } from '../vocabulary/package-url.ts'
 
 /** The package of a finding, as its scanner names it. */
 export type FoundPackage = { purl: string | null; package_name: string | null; package_version: string | null }
@@ -73,7 +73,7 @@ function qualifiersOf(purl: string): Map<string, string> {
   const [, query = ''] = /\?([^#]*)/.exec(purl) ?? []
   const qualifiers = new Map<string, string>()
   for (const part of query.split('&', 50)) {
-    const [name = '', value = ''] = part.split('=', 2).map(percentDecoded)
+    const [name = '', value = ''] = part.split('=', 2).map(decodePercents)
     if (value !== '' && !(name === 'type' && value === 'jar')) qualifiers.set(name.toLowerCase(), value)
   }
   return qualifiers

@@ -1,6 +1,6 @@
 import { codeHost, PROVIDERS } from '../../codehosts/catalogue.ts'
 import { defaultHost, isHost } from '../../repositories/repository-identity.ts'
-import { parsePackageUrl, percentDecoded } from '../vocabulary/package-url.ts'
+import { decodePercents, parsePackageUrl } from '../vocabulary/package-url.ts'
 
 /** The repository that statements are for, and the host where it is, if it is connected. */
 export type OwnRepository = { name: string; provider: string | null; host: string | null }
@@ -55,7 +55,7 @@ function addressInPurl(purl: string): Address | null {
   const [, type = ''] = /^pkg:\/{0,2}([a-z0-9.+-]{1,50})\//i.exec(purl) ?? []
   const parsed = parsePackageUrl(purl)
   if (parsed === null) return null
-  const path = percentDecoded(parsed.name)
+  const path = decodePercents(parsed.name)
   const provider = HOSTED_TYPES.get(type.toLowerCase())
   if (provider !== undefined) {
     return { host: defaultHost(provider), path, isModule: false, version: parsed.version }

@@ -1,6 +1,6 @@
 import { averageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { VexFormat } from '../formats/report/parsed-report.ts'
+import type { VexFormat } from '../formats/catalogue.ts'
 import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
 
 /** Why documents dismiss findings. A repository has one triage for each reason and comment. */

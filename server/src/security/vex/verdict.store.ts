@@ -1,12 +1,12 @@
 import { averageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findHost } from '../../repositories/repository-lookup.store.ts'
-import type { VexFormat } from '../formats/report/parsed-report.ts'
-import type { VexStatus } from '../formats/vex/statement.ts'
+import type { VexFormat } from '../formats/catalogue.ts'
+import type { VexStatus } from '../formats/report/vex-statement.ts'
 import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import type { RepositoryIdentity } from '../repositories/reported-repository.store.ts'
-import { severityRank } from '../vocabulary/severity.ts'
+import { toSeverityRank } from '../vocabulary/severity.ts'
 import type { FoundPackage } from './package-match.ts'
 import type { OwnRepository } from './product.ts'
 
@@ -163,8 +163,8 @@ export async function countClosed(
   issueIds: readonly string[],
 ): Promise<NewIssues> {
   const [row] = await db<[NewIssues]>`
-    select count(*) as open, count(*) filter (where severity = ${severityRank('critical')}) as critical,
-      count(*) filter (where severity = ${severityRank('high')}) as high
+    select count(*) as open, count(*) filter (where severity = ${toSeverityRank('critical')}) as critical,
+      count(*) filter (where severity = ${toSeverityRank('high')}) as high
     from security_issues
     where org_id = ${averageId(db, org_id)}
       and id = any(${[...issueIds]}::uuid[])

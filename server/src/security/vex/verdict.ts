@@ -1,4 +1,4 @@
-import type { VexStatus } from '../formats/vex/statement.ts'
+import type { VexStatus } from '../formats/report/vex-statement.ts'
 import { isAbout, keysOf, packageKey, type StatedPackage, statedPackage } from './package-match.ts'
 import { type OwnRepository, type Product, productOf } from './product.ts'
 import type { AppliedDocument, AppliedStatement, JudgedFacts } from './verdict.store.ts'

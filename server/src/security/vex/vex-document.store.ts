@@ -1,8 +1,8 @@
 import { copyField, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { VexFormat } from '../formats/report/parsed-report.ts'
-import type { VexStatement } from '../formats/vex/statement.ts'
-import { plainId } from '../vocabulary/vulnerability-id.ts'
+import type { VexFormat } from '../formats/catalogue.ts'
+import type { VexStatement } from '../formats/report/vex-statement.ts'
+import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 
 /** What identifies the documents of which only the newest counts. */
 export type VexStream = {
@@ -93,7 +93,7 @@ export async function openStatements(tx: Tx, orgId: string, documentId: string) 
   let position = 0
   const lineOf = ({ status, vuln_ids, ...texts }: VexStatement) => {
     const { package: purl, product, justification, comment, stated_at } = texts
-    const ids = [...new Set(vuln_ids.map(plainId))]
+    const ids = [...new Set(vuln_ids.map(removeDistribution))]
     const values = [orgId, documentId, position++, status, ids, purl, product, justification, comment, stated_at]
     return values.map(copyField).join('\t')
   }

@@ -15,7 +15,7 @@ export const COMMENT_MAX = 2000
  * replaced, trimmed; null if nothing is left. A shortened text is a copy, because the result of
  * V8's slice would keep the original in memory.
  */
-export function boundedText(text: string | null, max: number): string | null {
+export function truncateText(text: string | null, max: number): string | null {
   if (text === null) return null
   const cut =
     text.length > max
@@ -31,23 +31,23 @@ const LIST_LENGTH_MAX = 50
 const LIST_TEXT_MAX = 300
 
 /** The bounded texts of a list, like the tags of a rule. A single text is a list of one. */
-export function boundedTexts(value: unknown): string[] {
+export function collectTexts(value: unknown): string[] {
   const texts = textsOf(value)
     .slice(0, LIST_LENGTH_MAX)
-    .map((text) => boundedText(text, LIST_TEXT_MAX))
+    .map((text) => truncateText(text, LIST_TEXT_MAX))
   return texts.filter((text) => text !== null)
 }
 
 /** The first line that is not blank. */
-export function firstLine(text: string): string {
+export function getFirstLine(text: string): string {
   const trimmed = text.trimStart()
   const end = trimmed.search(/[\r\n]/)
   return end < 0 ? trimmed : trimmed.slice(0, end)
 }
 
 /** An http or https URL that is safe to link to; null for any other text and for longer URLs. */
-export function webUrl(text: string | null): string | null {
-  const url = boundedText(text, URL_MAX + 1)
+export function parseWebUrl(text: string | null): string | null {
+  const url = truncateText(text, URL_MAX + 1)
   if (url === null || url.length > URL_MAX || !/^https?:\/\/[^\s]+$/i.test(url)) return null
   return URL.canParse(url) ? url : null
 }

@@ -20,7 +20,7 @@ export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const
 export type FindingOrigin = (typeof FINDING_ORIGINS)[number]
 
 /** The origin of the findings of an upload. */
-export function findingOrigin(origin: UploadOrigin): FindingOrigin {
+export function toFindingOrigin(origin: UploadOrigin): FindingOrigin {
   return origin === 'report' ? 'report' : 'upload'
 }
 

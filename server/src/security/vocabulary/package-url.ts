@@ -32,7 +32,7 @@ const TYPES_BY_ECOSYSTEM = new Map([
 ])
 
 /** The package URL type of an ecosystem; null for an unknown one. */
-export function packageTypeOf(ecosystem: string): string | null {
+export function findPackageType(ecosystem: string): string | null {
   return TYPES_BY_ECOSYSTEM.get(ecosystem.toLowerCase()) ?? null
 }
 
@@ -40,8 +40,8 @@ export function packageTypeOf(ecosystem: string): string | null {
  * The package URL of a package, as its ecosystem names it: `org.apache:log4j` on Maven. Null for an
  * unknown ecosystem.
  */
-export function packageUrlOf(ecosystem: string, name: string): string | null {
-  const type = packageTypeOf(ecosystem)
+export function toPackageUrl(ecosystem: string, name: string): string | null {
+  const type = findPackageType(ecosystem)
   if (type === null) return null
   const parts = (type === 'maven' ? name.replace(':', '/') : name).split('/')
   return parsePackageUrl(`pkg:${type}/${parts.map(encodeURIComponent).join('/')}`)?.withoutVersion ?? null
@@ -64,13 +64,13 @@ export function parsePackageUrl(text: string): PackageUrl | null {
   const hasVersion = at > 0 && at > rest.lastIndexOf('/') + 1
   const encoded = (hasVersion ? rest.slice(0, at) : rest).replace(/\/+$/, '')
   if (encoded === '') return null
-  const version = hasVersion ? percentDecoded(rest.slice(at + 1)) : null
+  const version = hasVersion ? decodePercents(rest.slice(at + 1)) : null
   const named = DISTRIBUTION_TYPES.has(type.toLowerCase()) ? encoded.slice(encoded.lastIndexOf('/') + 1) : encoded
-  return { name: percentDecoded(named), version, withoutVersion: canonical(type, encoded) }
+  return { name: decodePercents(named), version, withoutVersion: normalizePackage(type, encoded) }
 }
 
 /** What identifies a package: its package URL without version and qualifiers, else its name. */
-export function packageIdentity({ purl, name }: { purl: string | null; name: string | null }): string | null {
+export function getPackageIdentity({ purl, name }: { purl: string | null; name: string | null }): string | null {
   return purl === null ? name : (parsePackageUrl(purl)?.withoutVersion ?? purl)
 }
 
@@ -79,14 +79,14 @@ export function packageIdentity({ purl, name }: { purl: string | null; name: str
  * `foo-bar`. It does not get the version, because it refuses versions that tools write, like Go's
  * `v1`.
  */
-function canonical(type: string, encoded: string): string {
+function normalizePackage(type: string, encoded: string): string {
   const slash = encoded.lastIndexOf('/')
-  const namespace = slash < 0 ? undefined : percentDecoded(encoded.slice(0, slash))
+  const namespace = slash < 0 ? undefined : decodePercents(encoded.slice(0, slash))
   try {
     return new PackageURL(
       type,
       namespace,
-      percentDecoded(encoded.slice(slash + 1)),
+      decodePercents(encoded.slice(slash + 1)),
       undefined,
       undefined,
       undefined,
@@ -97,7 +97,7 @@ function canonical(type: string, encoded: string): string {
 }
 
 /** The decoded text; unchanged if its percent-encoding is invalid. */
-export function percentDecoded(text: string): string {
+export function decodePercents(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,20 +1,20 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { SEVERITIES, type Severity, severityRank } from './severity.ts'
+import { SEVERITIES, type Severity, toSeverityRank } from './severity.ts'
 
-/** `severityRank` of an SQL expression. */
-export function rankOfSeverity(db: Db, severity: ReturnType<Db>): ReturnType<Db> {
+/** `toSeverityRank` of an SQL expression. */
+export function buildSeverityRank(db: Db, severity: ReturnType<Db>): ReturnType<Db> {
   return db`(${SEVERITIES.length} - array_position(${SEVERITIES}::text[], ${severity}))`
 }
 
 /** The severity that an SQL expression is the rank of. */
-export function severityOfRank(db: Db, rank: ReturnType<Db>): ReturnType<Db> {
+export function buildRankedSeverity(db: Db, rank: ReturnType<Db>): ReturnType<Db> {
   return db`(${SEVERITIES}::text[])[${SEVERITIES.length} - ${rank}]`
 }
 
 /** Counts rows by severity, as a JSON object with every severity. `rank` is an SQL expression. */
-export function countBySeverity(db: Db, rank: ReturnType<Db>): ReturnType<Db> {
+export function buildSeverityCounts(db: Db, rank: ReturnType<Db>): ReturnType<Db> {
   const count = (severity: Severity): ReturnType<Db> =>
-    db`${severity}::text, count(*) filter (where ${rank} = ${severityRank(severity)})`
+    db`${severity}::text, count(*) filter (where ${rank} = ${toSeverityRank(severity)})`
   const [first, ...others] = SEVERITIES
   return db`json_build_object(${others.reduce((all, severity) => db`${all}, ${count(severity)}`, count(first))})`
 }

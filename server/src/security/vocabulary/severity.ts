@@ -1,12 +1,12 @@
-import { boundedText, VERSION_MAX } from './bounded-text.ts'
-import { type CvssVector, type CvssVersion, cvssScoreOf } from './cvss-vector.ts'
+import calculator from 'ae-cvss-calculator'
+import { truncateText, VERSION_MAX } from './bounded-text.ts'
 
 /** All severities, worst first (decisions §7). */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
 /** The number by which severities are compared and stored: 4 for critical to 0 for info. */
-export function severityRank(severity: Severity): number {
+export function toSeverityRank(severity: Severity): number {
   return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
 }
 
@@ -18,12 +18,12 @@ const SCORE_FLOORS: [number, Severity][] = [
 ]
 
 /** The severity of a score from 0 to 10. A score of 0 means that there is no severity. */
-export function severityOfScore(score: number): Severity {
+export function classifyScore(score: number): Severity {
   return SCORE_FLOORS.find(([floor]) => score >= floor)?.[1] ?? (score > 0 ? 'low' : 'info')
 }
 
 /** A score from 0 to 10 as reports write it, as a number or as text; null for anything else. */
-export function scoreOf(value: unknown): number | null {
+export function parseScore(value: unknown): number | null {
   const score = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   // Math.abs turns -0 into 0.
   return typeof score === 'number' && score >= 0 && score <= 10 ? Math.abs(score) : null
@@ -40,7 +40,7 @@ const WORDS: Record<string, Severity> = {
 }
 
 /** The severity that a term names; null for `unknown` and any other term. */
-export function severityInWords(text: string | null): Severity | null {
+export function parseSeverity(text: string | null): Severity | null {
   const word = text?.toLowerCase() ?? ''
   return Object.hasOwn(WORDS, word) ? (WORDS[word] ?? null) : null
 }
@@ -77,7 +77,7 @@ const UNRATED: Severity = 'medium'
  * newest CVSS version, else the worst, so that the order in the report does not matter. A rating
  * counts by its severity in words, else by its score, else by the score of its vector.
  */
-export function severityFields(ratings: readonly Rating[]): SeverityFields {
+export function selectSeverity(ratings: readonly Rating[]): SeverityFields {
   const byTrust = ratings.map(scored).sort(compareTrust)
   const best = byTrust.find(({ severity }) => severity !== null)
   const cvss = byTrust.find(({ cvssVersion, score, vector }) => cvssVersion !== null && (score ?? vector) !== null)
@@ -86,24 +86,78 @@ export function severityFields(ratings: readonly Rating[]): SeverityFields {
     scanner_score: best?.score ?? cvss?.score ?? null,
     cvss_version: cvss?.cvssVersion ?? null,
     cvss_score: cvss?.score ?? null,
-    cvss_vector: boundedText(cvss?.vector?.vector ?? null, VERSION_MAX * 3),
+    cvss_vector: truncateText(cvss?.vector?.vector ?? null, VERSION_MAX * 3),
   }
 }
 
 function scored(rating: Rating): Rating {
-  const score = rating.score ?? (rating.vector === null ? null : cvssScoreOf(rating.vector))
-  return { ...rating, score, severity: rating.severity ?? (score === null ? null : severityOfScore(score)) }
+  const score = rating.score ?? (rating.vector === null ? null : computeCvssScore(rating.vector))
+  return { ...rating, score, severity: rating.severity ?? (score === null ? null : classifyScore(score)) }
 }
 
 function compareTrust(a: Rating, b: Rating): number {
   return (
     Number(b.isOwn) - Number(a.isOwn) ||
     VERSION_ORDER.indexOf(a.cvssVersion) - VERSION_ORDER.indexOf(b.cvssVersion) ||
-    rankOf(b) - rankOf(a) ||
+    getRank(b) - getRank(a) ||
     (b.score ?? -1) - (a.score ?? -1)
   )
 }
 
-function rankOf({ severity }: Rating): number {
-  return severity === null ? -1 : severityRank(severity)
+function getRank({ severity }: Rating): number {
+  return severity === null ? -1 : toSeverityRank(severity)
+}
+
+export type CvssVersion = '4.0' | '3.1' | '3.0' | '2.0'
+type CvssVector = { version: CvssVersion; vector: string }
+
+const VECTOR_MAX = 300
+
+const CALCULATORS = {
+  '4.0': calculator.Cvss4P0,
+  '3.1': calculator.Cvss3P1,
+  '3.0': calculator.Cvss3P0,
+  '2.0': calculator.Cvss2,
+}
+
+/** Metrics of the environmental group. They change the score; tools leave out temporal metrics. */
+const ENVIRONMENTAL = /\/(?:M[A-Z]{1,2}|[CIA]R):/
+
+/**
+ * The vector in standard form: with the version as prefix, except in version 2. Tools also write
+ * version 3 without prefix and version 2 in parentheses. `stated` is the version that the report
+ * states for such a vector. Null for any other text.
+ */
+export function parseCvssVector(text: string | null, stated: CvssVersion | null): CvssVector | null {
+  const [, prefix, metrics] =
+    /^\(?(?:CVSS:(\d\.\d)\/)?([A-Za-z]{1,3}:[A-Za-z]{1,6}(?:\/[A-Za-z]{1,3}:[A-Za-z]{1,6}){3,40})\)?\/?$/.exec(
+      text?.slice(0, VECTOR_MAX).trim() ?? '',
+    ) ?? []
+  if (metrics === undefined) return null
+  const version = prefix ?? versionByMetrics(metrics) ?? stated ?? '3.1'
+  if (!isVersion(version)) return null
+  return { version, vector: version === '2.0' ? metrics : `CVSS:${version}/${metrics}` }
+}
+
+function isVersion(version: string): version is CvssVersion {
+  return Object.hasOwn(CALCULATORS, version)
+}
+
+/** Only version 2 has Authentication (Au), and only version 4 has Attack Requirements (AT). */
+function versionByMetrics(metrics: string): CvssVersion | null {
+  if (metrics.includes('Au:')) return '2.0'
+  return metrics.includes('/AT:') ? '4.0' : null
+}
+
+/** The score of a vector, from 0 to 10; null if it lacks metrics or has unknown ones. */
+export function computeCvssScore({ version, vector }: CvssVector): number | null {
+  try {
+    const cvss = new CALCULATORS[version](vector)
+    if (!cvss.isBaseFullyDefined()) return null
+    const scores = cvss.calculateScores()
+    if (ENVIRONMENTAL.test(vector)) return scores.overall
+    return ('baseMetricsOnly' in scores ? scores.baseMetricsOnly : scores.base) ?? null
+  } catch {
+    return null
+  }
 }

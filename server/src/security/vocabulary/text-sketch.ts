@@ -3,11 +3,11 @@
  * storing either. It consists of a hash of the first line (8 digits), a hash of the text around it
  * (8 digits), and a minhash of its runs of three characters (48 digits). Zeros mean "unknown".
  */
-export function sketchOf(text: string, surroundings: string | null): string {
+export function computeSketch(text: string, surroundings: string | null): string {
   return headHash(text) + (surroundings === null ? UNKNOWN : shortHash(surroundings)) + minhash(text)
 }
 
-export type TextLikeness = {
+type TextLikeness = {
   /** The share of common runs of three characters, from 0 to 1. */
   text: number
   /** Both texts have several lines and begin with the same one. */
@@ -16,7 +16,7 @@ export type TextLikeness = {
 }
 
 /** How alike two sketched texts are. */
-export function likeness(a: string, b: string): TextLikeness {
+export function compareSketches(a: string, b: string): TextLikeness {
   return { text: sharedRuns(a, b), sameHead: sameHash(a, b, 0), sameSurroundings: sameHash(a, b, HASH_DIGITS) }
 }
 
@@ -70,11 +70,11 @@ function minhash(text: string): string {
     const bin = hash % BINS
     if (hash < (smallest[bin] ?? 0)) smallest[bin] = hash
   }
-  for (let bin = 0; bin < BINS; bin += 2) digits[bin / 2] = (digitOf(bin) << 4) | digitOf(bin + 1)
+  for (let bin = 0; bin < BINS; bin += 2) digits[bin / 2] = (getDigit(bin) << 4) | getDigit(bin + 1)
   return digits.toString('hex')
 }
 
-function digitOf(bin: number): number {
+function getDigit(bin: number): number {
   const hash = smallest[bin] ?? NONE
   return hash === NONE ? 0 : 1 + (scrambled(hash) % 15)
 }
@@ -102,7 +102,7 @@ function sharedRuns(a: string, b: string): number {
 }
 
 /** The number of different runs in a text, up to 48. Short texts have few of them. */
-export function richness(sketch: string): number {
+export function countRuns(sketch: string): number {
   let filled = 0
   for (let index = 2 * HASH_DIGITS; index < sketch.length; index++) if (sketch.charCodeAt(index) !== EMPTY_BIN) filled++
   return filled

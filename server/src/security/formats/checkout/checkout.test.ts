@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Evidence, inferCheckout } from './checkout.ts'
+import { computeCheckout, type Evidence } from './checkout.ts'
 
 const NOTHING: Evidence = { name: null, paths: [], workingDirectories: [] }
 
 const infer = (paths: string[], evidence: Partial<Evidence> = {}) => {
-  const { directories, isGuess } = inferCheckout(paths, { ...NOTHING, ...evidence })
+  const { directories, isGuess } = computeCheckout(paths, { ...NOTHING, ...evidence })
   return isGuess ? [...directories, 'guess'] : directories
 }
 

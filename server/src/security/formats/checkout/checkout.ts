@@ -1,7 +1,5 @@
-import { EarlierPaths } from './earlier-paths.ts'
-import { hasNeighbours, isWithin, sharedDirectories } from './file-path.ts'
-import { namedDirectory } from './repository-name.ts'
-import { topDirectory } from './top-directory.ts'
+import { EarlierPaths, findNamedDirectory } from './checkout-evidence.ts'
+import { findTopDirectory, hasNeighbours, isAbsolutePath, isWithin, listSharedDirectories } from './directory.ts'
 
 /** What is known of a repository before its report is read. */
 export type KnownRepository = {
@@ -39,7 +37,7 @@ const CHECKOUTS_MAX = 4
  * 3. The tool ran in the directory, unless a directory above it has the repository's name.
  * 4. The directory looks like the top of a repository, else it is the paths' common directory.
  */
-export function inferCheckout(paths: readonly string[], evidence: Evidence): Checkout {
+export function computeCheckout(paths: readonly string[], evidence: Evidence): Checkout {
   const earlier = new EarlierPaths(evidence.paths)
   const directories: string[] = []
   let rest = ownPaths(paths)
@@ -55,15 +53,15 @@ export function inferCheckout(paths: readonly string[], evidence: Evidence): Che
 }
 
 function guess(paths: readonly string[]): Checkout {
-  const top = topDirectory(paths)
+  const top = findTopDirectory(paths)
   return { directories: top === null ? [] : [top], isGuess: true }
 }
 
 type Explained = { directory: string; isCertain: boolean }
 
 function explainedDirectory(paths: readonly string[], evidence: Evidence, earlier: EarlierPaths): Explained | null {
-  const shared = sharedDirectories(paths)
-  const named = evidence.name === null ? null : namedDirectory(paths, shared, evidence.name)
+  const shared = listSharedDirectories(paths)
+  const named = evidence.name === null ? null : findNamedDirectory(paths, shared, evidence.name)
   const fit = earlier.fit(paths, shared)
   // After all code moved into a folder, the folder fits better than the checkout.
   if (fit !== null && named?.isFullName && isWithin(fit.directory, named.directory)) return named
@@ -79,7 +77,7 @@ function explainedDirectory(paths: readonly string[], evidence: Evidence, earlie
  */
 function widened(found: Explained, paths: readonly string[]): Explained {
   const isTooDeep = hasNeighbours(found.directory, paths)
-  const top = isTooDeep ? topDirectory(paths) : null
+  const top = isTooDeep ? findTopDirectory(paths) : null
   return top !== null && isWithin(found.directory, top) ? { directory: top, isCertain: false } : found
 }
 
@@ -96,4 +94,50 @@ function ownPaths(paths: readonly string[]): string[] {
   const ofUsers = paths.filter((path) => !SYSTEM.test(path))
   const own = ofUsers.filter((path) => !INSTALLED.test(path))
   return own.length > 0 ? own : ofUsers
+}
+
+/** The directories of the scanning machines into which a report's repository was checked out. */
+export class CheckoutDirectories {
+  #directories: readonly string[] | null = null
+  /** True once an absolute path was looked up while the directories were not known. */
+  isWanted = false
+
+  set(directories: readonly string[]): void {
+    this.#directories = directories
+    this.isWanted = false
+  }
+
+  /** The path from the top of the repository; unchanged if it is not in a checkout. */
+  relative(path: string): string {
+    if (!isAbsolutePath(path)) return path
+    if (this.#directories === null) {
+      this.isWanted = true
+      return path
+    }
+    const directory = this.#directories.find((candidate) => path !== candidate && isWithin(path, candidate))
+    return directory === undefined ? path : path.slice(directory.length + 1)
+  }
+}
+
+/** The checkout is inferred from the first files of a report, if it has more. */
+const PATHS_MAX = 20_000
+const TEXT_MAX = 4 * 1024 * 1024
+
+/** The distinct paths of a report, up to a limit. */
+export class ReportPaths {
+  readonly absolute = new Set<string>()
+  readonly relative = new Set<string>()
+  #text = 0
+
+  get isFull(): boolean {
+    return this.absolute.size + this.relative.size >= PATHS_MAX || this.#text > TEXT_MAX
+  }
+
+  add(path: string | null): void {
+    if (path === null || this.isFull) return
+    const paths = isAbsolutePath(path) ? this.absolute : this.relative
+    if (paths.has(path)) return
+    paths.add(path)
+    this.#text += path.length
+  }
 }

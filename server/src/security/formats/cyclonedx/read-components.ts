@@ -1,16 +1,19 @@
+import { hash } from 'node:crypto'
 import { type SelectionNode, selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { boundedText, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { type Component, componentOf } from '../report/dependency-finding.ts'
+import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
+import { decodePercents } from '../../vocabulary/package-url.ts'
+import { CheckoutDirectories, computeCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
+import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
-import type { ReportWarnings } from '../report/report-warnings.ts'
-import type { ComponentIndex } from './component-index.ts'
+import { FINDINGS_MAX, type ReportWarnings } from '../report/report-reading.ts'
 
 const LISTS = ['components[*]', 'services[*]', 'metadata.component']
 const MEMBERS = ['bom-ref', 'group', 'name', 'version', 'purl', 'properties', 'evidence.occurrences']
-const SELECTION = nestedSelection(
+const SELECTION = defineSelection(
   LISTS.flatMap((list) => [`${list}:type`, ...MEMBERS.map((member) => `${list}.${member}`)]),
 )
 
@@ -22,7 +25,7 @@ const KEPT_TEXT_MAX = 32 * 1024 * 1024
  * nested in the document's subject. They have the same path as at the top; the number of indexes
  * tells the depth.
  */
-export function nestedSelection(paths: readonly string[]): SelectionNode {
+export function defineSelection(paths: readonly string[]): SelectionNode {
   const tree = selectionTree(paths)
   const subject = tree.members.get('metadata')?.members.get('component')
   const components = tree.members.get('components')
@@ -96,11 +99,11 @@ function textLength({ name, version, purl, path }: Component): number {
 function readComponent(members: JsonObject): Component {
   const name = textOf(members.name)
   const group = textOf(members.group)
-  return componentOf({
+  return toComponent({
     name: name !== null && group !== null ? `${group}/${name}` : name,
     version: textOf(members.version),
     purl: textOf(members.purl),
-    path: pathOf(members),
+    path: findPath(members),
   })
 }
 
@@ -110,7 +113,7 @@ function readComponent(members: JsonObject): Component {
 const PATH_PROPERTIES = ['aquasecurity:trivy:FilePath', 'SrcFile', 'syft:location:0:path']
 
 /** The file that declares the component. The first of several by name: tools change their order. */
-function pathOf({ properties, occurrences }: JsonObject): string | null {
+function findPath({ properties, occurrences }: JsonObject): string | null {
   const stated = objectsOf(properties)
   const candidates = [
     ...PATH_PROPERTIES.map((name) => stated.filter((property) => property.name === name).map(({ value }) => value)),
@@ -122,7 +125,7 @@ function pathOf({ properties, occurrences }: JsonObject): string | null {
       .filter((text) => text !== null)
       .map(withoutLine)
       .sort()
-    if (path !== undefined) return boundedText(path, PATH_MAX)
+    if (path !== undefined) return truncateText(path, PATH_MAX)
   }
   return null
 }
@@ -134,4 +137,101 @@ function withoutLine(location: string): string {
     .replaceAll('\\', '/')
     .replace(/[#:]\d{1,9}$/, '')
     .replace(/^(?:\.\/)+/, '')
+}
+
+const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i
+const HASH = /^[0-9a-f]{12,128}$/i
+
+const NOT_FOUND = -1
+
+/**
+ * The components to which vulnerabilities refer, by `bom-ref`; at most as many as there are
+ * findings.
+ */
+export class ComponentIndex {
+  readonly paths = new ReportPaths()
+  readonly #checkout = new CheckoutDirectories()
+  readonly #components = new JsonStore()
+  /** The number of each component in the store, by the key of its `bom-ref`. */
+  readonly #numbers = new Map<string, number>()
+  #ownSerial: string | null = null
+
+  get isEmpty(): boolean {
+    return this.#numbers.size === 0
+  }
+
+  set serialNumber(serialNumber: string | null) {
+    this.#ownSerial = serialNumber?.toLowerCase().replace(/^urn:uuid:/, '') ?? null
+  }
+
+  /**
+   * Infers the checkout that is removed from the paths of components. A guess is not used: the
+   * absolute paths of many documents are paths in an image.
+   */
+  setCheckout({ name, paths }: KnownRepository): void {
+    const repositoryPaths = [...paths, ...this.paths.relative]
+    const { directories, isGuess } = computeCheckout([...this.paths.absolute], {
+      name,
+      paths: repositoryPaths,
+      workingDirectories: [],
+    })
+    this.#checkout.set(isGuess ? [] : directories)
+  }
+
+  /** Adds the reference of a vulnerability. */
+  want(ref: string): void {
+    const key = hashKey(parseBomLink(ref)?.ref ?? ref)
+    if (this.#numbers.size < FINDINGS_MAX && !this.#numbers.has(key)) this.#numbers.set(key, NOT_FOUND)
+  }
+
+  /** True if the component is still needed. The first of several with the same `bom-ref` counts. */
+  wants(ref: string): boolean {
+    return this.#numbers.get(hashKey(ref)) === NOT_FOUND
+  }
+
+  add(ref: string, { name, version, purl, path }: Component): void {
+    this.paths.add(path)
+    this.#numbers.set(hashKey(ref), this.#components.add([name, version, purl, path]))
+  }
+
+  /**
+   * The component of a reference. If it is not in this document, a component made from the
+   * reference.
+   */
+  resolve(ref: string): Component {
+    const link = parseBomLink(ref)
+    const isElsewhere = link !== null && link.serialNumber !== this.#ownSerial
+    const name = link?.ref ?? ref
+    return (isElsewhere ? null : this.#find(name)) ?? parseReference(name)
+  }
+
+  #find(ref: string): Component | null {
+    const number = this.#numbers.get(hashKey(ref)) ?? NOT_FOUND
+    if (number === NOT_FOUND) return null
+    const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string | null]
+    return { name, version, purl, path: path === null ? null : this.#checkout.relative(path) }
+  }
+}
+
+/** A short key, however long the reference is. */
+function hashKey(ref: string): string {
+  return hash('sha256', ref, 'binary')
+}
+
+/** Many tools use the package URL as reference. UUIDs and hashes differ in each document. */
+function parseReference(ref: string): Component {
+  const component = toComponent({ name: null, version: null, purl: ref })
+  if (component.purl !== null) return component
+  if (UUID.test(ref) || HASH.test(ref)) return UNKNOWN_COMPONENT
+  return { ...UNKNOWN_COMPONENT, name: truncateText(ref, NAME_MAX) }
+}
+
+type BomLink = { serialNumber: string; ref: string }
+
+/** Parses a reference to an element of a document: `urn:cdx:serial/version#ref` ("BOM-Link"). */
+function parseBomLink(text: string): BomLink | null {
+  const match = /^urn:cdx:([0-9a-f-]{36})\/\d{1,10}#(.+)$/is.exec(text)
+  if (match === null) return null
+  const [, serialNumber = '', ref = ''] = match
+  return { serialNumber: serialNumber.toLowerCase(), ref: decodePercents(ref) }
 }

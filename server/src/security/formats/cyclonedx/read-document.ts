@@ -1,15 +1,14 @@
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
-import type { ReportWarnings } from '../report/report-warnings.ts'
-import { ComponentIndex } from './component-index.ts'
-import { nestedSelection } from './read-components.ts'
+import type { ReportWarnings } from '../report/report-reading.ts'
+import { ComponentIndex, defineSelection } from './read-components.ts'
 
 const AFFECTED_REF = 'vulnerabilities[*].affects[*].ref'
 
-const SELECTION = nestedSelection([
+const SELECTION = defineSelection([
   'bomFormat',
   '$schema',
   'specVersion',
@@ -56,10 +55,10 @@ class DocumentReader {
   finish(warnings: ReportWarnings): CycloneDxDocument {
     const header = (member: string) => this.#header.get(member)
     refuseUnlessCycloneDx(header('bomFormat'))
-    refuseUnlessSupported(versionOf(header('specVersion'), header('$schema')), warnings)
+    refuseUnlessSupported(readVersion(header('specVersion'), header('$schema')), warnings)
     this.#affected.serialNumber = textOf(header('serialNumber'))
     return {
-      tool: toolOf(header('metadata.tools')),
+      tool: readTool(header('metadata.tools')),
       components: this.#components,
       vulnerabilities: this.#vulnerabilities,
       hasVulnerabilities: this.#vulnerabilities > 0 || header('vulnerabilities:type') === 'array',
@@ -75,12 +74,12 @@ class DocumentReader {
 /** A list that cannot be read fails the document, because an empty list would close findings. */
 function refuseUnlessArray(path: string, type: unknown): void {
   if (type === 'array' || type === 'null') return
-  throw new ReportError(`The member \`${path.split(':')[0]}\` is not an array.`, 'cyclonedx')
+  throw new ReportError(`The member \`${path.split(':')[0]}\` is not an array.`)
 }
 
 function refuseUnlessCycloneDx(bomFormat: unknown): void {
   if (bomFormat === undefined || bomFormat === 'CycloneDX') return
-  throw new ReportError(`The \`bomFormat\` of the document is ${shown(bomFormat)}, not "CycloneDX".`, 'cyclonedx')
+  throw new ReportError(`The \`bomFormat\` of the document is ${shown(bomFormat)}, not "CycloneDX".`)
 }
 
 /** CycloneDX has a JSON format since version 1.2. */
@@ -88,11 +87,11 @@ const MINOR_MIN = 2
 const MINOR_MAX = 7
 
 function refuseUnlessSupported(version: string | null, warnings: ReportWarnings): void {
-  if (version === null) throw new ReportError('The CycloneDX document has no `specVersion`.', 'cyclonedx')
+  if (version === null) throw new ReportError('The CycloneDX document has no `specVersion`.')
   const minor = Number(/^1\.(\d{1,3})$/.exec(version)?.[1] ?? 0)
   if (minor < MINOR_MIN) {
     const use = `use version 1.${MINOR_MIN} to 1.${MINOR_MAX}`
-    throw new ReportError(`The CycloneDX version ${shown(version)} is not supported; ${use}.`, 'cyclonedx')
+    throw new ReportError(`The CycloneDX version ${shown(version)} is not supported; ${use}.`)
   }
   if (minor <= MINOR_MAX) return
   const read = `it was read as CycloneDX 1.${MINOR_MAX}`
@@ -100,7 +99,7 @@ function refuseUnlessSupported(version: string | null, warnings: ReportWarnings)
 }
 
 /** In version 1.2, the version may be in the URL of the schema only. */
-function versionOf(specVersion: unknown, schema: unknown): string | null {
+function readVersion(specVersion: unknown, schema: unknown): string | null {
   if (typeof specVersion === 'string' || typeof specVersion === 'number') return String(specVersion).trim()
   const [, version = null] =
     /\bbom-(\d{1,3}\.\d{1,3})[a-z.-]*\.schema\.json/i.exec(textsOf(schema)[0]?.slice(0, 500) ?? '') ?? []
@@ -112,11 +111,11 @@ function shown(value: unknown): string {
 }
 
 /** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */
-function toolOf(tools: unknown): ReportTool {
+function readTool(tools: unknown): ReportTool {
   const named = toolsIn(tools).find(({ name }) => textOf(name) !== null)
   return {
-    name: boundedText(textOf(named?.name), NAME_MAX) ?? 'CycloneDX',
-    version: boundedText(textOf(named?.version), VERSION_MAX),
+    name: truncateText(textOf(named?.name), NAME_MAX) ?? 'CycloneDX',
+    version: truncateText(textOf(named?.version), VERSION_MAX),
   }
 }
 

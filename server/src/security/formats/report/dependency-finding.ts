@@ -1,15 +1,14 @@
 import {
-  boundedText,
   DESCRIPTION_MAX,
   NAME_MAX,
   RULE_ID_MAX,
   TITLE_MAX,
+  truncateText,
   VERSION_MAX,
 } from '../../vocabulary/bounded-text.ts'
-import { packageIdentity, parsePackageUrl } from '../../vocabulary/package-url.ts'
+import { getPackageIdentity, parsePackageUrl } from '../../vocabulary/package-url.ts'
 import type { SeverityFields } from '../../vocabulary/severity.ts'
-import { dependencyIdentity } from './identity.ts'
-import type { ParsedFinding, ReportTool } from './parsed-report.ts'
+import { computeDependencyIdentity, type ParsedFinding, type ReportTool } from './parsed-report.ts'
 
 /** A component with a vulnerability, as its bill of materials describes it. */
 export type Component = { name: string | null; version: string | null; purl: string | null; path: string | null }
@@ -21,11 +20,11 @@ const PURL_MAX = NAME_MAX + VERSION_MAX
 type StatedComponent = Omit<Component, 'path'> & { path?: string | null }
 
 /** A component with bounded texts. The name in its package URL counts before its stated name. */
-export function componentOf(stated: StatedComponent): Component {
+export function toComponent(stated: StatedComponent): Component {
   const parsed = stated.purl === null ? null : parsePackageUrl(stated.purl)
   return {
-    name: boundedText(parsed?.name ?? stated.name, NAME_MAX),
-    version: boundedText(stated.version ?? parsed?.version ?? null, VERSION_MAX),
+    name: truncateText(parsed?.name ?? stated.name, NAME_MAX),
+    version: truncateText(stated.version ?? parsed?.version ?? null, VERSION_MAX),
     purl: parsed === null || stated.purl === null ? null : boundedPurl(stated.purl.trim()),
     path: stated.path ?? null,
   }
@@ -33,7 +32,7 @@ export function componentOf(stated: StatedComponent): Component {
 
 /** Without its qualifiers if it is too long: the package is named before them. */
 function boundedPurl(purl: string): string | null {
-  return boundedText(purl.length > PURL_MAX ? (purl.split(/[?#]/, 1)[0] ?? purl) : purl, PURL_MAX)
+  return truncateText(purl.length > PURL_MAX ? (purl.split(/[?#]/, 1)[0] ?? purl) : purl, PURL_MAX)
 }
 
 /** Why the report itself dismisses a finding. */
@@ -61,14 +60,14 @@ type DependencyFacts = {
 }
 
 /** The finding for a vulnerable component. */
-export function dependencyFinding({
+export function createDependencyFinding({
   tool,
   vulnerability,
   component,
   fixedVersion,
   dismissal,
 }: DependencyFacts): ParsedFinding {
-  const title = titleOf(vulnerability, component)
+  const title = formatTitle(vulnerability, component)
   return {
     tool: tool.name,
     tool_version: tool.version,
@@ -79,7 +78,7 @@ export function dependencyFinding({
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
     title,
-    description: boundedText(vulnerability.description, DESCRIPTION_MAX),
+    description: truncateText(vulnerability.description, DESCRIPTION_MAX),
     native_url: vulnerability.url,
     path: component.path,
     start_line: null,
@@ -88,25 +87,25 @@ export function dependencyFinding({
     end_column: null,
     package_name: component.name,
     package_version: component.version,
-    fixed_version: boundedText(fixedVersion, VERSION_MAX),
+    fixed_version: truncateText(fixedVersion, VERSION_MAX),
     purl: component.purl,
     vuln_ids: vulnerability.ids,
     cwes: vulnerability.cwes,
-    rule_id: boundedText(vulnerability.id, RULE_ID_MAX),
+    rule_id: truncateText(vulnerability.id, RULE_ID_MAX),
     secret_type: null,
     resource_name: null,
-    ...dependencyIdentity(packageIdentity(component), nameOf(vulnerability), component.path),
+    ...computeDependencyIdentity(getPackageIdentity(component), getName(vulnerability), component.path),
     similarity: null,
     context: null,
   }
 }
 
-function titleOf({ id, summary }: Vulnerability, { name }: Component): string {
+function formatTitle({ id, summary }: Vulnerability, { name }: Component): string {
   const plain = name === null ? id : `${id ?? 'Vulnerability'} in ${name}`
-  return boundedText(summary ?? plain, TITLE_MAX) ?? 'Vulnerability'
+  return truncateText(summary ?? plain, TITLE_MAX) ?? 'Vulnerability'
 }
 
 /** What identifies a vulnerability in the next report: its id, else its text. */
-function nameOf({ ids, summary, description }: Vulnerability): string | null {
+function getName({ ids, summary, description }: Vulnerability): string | null {
   return ids[0] ?? summary ?? description
 }

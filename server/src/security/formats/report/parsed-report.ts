@@ -1,21 +1,6 @@
-import { PROVIDERS } from '../../../codehosts/catalogue.ts'
+import { hash } from 'node:crypto'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
-
-const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
-
-/** Formats of documents that state which findings do not matter, and contain no findings. */
-const VEX_FORMATS = ['openvex', 'csaf'] as const
-export type VexFormat = (typeof VEX_FORMATS)[number]
-
-/** The formats of files that can be uploaded. */
-export const UPLOAD_FORMATS = [...REPORT_FORMATS, ...VEX_FORMATS] as const
-export type UploadFormat = (typeof UPLOAD_FORMATS)[number]
-
-/** Where a finding comes from: the format of its report, or the code host of its alert. */
-export const FINDING_SOURCES = [...REPORT_FORMATS, ...PROVIDERS] as const
-export type FindingSource = (typeof FINDING_SOURCES)[number]
 
 /** The bytes of a report. Each call of `open` starts at the first byte. */
 export type ReportSource = {
@@ -104,15 +89,51 @@ export type ReportSummary = {
   category: string | null
 }
 
-/**
- * The report cannot be read. The message is meant for its sender. `format` is the detected format.
- */
+/** The report cannot be read. The message is meant for its sender. */
 export class ReportError extends Error {
   override readonly name = 'ReportError'
-  readonly format: UploadFormat | null
+  /** The detected format, as the catalogue names it. Parsers leave it out. */
+  readonly format: string | null
 
-  constructor(message: string, format: UploadFormat | null = null) {
+  constructor(message: string, format: string | null = null) {
     super(message)
     this.format = format
   }
+}
+
+/** What identifies a finding in the next report. */
+export type Identity = {
+  fingerprint: string
+  fingerprint_method: string
+  /** The fingerprint without the path, by which a finding is recognized in another file. */
+  relocation: string | null
+}
+
+/**
+ * The SHA-256 of these parts, in hex. A part that is null differs from an empty one, and no two
+ * methods give the same fingerprint.
+ */
+export function hashFingerprint(method: string, parts: readonly (string | null)[]): string {
+  return hash('sha256', JSON.stringify([method, ...parts]), 'hex')
+}
+
+/** The identity of a finding that these parts identify within its file only. */
+export function computeFileIdentity(method: string, path: string | null, parts: (string | null)[]): Identity {
+  const anywhere = hashFingerprint(method, parts)
+  return {
+    fingerprint: hash('sha256', anywhere + (path ?? ''), 'hex'),
+    fingerprint_method: method,
+    relocation: path === null ? null : anywhere,
+  }
+}
+
+/**
+ * The identity of a vulnerability in a package, which is the same for all versions of the package.
+ */
+export function computeDependencyIdentity(
+  packageIdentity: string | null,
+  vulnerabilityId: string | null,
+  path: string | null,
+): Identity {
+  return computeFileIdentity('dependency', path, [packageIdentity, vulnerabilityId])
 }

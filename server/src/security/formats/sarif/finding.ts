@@ -1,31 +1,38 @@
-import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
-import { boundedText, DESCRIPTION_MAX, RULE_ID_MAX, webUrl } from '../../vocabulary/bounded-text.ts'
+import { integerOf, type JsonObject, memberOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import {
+  COMMENT_MAX,
+  DESCRIPTION_MAX,
+  getFirstLine,
+  parseWebUrl,
+  RULE_ID_MAX,
+  TITLE_MAX,
+  truncateText,
+} from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
+import { normalizeRuleId } from '../../vocabulary/rule-name.ts'
+import { classifyScore, parseScore, type Severity } from '../../vocabulary/severity.ts'
+import type { Dismissal } from '../report/dependency-finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { type ResultLocation, readLocation } from './location.ts'
-import { resourceNameOf } from './resource-name.ts'
-import { dismissalOf, levelOf, scannerScoreOf, severityOf } from './result.ts'
-import { messageText, OTHER_LOCATIONS_MAX, otherLocations } from './result-text.ts'
-import { findRule, ruleReference } from './rule-reference.ts'
-import type { SarifRun } from './sarif-run.ts'
-import { subjectOf } from './subject.ts'
-import { titleOf } from './title.ts'
-import { cwesOf } from './weakness.ts'
+import { findResourceName, formatMessage, formatOtherLocations, OTHER_LOCATIONS_MAX } from './result-text.ts'
+import { collectResultCwes, findRule, readRuleReference } from './rule.ts'
+import type { SarifRule, SarifRun } from './sarif-run.ts'
+import { readSubject } from './subject.ts'
 
 /** The finding of a result (§3.27); null if the result has neither a message nor a rule. */
 export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | null {
-  const reference = ruleReference(result)
+  const reference = readRuleReference(result)
   const rule = findRule(run, reference)
   const ruleId = reference.id ?? rule?.id ?? null
-  const message = messageText(run, result.message, rule) ?? rule?.description ?? rule?.name ?? ruleId
+  const message = formatMessage(run, result.message, rule) ?? rule?.description ?? rule?.name ?? ruleId
   if (message === null) return null
   const locations = objectsOf(result.locations)
   const resolved = locations.slice(0, 1 + OTHER_LOCATIONS_MAX).map((location) => readLocation(run, location))
   const [location] = resolved
   const path = location?.path ?? null
-  const score = scannerScoreOf(result, rule)
-  const dismissal = dismissalOf(result)
-  const { kind, vulnIds, about, context, similarity, identity } = subjectOf({
+  const score = readScannerScore(result, rule)
+  const dismissal = readDismissal(result)
+  const { kind, vulnIds, about, context, similarity, identity } = readSubject({
     run,
     result,
     rule,
@@ -39,13 +46,13 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     tool_version: run.tool.version,
     kind,
     type: null,
-    severity: severityOf(score, levelOf(run, result, rule)),
+    severity: toSeverity(score, readLevel(run, result, rule)),
     state: dismissal === null ? 'open' : 'dismissed',
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
-    title: titleOf({ rule, ruleId, message, path }) ?? ruleId ?? run.tool.name,
-    description: boundedText(message + otherLocations(resolved, locations.length), DESCRIPTION_MAX),
-    native_url: webUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
+    title: selectTitle({ rule, ruleId, message, path }) ?? ruleId ?? run.tool.name,
+    description: truncateText(message + formatOtherLocations(resolved, locations.length), DESCRIPTION_MAX),
+    native_url: parseWebUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
     end_line: path === null ? null : (location?.endLine ?? null),
@@ -56,10 +63,10 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     fixed_version: about.fixedVersion,
     purl: about.purl,
     vuln_ids: vulnIds,
-    cwes: cwesOf(run, result, rule, ruleId),
+    cwes: collectResultCwes(run, result, rule, ruleId),
     rule_id: ruleId,
-    secret_type: kind === 'secret' ? boundedText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
-    resource_name: resourceOf(location, kind, message),
+    secret_type: kind === 'secret' ? truncateText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
+    resource_name: findResource(location, kind, message),
     scanner_score: score,
     cvss_version: rule?.cvssVersion ?? null,
     cvss_score: rule?.cvssScore ?? null,
@@ -78,8 +85,106 @@ function isInLines(location: ResultLocation | undefined): location is ResultLoca
 }
 
 /** A logical location is a cloud resource in infrastructure, and a function or the like in code. */
-function resourceOf(location: ResultLocation | undefined, kind: FindingKind, message: string): string | null {
+function findResource(location: ResultLocation | undefined, kind: FindingKind, message: string): string | null {
   if (location === undefined) return null
   if (location.path === null) return location.address ?? location.logicalName
-  return kind === 'iac' || kind === 'container' ? resourceNameOf({ ...location, message }) : null
+  return kind === 'iac' || kind === 'container' ? findResourceName({ ...location, message }) : null
+}
+
+type TitleTexts = { rule: SarifRule | undefined; ruleId: string | null; message: string; path: string | null }
+
+/**
+ * The title of a finding: the description of its rule, or the message of the result if the
+ * description only repeats the id of the rule or has placeholders. It contains no directory of the
+ * machine that scanned.
+ */
+export function selectTitle({ rule, ruleId, message, path }: TitleTexts): string | null {
+  const description = rule?.description ?? null
+  const text = description === null || saysNothing(description, ruleId) ? message : description
+  return truncateText(getFirstLine(withoutMachine(text, ruleId, path)), TITLE_MAX)
+}
+
+/** Semgrep describes a rule as `Semgrep Finding: <id>`, and Ruff with a placeholder: `{string}`. */
+function saysNothing(description: string, ruleId: string | null): boolean {
+  return /^\w+ Finding: /.test(description) || description === ruleId || /\{\w*\}/.test(description)
+}
+
+/** An absolute path of at least two names. */
+const ABSOLUTE_PATH = /(?:file:\/\/)?(?:\b[A-Za-z]:)?(?:[\\/][^\s\\/'"`()<>,;:]+){2,}/g
+
+function withoutMachine(text: string, ruleId: string | null, path: string | null): string {
+  const named = ruleId === null ? text : text.replaceAll(ruleId, normalizeRuleId(ruleId))
+  if (path === null || !/[\\/]/.test(named)) return named
+  return named.replaceAll(ABSOLUTE_PATH, (found) => {
+    const at = found.replaceAll('\\', '/').lastIndexOf(`/${path}`)
+    const rest = found.slice(at + path.length + 1)
+    return at >= 0 && /^\W*$/.test(rest) ? path + rest : found
+  })
+}
+
+const NO_PROBLEM = new Set<unknown>(['pass', 'notApplicable', 'informational'])
+
+/** False for a result without a problem (§3.27.9), and for one that is fixed (§3.27.24). */
+export function isFinding(result: JsonObject): boolean {
+  return !NO_PROBLEM.has(result.kind) && result.baselineState !== 'absent'
+}
+
+/**
+ * The dismissal of a suppressed result (§3.27.23): it has suppressions, and all are accepted. A
+ * suppression without status is accepted (§3.35.3). Null for an open result.
+ */
+export function readDismissal(result: JsonObject): Dismissal | null {
+  const suppressions = objectsOf(result.suppressions)
+  const first = suppressions[0]
+  if (first === undefined || !suppressions.every(isAccepted)) return null
+  const justification = suppressions
+    .map((suppression) => textOf(suppression.justification))
+    .find((text) => text !== null)
+  return {
+    reason: first.kind === 'inSource' ? 'suppressed_in_source' : 'suppressed_externally',
+    comment: truncateText(justification ?? null, COMMENT_MAX),
+  }
+}
+
+function isAccepted(suppression: JsonObject): boolean {
+  return suppression.status === undefined || suppression.status === null || suppression.status === 'accepted'
+}
+
+const SEVERITY_OF_LEVEL = new Map<string, Severity>([
+  ['error', 'high'],
+  ['warning', 'medium'],
+  ['note', 'low'],
+  ['none', 'info'],
+])
+
+/** The severity by the scanner's score, else by the level of the result. */
+export function toSeverity(score: number | null, level: string): Severity {
+  return score === null ? (SEVERITY_OF_LEVEL.get(level) ?? 'medium') : classifyScore(score)
+}
+
+/** The scanner's score: `security-severity` of the result, else of its rule. */
+export function readScannerScore(result: JsonObject, rule: SarifRule | undefined): number | null {
+  return parseScore(memberOf(result, 'properties', 'security-severity')) ?? rule?.securitySeverity ?? null
+}
+
+/**
+ * The level of a result by §3.27.10: its own level; else `none` unless it failed; else the level
+ * that the invocation or the rule configures; else `warning`.
+ */
+export function readLevel(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string {
+  const own = knownLevel(textOf(result.level))
+  if (own !== null) return own
+  const kind = textOf(result.kind)
+  if (kind !== null && kind !== 'fail') return 'none'
+  return overriddenLevel(run, result, rule) ?? knownLevel(rule?.level ?? null) ?? 'warning'
+}
+
+function overriddenLevel(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string | null {
+  const invocation = integerOf(memberOf(result, 'provenance', 'invocationIndex'), 0)
+  if (invocation === null || rule === undefined) return null
+  return knownLevel(run.levelsByInvocation[invocation]?.get(rule) ?? null)
+}
+
+function knownLevel(level: string | null): string | null {
+  return level !== null && SEVERITY_OF_LEVEL.has(level) ? level : null
 }

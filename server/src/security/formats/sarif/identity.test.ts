@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type IdentifyingFacts, identityOf } from './identity.ts'
+import { computeIdentity, type IdentifyingFacts } from './identity.ts'
 
 const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', context: 'f(x)', message: 'm', line: 7, dependency: null }
 const PACKAGE = { name: 'lodash', version: '4.17.1', fixedVersion: null, purl: 'pkg:npm/lodash@4.17.1?arch=x' }
 const DEPENDENCY = { package: PACKAGE, vulnerabilityId: 'CVE-2021-1' }
 
 const identity = (result: object, facts: Partial<IdentifyingFacts> = {}) =>
-  identityOf(result as Record<string, unknown>, { ...FACTS, ...facts })
+  computeIdentity(result as Record<string, unknown>, { ...FACTS, ...facts })
 const method = (...args: Parameters<typeof identity>) => identity(...args).fingerprint_method
 const fingerprint = (...args: Parameters<typeof identity>) => identity(...args).fingerprint
 

@@ -1,6 +1,11 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
-import { packageIdentity } from '../../vocabulary/package-url.ts'
-import { dependencyIdentity, fingerprintOf, type Identity, identityInFile } from '../report/identity.ts'
+import { getPackageIdentity } from '../../vocabulary/package-url.ts'
+import {
+  computeDependencyIdentity,
+  computeFileIdentity,
+  hashFingerprint,
+  type Identity,
+} from '../report/parsed-report.ts'
 import type { PackageFacts } from './package-facts.ts'
 
 export type IdentifyingFacts = {
@@ -27,19 +32,19 @@ const VERSION = /\/v(\d{1,6})$/
  * repeat fingerprints for other rules, so the rule is part of the identity. They repeat partial
  * fingerprints (§3.27.17) in other files, so for these the path is part of it, too.
  */
-export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
+export function computeIdentity(result: JsonObject, facts: IdentifyingFacts): Identity {
   const { ruleId, path, context, dependency } = facts
-  const full = versionsOf(result.fingerprints)
+  const full = readVersions(result.fingerprints)
   if (full !== null) return fullIdentity(full, facts)
   if (dependency !== null)
-    return dependencyIdentity(packageIdentity(dependency.package), dependency.vulnerabilityId, path)
-  const partial = versionsOf(result.partialFingerprints)
+    return computeDependencyIdentity(getPackageIdentity(dependency.package), dependency.vulnerabilityId, path)
+  const partial = readVersions(result.partialFingerprints)
   if (partial !== null) return partialIdentity(partial, facts)
-  if (context !== null) return identityInFile('snippet', path, [ruleId, context])
+  if (context !== null) return computeFileIdentity('snippet', path, [ruleId, context])
   return {
-    fingerprint: fingerprintOf('message', [ruleId, path, facts.message]),
+    fingerprint: hashFingerprint('message', [ruleId, path, facts.message]),
     fingerprint_method: 'message',
-    relocation: fingerprintOf('message anywhere', [ruleId, placelessMessage(facts)]),
+    relocation: hashFingerprint('message anywhere', [ruleId, placelessMessage(facts)]),
   }
 }
 
@@ -53,7 +58,7 @@ function placelessMessage({ message, path }: IdentifyingFacts): string {
 
 function fullIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts): Identity {
   const method = 'fingerprints'
-  const fingerprint = fingerprintOf(method, [facts.ruleId, ...newest.flat()])
+  const fingerprint = hashFingerprint(method, [facts.ruleId, ...newest.flat()])
   return { fingerprint, fingerprint_method: method, relocation: ownRelocation(method, oldest, facts) }
 }
 
@@ -61,8 +66,8 @@ function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts):
   const { ruleId, path } = facts
   const method = 'partialFingerprints'
   const lineHash = newest.find(([name]) => name === LINE_HASH)
-  if (lineHash !== undefined) return identityInFile(LINE_HASH, path, [ruleId, lineHash[1].replace(RANK, ':1')])
-  const { fingerprint } = identityInFile(method, path, [ruleId, ...newest.flat()])
+  if (lineHash !== undefined) return computeFileIdentity(LINE_HASH, path, [ruleId, lineHash[1].replace(RANK, ':1')])
+  const { fingerprint } = computeFileIdentity(method, path, [ruleId, ...newest.flat()])
   return { fingerprint, fingerprint_method: method, relocation: ownRelocation(method, oldest, facts) }
 }
 
@@ -71,9 +76,9 @@ function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts):
  * by the flagged code, else by the fingerprint without the line.
  */
 function ownRelocation(method: string, entries: Entry[], { ruleId, context, line }: IdentifyingFacts): string {
-  if (context !== null) return fingerprintOf(`${method} by text`, [ruleId, context])
+  if (context !== null) return hashFingerprint(`${method} by text`, [ruleId, context])
   const parts = entries.flatMap(([name, value]) => [name, withoutLine(value, line)])
-  return fingerprintOf(`${method} anywhere`, [ruleId, ...parts])
+  return hashFingerprint(`${method} anywhere`, [ruleId, ...parts])
 }
 
 function withoutLine(value: string, line: number | null): string {
@@ -95,10 +100,10 @@ type Versions = { newest: Entry[]; oldest: Entry[] }
  * `hash/v2`, §3.27.16) the newest identifies the finding. The oldest recognizes it after a tool
  * adds a version.
  */
-function versionsOf(fingerprints: unknown): Versions | null {
+function readVersions(fingerprints: unknown): Versions | null {
   const object = objectOf(fingerprints)
   if (object === null) return null
-  const entries = Object.entries(object).flatMap(([key, value]) => entryOf(key, textOf(value)))
+  const entries = Object.entries(object).flatMap(([key, value]) => readEntries(key, textOf(value)))
   if (entries.length === 0) return null
   entries.sort((a, b) => (a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1))
   const newest = entries.filter(({ name }, index) => entries[index - 1]?.name !== name)
@@ -107,7 +112,7 @@ function versionsOf(fingerprints: unknown): Versions | null {
   return { newest: kept, oldest: newest.length === entries.length ? kept : oldest.map(nameAndValue) }
 }
 
-function entryOf(key: string, value: string | null): VersionedEntry[] {
+function readEntries(key: string, value: string | null): VersionedEntry[] {
   if (value === null || NOT_FINGERPRINTS.has(value)) return []
   const suffix = VERSION.exec(key)
   const name = suffix === null ? key : key.slice(0, suffix.index)

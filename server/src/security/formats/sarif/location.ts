@@ -1,6 +1,6 @@
 import { integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
-import { boundedText, NAME_MAX, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { locateFile } from './artifact-path.ts'
+import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
+import { decodePercents } from '../../vocabulary/package-url.ts'
 import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
 /** Where a result is. Lines and columns count from 1. */
@@ -24,19 +24,19 @@ const INTEGER_MAX = 2 ** 31 - 1
 /** Reads a location (§3.28). */
 export function readLocation(run: SarifRun, location: JsonObject): ResultLocation {
   const physical = objectOf(location.physicalLocation)
-  const artifact = artifactLocation(physical?.artifactLocation)
+  const artifact = readArtifactLocation(physical?.artifactLocation)
   const region = objectOf(physical?.region)
   // kube-score writes the line of a resource as its context.
   const isLine = integerOf(region?.startLine, 1) !== null
-  const { startLine, endLine } = linesOf(isLine ? region : objectOf(physical?.contextRegion))
-  const { path, address } = locateFile(run, artifact)
+  const { startLine, endLine } = readLines(isLine ? region : objectOf(physical?.contextRegion))
+  const { path, address } = getFileLocation(run, artifact)
   return {
     path,
     address,
     startLine,
     endLine,
-    startColumn: columnOf(region?.startColumn),
-    endColumn: columnOf(region?.endColumn),
+    startColumn: readColumn(region?.startColumn),
+    endColumn: readColumn(region?.endColumn),
     // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
     surroundings: textOf(memberOf(physical?.contextRegion, 'snippet', 'text')),
@@ -44,22 +44,22 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
   }
 }
 
-export function artifactLocation(value: unknown): ArtifactLocation {
+export function readArtifactLocation(value: unknown): ArtifactLocation {
   return {
-    uri: boundedText(textOf(memberOf(value, 'uri')), URI_MAX),
-    uriBaseId: boundedText(textOf(memberOf(value, 'uriBaseId')), NAME_MAX),
+    uri: truncateText(textOf(memberOf(value, 'uri')), URI_MAX),
+    uriBaseId: truncateText(textOf(memberOf(value, 'uriBaseId')), NAME_MAX),
     index: integerOf(memberOf(value, 'index'), 0),
   }
 }
 
 /** Without an end line, a region ends on its first line (§3.30.7). */
-function linesOf(region: JsonObject | null): { startLine: number | null; endLine: number | null } {
+function readLines(region: JsonObject | null): { startLine: number | null; endLine: number | null } {
   const start = integerOf(region?.startLine, 1)
   if (start === null || start > INTEGER_MAX) return { startLine: null, endLine: null }
   return { startLine: start, endLine: Math.min(integerOf(region?.endLine, start) ?? start, INTEGER_MAX) }
 }
 
-function columnOf(value: unknown): number | null {
+function readColumn(value: unknown): number | null {
   const column = integerOf(value, 1)
   return column === null || column > INTEGER_MAX ? null : column
 }
@@ -68,9 +68,124 @@ function logicalName(run: SarifRun, location: JsonObject): string | null {
   const [logical] = objectsOf(location.logicalLocations)
   if (logical === undefined) return null
   const index = integerOf(logical.index, 0)
-  return logicalLocationName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
+  return readLogicalName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
 }
 
-export function logicalLocationName(logical: unknown): string | null {
-  return boundedText(textOf(memberOf(logical, 'fullyQualifiedName')) ?? textOf(memberOf(logical, 'name')), PATH_MAX)
+export function readLogicalName(logical: unknown): string | null {
+  return truncateText(textOf(memberOf(logical, 'fullyQualifiedName')) ?? textOf(memberOf(logical, 'name')), PATH_MAX)
+}
+
+/** OpenSSF Scorecard writes this for a result without a file. */
+const NO_FILE = 'no file associated with this alert'
+
+const NOWHERE: FileLocation = { path: null, address: null }
+
+/** Bases may refer to other bases (§3.14.14). A longer chain is a cycle. */
+const BASE_CHAIN_MAX = 20
+
+/** Names of bases that are the top of the repository, without percent signs. */
+const ROOT_BASES = new Set(
+  'SRCROOT SRC_ROOT SOURCEROOT REPOROOT REPO_ROOT PROJECTROOT PROJECT_ROOT ROOTPATH ROOT_PATH ROOT WORKSPACE'.split(
+    ' ',
+  ),
+)
+
+export function isRootBase(run: SarifRun, id: string): boolean {
+  return run.rootBases.has(id) || ROOT_BASES.has(id.replaceAll('%', '').toUpperCase())
+}
+
+/**
+ * The place of an artifactLocation (§3.4): by its own URI, else by its index into the run's
+ * artifacts.
+ */
+export function getFileLocation(run: SarifRun, location: ArtifactLocation): FileLocation {
+  const indexed = location.index === null ? undefined : run.artifacts[location.index]
+  const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
+  if (uri === null || uri === NO_FILE) return NOWHERE
+  const key = `${uriBaseId?.length ?? ''} ${uriBaseId} ${uri}`
+  return run.fileLocations.get(key, () => locateUri(run, uri, uriBaseId))
+}
+
+function locateUri(run: SarifRun, uri: string, uriBaseId: string | null): FileLocation {
+  const resolved = resolve(run, uri, uriBaseId)
+  const scheme = getScheme(resolved)
+  if (scheme !== null && scheme !== 'file') return { path: null, address: truncateText(resolved, PATH_MAX) }
+  const path = repositoryPath(run, scheme === 'file' ? filePath(resolved) : resolved)
+  // Below a base, `/src/a.c` means `src/a.c`, although §3.4.3 requires a relative reference.
+  const isBelowBase = scheme === null && uriBaseId !== null
+  return { path: truncateText(isBelowBase ? path.replace(/^\//, '') : path, PATH_MAX), address: null }
+}
+
+/** Adds the URIs of the bases up to the top of the repository, an absolute or an unknown base. */
+function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
+  let resolved = uri.trim()
+  let baseId = uriBaseId
+  for (let steps = 0; baseId !== null && getScheme(resolved) === null && steps < BASE_CHAIN_MAX; steps++) {
+    const base: ArtifactLocation | undefined = run.uriBases.get(baseId)
+    const baseUri = base?.uri?.trim() ?? ''
+    const isTop = isRootBase(run, baseId) && (baseUri === '' || getScheme(baseUri) !== null)
+    if (isTop && !isInsideAnotherRoot(run, baseUri)) return resolved
+    resolved = joined(baseUri, resolved)
+    baseId = base?.uriBaseId ?? null
+  }
+  return resolved
+}
+
+/** True for SRCROOT at /repo/src if REPOROOT is at /repo: its paths begin with src. */
+function isInsideAnotherRoot(run: SarifRun, baseUri: string): boolean {
+  const path = getScheme(baseUri) === 'file' ? normalized(filePath(baseUri)) : ''
+  return run.rootDirectories.some((root) => path !== root && path.startsWith(`${root}/`))
+}
+
+function joined(baseUri: string, uri: string): string {
+  if (baseUri === '' || baseUri === 'file:///') return uri
+  return `${baseUri.replace(/\/$/, '')}/${uri.replace(/^\/+/, '')}`
+}
+
+/** The scheme in lower case; null if there is none. A single letter is a Windows drive. */
+function getScheme(uri: string): string | null {
+  return /^([a-z][a-z0-9+.-]{1,30}):/i.exec(uri)?.[1]?.toLowerCase() ?? null
+}
+
+/** The path of a file URI (RFC 8089) without its host: `C:/a` of `file:///C:/a`. */
+function filePath(uri: string): string {
+  const path = uri.replace(/^file:(?:\/\/[^/\\]*)?/i, '').replace(/^[/\\]+(?=[a-z](?::|%3a))/i, '')
+  return path === '' ? '/' : path
+}
+
+function repositoryPath(run: SarifRun, path: string): string {
+  const absolute = normalized(path)
+  const root = run.rootDirectories.find((directory) => absolute.startsWith(`${directory}/`))
+  if (root !== undefined) return absolute.slice(root.length + 1)
+  return run.checkout.relative(absolute)
+}
+
+/** The absolute directories among these URIs, outermost first. */
+export function listDirectories(uris: readonly (string | null)[]): string[] {
+  const files = uris.filter((uri) => uri !== null && /^file:/i.test(uri.trim())) as string[]
+  const directories = new Set(files.map((uri) => normalized(filePath(uri.trim()))))
+  return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
+}
+
+/** Percent-decoded, with `/` as separator and without `.`, `..` and empty names. */
+function normalized(path: string): string {
+  const decoded = decodedSequences(path)
+    .replaceAll('\\', '/')
+    .replace(/^[a-z](?=:\/)/, upperCase)
+  const names: string[] = []
+  for (const name of decoded.split('/')) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return (decoded.startsWith('/') ? '/' : '') + names.join('/')
+}
+
+/** Windows does not distinguish the letters of drives, and tools write both. */
+function upperCase(drive: string): string {
+  return drive.toUpperCase()
+}
+
+/** Invalid percent-encoding is kept: tools write file names with a bare percent sign. */
+function decodedSequences(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, decodePercents)
 }

@@ -1,4 +1,4 @@
-import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { parsePackageUrl } from '../../vocabulary/package-url.ts'
 
 /** What a report states about a vulnerable package. */
@@ -28,7 +28,7 @@ const SENTENCES = [
 ]
 
 /** The package facts in a message or help text. */
-export function packageFactsIn(text: string | null): PackageFacts {
+export function parsePackageFacts(text: string | null): PackageFacts {
   if (text === null) return NO_PACKAGE
   const facts = { ...NO_PACKAGE }
   const read = text.slice(0, TEXT_READ_MAX)
@@ -42,7 +42,7 @@ export function packageFactsIn(text: string | null): PackageFacts {
 }
 
 /** The package facts in a package URL, or in `name@version` as Snyk writes it. */
-export function packageFactsOfName(text: string | null): PackageFacts {
+export function parsePackageName(text: string | null): PackageFacts {
   if (text === null || text.length > NAME_MAX + VERSION_MAX) return NO_PACKAGE
   const purl = parsePackageUrl(text)
   if (purl !== null) return bounded({ ...NO_PACKAGE, name: purl.name, version: purl.version, purl: text.trim() })
@@ -51,16 +51,16 @@ export function packageFactsOfName(text: string | null): PackageFacts {
 }
 
 /** Takes each fact from the first source that states it. */
-export function mergedFacts(sources: readonly PackageFacts[]): PackageFacts {
+export function mergeFacts(sources: readonly PackageFacts[]): PackageFacts {
   const first = (fact: keyof PackageFacts) => sources.find((facts) => facts[fact] !== null)?.[fact] ?? null
   return { name: first('name'), version: first('version'), fixedVersion: first('fixedVersion'), purl: first('purl') }
 }
 
 function bounded(facts: PackageFacts): PackageFacts {
   return {
-    name: boundedText(facts.name, NAME_MAX),
-    version: boundedText(facts.version, VERSION_MAX),
-    fixedVersion: boundedText(facts.fixedVersion, VERSION_MAX),
-    purl: boundedText(facts.purl, NAME_MAX + VERSION_MAX),
+    name: truncateText(facts.name, NAME_MAX),
+    version: truncateText(facts.version, VERSION_MAX),
+    fixedVersion: truncateText(facts.fixedVersion, VERSION_MAX),
+    purl: truncateText(facts.purl, NAME_MAX + VERSION_MAX),
   }
 }

@@ -1,18 +1,15 @@
-import type { JsonSpan } from '../../../platform/json/json-selection.ts'
-import { selectionTree } from '../../../platform/json/json-selection.ts'
+import { type JsonSpan, selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { readSpans } from '../../../platform/json/read-spans.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { CheckoutDirectories } from '../checkout/checkout-directories.ts'
+import { CheckoutDirectories } from '../checkout/checkout.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
-import type { ReportWarnings } from '../report/report-warnings.ts'
-import { directoriesOf, isRootBase } from './artifact-path.ts'
-import { findRule } from './rule-reference.ts'
-import { RunBudget } from './run-budget.ts'
+import type { ReportWarnings } from '../report/report-reading.ts'
+import { isRootBase, listDirectories } from './location.ts'
+import { collectRuleCwes, findRule } from './rule.ts'
 import { RUN_MEMBERS } from './run-members.ts'
-import { newRun, type SarifRun } from './sarif-run.ts'
-import { kindOfScanner } from './scanner-kind.ts'
-import { cwesOfRule } from './weakness.ts'
+import { createRun, RunBudget, type SarifRun } from './sarif-run.ts'
+import { classifyScanner } from './scanner-kind.ts'
 
 const RUNS_MAX = 10_000
 const VERSION = '2.1.0'
@@ -103,10 +100,10 @@ class RunsReader {
   }
 
   finish(): ReadRuns {
-    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
+    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version))
     // §3.13.4 allows null for a report without runs.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
-      throw new ReportError('The file is not a SARIF report: its member `runs` is not an array.', 'sarif')
+      throw new ReportError('The file is not a SARIF report: its member `runs` is not an array.')
     }
     if (this.#hasOutsideResults) this.#warnings.add('The report has results outside its runs; they were not read.')
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
@@ -115,7 +112,7 @@ class RunsReader {
 
   /** A repeated member is refused, because tools disagree on which one counts. */
   #checkRuns(type: unknown): void {
-    if (this.#runsType !== undefined) throw new ReportError('The report has the member `runs` twice.', 'sarif')
+    if (this.#runsType !== undefined) throw new ReportError('The report has the member `runs` twice.')
     this.#runsType = type
   }
 
@@ -127,18 +124,18 @@ class RunsReader {
   }
 
   #begin(index: number, type: unknown): void {
-    if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
-    this.#runs[index] = type === 'object' ? newRun(this.#checkout) : undefined
+    if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`)
+    this.#runs[index] = type === 'object' ? createRun(this.#checkout) : undefined
     if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object; it was skipped.`)
   }
 
   /** Unreadable results fail the report, because an empty list would close the tool's findings. */
   #checkResults(index: number, type: unknown): void {
     const run = this.#runs[index]
-    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has the member \`results\` twice.`, 'sarif')
+    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has the member \`results\` twice.`)
     if (run !== undefined && type === 'array') run.hasResults = true
     if (type === 'array' || type === 'null') return
-    throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
+    throw new ReportError(`The results of run ${index + 1} are not an array.`)
   }
 
   #keepSpan(index: number, span: JsonSpan): void {
@@ -148,10 +145,7 @@ class RunsReader {
   }
 
   #refuseExternalResults(index: number): never {
-    throw new ReportError(
-      `Run ${index + 1} has its results in other files; configure the tool to write a single file.`,
-      'sarif',
-    )
+    throw new ReportError(`Run ${index + 1} has its results in other files; configure the tool to write a single file.`)
   }
 }
 
@@ -163,10 +157,10 @@ function versionRefusal(version: unknown): string {
 /** Sets the members that need the whole run. */
 function finishRun(run: SarifRun): void {
   run.tool.name = run.driver.name ?? 'unknown'
-  run.kind = kindOfScanner(run.tool.name)
-  run.rootDirectories = rootDirectoriesOf(run)
+  run.kind = classifyScanner(run.tool.name)
+  run.rootDirectories = listRootDirectories(run)
   for (const component of [run.driver, ...run.extensions]) {
-    for (const rule of component.rules) if (rule !== undefined) rule.cwes = cwesOfRule(run, rule)
+    for (const rule of component.rules) if (rule !== undefined) rule.cwes = collectRuleCwes(run, rule)
   }
   for (const { invocation, rule: reference, level } of run.overrides) {
     const rule = findRule(run, reference)
@@ -177,6 +171,6 @@ function finishRun(run: SarifRun): void {
 }
 
 /** The directories that the report states as the top of the repository, outermost first. */
-function rootDirectoriesOf(run: SarifRun): string[] {
-  return directoriesOf([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
+function listRootDirectories(run: SarifRun): string[] {
+  return listDirectories([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
 }

@@ -1,9 +1,7 @@
 import { memberOf, objectsOf } from '../../../platform/json/read-value.ts'
-import { type Checkout, inferCheckout, type KnownRepository } from '../checkout/checkout.ts'
-import { ReportPaths } from '../checkout/checkout-directories.ts'
+import { type Checkout, computeCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
-import { directoriesOf, locateFile } from './artifact-path.ts'
-import { artifactLocation } from './location.ts'
+import { getFileLocation, listDirectories, readArtifactLocation } from './location.ts'
 import { type ReadRuns, readResults } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
 
@@ -11,32 +9,32 @@ import type { SarifRun } from './sarif-run.ts'
  * Infers the checkout of a report from the files of all its results, which takes another pass over
  * them, and from the known repository.
  */
-export async function inferReportCheckout(
+export async function readCheckout(
   source: ReportSource,
   report: ReadRuns,
   repository: KnownRepository,
 ): Promise<Checkout> {
   const paths = new ReportPaths()
   const runs = report.runs.filter((run) => run !== undefined)
-  for (const run of runs) for (const file of run.unscannedFiles.values()) paths.add(locateFile(run, file).path)
+  for (const run of runs) for (const file of run.unscannedFiles.values()) paths.add(getFileLocation(run, file).path)
   for await (const { span, elements } of readResults(source, report.spans)) {
     const run = report.runs[span.run]
-    if (run !== undefined) for (const { value } of elements) paths.add(pathOfResult(run, value))
+    if (run !== undefined) for (const { value } of elements) paths.add(readPath(run, value))
     run?.fileLocations.clear()
     if (paths.isFull) break
   }
-  const workingDirectories = runs.flatMap((run) => directoriesOf(run.workingDirectories))
+  const workingDirectories = runs.flatMap((run) => listDirectories(run.workingDirectories))
   const { absolute, relative } = paths
-  return inferCheckout([...absolute], {
+  return computeCheckout([...absolute], {
     name: repository.name,
     paths: [...repository.paths, ...relative],
     workingDirectories,
   })
 }
 
-function pathOfResult(run: SarifRun, result: unknown): string | null {
+function readPath(run: SarifRun, result: unknown): string | null {
   const [location] = objectsOf(memberOf(result, 'locations'))
-  return locateFile(run, artifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation'))).path
+  return getFileLocation(run, readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation'))).path
 }
 
 const DIRECTORY_SHOWN_MAX = 80
@@ -46,7 +44,7 @@ const FIX =
   'or state the directory in `originalUriBaseIds`.'
 
 /** What the sender of a report should know of a checkout that is a guess; else null. */
-export function checkoutWarning({ directories: [directory], isGuess }: Checkout): string | null {
+export function explainCheckout({ directories: [directory], isGuess }: Checkout): string | null {
   if (!isGuess) return null
   if (directory === undefined) return `The report has absolute paths without a common directory; they were kept. ${FIX}`
   const shown = directory.length > DIRECTORY_SHOWN_MAX ? `${directory.slice(0, DIRECTORY_SHOWN_MAX)}…` : directory

@@ -1,6 +1,6 @@
-import type { NamedRules } from '../report/finding-batch.ts'
-import type { ReportTool } from '../report/parsed-report.ts'
-import { locateFile } from './artifact-path.ts'
+import type { ParsedFinding, ReportTool } from '../report/parsed-report.ts'
+import type { NamedRules } from '../report/report-reading.ts'
+import { getFileLocation } from './location.ts'
 import type { ReadRun } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
 
@@ -23,6 +23,17 @@ export class UnscannedFiles {
   }
 }
 
+/** Rules of Python linters for a file that is not Python, after which no other rule is run. */
+const PARSE_ERROR_RULES = new Set(['invalid-syntax', 'syntax-error', 'E999', 'E0001'])
+
+/** Ruff's message for syntax that is valid in a newer version of Python. All rules are run. */
+const NEWER_SYNTAX = /^Cannot use .+ on Python \d/
+
+/** True if a finding means that its file could not be parsed. Ruff reports this as a result. */
+export function isParseError({ rule_id, description }: ParsedFinding): boolean {
+  return rule_id !== null && PARSE_ERROR_RULES.has(rule_id) && !NEWER_SYNTAX.test(description ?? '')
+}
+
 /** What the results of a report add to the statements about its tools. */
 type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles }
 
@@ -30,15 +41,15 @@ type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles }
  * The tools whose findings the report lists: those with a run that scanned. A run whose `results`
  * is null or absent did not scan (§3.14.23).
  */
-export function toolsOf(runs: readonly ReadRun[], facts: ResultFacts): ReportTool[] {
+export function listTools(runs: readonly ReadRun[], facts: ResultFacts): ReportTool[] {
   const readable = runs.filter((run) => run !== undefined)
   const isCut = readable.length < runs.length
   return [...Map.groupBy(readable, (run) => run.tool.name).values()]
     .filter((ofTool) => ofTool.some((run) => run.hasResults))
-    .map((ofTool) => toolOf(ofTool, isCut, facts))
+    .map((ofTool) => toTool(ofTool, isCut, facts))
 }
 
-function toolOf(runs: SarifRun[], isCut: boolean, { rules, unscanned: byResults }: ResultFacts): ReportTool {
+function toTool(runs: SarifRun[], isCut: boolean, { rules, unscanned: byResults }: ResultFacts): ReportTool {
   const { name, version } = (runs[0] as SarifRun).tool
   const declared = new Set(runs.flatMap(declaredRules))
   const named = { name, version, rules: Math.max(declared.size, rules.count(name)) }
@@ -49,7 +60,7 @@ function toolOf(runs: SarifRun[], isCut: boolean, { rules, unscanned: byResults 
 }
 
 function unscannedPaths(run: SarifRun): string[] {
-  return [...run.unscannedFiles.values()].flatMap((file) => locateFile(run, file).path ?? [])
+  return [...run.unscannedFiles.values()].flatMap((file) => getFileLocation(run, file).path ?? [])
 }
 
 function declaredRules({ driver, extensions }: SarifRun): string[] {
@@ -76,7 +87,7 @@ function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
 function hasFailedWhole(run: SarifRun): boolean {
   const failed = run.invocations.filter((invocation) => invocation?.hasFailed)
   if (failed.length === 0) return false
-  const isUnresolved = [...run.unscannedFiles.values()].some((file) => locateFile(run, file).path === null)
+  const isUnresolved = [...run.unscannedFiles.values()].some((file) => getFileLocation(run, file).path === null)
   return (
     run.isEmpty ||
     isUnresolved ||
@@ -88,7 +99,7 @@ const SHOWN_MAX = 3
 const SHOWN_CHARS_MAX = 40
 
 /** What the sender of a report should know of the files that a tool could not scan. */
-export function unscannedWarning({ name, unscanned = [] }: ReportTool): string | null {
+export function explainUnscanned({ name, unscanned = [] }: ReportTool): string | null {
   if (unscanned.length === 0) return null
   const shown = unscanned.slice(0, SHOWN_MAX).map(shortened).join(', ')
   const more = unscanned.length > SHOWN_MAX ? ` and ${unscanned.length - SHOWN_MAX} more` : ''
@@ -106,7 +117,7 @@ const CATEGORY_MAX = 100
  * id without its last part, which identifies the execution. Null if there is none or if runs
  * disagree.
  */
-export function categoryOf(runs: readonly ReadRun[]): string | null {
+export function selectCategory(runs: readonly ReadRun[]): string | null {
   const categories = new Set(runs.map((run) => categoryIn(run?.automationId ?? null)))
   const [category = null] = categories
   return categories.size === 1 ? category : null

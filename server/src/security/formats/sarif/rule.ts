@@ -1,13 +1,33 @@
-import { type JsonObject, memberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
-import { boundedText, boundedTexts, NAME_MAX, RULE_ID_MAX, TITLE_MAX, webUrl } from '../../vocabulary/bounded-text.ts'
-import { cwesIn } from '../../vocabulary/cwe.ts'
-import { scoreOf } from '../../vocabulary/severity.ts'
-import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
-import { packageFactsIn } from './package-facts.ts'
-import { descriptorReference, guidOf } from './rule-reference.ts'
-import type { RunBudget } from './run-budget.ts'
-import type { SarifComponent, SarifRule } from './sarif-run.ts'
-import { statedCwes } from './weakness.ts'
+import {
+  arrayOf,
+  integerOf,
+  type JsonObject,
+  memberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from '../../../platform/json/read-value.ts'
+import {
+  collectTexts,
+  NAME_MAX,
+  parseWebUrl,
+  RULE_ID_MAX,
+  TITLE_MAX,
+  truncateText,
+} from '../../vocabulary/bounded-text.ts'
+import { collectCwes, toCweText } from '../../vocabulary/cwe.ts'
+import { parseScore } from '../../vocabulary/severity.ts'
+import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { parsePackageFacts } from './package-facts.ts'
+import type {
+  ComponentReference,
+  DescriptorReference,
+  RunBudget,
+  SarifComponent,
+  SarifRule,
+  SarifRun,
+} from './sarif-run.ts'
 
 const MESSAGE_MAX = 4000
 const MESSAGES_MAX = 50
@@ -19,35 +39,35 @@ export function readRule(rule: JsonObject, component: SarifComponent): SarifRule
   const short = textOf(memberOf(rule, 'shortDescription', 'text'))
   const full = textOf(memberOf(rule, 'fullDescription', 'text'))
   return {
-    id: boundedText(textOf(rule.id), RULE_ID_MAX),
-    guid: guidOf(rule.guid),
-    name: boundedText(textOf(rule.name), NAME_MAX),
-    description: boundedText(short ?? full, TITLE_MAX),
-    helpUri: webUrl(textOf(rule.helpUri)),
-    level: boundedText(textOf(memberOf(rule, 'defaultConfiguration', 'level')), LEVEL_MAX),
-    securitySeverity: scoreOf(memberOf(rule, 'properties', 'security-severity')),
-    ...cvssOf(rule),
-    tags: boundedTexts(memberOf(rule, 'properties', 'tags')),
-    vulnIds: vulnerabilityIds([
+    id: truncateText(textOf(rule.id), RULE_ID_MAX),
+    guid: readGuid(rule.guid),
+    name: truncateText(textOf(rule.name), NAME_MAX),
+    description: truncateText(short ?? full, TITLE_MAX),
+    helpUri: parseWebUrl(textOf(rule.helpUri)),
+    level: truncateText(textOf(memberOf(rule, 'defaultConfiguration', 'level')), LEVEL_MAX),
+    securitySeverity: parseScore(memberOf(rule, 'properties', 'security-severity')),
+    ...readCvss(rule),
+    tags: collectTexts(memberOf(rule, 'properties', 'tags')),
+    vulnIds: collectVulnerabilityIds([
       ...textsOf(rule.id),
-      ...boundedTexts(rule.deprecatedIds),
+      ...collectTexts(rule.deprecatedIds),
       ...textsOf(rule.name),
       ...leadingIds(short),
       ...leadingIds(full),
     ]),
     taxa: objectsOf(rule.relationships)
       .slice(0, RELATIONSHIPS_MAX)
-      .map((relation) => descriptorReference(objectOf(relation.target))),
-    cwes: cwesIn(statedCwes(rule)),
+      .map((relation) => readDescriptorReference(objectOf(relation.target))),
+    cwes: collectCwes(collectStatedCwes(rule)),
     messages: readMessages(rule.messageStrings),
-    purls: boundedTexts(memberOf(rule, 'properties', 'purls')),
-    package: packageFactsIn(textOf(memberOf(rule, 'help', 'text'))),
+    purls: collectTexts(memberOf(rule, 'properties', 'purls')),
+    package: parsePackageFacts(textOf(memberOf(rule, 'help', 'text'))),
     component,
   }
 }
 
 /** Reads a rule into its component. Leaves out its texts if the report has too many. */
-export function keepRule(component: SarifComponent, index: number, value: unknown, budget: RunBudget): void {
+export function collectRule(component: SarifComponent, index: number, value: unknown, budget: RunBudget): void {
   const object = objectOf(value)
   if (object === null || !budget.hasRoomForRule()) return
   const rule = readRule(object, component)
@@ -75,18 +95,18 @@ function leadingIds(text: string | null): string[] {
   return match === null ? [] : [match[1] ?? match[2] ?? '']
 }
 
-function cvssOf(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore' | 'cvssVector'> {
+function readCvss(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore' | 'cvssVector'> {
   const properties = objectOf(rule.properties)
-  const vector = cvssVectorOf(properties?.cvssv3_vector ?? properties?.cvssVector)
+  const vector = readCvssVector(properties?.cvssv3_vector ?? properties?.cvssVector)
   return {
     cvssVersion: vector?.slice('CVSS:'.length, vector.indexOf('/')) ?? null,
-    cvssScore: scoreOf(properties?.cvssv3_baseScore ?? properties?.cvssScore),
+    cvssScore: parseScore(properties?.cvssv3_baseScore ?? properties?.cvssScore),
     cvssVector: vector,
   }
 }
 
-function cvssVectorOf(value: unknown): string | null {
-  const text = boundedText(textOf(value), NAME_MAX)
+function readCvssVector(value: unknown): string | null {
+  const text = truncateText(textOf(value), NAME_MAX)
   return text !== null && /^CVSS:\d\.\d\/[A-Z:/]+$/i.test(text) ? text : null
 }
 
@@ -94,8 +114,140 @@ function cvssVectorOf(value: unknown): string | null {
 export function readMessages(strings: unknown): Map<string, string> {
   const messages = new Map<string, string>()
   for (const [id, message] of Object.entries(objectOf(strings) ?? {}).slice(0, MESSAGES_MAX)) {
-    const text = boundedText(textOf(memberOf(message, 'text')) ?? textOf(memberOf(message, 'markdown')), MESSAGE_MAX)
+    const text = truncateText(textOf(memberOf(message, 'text')) ?? textOf(memberOf(message, 'markdown')), MESSAGE_MAX)
     if (text !== null && id.length <= RULE_ID_MAX) messages.set(id, text)
   }
   return messages
+}
+
+const HIERARCHY_STEPS_MAX = 10
+
+function componentReference(value: unknown): ComponentReference | null {
+  const name = truncateText(textOf(memberOf(value, 'name')), NAME_MAX)
+  const guid = readGuid(memberOf(value, 'guid'))
+  const index = integerOf(memberOf(value, 'index'), 0)
+  return name === null && guid === null && index === null ? null : { name, guid, index }
+}
+
+export function readDescriptorReference(value: JsonObject | null): DescriptorReference {
+  return {
+    id: truncateText(textOf(value?.id), RULE_ID_MAX),
+    guid: readGuid(value?.guid),
+    index: integerOf(value?.index, 0),
+    component: componentReference(value?.toolComponent),
+  }
+}
+
+/** A guid in lower case, because guids are compared without regard to case (§3.5.3). */
+export function readGuid(value: unknown): string | null {
+  return truncateText(textOf(value), NAME_MAX)?.toLowerCase() ?? null
+}
+
+/** Finds a component by index, else by guid, else by name. */
+function findComponent<T extends { name: string | null; guid: string | null }>(
+  reference: ComponentReference,
+  components: readonly (T | undefined)[],
+): T | undefined {
+  if (reference.index !== null) return components[reference.index]
+  return components.find(
+    (component) =>
+      component !== undefined &&
+      (reference.guid === null ? component.name === reference.name : component.guid === reference.guid),
+  )
+}
+
+/**
+ * The reference of a result to its rule: `rule`, else `ruleId` and `ruleIndex` (§3.27.5 to
+ * §3.27.7).
+ */
+export function readRuleReference(result: JsonObject): DescriptorReference {
+  const id = truncateText(textOf(result.ruleId), RULE_ID_MAX)
+  const index = integerOf(result.ruleIndex, 0)
+  const rule = objectOf(result.rule)
+  if (rule === null) return { id, guid: null, index, component: null }
+  const reference = readDescriptorReference(rule)
+  return { ...reference, id: reference.id ?? id, index: reference.index ?? index }
+}
+
+/**
+ * Finds a rule; undefined if the report does not describe it. If id and index disagree, a rule with
+ * the id counts before the rule at the index: some tools write wrong ids, others wrong indexes.
+ */
+export function findRule(run: SarifRun, reference: DescriptorReference): SarifRule | undefined {
+  const { id, guid, index, component } = reference
+  const home = component === null ? run.driver : (findComponent(component, run.extensions) ?? run.driver)
+  const indexed = index === null ? undefined : home.rules[index]
+  if (id === null && guid === null) return indexed
+  if (indexed !== undefined && (indexed.guid === (guid ?? undefined) || isOfRule(id, indexed.id))) return indexed
+  const components = [home, run.driver, ...run.extensions]
+  return (guid === null ? undefined : byGuid(components, guid)) ?? byId(components, id) ?? indexed
+}
+
+/** True for the id of the rule, and for an id below it like `CA1000/1` (§3.27.5). */
+function isOfRule(id: string | null, ruleId: string | null): boolean {
+  return id !== null && ruleId !== null && (id === ruleId || id.startsWith(`${ruleId}/`))
+}
+
+function byGuid(components: SarifComponent[], guid: string): SarifRule | undefined {
+  return components.map((component) => component.rulesByGuid.get(guid)).find((rule) => rule !== undefined)
+}
+
+/** Finds the rule with this id, else with the id one step up in the hierarchy, and so on. */
+function byId(components: SarifComponent[], id: string | null): SarifRule | undefined {
+  let name = id ?? ''
+  for (let step = 0; name !== '' && step < HIERARCHY_STEPS_MAX; step++) {
+    for (const component of components) {
+      const rule = component.rulesById.get(name)
+      if (rule !== undefined) return rule
+    }
+    name = name.slice(0, Math.max(name.lastIndexOf('/'), 0))
+  }
+  return undefined
+}
+
+/** The guids of the CWE taxonomy, by which tools refer to it without including it in the report. */
+const CWE_GUIDS = ['25f72d7e-8a92-459d-ad67-64853f788765', 'ffc64c90-42b6-44ce-8beb-f6b7dae649e5']
+const TAXA_MAX = 50
+
+/** The CWE ids of a rule: of its relationships (§3.49.15), properties and tags, and its own id. */
+export function collectRuleCwes(run: SarifRun, rule: SarifRule): string[] {
+  return collectCwes([...rule.taxa.map((taxon) => taxonText(run, taxon)), ...rule.cwes, ...rule.tags, rule.id ?? ''])
+}
+
+/** The CWE ids of a result: of its taxa (§3.27.8), tags and properties, and then of its rule. */
+export function collectResultCwes(
+  run: SarifRun,
+  result: JsonObject,
+  rule: SarifRule | undefined,
+  ruleId: string | null,
+): string[] {
+  const properties = objectOf(result.properties)
+  const taxa = objectsOf(arrayOf(result.taxa).slice(0, TAXA_MAX)).map(readDescriptorReference)
+  const own = [
+    ...taxa.map((taxon) => taxonText(run, taxon)),
+    ...collectTexts(properties?.tags),
+    ...collectStatedCwes(result),
+  ]
+  if (own.length === 0 && rule !== undefined) return rule.cwes
+  return collectCwes([...own, ...(rule?.cwes ?? [ruleId ?? ''])])
+}
+
+/** The id of a taxon, as a CWE id if its taxonomy is the CWE. */
+function taxonText(run: SarifRun, { id, index, component }: DescriptorReference): string {
+  const taxonomy = component === null ? undefined : findComponent(component, run.taxonomies)
+  const taxonId = id ?? (index === null ? undefined : taxonomy?.taxonIds[index]) ?? ''
+  const guid = component?.guid ?? taxonomy?.guid ?? ''
+  const isCwe = (component?.name ?? taxonomy?.name ?? '').toUpperCase() === 'CWE' || CWE_GUIDS.includes(guid)
+  return isCwe ? toCweText(taxonId) : taxonId
+}
+
+/** Properties with CWE ids. Snyk Code writes `"cwe": ["CWE-798"]`, others bare numbers. */
+const CWE_PROPERTIES = ['cwe', 'cwes', 'CWE', 'cweId', 'cwe_id', 'cwe-id']
+const CWE_VALUES_MAX = 50
+
+/** The texts with CWE ids in the properties of a rule or result. */
+function collectStatedCwes(described: unknown): string[] {
+  return CWE_PROPERTIES.flatMap((name) => memberOf(described, 'properties', name) ?? [])
+    .slice(0, CWE_VALUES_MAX)
+    .map(toCweText)
 }

@@ -1,18 +1,17 @@
-import { memberOf, objectOf, textOf } from '../../../platform/json/read-value.ts'
-import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
-import { artifactLocation, logicalLocationName } from './location.ts'
-import { keepRule, readMessages } from './rule.ts'
-import { descriptorReference, guidOf } from './rule-reference.ts'
-import type { RunBudget } from './run-budget.ts'
+import { memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { readArtifactLocation, readLogicalName } from './location.ts'
+import { collectRule, readDescriptorReference, readGuid, readMessages } from './rule.ts'
 import {
+  type ArtifactLocation,
+  createComponent,
+  createTaxonomy,
   type Invocation,
-  newComponent,
-  newTaxonomy,
+  type RunBudget,
   type SarifComponent,
   type SarifRun,
   type SarifTaxonomy,
 } from './sarif-run.ts'
-import { filesOfError, isError } from './scan-error.ts'
 
 /** A selected value of a run. `indexes` are the array indexes within the run. */
 type RunMember = { run: SarifRun; indexes: number[]; value: unknown; budget: RunBudget }
@@ -29,53 +28,53 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   ...componentMembers('runs[*].tool.driver', ({ run }) => run.driver),
   ...componentMembers('runs[*].tool.extensions[*]', ({ run, indexes }) => extension(run, indexes[0])),
   'runs[*].tool.driver.version': ({ run, value }) => {
-    run.tool.version = versionOf(value) ?? run.tool.version
+    run.tool.version = readVersion(value) ?? run.tool.version
   },
   'runs[*].tool.driver.semanticVersion': ({ run, value }) => {
-    run.tool.version ??= versionOf(value)
+    run.tool.version ??= readVersion(value)
   },
   'runs[*].automationDetails.id': ({ run, value }) => {
-    run.automationId = boundedText(textOf(value), NAME_MAX)
+    run.automationId = truncateText(textOf(value), NAME_MAX)
   },
   'runs[*].artifacts[*].location': ({ run, indexes: [index = 0], value, budget }) => {
-    const location = artifactLocation(value)
+    const location = readArtifactLocation(value)
     if (budget.hasRoomForName(location.uri ?? '')) run.artifacts[index] = location
   },
   'runs[*].logicalLocations[*]': ({ run, indexes: [index = 0], value, budget }) => {
-    const name = logicalLocationName(value)
+    const name = readLogicalName(value)
     if (budget.hasRoomForName(name ?? '')) run.logicalLocations[index] = name
   },
   'runs[*].originalUriBaseIds': ({ run, value }) => {
     for (const [id, base] of Object.entries(objectOf(value) ?? {}).slice(0, URI_BASES_MAX)) {
-      run.uriBases.set(id, artifactLocation(base))
+      run.uriBases.set(id, readArtifactLocation(base))
     }
   },
   'runs[*].versionControlProvenance[*].mappedTo.uriBaseId': ({ run, value }) => {
-    const id = boundedText(textOf(value), NAME_MAX)
+    const id = truncateText(textOf(value), NAME_MAX)
     if (id !== null && run.rootBases.size < URI_BASES_MAX) run.rootBases.add(id)
   },
   'runs[*].invocations[*].executionSuccessful': ({ run, indexes, value }) => {
-    if (value === false) invocationOf(run, indexes[0]).hasFailed = true
+    if (value === false) getInvocation(run, indexes[0]).hasFailed = true
   },
   'runs[*].invocations[*].toolExecutionNotifications[*]': keepError,
   'runs[*].invocations[*].toolConfigurationNotifications[*]': keepError,
   'runs[*].invocations[*].workingDirectory': ({ run, value }) => {
-    const { uri } = artifactLocation(value)
+    const { uri } = readArtifactLocation(value)
     if (uri !== null && run.workingDirectories.length < INVOCATIONS_MAX) run.workingDirectories.push(uri)
   },
   'runs[*].invocations[*].ruleConfigurationOverrides[*]': ({ run, indexes: [invocation = 0], value }) => {
-    const level = boundedText(textOf(memberOf(value, 'configuration', 'level')), VERSION_MAX)
+    const level = truncateText(textOf(memberOf(value, 'configuration', 'level')), VERSION_MAX)
     if (level === null || run.overrides.length === INVOCATIONS_MAX) return
-    run.overrides.push({ invocation, rule: descriptorReference(objectOf(memberOf(value, 'descriptor'))), level })
+    run.overrides.push({ invocation, rule: readDescriptorReference(objectOf(memberOf(value, 'descriptor'))), level })
   },
   'runs[*].taxonomies[*].name': ({ run, indexes, value }) => {
-    taxonomy(run, indexes[0]).name = boundedText(textOf(value), NAME_MAX)
+    taxonomy(run, indexes[0]).name = truncateText(textOf(value), NAME_MAX)
   },
   'runs[*].taxonomies[*].guid': ({ run, indexes, value }) => {
-    taxonomy(run, indexes[0]).guid = guidOf(value)
+    taxonomy(run, indexes[0]).guid = readGuid(value)
   },
   'runs[*].taxonomies[*].taxa[*].id': ({ run, indexes: [index, taxon = 0], value }) => {
-    const id = boundedText(textOf(value), VERSION_MAX)
+    const id = truncateText(textOf(value), VERSION_MAX)
     if (id !== null && taxon < TAXA_MAX) taxonomy(run, index).taxonIds[taxon] = id
   },
 }
@@ -83,34 +82,34 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
 /** The members of a tool component: the driver or an extension (§3.19). */
 function componentMembers(
   path: string,
-  componentOf: (member: RunMember) => SarifComponent,
+  getComponent: (member: RunMember) => SarifComponent,
 ): Record<string, (member: RunMember) => void> {
   return {
     [`${path}.name`]: (member) => {
-      componentOf(member).name = boundedText(textOf(member.value), NAME_MAX)
+      getComponent(member).name = truncateText(textOf(member.value), NAME_MAX)
     },
     [`${path}.guid`]: (member) => {
-      componentOf(member).guid = guidOf(member.value)
+      getComponent(member).guid = readGuid(member.value)
     },
     [`${path}.globalMessageStrings`]: (member) => {
-      componentOf(member).messages = readMessages(member.value)
+      getComponent(member).messages = readMessages(member.value)
     },
     [`${path}.rules[*]`]: (member) => {
-      keepRule(componentOf(member), member.indexes.at(-1) ?? 0, member.value, member.budget)
+      collectRule(getComponent(member), member.indexes.at(-1) ?? 0, member.value, member.budget)
     },
   }
 }
 
 function extension(run: SarifRun, index = 0): SarifComponent {
-  while (run.extensions.length <= Math.min(index, EXTENSIONS_MAX - 1)) run.extensions.push(newComponent())
-  return run.extensions[index] ?? newComponent()
+  while (run.extensions.length <= Math.min(index, EXTENSIONS_MAX - 1)) run.extensions.push(createComponent())
+  return run.extensions[index] ?? createComponent()
 }
 
 /** Keeps the files that an error is about (§3.58). */
 function keepError({ run, indexes: [index], value, budget }: RunMember): void {
-  const files = filesOfError(value)
+  const files = listErrorFiles(value)
   if (files.length === 0 && !isError(value)) return
-  const invocation = invocationOf(run, index)
+  const invocation = getInvocation(run, index)
   if (files.length === 0) invocation.otherErrors++
   else invocation.errorsInFiles++
   for (const file of files) {
@@ -123,17 +122,41 @@ function keepError({ run, indexes: [index], value, budget }: RunMember): void {
 }
 
 /** Invocations beyond the limit are counted as one. */
-function invocationOf(run: SarifRun, index = 0): Invocation {
+function getInvocation(run: SarifRun, index = 0): Invocation {
   const at = Math.min(index, INVOCATIONS_MAX)
   run.invocations[at] ??= { hasFailed: false, errorsInFiles: 0, otherErrors: 0 }
   return run.invocations[at]
 }
 
 function taxonomy(run: SarifRun, index = 0): SarifTaxonomy {
-  while (run.taxonomies.length <= Math.min(index, TAXONOMIES_MAX - 1)) run.taxonomies.push(newTaxonomy())
-  return run.taxonomies[index] ?? newTaxonomy()
+  while (run.taxonomies.length <= Math.min(index, TAXONOMIES_MAX - 1)) run.taxonomies.push(createTaxonomy())
+  return run.taxonomies[index] ?? createTaxonomy()
 }
 
-function versionOf(value: unknown): string | null {
-  return boundedText(textOf(value), VERSION_MAX)
+function readVersion(value: unknown): string | null {
+  return truncateText(textOf(value), VERSION_MAX)
+}
+
+/** True if a notification (§3.58) is an error, so that the analysis is incomplete. */
+export function isError(notification: unknown): boolean {
+  return memberOf(notification, 'level') === 'error'
+}
+
+/** Semgrep's message about a file that it could not parse: a warning without a location. */
+const SEMGREP_PARSE_ERROR = /^(?:Syntax|Lexical) error at line (.+?):\d+:/
+
+/**
+ * The files that the tool could not scan, by one of its notifications. ESLint, Bandit and CodeQL
+ * write an error with the location of each file.
+ */
+function listErrorFiles(notification: unknown): ArtifactLocation[] {
+  if (!isError(notification)) return listSemgrepFiles(notification)
+  return objectsOf(memberOf(notification, 'locations'))
+    .map((location) => readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation')))
+    .filter(({ uri, index }) => uri !== null || index !== null)
+}
+
+function listSemgrepFiles(notification: unknown): ArtifactLocation[] {
+  const [, path] = SEMGREP_PARSE_ERROR.exec(textOf(memberOf(notification, 'message', 'text')) ?? '') ?? []
+  return path === undefined ? [] : [readArtifactLocation({ uri: path })]
 }

@@ -1,7 +1,7 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
-import { CheckoutDirectories } from '../checkout/checkout-directories.ts'
-import { Memo } from '../report/memo.ts'
+import { CheckoutDirectories } from '../checkout/checkout.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
+import { Memo, type ReportWarnings } from '../report/report-reading.ts'
 import type { PackageFacts } from './package-facts.ts'
 
 /** All of a run to which its results refer. The lists are sparse: a missing entry was not kept. */
@@ -94,7 +94,7 @@ export type Invocation = { hasFailed: boolean; errorsInFiles: number; otherError
 type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
 
-export function newRun(checkout = new CheckoutDirectories()): SarifRun {
+export function createRun(checkout = new CheckoutDirectories()): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
     hasResults: false,
@@ -104,7 +104,7 @@ export function newRun(checkout = new CheckoutDirectories()): SarifRun {
     hasManyUnscannedFiles: false,
     hasOutsideResults: false,
     kind: 'code',
-    driver: newComponent(),
+    driver: createComponent(),
     extensions: [],
     artifacts: [],
     logicalLocations: [],
@@ -122,10 +122,54 @@ export function newRun(checkout = new CheckoutDirectories()): SarifRun {
   }
 }
 
-export function newComponent(): SarifComponent {
+export function createComponent(): SarifComponent {
   return { name: null, guid: null, rules: [], rulesById: new Map(), rulesByGuid: new Map(), messages: new Map() }
 }
 
-export function newTaxonomy(): SarifTaxonomy {
+export function createTaxonomy(): SarifTaxonomy {
   return { name: null, guid: null, taxonIds: [] }
+}
+
+const RULES_MAX = 100_000
+const RULE_TEXT_MAX = 32 * 1024 * 1024
+const NAMES_MAX = 300_000
+const NAME_TEXT_MAX = 24 * 1024 * 1024
+
+/**
+ * Limits what is kept of a report for its results. Beyond a limit a warning is added, and results
+ * are read with less information.
+ */
+export class RunBudget {
+  readonly #warnings: ReportWarnings
+  #rules = RULES_MAX
+  #ruleText = RULE_TEXT_MAX
+  #names = NAMES_MAX
+  #nameText = NAME_TEXT_MAX
+
+  constructor(warnings: ReportWarnings) {
+    this.#warnings = warnings
+  }
+
+  /** Takes the room for a rule; false if there is none. */
+  hasRoomForRule(): boolean {
+    if (this.#rules-- > 0) return true
+    this.#warnings.add(`The report describes more than ${RULES_MAX} rules; the rest was not read.`)
+    return false
+  }
+
+  /** Takes the room for a rule's texts; false if there is none. */
+  hasRoomForRuleText(length: number): boolean {
+    this.#ruleText -= length
+    if (this.#ruleText >= 0) return true
+    this.#warnings.add('The descriptions of the rules are too long together; some were not read.')
+    return false
+  }
+
+  /** Takes the room for the name of an artifact or logical location; false if there is none. */
+  hasRoomForName(name: string): boolean {
+    this.#nameText -= name.length
+    if (this.#names-- > 0 && this.#nameText >= 0) return true
+    this.#warnings.add('The report lists too many artifacts; some locations that refer to them were not read.')
+    return false
+  }
 }

@@ -1,5 +1,5 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
-import { stableRuleId } from '../../vocabulary/weaknesses/stable-rule-id.ts'
+import { normalizeRuleId } from '../../vocabulary/rule-name.ts'
 
 /** The kind of findings by a text in the name of the scanner. The first match counts. */
 const KINDS: [FindingKind, string[]][] = [
@@ -72,7 +72,7 @@ const KINDS: [FindingKind, string[]][] = [
 ]
 
 /** The kind of findings that a scanner reports; `code` if its name is unknown. */
-export function kindOfScanner(tool: string): FindingKind {
+export function classifyScanner(tool: string): FindingKind {
   const name = tool.toLowerCase()
   return KINDS.find(([, names]) => names.some((known) => name.includes(known)))?.[0] ?? 'code'
 }
@@ -88,7 +88,7 @@ const MARKS: Record<string, FindingKind> = {
 }
 
 /** The kind of findings of a rule by its name and tags; null if none of them is known. */
-export function kindOfMarks(marks: readonly string[]): FindingKind | null {
+export function classifyMarks(marks: readonly string[]): FindingKind | null {
   for (const mark of marks) {
     const kind = Object.hasOwn(MARKS, mark.toLowerCase()) ? MARKS[mark.toLowerCase()] : undefined
     if (kind !== undefined) return kind
@@ -103,7 +103,7 @@ const RULE_DIRECTORIES: [FindingKind, RegExp][] = [
 ]
 
 /** The kind of findings of a rule of a scanner for code; null if its id does not tell. */
-export function kindOfRule(ruleId: string): FindingKind | null {
-  const stable = stableRuleId(ruleId)
+export function classifyRule(ruleId: string): FindingKind | null {
+  const stable = normalizeRuleId(ruleId)
   return RULE_DIRECTORIES.find(([, pattern]) => pattern.test(stable))?.[0] ?? null
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readRule } from './rule.ts'
-import { newComponent, newRun } from './sarif-run.ts'
-import { kindOfScanner } from './scanner-kind.ts'
-import { kindOf, packageOf, vulnerabilitiesOf } from './subject.ts'
+import { createComponent, createRun } from './sarif-run.ts'
+import { classifyScanner } from './scanner-kind.ts'
+import { classifyResult, listVulnerabilities, readPackage } from './subject.ts'
 
-const ruleOf = (rule: object) => readRule({ id: 'R', ...rule }, newComponent())
+const ruleOf = (rule: object) => readRule({ id: 'R', ...rule }, createComponent())
 const kind = (tool: string, rule: object, ruleId = 'R') =>
-  kindOf({ ...newRun(), kind: kindOfScanner(tool) }, ruleOf(rule), ruleId)
+  classifyResult({ ...createRun(), kind: classifyScanner(tool) }, ruleOf(rule), ruleId)
 const tags = (...names: string[]) => ({ properties: { tags: names } })
 
 test('the kind depends on the scanner', () => {
@@ -50,19 +50,19 @@ test('a rule id that is a vulnerability id makes a dependency finding, one that 
 
 test('a vulnerability that a description only mentions is not one of the finding', () => {
   const rule = ruleOf({ id: 'CVE-2021-45046', shortDescription: { text: 'log4j: incomplete fix for CVE-2021-44228' } })
-  assert.deepEqual(vulnerabilitiesOf({}, rule, 'CVE-2021-45046'), ['CVE-2021-45046'])
+  assert.deepEqual(listVulnerabilities({}, rule, 'CVE-2021-45046'), ['CVE-2021-45046'])
 })
 
 test('the fixed version of another package with the same rule is not used', () => {
   const rule = ruleOf({ help: { text: 'Package: libssl\nFixed Version: 1.1.1d' } })
   const stated = (name: string) =>
-    packageOf({}, rule, `Package: ${name}\nInstalled Version: 1.0\nFixed Version: \nLink: x`, null)
+    readPackage({}, rule, `Package: ${name}\nInstalled Version: 1.0\nFixed Version: \nLink: x`, null)
   assert.equal(stated('libssl').fixedVersion, '1.1.1d')
   assert.deepEqual(stated('libcrypto'), { name: 'libcrypto', version: '1.0', fixedVersion: null, purl: null })
 })
 
 test('a package URL in the properties is the package', () => {
-  assert.deepEqual(packageOf({ properties: { purl: 'pkg:npm/lodash@4.17.1' } }, undefined, '', null), {
+  assert.deepEqual(readPackage({ properties: { purl: 'pkg:npm/lodash@4.17.1' } }, undefined, '', null), {
     name: 'lodash',
     version: '4.17.1',
     fixedVersion: null,

@@ -1,15 +1,15 @@
 import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
-import { boundedTexts } from '../../vocabulary/bounded-text.ts'
+import { collectTexts } from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
-import { sketchOf } from '../../vocabulary/text-sketch.ts'
-import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
-import type { Identity } from '../report/identity.ts'
-import { identityOf } from './identity.ts'
+import { computeSketch } from '../../vocabulary/text-sketch.ts'
+import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import type { Identity } from '../report/parsed-report.ts'
+import { computeIdentity } from './identity.ts'
 import type { ResultLocation } from './location.ts'
-import { mergedFacts, NO_PACKAGE, type PackageFacts, packageFactsIn, packageFactsOfName } from './package-facts.ts'
-import { flaggedText, isCutKey } from './result-text.ts'
+import { mergeFacts, NO_PACKAGE, type PackageFacts, parsePackageFacts, parsePackageName } from './package-facts.ts'
+import { isCutKey, normalizeSnippet } from './result-text.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
-import { kindOfMarks, kindOfRule } from './scanner-kind.ts'
+import { classifyMarks, classifyRule } from './scanner-kind.ts'
 
 type ResultFacts = {
   run: SarifRun
@@ -32,15 +32,15 @@ type Subject = {
   identity: Identity
 }
 
-export function subjectOf({ run, result, rule, ruleId, message, location }: ResultFacts): Subject {
-  const kind = kindOf(run, rule, ruleId)
+export function readSubject({ run, result, rule, ruleId, message, location }: ResultFacts): Subject {
+  const kind = classifyResult(run, rule, ruleId)
   const isDependency = kind === 'dependency'
-  const vulnIds = isDependency ? vulnerabilitiesOf(result, rule, ruleId) : []
-  const about = isDependency ? packageOf(result, rule, message, location?.logicalName ?? null) : NO_PACKAGE
+  const vulnIds = isDependency ? listVulnerabilities(result, rule, ruleId) : []
+  const about = isDependency ? readPackage(result, rule, message, location?.logicalName ?? null) : NO_PACKAGE
   const vulnerabilityId = vulnIds[0] ?? ruleId
-  const context = flaggedText(location?.snippet ?? null, kind === 'secret')
+  const context = normalizeSnippet(location?.snippet ?? null, kind === 'secret')
   const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
-  const identity = identityOf(result, {
+  const identity = computeIdentity(result, {
     ruleId,
     path: location?.path ?? location?.address ?? location?.logicalName ?? null,
     context,
@@ -53,27 +53,31 @@ export function subjectOf({ run, result, rule, ruleId, message, location }: Resu
     vulnIds,
     about,
     context: context !== null && isCutKey(context) ? null : context,
-    similarity: similarityOf(kind, context, location),
+    similarity: computeSimilarity(kind, context, location),
     identity,
   }
 }
 
-function similarityOf(kind: FindingKind, context: string | null, location: ResultLocation | undefined): string | null {
+function computeSimilarity(
+  kind: FindingKind,
+  context: string | null,
+  location: ResultLocation | undefined,
+): string | null {
   if (kind === 'secret' || context === null || location === undefined) return null
-  return sketchOf(location.snippet ?? '', location.surroundings)
+  return computeSketch(location.snippet ?? '', location.surroundings)
 }
 
 /** The kind by the marks of the rule, else by the name of the tool. */
-export function kindOf(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
-  if (run.kind === 'dependency') return kindOfMarks([rule?.name ?? '', ...(rule?.tags ?? [])]) ?? 'dependency'
+export function classifyResult(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
+  if (run.kind === 'dependency') return classifyMarks([rule?.name ?? '', ...(rule?.tags ?? [])]) ?? 'dependency'
   if (run.kind !== 'code') return run.kind
   return run.kinds.get(ruleId ?? '', () =>
-    isVulnerabilityId(ruleId) ? 'dependency' : (kindOfRule(ruleId ?? '') ?? 'code'),
+    isVulnerabilityId(ruleId) ? 'dependency' : (classifyRule(ruleId ?? '') ?? 'code'),
   )
 }
 
 function isVulnerabilityId(ruleId: string | null): boolean {
-  const [id] = vulnerabilityIds([ruleId ?? ''])
+  const [id] = collectVulnerabilityIds([ruleId ?? ''])
   return id !== undefined && (ruleId ?? '').toUpperCase().startsWith(id.toUpperCase())
 }
 
@@ -81,20 +85,20 @@ function isVulnerabilityId(ruleId: string | null): boolean {
 const ID_PROPERTIES = ['cve', 'cves', 'vulnerabilityId', 'vulnerability_id', 'aliases', 'tags']
 
 /** The vulnerability ids of a dependency finding. The id of its rule is first. */
-export function vulnerabilitiesOf(result: JsonObject, rule: SarifRule | undefined, ruleId: string | null): string[] {
+export function listVulnerabilities(result: JsonObject, rule: SarifRule | undefined, ruleId: string | null): string[] {
   const properties = objectOf(result.properties)
-  const stated = ID_PROPERTIES.flatMap((name) => boundedTexts(properties?.[name]))
+  const stated = ID_PROPERTIES.flatMap((name) => collectTexts(properties?.[name]))
   return [
     ...new Set([
-      ...vulnerabilityIds([ruleId ?? '']),
+      ...collectVulnerabilityIds([ruleId ?? '']),
       ...(rule?.vulnIds ?? []),
-      ...vulnerabilityIds([...stated, ...(rule?.tags ?? [])]),
+      ...collectVulnerabilityIds([...stated, ...(rule?.tags ?? [])]),
     ]),
   ]
 }
 
 /** The package of a dependency finding. Tools state it in different members. */
-export function packageOf(
+export function readPackage(
   result: JsonObject,
   rule: SarifRule | undefined,
   message: string,
@@ -102,17 +106,17 @@ export function packageOf(
 ): PackageFacts {
   const properties = objectOf(result.properties)
   const purls = [...textsOf(properties?.purl), ...textsOf(properties?.purls)]
-  const own = mergedFacts([
-    packageFactsOfName(purls[0] ?? null),
-    packageFactsIn(message),
-    packageFactsOfName(logicalName),
+  const own = mergeFacts([
+    parsePackageName(purls[0] ?? null),
+    parsePackageFacts(message),
+    parsePackageName(logicalName),
   ])
-  return rule === undefined ? own : mergedFacts([own, packageOfRule(rule, own.name)])
+  return rule === undefined ? own : mergeFacts([own, selectRulePackage(rule, own.name)])
 }
 
 /** The package of the rule, unless the result names another one: packages may share a rule. */
-function packageOfRule(rule: SarifRule, name: string | null): PackageFacts {
-  const purl = rule.purls.length === 1 ? packageFactsOfName(rule.purls[0] ?? null) : NO_PACKAGE
-  const facts = mergedFacts([rule.package, purl])
+function selectRulePackage(rule: SarifRule, name: string | null): PackageFacts {
+  const purl = rule.purls.length === 1 ? parsePackageName(rule.purls[0] ?? null) : NO_PACKAGE
+  const facts = mergeFacts([rule.package, purl])
   return name === null || name === facts.name ? facts : NO_PACKAGE
 }

@@ -1,36 +1,39 @@
 import { hash } from 'node:crypto'
 import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { PATH_MAX } from '../../vocabulary/bounded-text.ts'
+import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
+import { FINDINGS_MAX } from '../report/report-reading.ts'
 
 /**
  * The class of an element without profile or namespace: `Vulnerability` of
  * `security_Vulnerability`.
  */
-export function classOf(element: JsonObject): string {
+export function getClass(element: JsonObject): string {
   const [type = ''] = textsOf(element.type ?? element['@type'])
   return type.slice(0, 300).replace(/^.*[/#_:]/s, '')
 }
 
 /** The id by which other elements refer to this one: an IRI or the label of a blank node. */
-export function idOf(element: JsonObject): string | null {
+export function getId(element: JsonObject): string | null {
   return textOf(element.spdxId) ?? textOf(element['@id'])
 }
 
 /** A property of the security or software profile. Early writers leave out the profile's prefix. */
-export function property(element: JsonObject, name: string): unknown {
+export function getProperty(element: JsonObject, name: string): unknown {
   return element[`security_${name}`] ?? element[`software_${name}`] ?? element[name]
 }
 
 /**
  * The ids in a reference: one or several, each a text or, in a few documents, the whole element.
  */
-export function referencesOf(value: unknown): string[] {
+export function listReferences(value: unknown): string[] {
   const inline = objectOf(value) === null ? objectsOf(value) : [value as JsonObject]
-  return [...textsOf(value), ...inline.map(idOf).filter((id) => id !== null)]
+  return [...textsOf(value), ...inline.map(getId).filter((id) => id !== null)]
 }
 
 /** The identifiers within an element that have one of these types: `cve`, `packageUrl`, `cpe23`. */
-export function identifiersOf(element: JsonObject, types: readonly string[]): string[] {
+export function listIdentifiers(element: JsonObject, types: readonly string[]): string[] {
   return objectsOf(element.externalIdentifier)
     .filter(({ externalIdentifierType }) => types.includes(textOf(externalIdentifierType) ?? ''))
     .map(({ identifier }) => textOf(identifier))
@@ -49,25 +52,103 @@ export class ElementIds {
   readonly #stored: number[] = []
 
   /** The number of an id. An unknown id gets a new number. */
-  numberOf(id: string): number {
-    const key = keyOf(id)
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
+  assignNumber(id: string): number {
+    const key = hashKey(id)
+    const earlier = this.#numbers.get(key)
+    if (earlier !== undefined) return earlier
     const number = this.#stored.push(this.#ids.add(id.slice(0, ID_KEPT_MAX))) - 1
     this.#numbers.set(key, number)
     return number
   }
 
   find(id: string): number | undefined {
-    return this.#numbers.get(keyOf(id))
+    return this.#numbers.get(hashKey(id))
   }
 
   /** The id with this number; of a long id its beginning. */
-  idOf(number: number): string {
+  getId(number: number): string {
     return this.#ids.get(this.#stored[number] as number) as string
   }
 }
 
-function keyOf(id: string): string {
+function hashKey(id: string): string {
   return hash('sha256', id, 'binary')
+}
+
+/** The length of all kept texts together, in UTF-16 code units. */
+const KEPT_TEXT_MAX = 32 * 1024 * 1024
+const PURL_TYPES = ['packageUrl', 'purl']
+const IDENTIFIERS_MAX = 10
+
+type StoredPackage = {
+  name: string | null
+  version: string | null
+  purl: string | null
+  /** Numbers of elements of class ExternalIdentifier, one of which may contain its package URL. */
+  identifiers: number[]
+}
+
+/** The packages with statements. Some writers put a package's URL into a separate element. */
+export class PackageIndex {
+  readonly #ids: ElementIds
+  readonly #wanted: ReadonlySet<number>
+  readonly #store = new JsonStore()
+  /** The number of each package in the store, by the number of its id. */
+  readonly #packages = new Map<number, number>()
+  /** The ids of elements of class ExternalIdentifier, and the number of each one's package URL. */
+  readonly #identifiers = new ElementIds()
+  readonly #purls = new Map<number, number>()
+  #textLeft = KEPT_TEXT_MAX
+
+  /** `wanted` contains the numbers of the packages among `ids`. */
+  constructor(ids: ElementIds, wanted: ReadonlySet<number>) {
+    this.#ids = ids
+    this.#wanted = wanted
+  }
+
+  add(element: JsonObject): void {
+    const id = getId(element)
+    if (id === null || this.#textLeft < 0) return
+    const number = this.#ids.find(id)
+    if (number !== undefined && this.#wanted.has(number))
+      this.#packages.set(number, this.#store.add(this.#toStored(element)))
+    else if (getClass(element) === 'ExternalIdentifier') this.#addPurl(id, element)
+  }
+
+  /**
+   * The package with this number. The id of a package outside the document may be a package URL.
+   */
+  get(number: number): Component {
+    const stored = this.#packages.get(number)
+    if (stored === undefined) return parseComponent(this.#ids.getId(number))
+    const { name, version, purl, identifiers } = this.#store.get(stored) as StoredPackage
+    return toComponent({ name, version, purl: purl ?? this.#purlIn(identifiers) })
+  }
+
+  #purlIn(identifiers: number[]): string | null {
+    const [stored] = identifiers.map((identifier) => this.#purls.get(identifier)).filter((purl) => purl !== undefined)
+    return stored === undefined ? null : (this.#store.get(stored) as string)
+  }
+
+  #toStored(element: JsonObject): StoredPackage {
+    const stated = textOf(getProperty(element, 'packageUrl')) ?? listIdentifiers(element, PURL_TYPES)[0] ?? null
+    const version = textOf(getProperty(element, 'packageVersion'))
+    const { name, version: kept, purl } = toComponent({ name: textOf(element.name), version, purl: stated })
+    this.#textLeft -= (name?.length ?? 0) + (kept?.length ?? 0) + (purl?.length ?? 0)
+    const identifiers = purl === null ? listReferences(element.externalIdentifier).slice(0, IDENTIFIERS_MAX) : []
+    return { name, version: kept, purl, identifiers: identifiers.map((id) => this.#identifiers.assignNumber(id)) }
+  }
+
+  #addPurl(id: string, element: JsonObject): void {
+    const purl = textOf(element.identifier)
+    if (purl === null || purl.length > PATH_MAX || !PURL_TYPES.includes(textOf(element.externalIdentifierType) ?? ''))
+      return
+    this.#textLeft -= purl.length
+    if (this.#purls.size < FINDINGS_MAX) this.#purls.set(this.#identifiers.assignNumber(id), this.#store.add(purl))
+  }
+}
+
+function parseComponent(id: string): Component {
+  const component = toComponent({ name: null, version: null, purl: id })
+  return component.purl === null ? UNKNOWN_COMPONENT : component
 }

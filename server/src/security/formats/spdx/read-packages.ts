@@ -2,13 +2,12 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { webUrl } from '../../vocabulary/bounded-text.ts'
-import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
-import { type Component, componentOf, dependencyFinding } from '../report/dependency-finding.ts'
-import type { FindingBatch } from '../report/finding-batch.ts'
+import { parseWebUrl } from '../../vocabulary/bounded-text.ts'
+import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { type Component, createDependencyFinding, toComponent } from '../report/dependency-finding.ts'
 import { type ParsedFinding, ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
-import { EntryCount, type ReportWarnings } from '../report/report-warnings.ts'
-import { namedVulnerability, type SpdxContents, toolOfCreators } from './spdx-contents.ts'
+import { EntryCount, type FindingBatch, type ReportWarnings } from '../report/report-reading.ts'
+import { createVulnerability, type SpdxContents, selectTool } from './vulnerability.ts'
 
 const PACKAGE = 'packages[*]'
 const REFERENCE = 'packages[*].externalRefs[*]'
@@ -59,7 +58,7 @@ async function readFindings(
   for await (const selected of selectJson(source.open(), PACKAGES)) {
     for (const { keys, value, isOversize } of selected) {
       const entry = objectOf(value)
-      if (entry !== null) for (const finding of findingsOfPackage(tool, entry)) batch.add(finding)
+      if (entry !== null) for (const finding of listFindings(tool, entry)) batch.add(finding)
       else entries.addSkipped(`Package ${Number(keys[0]) + 1} is ${isOversize ? 'too large' : 'not an object'}`)
     }
     await batch.flushFull()
@@ -68,7 +67,7 @@ async function readFindings(
 }
 
 class HeaderReader {
-  tool: ReportTool = toolOfCreators(null)
+  tool: ReportTool = selectTool(null)
   packages = 0
   hasStatements = false
   #hasOthers = false
@@ -76,7 +75,7 @@ class HeaderReader {
 
   read({ path, value }: SelectedValue): void {
     if (path === 'spdxVersion') this.#version = value
-    else if (path === 'creationInfo.creators') this.tool = toolOfCreators(value)
+    else if (path === 'creationInfo.creators') this.tool = selectTool(value)
     else if (path === 'packages:type') refuseUnlessArray(value)
     else if (path === REFERENCE) this.hasStatements ||= isStatement(value)
     else if (value === 'object') this.packages++
@@ -85,15 +84,15 @@ class HeaderReader {
 
   refuseUnlessSupported(warnings: ReportWarnings): void {
     if (this.packages === 0 && this.#hasOthers) {
-      throw new ReportError('The member `packages` contains no objects.', 'spdx')
+      throw new ReportError('The member `packages` contains no objects.')
     }
     const version = typeof this.#version === 'string' ? this.#version.trim().slice(0, 30) : null
-    if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.', 'spdx')
+    if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.')
     const minor = /^SPDX-2\.(\d{1,3})$/.exec(version)?.[1] ?? '0'
     if (MINORS_READ.includes(minor)) return
     if (Number(minor) < 2) {
       const shown = JSON.stringify(version)
-      throw new ReportError(`The SPDX version ${shown} is not supported; use SPDX 2.2, 2.3 or 3.0.`, 'spdx')
+      throw new ReportError(`The SPDX version ${shown} is not supported; use SPDX 2.2, 2.3 or 3.0.`)
     }
     warnings.add(`The document is ${version}, which is newer than SPDX 2.3; it was read as SPDX 2.3.`)
   }
@@ -101,7 +100,7 @@ class HeaderReader {
 
 function refuseUnlessArray(type: unknown): void {
   if (type === 'array' || type === 'null') return
-  throw new ReportError('The member `packages` of the SPDX document is not an array.', 'spdx')
+  throw new ReportError('The member `packages` of the SPDX document is not an array.')
 }
 
 /** The values that mean "not stated" (SPDX 2.3 §7). */
@@ -117,24 +116,24 @@ function isStatement(reference: unknown): boolean {
 }
 
 /** One finding per security reference that names a vulnerability, except references to a fix. */
-function findingsOfPackage(tool: ReportTool, entry: JsonObject): ParsedFinding[] {
+function listFindings(tool: ReportTool, entry: JsonObject): ParsedFinding[] {
   const references = objectsOf(entry.externalRefs)
-  const component = componentOfPackage(entry, references)
+  const component = readComponent(entry, references)
   return references.flatMap((reference) => {
     if (!isStatement(reference) || typeName(reference.referenceType) === 'fix') return []
-    const ids = vulnerabilityIds([textOf(reference.referenceLocator) ?? ''])
+    const ids = collectVulnerabilityIds([textOf(reference.referenceLocator) ?? ''])
     if (ids.length === 0) return []
-    const vulnerability = namedVulnerability(ids, {
+    const vulnerability = createVulnerability(ids, {
       description: textOf(reference.comment),
-      url: webUrl(textOf(reference.referenceLocator)),
+      url: parseWebUrl(textOf(reference.referenceLocator)),
     })
-    return [dependencyFinding({ tool, vulnerability, component, fixedVersion: null, dismissal: null })]
+    return [createDependencyFinding({ tool, vulnerability, component, fixedVersion: null, dismissal: null })]
   })
 }
 
-function componentOfPackage(entry: JsonObject, references: JsonObject[]): Component {
+function readComponent(entry: JsonObject, references: JsonObject[]): Component {
   const purl = references.find(({ referenceType }) => typeName(referenceType) === 'purl')
-  return componentOf({
+  return toComponent({
     name: statedText(entry.name),
     version: statedText(entry.versionInfo),
     purl: textOf(purl?.referenceLocator),

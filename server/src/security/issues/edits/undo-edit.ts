@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import type { RuleMap } from '../../vocabulary/weaknesses/rule-map.ts'
+import type { RuleMap } from '../../vocabulary/rule-map.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import { editSentence } from '../grouping/pins.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'

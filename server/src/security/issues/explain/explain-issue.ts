@@ -1,5 +1,5 @@
 import type { Services } from '../../../services.ts'
-import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { readEdits } from '../writing/edit.store.ts'
 import { readCanonicalIds } from '../writing/grouping.store.ts'
@@ -46,5 +46,5 @@ export async function explainIssue(
 }
 
 function plainIdsOf(findings: readonly Evidence[]): string[] {
-  return [...new Set(findings.flatMap(({ vuln_ids: ids }) => ids.map(plainId)))]
+  return [...new Set(findings.flatMap(({ vuln_ids: ids }) => ids.map(removeDistribution)))]
 }

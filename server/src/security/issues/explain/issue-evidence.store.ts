@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { FindingIdentity } from '../../findings/finding.schema.ts'
 import { identityJson } from '../../findings/finding.store.ts'
-import type { AliasAssertion } from '../../intel/aliases/alias-path.ts'
+import type { AliasAssertion } from '../../intel/aliases.ts'
 import type { FindingState, GroupingCode } from '../../vocabulary/finding.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'

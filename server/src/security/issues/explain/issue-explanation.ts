@@ -1,6 +1,6 @@
-import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/aliases/alias-path.ts'
+import { type AliasAssertion, type AliasStep, findAliasPath } from '../../intel/aliases.ts'
 import { SINGLE_DETAIL } from '../../vocabulary/finding.ts'
-import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
 import { bucketOf } from '../grouping/bucket.ts'
 import { linkPinned } from '../grouping/group-pinned.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
@@ -113,9 +113,9 @@ function explainMatch(
 /** The shortest path of aliases from any of the ids that a finding names. */
 function shortestPath(name: string, ids: readonly string[], { canonicalId, assertions }: Known): AliasStep[] {
   const paths = ids
-    .filter((id) => canonicalId(plainId(id)) === name)
+    .filter((id) => canonicalId(removeDistribution(id)) === name)
     .flatMap((id) => {
-      const path = aliasPath(assertions, id, name)
+      const path = findAliasPath(assertions, id, name)
       return path === null ? [] : [path]
     })
   return paths.sort((a, b) => a.length - b.length)[0] ?? []

@@ -1,7 +1,7 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
-import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
+import { compareCanonical } from '../../intel/aliases.ts'
 import type { FindingKind, IssueStatus } from '../../vocabulary/finding.ts'
-import { severityRank } from '../../vocabulary/severity.ts'
+import { toSeverityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
 import { type CanonicalId, vulnerabilityNames } from './shared-names.ts'
@@ -122,5 +122,5 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
 const KINDS_OF_ISSUES: FindingKind[] = ['dependency', 'license', 'secret', 'iac', 'container', 'code', 'other']
 
 function worstRank(members: readonly Member[]): number {
-  return Math.max(...members.map(({ severity }) => severityRank(severity)))
+  return Math.max(...members.map(({ severity }) => toSeverityRank(severity)))
 }

@@ -1,4 +1,4 @@
-import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
+import { compareCanonical } from '../../intel/aliases.ts'
 import { groupPinned, type UnassignedGroup } from './group-pinned.ts'
 import type { Member } from './grouping-facts.ts'
 import { linkBucket, type Names } from './link-bucket.ts'

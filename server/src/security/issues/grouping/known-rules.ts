@@ -1,6 +1,5 @@
-import type { RuleMap } from '../../vocabulary/weaknesses/rule-map.ts'
-import { ruleNames } from '../../vocabulary/weaknesses/rule-name.ts'
-import { stableRuleId } from '../../vocabulary/weaknesses/stable-rule-id.ts'
+import type { RuleMap } from '../../vocabulary/rule-map.ts'
+import { listRuleNames, normalizeRuleId } from '../../vocabulary/rule-name.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
 /** What is known about the rule of a finding. */
@@ -41,7 +40,7 @@ export class KnownRules {
     const key = message === null ? id : `${id}\n${message}`
     const known = ofTool.get(key)
     if (known !== undefined) return known
-    const rule = this.#lookUp(tool, stableRuleId(id), message)
+    const rule = this.#lookUp(tool, normalizeRuleId(id), message)
     ofTool.set(key, rule)
     return rule
   }
@@ -51,7 +50,7 @@ export class KnownRules {
     const controls = this.#map.controlsOfRule(tool, ruleId, message)
     const rule = this.#map.canonicalRule(tool, ruleId, message)
     return {
-      scanner: ruleNames(tool, ruleId, message)[0]?.tool ?? tool,
+      scanner: listRuleNames(tool, ruleId, message)[0]?.tool ?? tool,
       rule,
       label: ruleId === '' ? tool : `${tool} ${ruleId}`,
       groups: [...weaknesses, ...controls],

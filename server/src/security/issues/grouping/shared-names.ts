@@ -1,7 +1,7 @@
 // Scanners name the same vulnerability or package differently. These are the forms in which names
 // are compared.
 import { parsePackageUrl } from '../../vocabulary/package-url.ts'
-import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
 /** The id that represents an id's group of aliases. */
@@ -23,7 +23,7 @@ export function isAdvisory(id: string): boolean {
  * join different vulnerabilities into one issue.
  */
 export function vulnerabilityNames(ids: readonly string[], canonicalId: CanonicalId): string[] {
-  const names = [...new Set(ids.map((id) => canonicalId(plainId(id))))].sort()
+  const names = [...new Set(ids.map((id) => canonicalId(removeDistribution(id))))].sort()
   const cves = names.filter((name) => name.startsWith('CVE-'))
   if (cves.length > 1) return cves.slice(0, 1)
   const own = names.filter((name) => !isAdvisory(name))

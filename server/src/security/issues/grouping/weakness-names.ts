@@ -1,4 +1,4 @@
-import { ancestorsOf, isTooGeneral } from '../../vocabulary/weaknesses/cwe-relation.ts'
+import { isTooGeneral, listAncestors } from '../../vocabulary/cwe.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import type { KnownRule } from './known-rules.ts'
 
@@ -44,5 +44,5 @@ const RELATED_IN_PRACTICE: Record<string, string> = { 'CWE-95': 'CWE-78', 'CWE-9
 /** The CWEs of which one is a kind. */
 export function broaderCwes(cwe: string): string[] {
   const related = RELATED_IN_PRACTICE[cwe]
-  return related === undefined ? ancestorsOf(cwe) : [...ancestorsOf(cwe), related]
+  return related === undefined ? listAncestors(cwe) : [...listAncestors(cwe), related]
 }

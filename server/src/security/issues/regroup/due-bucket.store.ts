@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { takeAliasChanges } from '../../intel/aliases/alias.store.ts'
+import { deleteAliasChanges } from '../../intel/alias.store.ts'
 import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 
 /**
@@ -10,7 +10,7 @@ import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 export async function noteDueBuckets(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`
-    with changed as (${takeAliasChanges(tx)})
+    with changed as (${deleteAliasChanges(tx)})
     insert into issue_regroup_due (org_id, repository_no, bucket, source)
     select distinct issue.org_id, issue.repository_no, issue.bucket, changed.source
     from security_issues issue

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { Services } from '../../../services.ts'
-import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { lockIntel } from '../../intel/intel-source.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { readStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-threat.store.ts'
@@ -32,7 +32,7 @@ async function refreshThreats(services: Services): Promise<void> {
 async function refreshIssues({ sql }: Services, { org_id, repository_no, issue_ids }: StaleIssues): Promise<void> {
   await sql.begin(async (tx) => {
     await lockRepository(tx, org_id, repository_no)
-    await holdIntel(tx)
+    await lockIntel(tx)
     await updateThreats(tx, org_id, issue_ids)
   })
 }
@@ -50,7 +50,7 @@ async function regroupRepository(tx: Tx, due: DueRepository, rules: KnownRules, 
   const { has_edits } = await lockRepository(tx, due.org_id, due.repository_no)
   // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an
   // import, which waits for a job that takes alias changes, which waits for these buckets.
-  await holdIntel(tx)
+  await lockIntel(tx)
   const buckets = await takeDueBuckets(tx, due)
   await regroupBuckets(tx, { ...due, has_edits, at }, { buckets, rules, cause: { by: 'aliases', source: due.source } })
 }

@@ -2,7 +2,7 @@ import { expiredRegroup, laterRegroup } from '../../../errors/commands.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { missing } from '../../../platform/http/errors.ts'
 import type { Services } from '../../../services.ts'
-import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { lockIntel } from '../../intel/intel-source.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
@@ -60,7 +60,7 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing)
 
 async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promise<void> {
   const { has_edits } = await lockRepository(tx, batch.org_id, batch.repository_no)
-  await holdIntel(tx)
+  await lockIntel(tx)
   await returnFindings(tx, batch)
   await returnIssues(tx, batch, at)
   await removeMadeIssues(tx, batch, at)

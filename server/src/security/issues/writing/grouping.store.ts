@@ -1,7 +1,7 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { holdIntel } from '../../intel/intel-hold.store.ts'
-import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { lockIntel } from '../../intel/intel-source.store.ts'
+import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
 import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
 
@@ -100,9 +100,9 @@ export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<
  * transaction ends.
  */
 export async function readCanonicalNames(tx: Tx, facts: readonly GroupingFacts[]): Promise<CanonicalId> {
-  const ids = [...new Set(facts.flatMap((finding) => finding.vuln_ids.map(plainId)))]
+  const ids = [...new Set(facts.flatMap((finding) => finding.vuln_ids.map(removeDistribution)))]
   if (ids.length === 0) return (id) => id
-  await holdIntel(tx)
+  await lockIntel(tx)
   const canonicalIds = await readCanonicalIds(tx, ids)
   return (id) => canonicalIds.get(id) ?? id
 }

@@ -1,7 +1,7 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { rankOfSeverity } from '../../vocabulary/severity.store.ts'
-import { severityRank } from '../../vocabulary/severity.ts'
+import { buildSeverityRank } from '../../vocabulary/severity.store.ts'
+import { toSeverityRank } from '../../vocabulary/severity.ts'
 
 export type NewIssues = { open: number; critical: number; high: number }
 
@@ -15,7 +15,7 @@ export async function refreshIssues(tx: Tx, orgId: string, issueIds: readonly st
 
 /** `refreshIssues` for the issues that a query returns as `issue_id`. */
 export async function refreshTouched(tx: Tx, orgId: string, touched: ReturnType<Tx>, at: Date): Promise<NewIssues> {
-  const rank = rankOfSeverity(tx, tx`finding.severity`)
+  const rank = buildSeverityRank(tx, tx`finding.severity`)
   const [row] = await tx<[NewIssues]>`
     with touched as (${touched}),
     counted as (
@@ -44,8 +44,8 @@ export async function refreshTouched(tx: Tx, orgId: string, touched: ReturnType<
         and (issue.severity, issue.status, issue.listed) is distinct from (current.severity, current.status, current.listed)
       returning issue.severity, issue.status = 'open' and issue.listed and not before.listed as is_new
     )
-    select count(*) as open, count(*) filter (where severity = ${severityRank('critical')}) as critical,
-      count(*) filter (where severity = ${severityRank('high')}) as high
+    select count(*) as open, count(*) filter (where severity = ${toSeverityRank('critical')}) as critical,
+      count(*) filter (where severity = ${toSeverityRank('high')}) as high
     from refreshed
     where is_new`
   return row

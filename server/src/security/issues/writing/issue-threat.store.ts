@@ -1,6 +1,6 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { threatsOf } from '../../intel/lookup/threat.store.ts'
+import { buildThreats } from '../../intel/intel.store.ts'
 
 /** Issues of one repository whose `kev` or `epss` is outdated. */
 export type StaleIssues = { org_id: string; repository_no: number; issue_ids: string[] }
@@ -45,7 +45,7 @@ function staleIssues(db: Db, which: ReturnType<Db>) {
   return db`(
     select known.org_id, issue.repository_no, known.issue_id, known.kev, coalesce(known.epss, 0) as epss,
       issue.kev <> known.kev as is_kev_stale
-    from ${threatsOf(db, named)} known
+    from ${buildThreats(db, named)} known
     join security_issues issue on issue.org_id = known.org_id and issue.id = known.issue_id
     where (issue.kev, issue.epss) is distinct from (known.kev, coalesce(known.epss, 0))
   )`

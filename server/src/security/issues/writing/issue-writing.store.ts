@@ -1,6 +1,6 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { threatsOf } from '../../intel/lookup/threat.store.ts'
+import { buildThreats } from '../../intel/intel.store.ts'
 import type { DescribedGroup } from '../grouping/describe-groups.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import type { Grouped } from './grouping-tables.store.ts'
@@ -45,7 +45,7 @@ async function updateIssues({ tx, scope }: Grouped): Promise<void> {
 }
 
 function threatsOfGrouped(tx: Tx, orgId: string) {
-  return threatsOf(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)
+  return buildThreats(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)
 }
 
 /** Marks issues that have lost all findings as merged into others. */

@@ -1,4 +1,4 @@
-import { likeness } from '../../vocabulary/text-sketch.ts'
+import { compareSketches } from '../../vocabulary/text-sketch.ts'
 import { groupedBy, type Matching, type Side } from './matching.ts'
 import {
   contentOf,
@@ -119,5 +119,5 @@ function keysOf(finding: TrackedFinding): Keys {
 /** Equal texts are told apart by the lines around them. */
 function sameSurroundings(stored: TrackedFinding, reported: TrackedFinding): number {
   if (stored.similarity === null || reported.similarity === null) return 0
-  return likeness(stored.similarity, reported.similarity).sameSurroundings ? SAME_SURROUNDINGS : 0
+  return compareSketches(stored.similarity, reported.similarity).sameSurroundings ? SAME_SURROUNDINGS : 0
 }

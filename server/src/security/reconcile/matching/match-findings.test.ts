@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { sketchOf } from '../../vocabulary/text-sketch.ts'
+import { computeSketch } from '../../vocabulary/text-sketch.ts'
 import { matchFindings } from './match-findings.ts'
 import type { Pair, TrackedFinding } from './tracked-finding.ts'
 
@@ -36,7 +36,7 @@ function findingAt(path: string, { id, text }: Line, line: number, tool: Tool): 
     fingerprint: hash('sha256', path + content),
     fingerprint_method: tool === 'snippets' ? 'snippet' : 'message',
     relocation: hash('sha256', content),
-    similarity: tool === 'snippets' ? sketchOf(text, null) : null,
+    similarity: tool === 'snippets' ? computeSketch(text, null) : null,
     title: 'Title',
   }
 }

@@ -1,4 +1,4 @@
-import { isAbsolutePath } from '../../formats/checkout/file-path.ts'
+import { isAbsolutePath } from '../../formats/checkout/directory.ts'
 import type { Matching, Paths } from './matching.ts'
 import { PathContents } from './path-contents.ts'
 import { type TrackedFinding, textLikeness } from './tracked-finding.ts'

@@ -1,5 +1,5 @@
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
-import { likeness, richness } from '../../vocabulary/text-sketch.ts'
+import { compareSketches, countRuns } from '../../vocabulary/text-sketch.ts'
 
 /** What the matching rules read of a finding, stored or reported. */
 export type TrackedFinding = {
@@ -65,7 +65,7 @@ const RICH = 20
 
 /** Whether its text or the tool's own fingerprint identifies the finding wherever it is. */
 export function isUnmistakable(finding: TrackedFinding): boolean {
-  return hasContent(finding) && (finding.similarity === null || richness(finding.similarity) >= RICH)
+  return hasContent(finding) && (finding.similarity === null || countRuns(finding.similarity) >= RICH)
 }
 
 /** Blocks of code with the same name are alike, whatever else changed. */
@@ -73,6 +73,6 @@ export function textLikeness(stored: TrackedFinding, reported: TrackedFinding): 
   const isNamed = stored.resource_name !== null && reported.resource_name !== null
   if (isNamed && stored.resource_name === reported.resource_name) return 1
   if (stored.similarity === null || reported.similarity === null) return null
-  const alike = likeness(stored.similarity, reported.similarity)
+  const alike = compareSketches(stored.similarity, reported.similarity)
   return alike.sameHead ? Math.max(alike.text, 0.8) : alike.text
 }

@@ -1,11 +1,12 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { newUuid } from '../../../platform/ids.ts'
+import { VEX_FORMATS } from '../../formats/catalogue.ts'
 
 export const TRIAGE_ACTIONS = ['dismiss', 'reopen', 'split', 'merge'] as const
 export type TriageAction = (typeof TRIAGE_ACTIONS)[number]
 
 /** What states a triage: a person in Shiplock, or the format of a VEX document. */
-export const TRIAGE_SOURCES = ['shiplock', 'openvex', 'csaf'] as const
+export const TRIAGE_SOURCES = ['shiplock', ...VEX_FORMATS] as const
 export type TriageSource = (typeof TRIAGE_SOURCES)[number]
 
 export type TriageTarget = { type: 'finding' | 'issue' | 'alert'; ids: readonly string[] }

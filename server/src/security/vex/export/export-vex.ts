@@ -6,7 +6,7 @@ import { defaultHost } from '../../../repositories/repository-identity.ts'
 import type { Services } from '../../../services.ts'
 import { readCanonicalIds } from '../../issues/writing/grouping.store.ts'
 import { type RepositoryQuery, selectRepositories } from '../../repositories/select-repositories.ts'
-import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
 import { judgeFindings } from '../judge-findings.ts'
 import type { OwnRepository } from '../product.ts'
 import { findOwnRepository, listDocuments } from '../verdict.store.ts'
@@ -32,7 +32,9 @@ export async function exportVex(
   if (!repositoryNos || repository_no === undefined) throw notFound('repository')
   const findings = await listExported(sql, org_id, repositoryNos)
   const verdicts = await judge(sql, org_id, repositoryNos, findings)
-  const aliases = await readCanonicalIds(sql, [...new Set(findings.flatMap(({ vuln_ids }) => vuln_ids.map(plainId)))])
+  const aliases = await readCanonicalIds(sql, [
+    ...new Set(findings.flatMap(({ vuln_ids }) => vuln_ids.map(removeDistribution))),
+  ])
   const statements = statementsOf(findings, verdicts, (id) => aliases.get(id) ?? id)
   const own = await findOwnRepository(sql, { org_id, repository_no })
   const contents = {

@@ -1,5 +1,6 @@
 import { averageId, averageIds } from '../../../platform/db/average-id.ts'
 import type { Db } from '../../../platform/db/sql.ts'
+import type { TriageSource } from '../../triage/writing/triage.store.ts'
 import type { JudgedFacts } from '../verdict.store.ts'
 
 /** A finding about a vulnerability in a package, and the triage that decides its state. */
@@ -7,7 +8,7 @@ export type ExportedFinding = JudgedFacts & {
   purl: string
   repository_no: number
   action: 'dismiss' | 'reopen' | null
-  source: 'shiplock' | 'openvex' | 'csaf' | null
+  source: TriageSource | null
   reason: string | null
   comment: string | null
   at: Date | null

@@ -1,4 +1,4 @@
-import type { VexStatus } from '../../formats/vex/statement.ts'
+import type { VexStatus } from '../../formats/report/vex-statement.ts'
 import { dismissalOf, type Verdict } from '../verdict.ts'
 import type { ExportedFinding } from './export.store.ts'
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { backfillDetection } from '../../../../../src/security/intel/lookup/intel-at-detection.store.ts'
-import { importEpss, importKev } from '../../../../../src/security/intel/sources/import-full-source.ts'
-import { importOsv } from '../../../../../src/security/intel/sources/import-osv.ts'
+import { importOsv } from '../../../../../src/security/intel/import-osv.ts'
+import { importEpss, importKev } from '../../../../../src/security/intel/import-source.ts'
+import { updateIntelAtDetection } from '../../../../../src/security/intel/intel-at-detection.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { listFindings } from '../../../../support/findings.ts'
 import { drainQueue } from '../../../../support/queue.ts'
@@ -126,7 +126,7 @@ test('two backfills at the same instant both end, and fill everything once', asy
   const caller = await api.caller()
   await report(caller, 'CVE-2026-4000', 'CVE-2026-4001')
   await importScores('2026-02-05', 'CVE-2026-4000,0.1,0.2', 'CVE-2026-4001,0.2,0.3')
-  await Promise.all([backfillDetection(api.services), backfillDetection(api.services)])
-  await backfillDetection(api.services)
+  await Promise.all([updateIntelAtDetection(api.services), updateIntelAtDetection(api.services)])
+  await updateIntelAtDetection(api.services)
   for (const id of ['CVE-2026-4000', 'CVE-2026-4001']) assert.equal((await detectedOf(caller, id)).backfilled, true)
 })

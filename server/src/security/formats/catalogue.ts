@@ -1,0 +1,50 @@
+import { PROVIDERS, type Provider } from '../../codehosts/catalogue.ts'
+import { csaf } from './csaf/format.ts'
+import { cyclonedx } from './cyclonedx/format.ts'
+import { openvex } from './openvex/format.ts'
+import type { ReportFileFormat, VexFileFormat } from './report/file-format.ts'
+import { sarif } from './sarif/format.ts'
+import { spdx } from './spdx/format.ts'
+
+/**
+ * The formats of files that can be uploaded, by their names in the API and in the database. No
+ * other file lists them: the enums of the API, detection, readers and texts follow this one.
+ */
+const REPORTS = { sarif, cyclonedx, spdx } satisfies Record<string, ReportFileFormat>
+const VEX_DOCUMENTS = { openvex, csaf } satisfies Record<string, VexFileFormat>
+const FORMATS = { ...REPORTS, ...VEX_DOCUMENTS }
+
+export type ReportFormat = keyof typeof REPORTS
+export type VexFormat = keyof typeof VEX_DOCUMENTS
+export type UploadFormat = ReportFormat | VexFormat
+
+export const REPORT_FORMATS = Object.keys(REPORTS) as readonly ReportFormat[]
+export const VEX_FORMATS = Object.keys(VEX_DOCUMENTS) as readonly VexFormat[]
+export const UPLOAD_FORMATS: readonly UploadFormat[] = [...REPORT_FORMATS, ...VEX_FORMATS]
+
+/** Where a finding comes from: the format of its report, or the code host of its alert. */
+export type FindingSource = ReportFormat | Provider
+export const FINDING_SOURCES: readonly FindingSource[] = [...REPORT_FORMATS, ...PROVIDERS]
+
+export function isVexFormat(format: UploadFormat): format is VexFormat {
+  return Object.hasOwn(VEX_DOCUMENTS, format)
+}
+
+export function getReportFormat(format: ReportFormat): ReportFileFormat {
+  return REPORTS[format]
+}
+
+export function getVexFormat(format: VexFormat): VexFileFormat {
+  return VEX_DOCUMENTS[format]
+}
+
+export function getFormat(format: UploadFormat): ReportFileFormat | VexFileFormat {
+  return FORMATS[format]
+}
+
+/** The titles of formats in a sentence: `SARIF, CycloneDX or SPDX`. */
+export function formatTitles(formats: readonly UploadFormat[], word: 'and' | 'or'): string {
+  const titles = formats.map((format) => getFormat(format).title)
+  const last = titles.pop()
+  return titles.length === 0 ? `${last}` : `${titles.join(', ')} ${word} ${last}`
+}

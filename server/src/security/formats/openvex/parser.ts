@@ -1,0 +1,161 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { type JsonObject, memberOf, objectOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { ReportError, type ReportSource } from '../report/parsed-report.ts'
+import {
+  collectIds,
+  formatComment,
+  type OnStatements,
+  parseAddress,
+  parsePurl,
+  parseTime,
+  type ReadStatements,
+  StatementBatch,
+  type Subject,
+  VEX_STATUSES,
+  type VexDocument,
+  type VexStatement,
+  type VexStatus,
+} from '../report/vex-statement.ts'
+
+const HEADER = ['@context', '@id', 'id', 'author', 'timestamp', 'last_updated', 'version'] as const
+const STATEMENT = 'statements[*]'
+const UNDATED = 'The document has no valid `timestamp`. Its statements count as made when it was uploaded.'
+const SELECTION = selectionTree([...HEADER, 'statements:type', STATEMENT])
+
+/**
+ * Reads an OpenVEX 0.2 or 0.0.1 document of any size in one pass. Throws ReportError if the file is
+ * not a supported OpenVEX document, JsonError if it is not JSON.
+ */
+export async function parseOpenVex(source: ReportSource, onStatements: OnStatements): Promise<VexDocument> {
+  const batch = new StatementBatch(onStatements)
+  const header = new Map<string, unknown>()
+  for await (const selected of selectJson(source.open(), SELECTION)) {
+    for (const value of selected) {
+      if (value.path === STATEMENT) read(value, batch)
+      else header.set(value.path, value.value)
+    }
+    await batch.flushFull()
+  }
+  const facts = readHeader(header)
+  if (facts.issued_at === null) batch.warnings.add(UNDATED)
+  return { ...facts, ...(await batch.finish()) }
+}
+
+function read({ keys, value, isOversize }: SelectedValue, batch: StatementBatch): void {
+  const name = `Statement ${Number(keys[0]) + 1}`
+  const statement = objectOf(value)
+  if (statement === null) {
+    batch.entries.addSkipped(`${name} is ${isOversize ? 'too large' : 'not an object'}`)
+    return
+  }
+  const outcome = readStatement(statement)
+  if (typeof outcome === 'string') {
+    batch.entries.addSkipped(`${name} ${outcome}`)
+    return
+  }
+  batch.entries.addRead()
+  const { subjects, ...facts } = outcome
+  for (const subject of subjects) batch.addAbout(subject, facts)
+}
+
+/** The namespace of the versions that are read. The first version had none. */
+const CONTEXT = /openvex\.dev\/ns(?:\/v?(\d{1,3}\.\d{1,3})(?:\.\d{1,3})?)?\/?$/i
+const VERSIONS_READ = ['0.0', '0.2']
+
+function readHeader(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
+  refuseUnlessSupported(textsOf(header.get('@context')))
+  if (header.get('statements:type') !== 'array') throw new ReportError('The member `statements` is not an array.')
+  const author = textOf(header.get('author'))
+  if (author === null) throw new ReportError('The OpenVEX document has no `author`.')
+  const version = header.get('version')
+  return {
+    publisher: truncateText(author, NAME_MAX) ?? 'unknown',
+    document_id: parseAddress(textOf(header.get('@id')) ?? textOf(header.get('id'))),
+    document_version: truncateText(typeof version === 'number' ? String(version) : textOf(version), VERSION_MAX),
+    issued_at: parseTime(textOf(header.get('last_updated'))) ?? parseTime(textOf(header.get('timestamp'))),
+  }
+}
+
+function refuseUnlessSupported(contexts: readonly string[]): void {
+  for (const context of contexts) {
+    const match = CONTEXT.exec(context.slice(0, 500))
+    if (match === null) continue
+    const [, version = '0.0'] = match
+    if (VERSIONS_READ.includes(version)) return
+    throw new ReportError(`The OpenVEX version ${version} is not supported; use OpenVEX 0.2.0.`)
+  }
+  if (contexts.some((context) => /openvex\.dev/i.test(context))) {
+    throw new ReportError('The `@context` of the document is not one of OpenVEX 0.2.0.')
+  }
+}
+
+/** A statement with everything it is about; null for what cannot be identified. */
+type ReadStatement = Omit<VexStatement, keyof Subject> & { subjects: (Subject | null)[] }
+
+/** Reads a statement. Returns the reason if it cannot be read, for the end of a sentence. */
+export function readStatement(statement: JsonObject): ReadStatement | string {
+  const status = parseStatus(textOf(statement.status))
+  if (status === null) return 'has no known `status`'
+  const vuln_ids = readIds(statement.vulnerability)
+  if (vuln_ids.length === 0) return 'names no vulnerability'
+  return {
+    status,
+    vuln_ids,
+    subjects: listSubjects(statement),
+    justification: truncateText(textOf(statement.justification), NAME_MAX),
+    comment: formatComment([textOf(statement.impact_statement), textOf(statement.status_notes)]),
+    stated_at: parseTime(textOf(statement.last_updated)) ?? parseTime(textOf(statement.timestamp)),
+  }
+}
+
+function parseStatus(text: string | null): VexStatus | null {
+  return VEX_STATUSES.find((status) => status === text?.trim().toLowerCase()) ?? null
+}
+
+/** An id or, since version 0.2, an object with a name and aliases. */
+function readIds(vulnerability: unknown): string[] {
+  const object = objectOf(vulnerability)
+  if (object === null) return collectIds([textOf(vulnerability)])
+  const named = collectIds([textOf(object.name), ...textsOf(object.aliases)])
+  return named.length > 0 ? named : collectIds([findIdentifier(object)])
+}
+
+/** A statement without products is about one that cannot be identified. */
+function listSubjects({ products, subcomponents }: JsonObject): (Subject | null)[] {
+  const named = toList(products)
+  return named.length === 0 ? [null] : named.flatMap((product) => listProductSubjects(product, subcomponents))
+}
+
+/**
+ * A product with subcomponents is about each of them. A subcomponent that cannot be identified does
+ * not make the statement one about the whole product. Up to version 0.0.1, all products of a
+ * statement have its subcomponents.
+ */
+function listProductSubjects(product: unknown, shared: unknown): (Subject | null)[] {
+  const purl = findPackage(product)
+  const name = purl ?? parseAddress(findIdentifier(product))
+  const subcomponents = [...toList(memberOf(product, 'subcomponents')), ...toList(shared)]
+  if (subcomponents.length === 0) return [name === null ? null : { package: purl, product: name }]
+  return subcomponents.map((subcomponent) => {
+    const inner = findPackage(subcomponent)
+    return inner === null ? null : { package: inner, product: name }
+  })
+}
+
+/** The package URL among the identifiers of a component, or its id if that is one. */
+function findPackage(component: unknown): string | null {
+  return parsePurl(textOf(memberOf(component, 'identifiers', 'purl'))) ?? parsePurl(findIdentifier(component))
+}
+
+function findIdentifier(component: unknown): string | null {
+  return textOf(component) ?? textOf(memberOf(component, '@id')) ?? textOf(memberOf(component, 'id'))
+}
+
+/** JSON-LD writes a list of one as its only element. */
+function toList(value: unknown): unknown[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value]
+}

@@ -1,0 +1,120 @@
+import type { Element } from '../../../platform/json/read-spans.ts'
+import { objectOf } from '../../../platform/json/read-value.ts'
+import type { ReadRepository } from '../checkout/checkout.ts'
+import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
+import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
+import { isFinding, readFinding } from './finding.ts'
+import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
+import { explainCheckout, readCheckout } from './report-checkout.ts'
+import { explainUnscanned, isParseError, listTools, selectCategory, UnscannedFiles } from './report-scope.ts'
+import { readRuleReference } from './rule.ts'
+
+/**
+ * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
+ * first everything to which results refer, then the results.
+ * Throws ReportError if the file is not SARIF 2.1.0, JsonError if it is not JSON.
+ */
+export async function parseSarif(
+  source: ReportSource,
+  onFindings: OnFindings,
+  readRepository: ReadRepository,
+): Promise<ReportSummary> {
+  const warnings = new ReportWarnings()
+  const report = await readRuns(source, warnings)
+  const reader = new ResultReader(report, warnings, onFindings)
+  const inferCheckout = async () => {
+    const checkout = await readCheckout(source, report, await readRepository())
+    report.checkout.set(checkout.directories)
+    for (const run of report.runs) run?.fileLocations.clear()
+    warnings.addUnlessNull(explainCheckout(checkout))
+  }
+  for await (const { span, elements } of readResults(source, report.spans)) {
+    for (const element of elements) {
+      while (!reader.read(span.run, element)) await inferCheckout()
+    }
+    await reader.batch.flushFull()
+    if (reader.batch.isTruncated) break
+  }
+  await reader.batch.flush()
+  reader.results.refuseIfNoneWasRead('results')
+  let tools = reader.tools()
+  if (report.checkout.isWanted) {
+    await inferCheckout()
+    tools = reader.tools()
+  }
+  for (const tool of tools) warnings.addUnlessNull(explainUnscanned(tool))
+  return {
+    tools,
+    findings: reader.batch.count,
+    components: 0,
+    skipped: reader.results.skipped,
+    truncated: reader.batch.isTruncated,
+    warnings: warnings.list(),
+    category: selectCategory(report.runs),
+  }
+}
+
+class ResultReader {
+  readonly batch: FindingBatch
+  readonly results: EntryCount
+  readonly #report: ReadRuns
+  readonly #unscanned = new UnscannedFiles()
+  #run = 0
+  /** The number of the result in its run, from 1. */
+  #number = 0
+
+  constructor(report: ReadRuns, warnings: ReportWarnings, onFindings: OnFindings) {
+    this.#report = report
+    this.results = new EntryCount(warnings)
+    this.batch = new FindingBatch(onFindings)
+  }
+
+  /**
+   * Reads the next result of the run. Returns false if the checkout must be known first: then the
+   * same result has to be read again.
+   */
+  read(runIndex: number, { value, isOversize }: Element): boolean {
+    if (this.batch.isTruncated) return true
+    if (runIndex !== this.#run) this.#enter(runIndex)
+    const run = this.#report.runs[runIndex]
+    const result = objectOf(value)
+    const finding = run && result && isFinding(result) ? readFinding(run, result) : undefined
+    if (this.#report.checkout.isWanted) return false
+    this.#number++
+    if (isOversize) this.#skip('is too large')
+    else if (result === null || run === undefined) this.#skip('is not an object')
+    else if (finding !== undefined) this.#add(finding)
+    else {
+      this.results.addRead()
+      this.batch.namedRules.add(run.tool.name, readRuleReference(result).id)
+    }
+    return true
+  }
+
+  tools() {
+    return listTools(this.#report.runs, { rules: this.batch.namedRules, unscanned: this.#unscanned })
+  }
+
+  /** Clears what the results of the last run have cached: a report may have many runs. */
+  #enter(runIndex: number): void {
+    const left = this.#report.runs[this.#run]
+    left?.fileLocations.clear()
+    left?.kinds.clear()
+    this.#run = runIndex
+    this.#number = 0
+  }
+
+  #add(finding: ParsedFinding | null): void {
+    if (finding === null) {
+      this.#skip('has neither a message nor a rule')
+      return
+    }
+    this.results.addRead()
+    this.batch.add(finding)
+    if (isParseError(finding)) this.#unscanned.add(finding.tool, finding.path)
+  }
+
+  #skip(reason: string): void {
+    this.results.addSkipped(`Result ${this.#number} of run ${this.#run + 1} ${reason}`)
+  }
+}

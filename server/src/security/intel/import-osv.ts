@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
+import type { Services } from '../../services.ts'
+import { ADVISORY_COLUMNS, copyAdvisories, upsertAdvisories } from './advisory.store.ts'
+import {
+  type ChangedAdvisories,
+  insertTouchedGroups,
+  listAssertions,
+  upsertAssertions,
+  upsertGroups,
+} from './alias.store.ts'
+import { AliasGroups } from './aliases.ts'
+import { type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
+import { IntelError } from './intel-file.ts'
+import { type Advisory, parseOsv } from './osv.parser.ts'
+import { readOsvFiles, withFileName } from './read-intel-file.ts'
+
+const RECORDS_AT_ONCE = 200
+
+/**
+ * Imports OSV records from files, directories and zip files. A record replaces an older one with
+ * the same id and its aliases. Records that the files do not contain stay. Throws IntelError.
+ */
+export function importOsv(services: Services, paths: string[], print: PrintLine): Promise<ImportOutcome> {
+  const progress = new ReadingProgress('OSV records', print)
+  return importSource(services, 'osv', async (tx, storedAsOf) => {
+    const incoming = await copyAdvisories(tx, (copy) => copyPaths(copy, paths, progress))
+    const { changed, counts } = await upsertAdvisories(incoming)
+    await regroupAliases(changed)
+    const changes = { added: counts.added, changed: counts.changed, removed: 0 }
+    return {
+      version: null,
+      as_of: later(storedAsOf, counts.newest),
+      read: progress.records,
+      stored: counts.stored,
+      changes,
+    }
+  })
+}
+
+async function copyPaths(copy: Copy, paths: string[], progress: ReadingProgress): Promise<void> {
+  for (const path of paths) await copyPath(copy, path, progress)
+  progress.finish()
+}
+
+async function copyPath(copy: Copy, path: string, progress: ReadingProgress): Promise<void> {
+  const before = progress.records
+  let rows: CopyValue[][] = []
+  for await (const file of readOsvFiles(path)) {
+    const advisory = await withFileName(file.path, async () => parseOsv(file.text))
+    progress.add(1)
+    if (rows.push(toRow(advisory)) < RECORDS_AT_ONCE) continue
+    await copy.write(rows)
+    rows = []
+  }
+  await copy.write(rows)
+  if (progress.records === before) throw new IntelError(`${path} contains no OSV records.`)
+}
+
+const CONTENT_HASH_BYTES = 16
+
+function toRow(advisory: Advisory): CopyValue[] {
+  const json = JSON.stringify(advisory)
+  const row = {
+    ...advisory,
+    modified: advisory.modified.toISOString(),
+    content_hash: hash('sha256', json, 'buffer').subarray(0, CONTENT_HASH_BYTES),
+    fixes: JSON.stringify(advisory.fixes),
+  }
+  return ADVISORY_COLUMNS.map((column) => row[column])
+}
+
+function later(one: Date | null, other: Date | null): Date {
+  return new Date(Math.max(one?.getTime() ?? 0, other?.getTime() ?? 0))
+}
+
+/**
+ * Brings the groups of aliases in line with the changed OSV records. Groups that the records do not
+ * concern are not read. The changes are recorded for `issues/regroup`, which regroups the issues
+ * that they concern.
+ */
+async function regroupAliases(changed: ChangedAdvisories): Promise<void> {
+  const touched = await insertTouchedGroups(await upsertAssertions(changed))
+  const groups = new AliasGroups()
+  for await (const assertions of listAssertions(touched)) {
+    for (const { id, alias } of assertions) groups.join(id, alias)
+  }
+  await upsertGroups(touched, groups.entries())
+}

@@ -1,0 +1,76 @@
+import { JsonError } from '../../platform/json/json-error.ts'
+import { selectionTree } from '../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../platform/json/json-selector.ts'
+import { memberOf, textOf } from '../../platform/json/read-value.ts'
+import { selectJson } from '../../platform/json/select-json.ts'
+import { isCveId } from '../vocabulary/vulnerability-id.ts'
+import { type FileFacts, IntelError, parseDate, parseTimestamp } from './intel-file.ts'
+
+export type KevEntry = { cve_id: string; date_added: string; due_date: string | null; ransomware: boolean }
+
+const VULNERABILITIES = 'vulnerabilities[*]'
+const SELECTION = selectionTree(['catalogVersion', 'dateReleased', VULNERABILITIES])
+const LIMITS = { depthMax: 32, valueBytesMax: 256 * 1024 }
+const ENTRIES_MAX = 1_000_000
+
+/**
+ * Reads CISA's catalog of known exploited vulnerabilities
+ * (known_exploited_vulnerabilities_schema.json). Yields entries in batches and returns the
+ * catalog's version and date. Throws IntelError, possibly after some batches.
+ */
+export async function* parseKev(source: AsyncIterable<Uint8Array>): AsyncGenerator<KevEntry[], FileFacts> {
+  const catalog = new Catalog()
+  try {
+    for await (const values of selectJson(source, SELECTION, LIMITS)) {
+      const entries = catalog.read(values)
+      if (entries.length > 0) yield entries
+    }
+  } catch (error) {
+    throw error instanceof JsonError ? new IntelError(`The catalog is not valid JSON: ${error.message}`) : error
+  }
+  return catalog.facts()
+}
+
+class Catalog {
+  #version: string | null = null
+  #released: Date | null = null
+  readonly #seen = new Set<string>()
+
+  read(values: SelectedValue[]): KevEntry[] {
+    return values.flatMap((selected) => {
+      if (selected.path === VULNERABILITIES) return [this.#entry(selected)]
+      if (selected.path === 'catalogVersion') this.#version = textOf(selected.value)
+      else this.#released = parseTimestamp(selected.value)
+      return []
+    })
+  }
+
+  facts(): FileFacts {
+    if (this.#released === null) throw new IntelError('The file is not a KEV catalog: it has no valid dateReleased.')
+    if (this.#seen.size === 0) throw new IntelError('The catalog contains no vulnerabilities.')
+    return { version: this.#version, as_of: this.#released }
+  }
+
+  #entry({ value, keys: [index] }: SelectedValue): KevEntry {
+    const path = `vulnerabilities[${index}]`
+    const id = memberOf(value, 'cveID')
+    if (!isCveId(id)) throw new IntelError(`${path} has no CVE id.`)
+    if (this.#seen.has(id)) throw new IntelError(`${path} repeats ${id}.`)
+    if (this.#seen.size >= ENTRIES_MAX)
+      throw new IntelError(`The catalog contains more than ${ENTRIES_MAX} vulnerabilities.`)
+    this.#seen.add(id)
+    return {
+      cve_id: id,
+      date_added: requiredDate(value, 'dateAdded', path),
+      due_date: textOf(memberOf(value, 'dueDate')) === null ? null : requiredDate(value, 'dueDate', path),
+      ransomware: memberOf(value, 'knownRansomwareCampaignUse') === 'Known',
+    }
+  }
+}
+
+/** `path` names the entry in messages. */
+function requiredDate(entry: unknown, member: string, path: string): string {
+  const date = parseDate(memberOf(entry, member))
+  if (date === null) throw new IntelError(`${path} (${memberOf(entry, 'cveID')}): ${member} is not a valid date.`)
+  return date
+}

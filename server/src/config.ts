@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readHosts } from './platform/db/database-url.ts'
+import { readHosts } from './platform/db/client/database-url.ts'
 import { EnvironmentReader } from './platform/environment-reader.ts'
 import { SAMPLERS, type TracingSettings } from './platform/telemetry/otlp-tracer.ts'
 

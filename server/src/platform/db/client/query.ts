@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { beginStatement, endStatement, type Measured, type MeasuredStatement } from '../statements.ts'
+import { beginStatement, endStatement, type Measured, type MeasuredStatement } from './statement-metrics.ts'
 import { isFromServer } from './connection-error.ts'
 import { Fragment, type Rendered, renderTemplate, renderText, type Template } from './template.ts'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { codeHost, PROVIDERS, type Provider } from './codehosts/catalogue.ts'
-import { readHosts } from './platform/db/database-url.ts'
+import { readHosts } from './platform/db/client/database-url.ts'
 import { EnvironmentReader } from './platform/environment-reader.ts'
 import { SAMPLERS, type TracingSettings } from './platform/telemetry/otlp-tracer.ts'
 

@@ -1,6 +1,6 @@
 import { sessionCookieOf } from '../access/sessions/session-cookie.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { withoutPassword } from '../platform/db/database-url.ts'
+import { withoutPassword } from '../platform/db/client/database-url.ts'
 import type { Services } from '../services.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'

@@ -1,4 +1,4 @@
-import { logSlowStatements } from '../platform/db/statements.ts'
+import { logSlowStatements } from '../platform/db/client/statement-metrics.ts'
 import { traceWith } from '../platform/telemetry/tracing.ts'
 import type { Services } from '../services.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logSlowStatements } from '../../src/platform/db/statements.ts'
+import { logSlowStatements } from '../../src/platform/db/client/statement-metrics.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
 import { within } from '../../src/platform/work.ts'

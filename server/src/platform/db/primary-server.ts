@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DatabaseHost, readHosts } from './database-url.ts'
+import { type DatabaseHost, readHosts } from './client/database-url.ts'
 import { ServerProbe } from './server-probe.ts'
 
 const FIND_MS_MAX = 10_000

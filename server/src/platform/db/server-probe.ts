@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openClient, type Client as Sql } from './client/client.ts'
+import type { DatabaseHost } from './client/database-url.ts'
 import { targetOf } from './client/target.ts'
-import type { DatabaseHost } from './database-url.ts'
 
 const ANSWER_MS_MAX = 2000
 

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { ConnectionError, hasCode, isFatal, isFromServer } from './connection-error.ts'
-import { Execution, type Wire } from './execution.ts'
+import { type Carrier, Execution, type Wire } from './execution.ts'
 import { PreparedStatements } from './prepared-statements.ts'
-import type { CopyConnection, Query } from './query.ts'
+import type { Query } from './query.ts'
 import type { Target } from './target.ts'
 
 export type ChannelEvents = {
@@ -18,7 +18,7 @@ export type ChannelEvents = {
 const IN_FLIGHT_MAX = 100
 const COPY_DATA = 0x64
 
-/** A client of pg. Its methods that are not in its types are called by pg, or used here only. */
+/** A client of pg, with what its types leave out. */
 class PgClient extends pg.Client {
   declare readonly processID: number
   declare readonly secretKey: number
@@ -35,7 +35,7 @@ class PgClient extends pg.Client {
 }
 
 /** A connection, on which statements are sent before the earlier ones are answered. */
-export class Channel implements CopyConnection {
+export class Channel implements Carrier {
   readonly prepared = new PreparedStatements()
   /** Whether a transaction, or whoever has reserved it, has the connection. */
   isExclusive = false

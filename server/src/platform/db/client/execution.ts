@@ -1,7 +1,6 @@
 import pg from 'pg'
-import type { Channel } from './channel.ts'
-import type { Prepared } from './prepared-statements.ts'
-import type { Query } from './query.ts'
+import type { Prepared, PreparedStatements } from './prepared-statements.ts'
+import type { CopyConnection, Query } from './query.ts'
 import type { Preparable } from './template.ts'
 import { formatValue, parserOf } from './types.ts'
 
@@ -22,6 +21,15 @@ export type Wire = {
 }
 
 export type Field = { name: string; dataTypeID: number }
+
+/** The connection of an execution. */
+export type Carrier = CopyConnection & {
+  readonly prepared: PreparedStatements
+  run(query: Query<unknown>): void
+  proceed(): void
+  finished(execution: Execution, error: Error | null): void
+  failureOf(error: Error): Error
+}
 
 type Row = Record<string, unknown>
 
@@ -45,7 +53,7 @@ const PREPARE_AGAIN = ['FetchPreparedStatement', 'RevalidateCachedQuery', 'trans
  */
 export class Execution extends PgQuery {
   readonly #query: Query<unknown>
-  readonly #channel: Channel
+  readonly #channel: Carrier
   readonly #rowsAtOnce: number
   #prepared: Prepared = { name: '', types: [], columns: [] }
   #isNew = false
@@ -56,7 +64,7 @@ export class Execution extends PgQuery {
   #rows = new Rows()
   #results: Rows[] | null = null
 
-  constructor(query: Query<unknown>, channel: Channel) {
+  constructor(query: Query<unknown>, channel: Carrier) {
     super('')
     this.#query = query
     this.#channel = channel

@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream'
-import { beginStatement, endStatement, type Measured, type MeasuredStatement } from '../statements.ts'
 import { isFromServer } from './connection-error.ts'
-import { readBatches } from './cursor.ts'
+import { beginStatement, endStatement, type Measured, type MeasuredStatement } from './statement-metrics.ts'
 import { Fragment, type Rendered, renderTemplate, renderText, type Template } from './template.ts'
 
 /** The rows of a result, and how many rows were read or changed. */
@@ -148,3 +147,28 @@ export class Query<Result> extends Fragment implements Promise<RowList<Result>>,
 }
 
 type Element<Result> = Result extends readonly (infer Row)[] ? NonNullable<Row> : never
+
+type Batch = { rows: unknown[]; proceed: ((isWanted: boolean) => void) | null }
+
+/** Reads the rows of a statement in batches. The next one is only sent when it is asked for. */
+async function* readBatches(query: Query<unknown>, rowsAtOnce: number): AsyncGenerator<unknown[]> {
+  let arrived = Promise.withResolvers<Batch>()
+  query.conversation = {
+    rowsAtOnce,
+    receiveRows: (rows, proceed) => arrived.resolve({ rows, proceed }),
+  }
+  const last = query.then((rows) => ({ rows: rows as unknown as unknown[], proceed: null }))
+  last.catch(() => {})
+  for (;;) {
+    const { rows, proceed } = await Promise.race([arrived.promise, last])
+    arrived = Promise.withResolvers()
+    let isWanted = false
+    try {
+      if (rows.length > 0) yield rows
+      isWanted = true
+    } finally {
+      proceed?.(isWanted)
+    }
+    if (proceed === null) return
+  }
+}

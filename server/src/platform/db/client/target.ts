@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
-import { readSocketUrl } from '../database-url.ts'
+import { readSocketUrl } from './database-url.ts'
 
 /** How to reach a PostgreSQL: a URL, or the parts of one with a socket's directory as the host. */
 export type Address = string | { host: string; port: number; database: string; user: string }

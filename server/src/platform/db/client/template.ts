@@ -42,10 +42,10 @@ export class TypedValue {
 /** A statement's text and the declared types of its parameters. Prepared once on a connection. */
 export type Preparable = { readonly text: string; readonly types: readonly number[] }
 
-/** What is sent for a statement. Templates without fragments have the same `preparable` always. */
+/** What is sent. Templates without fragments have the same `preparable` each time. */
 export type Rendered = { preparable: Preparable; isStatic: boolean; values: readonly unknown[] }
 
-/** Preparables of templates without fragments, by the types that their values declare. */
+/** Preparables of templates without fragments, by the types of their values. */
 const templates = new WeakMap<readonly string[], Map<string, Preparable>>()
 
 export function renderTemplate({ strings, values }: Template): Rendered {

@@ -1,8 +1,8 @@
-import type { Log } from '../log.ts'
-import { counter, gauge, histogram } from '../telemetry/metrics.ts'
-import { startSpan } from '../telemetry/tracing.ts'
-import { isUnreachable } from '../unreachable.ts'
-import { currentWork, type Work } from '../work.ts'
+import type { Log } from '../../log.ts'
+import { counter, gauge, histogram } from '../../telemetry/metrics.ts'
+import { startSpan } from '../../telemetry/tracing.ts'
+import { isUnreachable } from '../../unreachable.ts'
+import { currentWork, type Work } from '../../work.ts'
 
 /** What is measured of a statement, from when it is asked for until it has ended. */
 export type MeasuredStatement = {

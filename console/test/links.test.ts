@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { offerReset, offerSetup } from '../../server/src/access/links/account-links.ts'
+import { createResetLink, createSetupLink } from '../../server/src/access/links/account-links.ts'
 import { createAccount, PASSWORD, signInWith } from '../../server/test/support/accounts.ts'
 import { type Person, requestAs } from '../../server/test/support/people.ts'
 import { addAuthenticator } from './support/authenticator.ts'
@@ -26,7 +26,7 @@ async function invite(admin: Person, email: string): Promise<string> {
 const untilInside = (page: Page) => page.getByRole('navigation', { name: 'Main' }).waitFor()
 
 test('the setup link makes the first Org admin, who is on Home afterwards', async () => {
-  const setup = await offerSetup(shown.api.services)
+  const setup = await createSetupLink(shown.api.services)
   assert.ok(setup)
   const page = await shown.open(null, pathOf(setup.link))
   await page.getByRole('heading', { name: 'Set up Shiplock' }).waitFor()
@@ -95,7 +95,7 @@ test('somebody who is signed in with another account is told so', async () => {
 
 test('a reset link sets a new password', async () => {
   const { email } = await createAccount(shown.api)
-  const { link } = await offerReset(shown.api.services, email)
+  const { link } = await createResetLink(shown.api.services, email)
   const page = await shown.open(null, pathOf(link), { colorScheme: 'dark' })
   await page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
   await assertAccessible(page)

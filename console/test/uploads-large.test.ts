@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { work } from '../../server/src/start/work.ts'
+import { startWork } from '../../server/src/start/work.ts'
 import { startTestConsole } from './support/console.ts'
 
 /** 1024 for the largest report that is allowed. */
@@ -17,7 +17,7 @@ const GROWTH_MIB_MAX = 96
 test(`a report of ${MIB} MiB is hashed and sent while the page stays responsive, with little memory`, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'shiplock-upload-'))
   const shown = await startTestConsole()
-  const worker = await work(shown.api.services, shown.api.database)
+  const worker = await startWork(shown.api.services, shown.api.database)
   try {
     const path = await sparseFile(join(directory, 'large.sarif'))
     const person = await shown.person({ role: 'developer' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { work } from '../../server/src/start/work.ts'
+import { startWork } from '../../server/src/start/work.ts'
 import { createUpload } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import {
@@ -17,7 +17,7 @@ let worker: { close(): Promise<void> }
 
 before(async () => {
   shown = await startTestConsole()
-  worker = await work(shown.api.services, shown.api.database)
+  worker = await startWork(shown.api.services, shown.api.database)
 })
 after(async () => {
   await worker?.close()
@@ -117,12 +117,12 @@ test('an upload goes on while another page is shown, and leaving the console ask
   await drop(area(page), [report('slow.sarif')])
   await row(page, 'slow.sarif').getByText('Sending:').waitFor()
   await page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click()
-  await page.getByRole('complementary', { name: 'Background work' }).getByText('Uploading 1 report').waitFor()
+  await page.getByRole('complementary', { name: 'Background startWork' }).getByText('Uploading 1 report').waitFor()
   const asked = page.waitForEvent('dialog')
   void page.close({ runBeforeUnload: true })
   await (await asked).dismiss()
   send()
-  await page.getByRole('complementary', { name: 'Background work' }).waitFor({ state: 'detached' })
+  await page.getByRole('complementary', { name: 'Background startWork' }).waitFor({ state: 'detached' })
   await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).click()
   await row(page, 'slow.sarif').getByText('Finished').waitFor()
 })

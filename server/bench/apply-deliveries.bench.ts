@@ -4,7 +4,7 @@ import { insertDeliveries } from '../src/codehosts/deliveries/new-delivery.store
 import { insertOrganization } from '../src/organizations/organization.store.ts'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
-import { newUuid } from '../src/platform/ids.ts'
+import { createUuid } from '../src/platform/ids.ts'
 import { applyDeliveries as applyBare } from './bare-deliveries.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import type { BulkHost } from './bulk-host.ts'
@@ -112,7 +112,7 @@ async function countApplied(sql: Sql): Promise<number> {
 async function insertConnection(sql: Sql, { environment, installation, account }: BulkHost): Promise<void> {
   const { host } = new URL(environment.SHIPLOCK_GITHUB_API_URL ?? '')
   const now = new Date()
-  const id = newUuid(now)
+  const id = createUuid(now)
   await insertOrganization(sql, { id, slug: 'bench', name: 'bench', plan: 'enterprise' }, now)
   await sql`
     insert into codehost_connections (
@@ -120,7 +120,7 @@ async function insertConnection(sql: Sql, { environment, installation, account }
       connected_at
     )
     values (
-      ${id}, ${newUuid(now)}, 'github', ${host}, ${installation}, ${account.id}, ${account.login}, 'Organization',
+      ${id}, ${createUuid(now)}, 'github', ${host}, ${installation}, ${account.id}, ${account.login}, 'Organization',
       'active', 'all', ${now}
     )`
 }

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { copyTable } from '../src/platform/db/copy-out.ts'
-import { fillCopy, openCopy } from '../src/platform/db/copy-rows.ts'
+import { openCopy, writeCopy } from '../src/platform/db/copy-rows.ts'
 import { migrate } from '../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { listStoredTables } from '../src/platform/db/stored-tables.ts'
@@ -98,7 +98,7 @@ async function copyFromFiles(sql: Sql, directory: string): Promise<void> {
     await tx.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`)
     for (const { name, columns } of tables) {
       const copy = await openCopy(tx, name, columns)
-      await fillCopy(copy, async () => {
+      await writeCopy(copy, async () => {
         for await (const bytes of createReadStream(join(directory, name))) await copy.writeBytes(bytes)
       })
     }

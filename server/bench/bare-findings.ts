@@ -1,5 +1,5 @@
 import type { Sql } from '../src/platform/db/sql.ts'
-import { dismissalOfFinding } from '../src/security/findings/finding-dismissal.store.ts'
+import { buildFindingDismissal } from '../src/security/findings/finding-dismissal.store.ts'
 import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
 
@@ -9,7 +9,7 @@ import type { Json } from '../test/support/json.ts'
  */
 export async function listFindings(sql: Sql, query: URLSearchParams) {
   const [state, scanner, path] = [query.get('state'), query.get('scanner'), query.get('path')]
-  const dismissal = dismissalOfFinding(sql, query.get('org') ?? '')
+  const dismissal = buildFindingDismissal(sql, query.get('org') ?? '')
   const rows = await sql`
     select finding.id, stream.origin, stream.source, stream.tool, stream.tool_version, finding.kind, finding.type,
       finding.severity, finding.scanner_score, finding.state, finding.title, finding.description, finding.native_url, repository.name,

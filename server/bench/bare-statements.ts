@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { preAuthEncoding } from '../src/platform/crypto/dsse.ts'
+import { encodePreAuth } from '../src/platform/crypto/dsse.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
@@ -30,7 +30,7 @@ export async function signStatement(sql: Sql, query: URLSearchParams) {
       and change_id = ${id}
       and kind = 'record'`
   const payload = Buffer.from(row?.body)
-  const sig = sign('sha256', preAuthEncoding(PAYLOAD_TYPE, payload), privateKey).toString('base64')
+  const sig = sign('sha256', encodePreAuth(PAYLOAD_TYPE, payload), privateKey).toString('base64')
   const envelope = { payloadType: PAYLOAD_TYPE, payload: payload.toString('base64'), signatures: [{ sig }] }
   const digest = createHash('sha256').update(payload).digest('hex')
   await sql`insert into bare_statements (id, digest, envelope) values (${id}, ${digest}, ${JSON.stringify(envelope)})`

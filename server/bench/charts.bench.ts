@@ -1,11 +1,11 @@
 import { insertSession } from '../src/access/sessions/session.store.ts'
-import { generateSessionToken, hashSessionToken } from '../src/access/sessions/session.ts'
+import { createSessionToken, hashSessionToken } from '../src/access/sessions/session.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
-import { newUuid } from '../src/platform/ids.ts'
+import { createUuid } from '../src/platform/ids.ts'
 import { countDeliveryDays } from '../src/trends/delivery.store.ts'
 import { countIssueDay } from '../src/trends/issue-days.store.ts'
 import { countRunDays } from '../src/trends/run-days.store.ts'
-import { storeProgress } from '../src/trends/trend-progress.store.ts'
+import { upsertProgress } from '../src/trends/trend-progress.store.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 import { storeHistory } from './stored-history.ts'
@@ -59,20 +59,20 @@ async function makeViewer(sql: Sql, { id, url }: StoredOrganization, slug: strin
   const runs = { org_id: id, from: null, until: new Date(today.getTime() - 4 * day), now }
   const delivery = { ...runs, until: today }
   await sql.begin(async (tx) => {
-    await storeProgress(tx, 'runs', runs)
+    await upsertProgress(tx, 'runs', runs)
     await countRunDays(tx, runs)
-    await storeProgress(tx, 'delivery', delivery)
+    await upsertProgress(tx, 'delivery', delivery)
     await countDeliveryDays(tx, delivery)
   })
   await countIssueDay(sql, id, now)
-  const userId = newUuid(now)
+  const userId = createUuid(now)
   await sql`insert into users (id, email, name, created_at) values (${userId}, ${`${slug}@example.com`}, ${slug}, ${now})`
   await sql`
     insert into members (org_id, user_id, built_in_role, created_at)
     values (${id}, ${userId}, 'viewer', ${now})`
-  const token = generateSessionToken()
+  const token = createSessionToken()
   const place = { address: null, user_agent: null }
-  const session = { id: newUuid(now), user_id: userId, token_sha256: hashSessionToken(token), ...place }
+  const session = { id: createUuid(now), user_id: userId, token_sha256: hashSessionToken(token), ...place }
   await insertSession(sql, { ...session, method: 'password' }, now)
   return { url: `${url}/app/api/orgs/${slug}/charts/`, cookie: `shiplock=${token}` }
 }

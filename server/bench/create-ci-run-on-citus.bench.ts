@@ -3,7 +3,7 @@ import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { insertOrganization } from '../src/organizations/organization.store.ts'
 import { openSql } from '../src/platform/db/sql.ts'
-import { newUuid } from '../src/platform/ids.ts'
+import { createUuid } from '../src/platform/ids.ts'
 import { openCitusDatabases } from '../test/support/citus-databases.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import { startProgram } from './child-program.ts'
@@ -62,7 +62,7 @@ async function createKeys(url: string): Promise<string[]> {
   const sql = openSql(url, { max: 1, applicationName: 'bench' })
   const keys: string[] = []
   for (let number = 0; number < ORGANIZATIONS; number += 1) {
-    const id = newUuid(new Date())
+    const id = createUuid(new Date())
     await insertOrganization(sql, { id, slug: `org-${number}`, name: 'bench', plan: 'enterprise' }, new Date())
     const request = { scopes: SCOPES, environment: 'production', expiresAt: null, grantor: OPERATOR_GRANTOR } as const
     keys.push((await sql.begin((tx) => createApiKey(tx, id, { ...request, name: 'bench' }, new Date()))).key)

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import { systemClock } from '../src/platform/clock.ts'
-import { deriveKey, loadSecretKey } from '../src/platform/crypto/secret-key.ts'
+import { computeDerivedKey, loadSecretKey } from '../src/platform/crypto/secret-key.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
-import { newUuid } from '../src/platform/ids.ts'
-import { canonicalJson } from '../src/platform/json/canonical-json.ts'
-import { headMac } from '../src/provenance/chain/chain-head.ts'
-import { anchorMac, isAnchored } from '../src/provenance/chain/chain-interval.ts'
+import { createUuid } from '../src/platform/ids.ts'
+import { toCanonicalJson } from '../src/platform/json/canonical-json.ts'
+import { computeHeadMac } from '../src/provenance/chain/chain-head.ts'
+import { computeAnchorMac, isAnchored } from '../src/provenance/chain/chain-interval.ts'
 import { type ChainKey, type Link, linkHash, linkMac } from '../src/provenance/chain/link.ts'
 import type { Services } from '../src/services.ts'
 import type { Setting } from './setting.ts'
@@ -17,7 +17,7 @@ const TITLE = 'A change with an ordinary title, reviews and checks. '.repeat(60)
 /** What the verification of chains needs. */
 export async function chainServices({ sql, directory }: Setting): Promise<Services> {
   const secret = await loadSecretKey(undefined, directory)
-  const integrityKey = deriveKey(secret, 'integrity of stored rows')
+  const integrityKey = computeDerivedKey(secret, 'integrity of stored rows')
   return { sql, clock: systemClock, integrityKey } as Services
 }
 
@@ -26,7 +26,7 @@ export async function chainServices({ sql, directory }: Setting): Promise<Servic
  * take minutes.
  */
 export async function storeChain({ sql, integrityKey }: Services, length: number): Promise<ChainKey> {
-  const chain = { org_id: newUuid(new Date()), provider: 'github', repository_id: '1' }
+  const chain = { org_id: createUuid(new Date()), provider: 'github', repository_id: '1' }
   let head: Buffer | null = null
   for (let first = 0; first < length; first += CHUNK) {
     const links = linksFrom(chain, head, first, Math.min(CHUNK, length - first))
@@ -34,7 +34,7 @@ export async function storeChain({ sql, integrityKey }: Services, length: number
     head = links.at(-1)?.hash ?? head
   }
   const row = { length, head, breaks: 0, verified_length: 0, verified_at: null }
-  await sql`insert into provenance_chains ${sql({ ...chain, ...row, mac: headMac(integrityKey, chain, row) })}`
+  await sql`insert into provenance_chains ${sql({ ...chain, ...row, mac: computeHeadMac(integrityKey, chain, row) })}`
   await sql`vacuum (analyze) chain_links, chain_anchors, changes, change_commits, log_entries`
   return chain
 }
@@ -46,7 +46,7 @@ function linksFrom(chain: ChainKey, before: Buffer | null, first: number, count:
   for (let index = first; index < first + count; index += 1) {
     const at = new Date(Date.UTC(2026, 0, 1) + index * 1000)
     const previous_hash: Buffer | null = links.at(-1)?.hash ?? before
-    const body = canonicalJson(recordOf(chain, index, at))
+    const body = toCanonicalJson(recordOf(chain, index, at))
     const hash = linkHash(previous_hash, body)
     links.push({ index, kind: 'record', change_id: idOf(chain, index), at, previous_hash, hash, body, tombstone: null })
   }
@@ -83,7 +83,7 @@ async function storeLinks(sql: Sql, key: KeyObject, chain: ChainKey, links: Stor
   await sql`insert into change_commits ${sql(links.map(({ index, change_id }) => ({ ...chain, sha: shaOf(index), change_id })))}`
   const anchors = links.filter(({ index }) => isAnchored(index)).map(({ index, hash }) => ({ index, hash }))
   if (anchors.length === 0) return
-  await sql`insert into chain_anchors ${sql(anchors.map((one) => ({ ...chain, ...one, mac: anchorMac(key, chain, one) })))}`
+  await sql`insert into chain_anchors ${sql(anchors.map((one) => ({ ...chain, ...one, mac: computeAnchorMac(key, chain, one) })))}`
 }
 
 function changeOf(chain: ChainKey, { index, at }: StoredLink) {

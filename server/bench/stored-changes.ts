@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../src/platform/clock.ts'
-import { deriveKey, loadSecretKey } from '../src/platform/crypto/secret-key.ts'
+import { computeDerivedKey, loadSecretKey } from '../src/platform/crypto/secret-key.ts'
 import type { ChangeRecord } from '../src/provenance/changes/change-record.ts'
 import { mergedRecord } from '../test/support/change-records.ts'
 import { recordChange } from '../test/support/recorded-changes.ts'
@@ -11,7 +11,7 @@ const CHANGES_PER_REPOSITORY = 64
 
 /** Records changes of new repositories. */
 export async function storeChanges({ sql, ours, directory }: Setting, count: number): Promise<ChangeRecord[]> {
-  const integrityKey = deriveKey(await loadSecretKey(undefined, directory), 'integrity of stored rows')
+  const integrityKey = computeDerivedKey(await loadSecretKey(undefined, directory), 'integrity of stored rows')
   const services = { sql, clock: systemClock, integrityKey }
   const records: ChangeRecord[] = []
   const name = randomBytes(4).toString('hex')

@@ -2,7 +2,7 @@ import { createApiKey } from '../src/access/api-keys/manage-access.ts'
 import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
-import { newUuid } from '../src/platform/ids.ts'
+import { createUuid } from '../src/platform/ids.ts'
 import type { Setting } from './setting.ts'
 import { storeFindings } from './stored-findings.ts'
 
@@ -45,7 +45,7 @@ async function makeOne({ sql, ours }: Setting, slug: string, findings: number): 
 /** An organization without limits, with an API key for everything. */
 export async function createOrganization(sql: Sql, slug: string): Promise<{ id: string; key: string }> {
   const now = new Date()
-  const id = newUuid(now)
+  const id = createUuid(now)
   await sql`
     insert into organizations (id, slug, name, plan, created_at)
     values (${id}, ${slug}, ${slug}, 'enterprise', ${now})`

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { findNewestCheckpoint } from '../src/provenance/log/log.store.ts'
-import { addLogEntry } from '../src/provenance/log/log-entry.store.ts'
+import { insertLogEntry } from '../src/provenance/log/log-entry.store.ts'
 import { type Benchmark, interleave, type Round } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 
@@ -88,7 +88,7 @@ function measureDelays(sql: Sql): Promise<Round[]> {
 }
 
 async function addOne(sql: Sql, number: number): Promise<void> {
-  await sql.begin((tx) => addLogEntry(tx, { kind: 'statement', sha256: digestOf(number) }))
+  await sql.begin((tx) => insertLogEntry(tx, { kind: 'statement', sha256: digestOf(number) }))
 }
 
 async function insertBare(sql: Sql, number: number): Promise<void> {

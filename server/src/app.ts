@@ -1,28 +1,28 @@
 import type { FastifyInstance } from 'fastify'
-import { apiKeyRoutes } from './access/api-keys/api-key.routes.ts'
+import { registerApiKeyRoutes } from './access/api-keys/api-key.routes.ts'
 import { ListedApiKey } from './access/api-keys/api-key.schema.ts'
-import { auditLogRoutes } from './access/audit-log/audit-log.routes.ts'
-import { applicationDescription } from './access/gateway/application-description.ts'
+import { registerAuditLogRoutes } from './access/audit-log/audit-log.routes.ts'
+import { describeApplication } from './access/gateway/application-description.ts'
 import { registerAuthorization } from './access/gateway/authorize.ts'
 import { registerPeople } from './access/gateway/authorize-people.ts'
 import { registerAccessDescriptions } from './access/gateway/describe-access.ts'
 import { registerOpenToPeople } from './access/gateway/open-to-people.ts'
-import { linkRoutes } from './access/links/link.routes.ts'
-import { invitationRoutes } from './access/members/invitation.routes.ts'
-import { memberRoutes } from './access/members/member.routes.ts'
-import { organizationRoutes } from './access/members/organization.routes.ts'
-import { roleRoutes } from './access/members/role.routes.ts'
-import { oidcTrustRoutes } from './access/oidc-trusts/trusts/oidc-trust.routes.ts'
+import { registerLinkRoutes } from './access/links/link.routes.ts'
+import { registerInvitationRoutes } from './access/members/invitation.routes.ts'
+import { registerMemberRoutes } from './access/members/member.routes.ts'
+import { registerOrganizationRoutes } from './access/members/organization.routes.ts'
+import { registerRoleRoutes } from './access/members/role.routes.ts'
+import { registerOidcTrustRoutes } from './access/oidc-trusts/trusts/oidc-trust.routes.ts'
 import { ListedTrust } from './access/oidc-trusts/trusts/trust.schema.ts'
-import { accountRoutes } from './access/sign-in/account.routes.ts'
-import { ownSessionRoutes } from './access/sign-in/own-session.routes.ts'
-import { passkeyRoutes } from './access/sign-in/passkey.routes.ts'
-import { sessionRoutes } from './access/sign-in/session.routes.ts'
-import { signInRoutes } from './access/sign-in/sign-in.routes.ts'
-import { singleSignOnRoutes } from './access/sso/single-sign-on.routes.ts'
-import { ssoSignInRoutes } from './access/sso/sso-sign-in.routes.ts'
-import { ingestRoutes } from './ci/ingest/ingest.routes.ts'
-import { pipelineRunRoutes } from './ci/pipeline-runs/pipeline-run.routes.ts'
+import { registerAccountRoutes } from './access/sign-in/account.routes.ts'
+import { registerOwnSessionRoutes } from './access/sign-in/own-session.routes.ts'
+import { registerPasskeyRoutes } from './access/sign-in/passkey.routes.ts'
+import { registerSessionRoutes } from './access/sign-in/session.routes.ts'
+import { registerSignInRoutes } from './access/sign-in/sign-in.routes.ts'
+import { registerSingleSignOnRoutes } from './access/sso/single-sign-on.routes.ts'
+import { registerSsoSignInRoutes } from './access/sso/sso-sign-in.routes.ts'
+import { registerIngestRoutes } from './ci/ingest/ingest.routes.ts'
+import { registerPipelineRunRoutes } from './ci/pipeline-runs/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-runs/pipeline-run.schema.ts'
 import { runReportRoutes } from './ci/pipeline-runs/run-report.routes.ts'
 import { RunJob } from './ci/provider-runs/run-job.schema.ts'
@@ -31,64 +31,64 @@ import { CiReportResult } from './ci/reports/report.schema.ts'
 import { ListedReport, StoredArtifact, StoredReport } from './ci/reports/stored-report.schema.ts'
 import { runRoutes } from './ci/runs/run.routes.ts'
 import { CiRun } from './ci/runs/run.schema.ts'
-import { webhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
-import { hostRoutes } from './codehosts/hosts/host.routes.ts'
-import { codeHostRoutes } from './codehosts/setup/code-host.routes.ts'
-import { codeHostSetupRoutes } from './codehosts/setup/code-host-setup.routes.ts'
-import { deliveryRoutes } from './codehosts/setup/delivery.routes.ts'
-import { policyRoutes } from './compliance/policies/policy.routes.ts'
+import { registerWebhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
+import { registerHostRoutes } from './codehosts/hosts/host.routes.ts'
+import { registerCodeHostRoutes } from './codehosts/setup/code-host.routes.ts'
+import { registerCodeHostSetupRoutes } from './codehosts/setup/code-host-setup.routes.ts'
+import { registerDeliveryRoutes } from './codehosts/setup/delivery.routes.ts'
+import { registerPolicyRoutes } from './compliance/policies/policy.routes.ts'
 import { ListedPolicy, PolicyVersion } from './compliance/policies/policy-response.schema.ts'
-import { resultRoutes } from './compliance/results/result.routes.ts'
+import { registerResultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
-import { consoleRoutes } from './console-server/console.routes.ts'
-import { eventRoutes } from './console-server/event.routes.ts'
+import { registerConsoleRoutes } from './console-server/console.routes.ts'
+import { registerEventRoutes } from './console-server/event.routes.ts'
 import { registerRouteUpdates } from './console-server/route-updates.ts'
-import { savedViewRoutes } from './console-server/saved-view.routes.ts'
+import { registerSavedViewRoutes } from './console-server/saved-view.routes.ts'
 import { answerRoutes } from './deployments/approvals/answer.routes.ts'
-import { deploymentDecisionRoutes } from './deployments/approvals/decision.routes.ts'
+import { registerDeploymentDecisionRoutes } from './deployments/approvals/decision.routes.ts'
 import { DeploymentDecision } from './deployments/approvals/decision.schema.ts'
-import { deploymentBoardRoutes } from './deployments/board/board.routes.ts'
+import { registerDeploymentBoardRoutes } from './deployments/board/board.routes.ts'
 import { DeploymentBoard } from './deployments/board/board.schema.ts'
-import { deploymentRoutes } from './deployments/deployment.routes.ts'
+import { registerDeploymentRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
-import { configuredGateRoutes } from './deployments/gates/configure/configured-gate.routes.ts'
+import { registerConfiguredGateRoutes } from './deployments/gates/configure/configured-gate.routes.ts'
 import { ConfiguredGate, GateVersion } from './deployments/gates/configure/configured-gate.schema.ts'
-import { gateRoutes } from './deployments/gates/gate.routes.ts'
+import { registerGateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
-import { policyChangeRoutes } from './deployments/policy/policy-change.routes.ts'
-import { usageRoutes } from './organizations/usage.routes.ts'
+import { registerPolicyChangeRoutes } from './deployments/policy/policy-change.routes.ts'
+import { registerUsageRoutes } from './organizations/usage.routes.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
-import { addErrorSchemas, KEY_ERROR_RESPONSES, registerDocs, registerOpenApi } from './platform/http/openapi.ts'
+import { KEY_ERROR_RESPONSES, registerDocs, registerErrorSchemas, registerOpenApi } from './platform/http/openapi.ts'
 import { registerHealth } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
-import { objectRoutes } from './platform/objects/object.routes.ts'
-import { changeRoutes } from './provenance/changes/change.routes.ts'
+import { serveObjects } from './platform/objects/object.routes.ts'
+import { registerChangeRoutes } from './provenance/changes/change.routes.ts'
 import { Change, ListedChange } from './provenance/changes/change.schema.ts'
-import { signingKeyRoutes } from './provenance/keys/signing-key.routes.ts'
+import { registerSigningKeyRoutes } from './provenance/keys/signing-key.routes.ts'
 import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
 import { logRoutes } from './provenance/log/log.routes.ts'
-import { statementRoutes } from './provenance/statements/statement.routes.ts'
+import { registerStatementRoutes } from './provenance/statements/statement.routes.ts'
 import { SignedStatement } from './provenance/statements/statement.schema.ts'
-import { alertRoutes } from './security/alerts/alert.routes.ts'
+import { registerAlertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
-import { findingRoutes } from './security/findings/finding.routes.ts'
+import { registerFindingRoutes } from './security/findings/finding.routes.ts'
 import { Finding } from './security/findings/finding.schema.ts'
 import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from './security/formats/catalogue.ts'
 import { IssueExplanation } from './security/issues/explain/issue-explanation.schema.ts'
-import { issueRoutes } from './security/issues/issue.routes.ts'
+import { registerIssueRoutes } from './security/issues/issue.routes.ts'
 import { Issue } from './security/issues/issue.schema.ts'
-import { repositoryListRoutes } from './security/repositories/repository-list.routes.ts'
+import { registerRepositoryListRoutes } from './security/repositories/repository-list.routes.ts'
 import { KnownRepository } from './security/repositories/repository-list.schema.ts'
-import { issueEditRoutes } from './security/triage/issue-edit.routes.ts'
-import { triageRoutes } from './security/triage/triage.routes.ts'
-import { downloadRoutes } from './security/uploads/download.routes.ts'
-import { uploadRoutes } from './security/uploads/upload.routes.ts'
+import { registerIssueEditRoutes } from './security/triage/issue-edit.routes.ts'
+import { registerTriageRoutes } from './security/triage/triage.routes.ts'
+import { registerDownloadRoutes } from './security/uploads/download.routes.ts'
+import { registerUploadRoutes } from './security/uploads/upload.routes.ts'
 import { SecurityUpload } from './security/uploads/upload.schema.ts'
-import { vexRoutes } from './security/vex/export/vex.routes.ts'
+import { registerVexRoutes } from './security/vex/export/vex.routes.ts'
 import type { Services } from './services.ts'
-import { readinessChecks } from './start/readiness-checks.ts'
-import { addMetrics } from './start/serve-metrics.ts'
-import { chartRoutes } from './trends/chart.routes.ts'
+import { defineReadinessChecks } from './start/readiness-checks.ts'
+import { registerProcessMetrics } from './start/serve-metrics.ts'
+import { registerChartRoutes } from './trends/chart.routes.ts'
 
 const DESCRIPTION = {
   prefix: '/v1',
@@ -185,77 +185,77 @@ export async function createApp(services: Services): Promise<HttpServer> {
   const app = createHttpServer(services.log, { overTls, connectionsPerAddress, trustedProxies })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
-  addErrorSchemas(base)
+  registerErrorSchemas(base)
   registerOpenToPeople(base)
   registerAccessDescriptions(base)
   await registerOpenApi(base, { ...DESCRIPTION, serverUrl: services.config.baseUrl })
-  await registerOpenApi(base, { ...DESCRIPTION, ...applicationDescription(services.config.baseUrl, DESCRIPTION.tags) })
+  await registerOpenApi(base, { ...DESCRIPTION, ...describeApplication(services.config.baseUrl, DESCRIPTION.tags) })
   await registerDocs(base, DESCRIPTION)
-  registerHealth(base, readinessChecks(services))
-  if (services.config.metricsPort === null) addMetrics(base, services)
+  registerHealth(base, defineReadinessChecks(services))
+  if (services.config.metricsPort === null) registerProcessMetrics(base, services)
   await registerAuthorization(base, services)
   registerPeople(base, services)
   registerRouteUpdates(base, services)
 
   await app.register(runRoutes, services)
   await app.register(reportRoutes, services)
-  await app.register(ingestRoutes, services)
-  await app.register(pipelineRunRoutes, services)
-  await app.register(uploadRoutes, services)
-  await app.register(findingRoutes, services)
-  await app.register(vexRoutes, services)
-  await app.register(issueRoutes, services)
-  await app.register(alertRoutes, services)
-  await app.register(resultRoutes, services)
-  await app.register(deploymentRoutes, services)
+  await app.register(registerIngestRoutes, services)
+  await app.register(registerPipelineRunRoutes, services)
+  await app.register(registerUploadRoutes, services)
+  await app.register(registerFindingRoutes, services)
+  await app.register(registerVexRoutes, services)
+  await app.register(registerIssueRoutes, services)
+  await app.register(registerAlertRoutes, services)
+  await app.register(registerResultRoutes, services)
+  await app.register(registerDeploymentRoutes, services)
   await app.register(answerRoutes, services)
-  await app.register(gateRoutes, services)
-  await app.register(signingKeyRoutes, services)
-  await app.register(changeRoutes, services)
-  await app.register(statementRoutes, services)
+  await app.register(registerGateRoutes, services)
+  await app.register(registerSigningKeyRoutes, services)
+  await app.register(registerChangeRoutes, services)
+  await app.register(registerStatementRoutes, services)
   await registerPeopleRoutes(app, services)
-  await app.register(consoleRoutes, services)
-  await app.register(hostRoutes, services)
-  await app.register(webhookRoutes, services)
+  await app.register(registerConsoleRoutes, services)
+  await app.register(registerHostRoutes, services)
+  await app.register(registerWebhookRoutes, services)
   await app.register(logRoutes, services)
   // The file store has no separate server.
   const { objects, clock } = services
-  if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })
+  if (objects instanceof FileObjectStore) await app.register(serveObjects, { objects, clock })
   return app
 }
 
 /** The routes for people only, under /app/api, beside those that /v1 shares with them. */
 async function registerPeopleRoutes(app: HttpServer, services: Services): Promise<void> {
-  await app.register(accountRoutes, services)
-  await app.register(apiKeyRoutes, services)
-  await app.register(auditLogRoutes, services)
-  await app.register(chartRoutes, services)
-  await app.register(codeHostRoutes, services)
-  await app.register(configuredGateRoutes, services)
-  await app.register(deliveryRoutes, services)
-  await app.register(deploymentBoardRoutes, services)
-  await app.register(deploymentDecisionRoutes, services)
-  await app.register(downloadRoutes, services)
-  await app.register(eventRoutes, services)
-  await app.register(invitationRoutes, services)
-  await app.register(issueEditRoutes, services)
-  await app.register(linkRoutes, services)
-  await app.register(memberRoutes, services)
-  await app.register(oidcTrustRoutes, services)
-  await app.register(organizationRoutes, services)
-  await app.register(ownSessionRoutes, services)
-  await app.register(passkeyRoutes, services)
-  await app.register(repositoryListRoutes, services)
-  await app.register(roleRoutes, services)
+  await app.register(registerAccountRoutes, services)
+  await app.register(registerApiKeyRoutes, services)
+  await app.register(registerAuditLogRoutes, services)
+  await app.register(registerChartRoutes, services)
+  await app.register(registerCodeHostRoutes, services)
+  await app.register(registerConfiguredGateRoutes, services)
+  await app.register(registerDeliveryRoutes, services)
+  await app.register(registerDeploymentBoardRoutes, services)
+  await app.register(registerDeploymentDecisionRoutes, services)
+  await app.register(registerDownloadRoutes, services)
+  await app.register(registerEventRoutes, services)
+  await app.register(registerInvitationRoutes, services)
+  await app.register(registerIssueEditRoutes, services)
+  await app.register(registerLinkRoutes, services)
+  await app.register(registerMemberRoutes, services)
+  await app.register(registerOidcTrustRoutes, services)
+  await app.register(registerOrganizationRoutes, services)
+  await app.register(registerOwnSessionRoutes, services)
+  await app.register(registerPasskeyRoutes, services)
+  await app.register(registerRepositoryListRoutes, services)
+  await app.register(registerRoleRoutes, services)
   await app.register(runReportRoutes, services)
-  await app.register(savedViewRoutes, services)
-  await app.register(sessionRoutes, services)
-  await app.register(signInRoutes, services)
-  await app.register(triageRoutes, services)
-  await app.register(ssoSignInRoutes, services)
-  await app.register(singleSignOnRoutes, services)
-  await app.register(policyRoutes, services)
-  await app.register(policyChangeRoutes, services)
-  await app.register(codeHostSetupRoutes, services)
-  await app.register(usageRoutes, services)
+  await app.register(registerSavedViewRoutes, services)
+  await app.register(registerSessionRoutes, services)
+  await app.register(registerSignInRoutes, services)
+  await app.register(registerTriageRoutes, services)
+  await app.register(registerSsoSignInRoutes, services)
+  await app.register(registerSingleSignOnRoutes, services)
+  await app.register(registerPolicyRoutes, services)
+  await app.register(registerPolicyChangeRoutes, services)
+  await app.register(registerCodeHostSetupRoutes, services)
+  await app.register(registerUsageRoutes, services)
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { codeHost, PROVIDERS, type Provider } from './codehosts/catalogue.ts'
+import { getCodeHost, PROVIDERS, type Provider } from './codehosts/catalogue.ts'
 import { readHosts } from './platform/db/client/database-url.ts'
 import { EnvironmentReader } from './platform/environment-reader.ts'
 import { SAMPLERS, type TracingSettings } from './platform/telemetry/otlp-tracer.ts'
@@ -156,7 +156,7 @@ export const SECRET_SETTINGS = [
   'SHIPLOCK_S3_ACCESS_KEY_ID',
   'SHIPLOCK_S3_SECRET_ACCESS_KEY',
   ...PROVIDERS.flatMap((provider) => {
-    const begin = codeHost(provider).appSettings
+    const begin = getCodeHost(provider).appSettings
     return begin === null ? [] : [`${begin}_PRIVATE_KEY`, `${begin}_WEBHOOK_SECRET`]
   }),
   'SHIPLOCK_SMTP_URL',
@@ -272,7 +272,7 @@ function readIntel(read: EnvironmentReader): IntelSettings | null {
 
 function readCodeHosts(read: EnvironmentReader): CodeHostSettings {
   const addresses = PROVIDERS.map((provider) => {
-    const { url, sign_in } = codeHost(provider).addresses
+    const { url, sign_in } = getCodeHost(provider).addresses
     const signInUrl = sign_in === undefined ? null : (read.secureUrl(sign_in[0]) ?? sign_in[1])
     return [provider, { url: read.secureUrl(url[0]) ?? url[1], signInUrl }] as const
   })
@@ -286,7 +286,7 @@ function readHostApps(read: EnvironmentReader, codeHosts: CodeHostSettings): Con
 
 /** Setting any of these variables selects the App of the environment and requires all three. */
 function readHostApp(read: EnvironmentReader, provider: Provider, apiUrl: string): HostAppSettings | null {
-  const { name, appSettings: begin } = codeHost(provider)
+  const { name, appSettings: begin } = getCodeHost(provider)
   if (begin === null) return null
   const names = [`${begin}_APP_ID`, `${begin}_PRIVATE_KEY`, `${begin}_WEBHOOK_SECRET`] as const
   if (names.every((setting) => read.text(setting) === null)) return null

@@ -2,11 +2,11 @@ import { applyCheck, applyPullRequest, applyPush, applyReview } from './ci/chang
 import { findRunRepository } from './ci/evidence/newest-runs.store.ts'
 import { applyHostJob, applyHostRun, applyPullRequestToRuns } from './ci/provider-runs/apply-host-run.ts'
 import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
-import { attemptExists } from './ci/runs/run-attempt.store.ts'
+import { hasAttempt } from './ci/runs/run-attempt.store.ts'
 import type { Provider } from './codehosts/catalogue.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
-import { hostRunId } from './codehosts/host-ids.ts'
+import { formatHostRunId } from './codehosts/host-ids.ts'
 import type { HostParts } from './codehosts/sync/host-parts.ts'
 import { followPush, followRepository } from './compliance/repository-policies/follow-push.ts'
 import {
@@ -52,8 +52,8 @@ export const hostParts: HostParts = {
   listOpenAlerts: listOpenHostAlerts,
   listOpenDeployments: listOpenHostDeployments,
   async isRunKnown(db, { org_id, provider, run_id: hostId, attempt }) {
-    const run_id = hostRunId(provider as Provider, hostId)
-    if (attempt !== undefined) return attemptExists(db, { org_id, run_id, attempt })
+    const run_id = formatHostRunId(provider as Provider, hostId)
+    if (attempt !== undefined) return hasAttempt(db, { org_id, run_id, attempt })
     return (await findRunRepository(db, org_id, run_id)) !== null
   },
 }

@@ -18,35 +18,35 @@ import { resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.t
 import type { HostServices } from './codehosts/sync/host-parts.ts'
 import { readRunJob } from './codehosts/sync/read-run.job.ts'
 import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.job.ts'
-import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
+import { followConnectionMade, startDueSyncs } from './codehosts/sync/request-sync.ts'
 import { syncJob } from './codehosts/sync/sync-connection.job.ts'
 import { policyChanged } from './compliance/policies/policy.events.ts'
 import { readRepositoryPoliciesJob } from './compliance/repository-policies/read-repository-policies.job.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
   evaluateDaily,
-  reconsiderAll,
-  reconsiderNamed,
-  reconsiderOrganization,
-  reconsiderRepository,
-  reconsiderRun,
-  reconsiderUpload,
+  refreshAllResults,
+  refreshNamedResults,
+  refreshOrganizationResults,
+  refreshRepositoryResults,
+  refreshRunResults,
+  refreshUploadResults,
 } from './compliance/results/reconsider-results.ts'
 import { followRun } from './deployments/decisions/follow-run.ts'
 import { renameDeployments } from './deployments/events/apply-deployment.ts'
 import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/host-reads.job.ts'
 import { followCall } from './deployments/events/read-reviews.ts'
 import { gateConfigured } from './deployments/gates/configure/gate.events.ts'
-import { coverWaiting } from './deployments/gates/cover-deployment.ts'
+import { assignGates } from './deployments/gates/cover-deployment.ts'
 import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
 import { deploymentBypassed } from './deployments/host/deployment.events.ts'
 import { decideByPolicyJob } from './deployments/policy/decide-by-policy.job.ts'
 import {
-  reconsiderAllGates,
-  reconsiderGates,
-  reconsiderGatesOfOrganization,
-  reconsiderGatesOfRepository,
-  reconsiderGatesOfUpload,
+  refreshAllGates,
+  refreshOrganizationGates,
+  refreshRepositoryGates,
+  refreshRunGates,
+  refreshUploadGates,
 } from './deployments/policy/reconsider-gates.ts'
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
@@ -86,32 +86,32 @@ export const jobs: Job<HostServices, never>[] = [
   sendCalls,
   removeWebhooks,
   readObject,
-  subscribe(connectionMade, releaseDeliveries, syncNewConnection),
+  subscribe(connectionMade, releaseDeliveries, followConnectionMade),
   subscribe(callEnded, settleDismissal, followCall),
   subscribe(repositoryRenamed, renameVerifiedRuns, renameReportedRepository, renameAlertRepository, renameDeployments),
   completeRunsJob,
   readRunDetailsJob,
   readRunFailuresJob,
-  subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
-  subscribe(reportChanged, reconsiderGates, reconsiderRun),
+  subscribe(runFinished, followRun, refreshRunGates, refreshRunResults),
+  subscribe(reportChanged, refreshRunGates, refreshRunResults),
   subscribe(artifactCompleted, readArtifact),
   subscribe(ownershipCompleted, readOwnership),
   readUploadJob,
-  subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload, recountIssues),
+  subscribe(uploadFinished, refreshUploadGates, refreshUploadResults, recountIssues),
   readAlertJob,
   reconcileAlertsJob,
-  subscribe(alertsChanged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
-  subscribe(findingsTriaged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
-  subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, reconsiderAllGates, reconsiderAll),
+  subscribe(alertsChanged, refreshRepositoryGates, refreshNamedResults, recountIssues),
+  subscribe(findingsTriaged, refreshRepositoryGates, refreshNamedResults, recountIssues),
+  subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, refreshAllGates, refreshAllResults),
   readRepositoryPoliciesJob,
-  subscribe(policyChanged, reconsiderGatesOfOrganization, reconsiderOrganization),
+  subscribe(policyChanged, refreshOrganizationGates, refreshOrganizationResults),
   evaluateRepositoryJob,
   decideByPolicyJob,
   readAttemptJob,
   readEnvironmentJob,
   readReviewsJob,
-  subscribe(gateConfigured, coverWaiting),
-  subscribe(deploymentBypassed, reconsiderRepository),
+  subscribe(gateConfigured, assignGates),
+  subscribe(deploymentBypassed, refreshRepositoryResults),
   recordChangesJob,
   followFactJob,
   refreshIssueDay,

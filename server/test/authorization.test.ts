@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { generateApiKey } from '../src/access/api-keys/api-key.ts'
+import { createKeyText } from '../src/access/api-keys/api-key.ts'
 import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { registerAuthorization } from '../src/access/gateway/authorize.ts'
 import { TRUST_SCOPES } from '../src/access/oidc-trusts/trusts/trust-request.ts'
@@ -55,7 +55,7 @@ const UNACCEPTABLE: [title: string, key: () => Promise<string | undefined>][] = 
   ['no key', async () => undefined],
   ['a malformed key', async () => 'ghp_0123456789'],
   ['a mistyped key with a wrong CRC', async () => mistype((await api.caller()).key)],
-  ['a key that was never issued', async () => generateApiKey('production')],
+  ['a key that was never issued', async () => createKeyText('production')],
   ['a key of the other environment', async () => (await api.caller({ environment: 'development' })).key],
   ['an expired key', async () => (await api.caller({ expiresAt: api.clock.now() })).key],
   ['a revoked key', revokedKey],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openSql, type Sql, sqlState } from '../src/platform/db/sql.ts'
+import { getSqlState, openSql, type Sql } from '../src/platform/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
 let database: TestDatabase
@@ -125,7 +125,7 @@ test('a failed statement fails its transaction, also if its error is caught, but
     await tx`select 1 / 0`.catch(() => {})
     return 'done'
   })
-  await assert.rejects(caught, (error) => sqlState(error) === '22012')
+  await assert.rejects(caught, (error) => getSqlState(error) === '22012')
   const result = await sql.begin(async (tx) => {
     await tx.savepoint((nested) => nested`select 1 / 0`).catch(() => {})
     const [row] = await tx<[{ one: number }]>`select 1 as one`

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ENDED_REFERENCES, listedTables, placeOf } from '../src/distribution/table-places.ts'
+import { ENDED_REFERENCES, getTablePlace, listPlacedTables } from '../src/distribution/table-places.ts'
 import { brokenJoins, brokenRules, readSchema } from './support/distribution-rules.ts'
 
 const SOURCES = new URL('../src/', import.meta.url).pathname
@@ -26,7 +26,7 @@ test('every join of rows of organizations names the organization', () => {
 test('the lists of places name only tables that there are', () => {
   const names = new Set(readSchema(schema).tables.map(({ name }) => name))
   // The migrator makes these two; the schema has them only in a migrated database.
-  const unknown = [...listedTables(), ...Object.keys(ENDED_REFERENCES)].filter((name) => !names.has(name))
+  const unknown = [...listPlacedTables(), ...Object.keys(ENDED_REFERENCES)].filter((name) => !names.has(name))
   assert.deepEqual(unknown, [])
 })
 
@@ -36,7 +36,7 @@ test('the schema is read in full', () => {
   assert.equal(tables.flatMap(({ keys }) => keys).length, schema.match(/PRIMARY KEY|UNIQUE/g)?.length)
   assert.equal(tables.flatMap(({ references }) => references).length, schema.match(/FOREIGN KEY/g)?.length)
   assert.equal(triggers.length, schema.match(/^CREATE TRIGGER /gm)?.length)
-  const places = tables.map(({ name, columns }) => placeOf(name, columns.includes('org_id')))
+  const places = tables.map(({ name, columns }) => getTablePlace(name, columns.includes('org_id')))
   for (const place of ['distributed', 'reference', 'local'] as const) assert.ok(places.includes(place))
 })
 

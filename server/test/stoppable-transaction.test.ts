@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
-import { beginStoppable } from '../src/platform/db/transaction.ts'
+import { runStoppable } from '../src/platform/db/transaction.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
 const LOCK = 77
@@ -48,7 +48,7 @@ test('a stopped transaction is cancelled when no connection of the pool is free'
   sql = open(1)
   const stop = new AbortController()
   const started = Promise.withResolvers<void>()
-  const running = beginStoppable(sql, stop.signal, async (tx) => {
+  const running = runStoppable(sql, stop.signal, async (tx) => {
     await tx`select 1`
     started.resolve()
     await tx`select pg_sleep(25)`
@@ -65,7 +65,7 @@ test('a transaction whose work ends after the stop is rolled back and rejected',
   sql = open(1)
   await sql`create table stopped (number integer)`
   const stop = new AbortController()
-  const running = beginStoppable(sql, stop.signal, async (tx) => {
+  const running = runStoppable(sql, stop.signal, async (tx) => {
     await tx`insert into stopped values (1)`
     stop.abort(new Error('stopped'))
   })
@@ -81,7 +81,7 @@ test('no cancel is sent after the connection has returned to the pool', { timeou
   const reached = Promise.withResolvers<void>()
   const work = Promise.withResolvers<void>()
   let settled = false
-  const running = beginStoppable(sql, stop.signal, async () => {
+  const running = runStoppable(sql, stop.signal, async () => {
     reached.resolve()
     await work.promise
   }).finally(() => {

@@ -3,7 +3,7 @@ import { storeHistory } from '../../../server/bench/stored-history.ts'
 import { countDeliveryDays } from '../../../server/src/trends/delivery.store.ts'
 import { countIssueDay } from '../../../server/src/trends/issue-days.store.ts'
 import { countRunDays } from '../../../server/src/trends/run-days.store.ts'
-import { storeProgress } from '../../../server/src/trends/trend-progress.store.ts'
+import { upsertProgress } from '../../../server/src/trends/trend-progress.store.ts'
 import { uploadReport } from '../../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../../server/test/support/sarif.ts'
 import type { TestConsole } from './console.ts'
@@ -48,10 +48,10 @@ async function countDays({ services: { sql, clock } }: TestConsole['api'], orgId
   const counted = { org_id: orgId, from: null, now }
   await sql.begin(async (tx) => {
     const runs = { ...counted, until: new Date(today.getTime() - 4 * DAY_MS) }
-    await storeProgress(tx, 'runs', runs)
+    await upsertProgress(tx, 'runs', runs)
     await countRunDays(tx, runs)
     const delivery = { ...counted, until: today }
-    await storeProgress(tx, 'delivery', delivery)
+    await upsertProgress(tx, 'delivery', delivery)
     await countDeliveryDays(tx, delivery)
   })
   await countIssueDay(sql, orgId, now)

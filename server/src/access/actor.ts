@@ -39,14 +39,14 @@ type PersonCredential = {
 }
 
 /** Who a change is recorded as. */
-export function principalOf({ credential }: Actor): Principal {
+export function toPrincipal({ credential }: Actor): Principal {
   if (credential.type === 'oidc_trust') throw new Error('Changes by CI jobs are not recorded.')
   return { type: credential.type, id: credential.id, name: credential.name }
 }
 
 /** Who makes a change, with the reason that the request gives. */
-export function authorOf(actor: Actor, { reason = null }: { reason?: string | null }): Author {
-  return { principal: principalOf(actor), reason }
+export function toAuthor(actor: Actor, { reason = null }: { reason?: string | null }): Author {
+  return { principal: toPrincipal(actor), reason }
 }
 
 /** The context of a list request. Cursors are bound to its route and organization. */

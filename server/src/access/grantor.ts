@@ -4,7 +4,7 @@ import { DAY_MS } from '../platform/clock.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { DURATION_DAYS_MAX } from '../platform/duration.ts'
 import type { ApiError } from '../platform/http/api-error.ts'
-import { invalidField } from '../platform/http/errors.ts'
+import { createInvalidFieldError } from '../platform/http/errors.ts'
 import { PERMISSIONS, type Permission } from './roles/permission.ts'
 import type { Scope } from './scopes.ts'
 
@@ -40,7 +40,7 @@ export const SCOPE_PERMISSIONS: Record<Scope, Permission> = {
  * Throws 403 `insufficient_permission` for a scope that the grantor must not give. Their role may
  * have changed since the request arrived.
  */
-export async function refuseForeignScopes(tx: Tx, grantor: Grantor, scopes: readonly Scope[]): Promise<void> {
+export async function checkGrantedScopes(tx: Tx, grantor: Grantor, scopes: readonly Scope[]): Promise<void> {
   const held = await grantor.holdPermissions(tx)
   if (!held.includes(MANAGES_CREDENTIALS)) throw noManager()
   const refused = scopes.find((scope) => !held.includes(SCOPE_PERMISSIONS[scope]))
@@ -56,7 +56,7 @@ function noManager(): ApiError {
 }
 
 /** The creator of a credential as it is stored. */
-export function creatorOf({ principal }: Grantor): { created_by: string; created_by_user_id: string | null } {
+export function getCreator({ principal }: Grantor): { created_by: string; created_by_user_id: string | null } {
   return { created_by: principal.name, created_by_user_id: principal.type === 'user' ? principal.id : null }
 }
 
@@ -65,5 +65,8 @@ export function requireExpiry(expiresAt: Date | null, now: Date): Date | null {
   if (expiresAt === null) return null
   const lifetimeMs = expiresAt.getTime() - now.getTime()
   if (lifetimeMs > 0 && lifetimeMs <= DURATION_DAYS_MAX * DAY_MS) return expiresAt
-  throw invalidField('/body/expires_at', `must be later than now, and at most ${DURATION_DAYS_MAX} days from now`)
+  throw createInvalidFieldError(
+    '/body/expires_at',
+    `must be later than now, and at most ${DURATION_DAYS_MAX} days from now`,
+  )
 }

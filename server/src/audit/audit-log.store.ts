@@ -1,4 +1,4 @@
-import { upToEnd } from '../platform/db/page.ts'
+import { buildPageEndCondition } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { AuditEntry, Principal } from './audit.store.ts'
@@ -19,7 +19,7 @@ export async function listAuditEntries(db: Db, orgId: string, page: Page, filter
     from audit_entries entry
     where entry.org_id = ${orgId}
       and entry.at >= ${page.since}
-      and ${upToEnd(db, page, { at: db`entry.at`, id: db`entry.id` })}
+      and ${buildPageEndCondition(db, page, { at: db`entry.at`, id: db`entry.id` })}
       ${equals(db, 'principal_type', filter)}
       ${equals(db, 'principal_id', filter)}
       ${equals(db, 'action', filter)}

@@ -1,5 +1,5 @@
 import type { Tx } from '../platform/db/sql.ts'
-import { newUuid } from '../platform/ids.ts'
+import { createUuid } from '../platform/ids.ts'
 
 /**
  * Who made a change: an API key, a user, a policy, Shiplock itself, or an administrator at the
@@ -33,14 +33,14 @@ export const OPERATOR: Author = { principal: COMMAND_LINE, reason: null }
  * Adds an audit entry in the transaction of the audited change, so that neither is stored without
  * the other.
  */
-export async function recordAudit(tx: Tx, orgId: string, entry: AuditEntry, at: Date): Promise<void> {
+export async function insertAuditEntry(tx: Tx, orgId: string, entry: AuditEntry, at: Date): Promise<void> {
   const { principal, action, object, reason, details = {} } = entry
   await tx`
     insert into audit_entries (
       org_id, id, at, principal_type, principal_id, principal_name, action, object_type, object_id, reason, details
     )
     values (
-      ${orgId}, ${newUuid(at)}, ${at}, ${principal.type}, ${principal.id}, ${principal.name}, ${action},
+      ${orgId}, ${createUuid(at)}, ${at}, ${principal.type}, ${principal.id}, ${principal.name}, ${action},
       ${object.type}, ${object.id}, ${reason}, ${tx.json(details as never)}
     )`
 }

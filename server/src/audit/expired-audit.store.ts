@@ -1,6 +1,6 @@
-import { type Expiring, expiringRows } from '../platform/db/expiring-rows.ts'
+import { defineExpiringRows, type Expiring } from '../platform/db/expiring-rows.ts'
 
-const entries = expiringRows({
+const entries = defineExpiringRows({
   kind: 'audit_entries',
   table: 'audit_entries',
   key: ['id'],

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import type { Page } from '../platform/http/lists.ts'
-import { type Principal, recordAudit } from './audit.store.ts'
+import { insertAuditEntry, type Principal } from './audit.store.ts'
 import { CSV_HEADER, toCsvLine } from './audit-csv.ts'
 import { type AuditFilter, listAuditEntries } from './audit-log.store.ts'
 
@@ -25,7 +25,7 @@ export async function exportAuditLog(
   const details = { format, since: page.since, until: page.until, ...filter }
   const object = { type: 'organization', id: org_id }
   const entry = { principal, action: 'audit_log.export', object, reason: null, details }
-  await sql.begin((tx) => recordAudit(tx, org_id, entry, clock.now()))
+  await sql.begin((tx) => insertAuditEntry(tx, org_id, entry, clock.now()))
   return exportedText(sql, asked)
 }
 

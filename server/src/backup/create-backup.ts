@@ -1,15 +1,15 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ArchiveWriter } from '../platform/archive/archive-writer.ts'
-import { deriveKey, toSecretKey } from '../platform/crypto/secret-key.ts'
+import { computeDerivedKey, toSecretKey } from '../platform/crypto/secret-key.ts'
 import { copyTable } from '../platform/db/copy-out.ts'
 import { readRecords } from '../platform/db/migrations/migration-records.ts'
 import { isDistributed } from '../platform/db/spread.ts'
-import { type Sql, serverVersion, type Tx } from '../platform/db/sql.ts'
+import { readServerVersion, type Sql, type Tx } from '../platform/db/sql.ts'
 import { listPartitions, listSequences, listStoredTables } from '../platform/db/stored-tables.ts'
-import { metered } from '../platform/metered.ts'
+import { measureBytes } from '../platform/metered.ts'
 import type { Services } from '../services.ts'
-import { type Closing, FORMAT, type Opening, SECRET_KEY_CONTENT, tableContent } from './manifest.ts'
-import { keepObjectList } from './object-list.store.ts'
+import { type Closing, FORMAT, getTableContentName, type Opening, SECRET_KEY_CONTENT } from './manifest.ts'
+import { insertObjectList } from './object-list.store.ts'
 import { writeObjects } from './write-objects.ts'
 
 export type BackupRequest = {
@@ -55,12 +55,12 @@ async function describe(tx: Tx, { clock }: Services, { secret, withSecret }: Bac
   if (migrations.size === 0) throw new Error('The database has no tables of Shiplock: there is nothing to back up')
   if (await isDistributed(tx)) throw new Error(DISTRIBUTED)
   const tables = await listStoredTables(tx)
-  const { bytes } = await keepObjectList(tx)
+  const { bytes } = await insertObjectList(tx)
   return {
     format: FORMAT,
     created_at: clock.now().toISOString(),
     program_version: packageJson.version,
-    server_version: await serverVersion(tx),
+    server_version: await readServerVersion(tx),
     migrations: Object.fromEntries(migrations),
     tables,
     partitions: await listPartitions(tx),
@@ -72,7 +72,7 @@ async function describe(tx: Tx, { clock }: Services, { secret, withSecret }: Bac
 
 /** The same for the same secret key. */
 export function checkOfSecret(secret: string): string {
-  return deriveKey(toSecretKey(secret), 'check of backups').export().toString('hex')
+  return computeDerivedKey(toSecretKey(secret), 'check of backups').export().toString('hex')
 }
 
 async function writeTables(
@@ -84,7 +84,7 @@ async function writeTables(
   const rows: Record<string, number> = {}
   for (const table of tables) {
     const copied = copyTable(tx, table)
-    await archive.addContent(tableContent(table.name), metered(copied.bytes, count))
+    await archive.addContent(getTableContentName(table.name), measureBytes(copied.bytes, count))
     rows[table.name] = copied.rows()
   }
   return rows

@@ -51,20 +51,20 @@ export type ContentKind =
   | { kind: 'object'; key: string }
   | { kind: 'other' }
 
-export function tableContent(table: string): string {
+export function getTableContentName(table: string): string {
   return `${TABLES}${table}`
 }
 
-export function objectContent(key: string): string {
+export function getObjectContentName(key: string): string {
   return `${OBJECTS}${key}`
 }
 
 /** The size and checksum of an object, in front of its bytes. */
-export function factsContent(key: string): string {
+export function getFactsContentName(key: string): string {
   return `${OBJECTS}${key}${OBJECT_FACTS}`
 }
 
-export function kindOf(name: string): ContentKind {
+export function classifyContent(name: string): ContentKind {
   if (name.startsWith(TABLES)) return { kind: 'table', table: name.slice(TABLES.length) }
   if (!name.startsWith(OBJECTS)) return { kind: 'other' }
   const key = name.slice(OBJECTS.length)

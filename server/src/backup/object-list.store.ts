@@ -1,6 +1,6 @@
-import { artifactObjects } from '../ci/artifacts/artifact-objects.store.ts'
+import { buildArtifactObjects } from '../ci/artifacts/artifact-objects.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { uploadObjects } from '../security/uploads/upload-objects.store.ts'
+import { buildUploadObjects } from '../security/uploads/upload-objects.store.ts'
 
 /** An object that a row names. One that is not required may not have been sent yet. */
 export type ListedObject = { position: number; key: string; size: number; sha256: string; is_required: boolean }
@@ -11,11 +11,11 @@ const OBJECTS_AT_ONCE = 1000
  * Keeps the list of the objects that the rows of a snapshot name, in a temporary table of the
  * connection. So the objects can be read after the snapshot has ended, and it holds up no vacuum.
  */
-export async function keepObjectList(tx: Tx): Promise<{ objects: number; bytes: number }> {
+export async function insertObjectList(tx: Tx): Promise<{ objects: number; bytes: number }> {
   await tx`
     create temporary table backup_objects as
     select row_number() over ()::int as position, key, size, sha256, is_required
-    from (${artifactObjects(tx)} union all ${uploadObjects(tx)}) as listed`
+    from (${buildArtifactObjects(tx)} union all ${buildUploadObjects(tx)}) as listed`
   await tx`create unique index on backup_objects (position)`
   const [total] = await tx<[{ objects: number; bytes: number }]>`
     select count(*)::int as objects, coalesce(sum(size), 0)::bigint as bytes
@@ -24,7 +24,7 @@ export async function keepObjectList(tx: Tx): Promise<{ objects: number; bytes: 
 }
 
 /** Reads the kept list on the same connection. */
-export async function* readObjectList(db: Db): AsyncGenerator<ListedObject> {
+export async function* listKeptObjects(db: Db): AsyncGenerator<ListedObject> {
   for (let after = 0; ; ) {
     const page = await db<ListedObject[]>`
       select position, key, size, sha256, is_required
@@ -43,7 +43,7 @@ export async function isNamed(db: Db, key: string): Promise<boolean> {
   const [row] = await db<[{ named: boolean }]>`
     select exists (
       select
-      from (${artifactObjects(db)} union all ${uploadObjects(db)}) as listed
+      from (${buildArtifactObjects(db)} union all ${buildUploadObjects(db)}) as listed
       where key = ${key}
     ) as named`
   return row.named

@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers'
 import { ArchiveError } from '../platform/archive/archive-format.ts'
 import { type Content, parseJson } from '../platform/archive/read-archive.ts'
 import { countLines } from '../platform/db/copy-out.ts'
-import { metered } from '../platform/metered.ts'
-import { type Closing, kindOf, type ObjectFacts, type Opening } from './manifest.ts'
+import { measureBytes } from '../platform/metered.ts'
+import { type Closing, classifyContent, type ObjectFacts, type Opening } from './manifest.ts'
 import { type OpenBackup, readClosing } from './open-backup.ts'
 
 /** What is done with the contents of a backup. Each must read all of its bytes. */
@@ -50,7 +50,7 @@ class ContentsReader {
 
   /** Returns the closing at the end. */
   async take(content: Content): Promise<Closing | null> {
-    const kind = kindOf(content.name)
+    const kind = classifyContent(content.name)
     if (kind.kind === 'table') await this.#takeTable(kind.table, content)
     else if (kind.kind === 'facts') await this.#takeFacts(kind.key, content)
     else if (kind.kind === 'object') await this.#takeObject(kind.key, content)
@@ -62,7 +62,7 @@ class ContentsReader {
     const table = this.#tables.get(name)
     if (!table) throw new ArchiveError(`The table ${name} is unknown: the file was changed`)
     const counted = async function* (this: ContentsReader) {
-      for await (const chunk of metered(chunks, this.#count)) {
+      for await (const chunk of measureBytes(chunks, this.#count)) {
         this.#rows[name] = (this.#rows[name] ?? 0) + countLines(chunk)
         yield chunk
       }
@@ -78,7 +78,7 @@ class ContentsReader {
   }
 
   #takeObject(key: string, { chunks }: Content): Promise<void> {
-    return this.#passObject(key, metered(chunks, this.#count))
+    return this.#passObject(key, measureBytes(chunks, this.#count))
   }
 
   async #passObject(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {

@@ -1,15 +1,15 @@
 import { ArchiveError } from '../platform/archive/archive-format.ts'
-import { dress, strip } from '../platform/db/bare-tables.ts'
-import { fillCopy, openCopy } from '../platform/db/copy-rows.ts'
+import { removeConstraints, restoreConstraints } from '../platform/db/bare-tables.ts'
+import { openCopy, writeCopy } from '../platform/db/copy-rows.ts'
 import { migrateLike } from '../platform/db/migrations/migrate-like.ts'
 import type { Sql, Tx } from '../platform/db/sql.ts'
-import { createPartition, listStoredTables, type StoredTable, setSequence } from '../platform/db/stored-tables.ts'
+import { createPartition, listStoredTables, type StoredTable, updateSequence } from '../platform/db/stored-tables.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import type { Closing, ObjectFacts } from './manifest.ts'
 import type { OpenBackup } from './open-backup.ts'
 import { readContents } from './read-contents.ts'
-import { emptyTables, prepareLoad, requireEmpty } from './restore.store.ts'
+import { deleteTableRows, requireEmpty, updateLoadSettings } from './restore.store.ts'
 
 type RestoreOptions = {
   sql: Sql
@@ -26,13 +26,13 @@ export async function restoreBackup(backup: OpenBackup, options: RestoreOptions)
   const { sql, objects, progress, say } = options
   const { opening } = backup
   return sql.begin(async (tx) => {
-    await prepareLoad(tx)
+    await updateLoadSettings(tx)
     await requireEmpty(tx)
     await migrateLike(tx, new Map(Object.entries(opening.migrations)))
     for (const partition of opening.partitions) await createPartition(tx, partition)
-    const dressing = await strip(tx)
+    const statements = await removeConstraints(tx)
     const own = await findOwn(tx, opening.tables, say)
-    await emptyTables(tx, [...own])
+    await deleteTableRows(tx, [...own])
     let done = 0
     const closing = await readContents(
       backup,
@@ -46,8 +46,8 @@ export async function restoreBackup(backup: OpenBackup, options: RestoreOptions)
       },
     )
     say('Building the indexes')
-    await dress(tx, dressing)
-    for (const sequence of closing.sequences) await setSequence(tx, sequence)
+    await restoreConstraints(tx, statements)
+    for (const sequence of closing.sequences) await updateSequence(tx, sequence)
     return closing
   }) as Promise<Closing>
 }
@@ -68,7 +68,7 @@ async function discard(rows: AsyncIterable<Uint8Array>): Promise<void> {
 async function loadTable(tx: Tx, { name, columns, is_partitioned }: StoredTable, rows: AsyncIterable<Uint8Array>) {
   // Rows of partitions cannot be written as frozen.
   const copy = await openCopy(tx, name, columns, is_partitioned ? undefined : 'frozen')
-  await fillCopy(copy, async () => {
+  await writeCopy(copy, async () => {
     for await (const bytes of rows) await copy.writeBytes(bytes)
   })
 }

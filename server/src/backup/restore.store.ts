@@ -2,7 +2,7 @@ import type { Tx } from '../platform/db/sql.ts'
 import type { StoredTable } from '../platform/db/stored-tables.ts'
 
 /** Loading takes as long as it takes, and sorts large indexes. */
-export async function prepareLoad(tx: Tx): Promise<void> {
+export async function updateLoadSettings(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = 0`
   await tx`set local maintenance_work_mem = '256MB'`
@@ -30,12 +30,12 @@ export async function requireEmpty(tx: Tx): Promise<void> {
 }
 
 /** Removes the rows that migrations have inserted. */
-export async function emptyTables(tx: Tx, tables: readonly StoredTable[]): Promise<void> {
+export async function deleteTableRows(tx: Tx, tables: readonly StoredTable[]): Promise<void> {
   await tx`truncate ${tx.unsafe(tables.map(({ name }) => name).join(', '))}`
 }
 
 /** Lets the planner know the rows. */
-export async function analyzeTables(tx: Tx): Promise<void> {
+export async function updatePlannerStatistics(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`analyze`
 }

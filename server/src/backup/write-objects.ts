@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ArchiveWriter } from '../platform/archive/archive-writer.ts'
 import type { Sql } from '../platform/db/sql.ts'
-import { metered } from '../platform/metered.ts'
+import { measureBytes } from '../platform/metered.ts'
 import { ObjectNotFoundError, type ObjectStore } from '../platform/objects/object-store.ts'
 import type { Mismatch } from '../platform/objects/verify-object.ts'
 import type { Services } from '../services.ts'
-import { type Closing, factsContent, objectContent } from './manifest.ts'
-import { isNamed, type ListedObject, readObjectList } from './object-list.store.ts'
+import { type Closing, getFactsContentName, getObjectContentName } from './manifest.ts'
+import { isNamed, type ListedObject, listKeptObjects } from './object-list.store.ts'
 
 const LISTED_MAX = 1000
 
@@ -27,7 +27,7 @@ export async function writeObjects(
     written.lost += 1
     if (written.lost <= LISTED_MAX) written.lost_objects.push({ key, reason })
   }
-  for await (const object of readObjectList(sql)) {
+  for await (const object of listKeptObjects(sql)) {
     const { key, size, is_required } = object
     const mismatch = await writeObject(store, archive, object, count)
     if (mismatch === null || mismatch === 'checksum_mismatch') {
@@ -57,8 +57,8 @@ async function writeObject(
       yield chunk
     }
   }
-  await archive.add(factsContent(key), Buffer.from(`${JSON.stringify({ size, sha256 })}\n`))
-  await archive.addContent(objectContent(key), metered(hashed(), count))
+  await archive.add(getFactsContentName(key), Buffer.from(`${JSON.stringify({ size, sha256 })}\n`))
+  await archive.addContent(getObjectContentName(key), measureBytes(hashed(), count))
   return digest.digest('hex') === sha256 ? null : 'checksum_mismatch'
 }
 

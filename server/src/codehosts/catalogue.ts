@@ -104,7 +104,7 @@ export type Provider = keyof typeof CODE_HOSTS
 export const PROVIDERS = Object.keys(CODE_HOSTS) as [Provider, ...Provider[]]
 
 /** The hosts that count the repositories of each server from 1. */
-export const COUNTING_PROVIDERS = PROVIDERS.filter((provider) => codeHost(provider).countsPerServer)
+export const COUNTING_PROVIDERS = PROVIDERS.filter((provider) => getCodeHost(provider).countsPerServer)
 
 /** The hosts whose installations of our App are connected. */
 export type AppProvider = {
@@ -112,9 +112,9 @@ export type AppProvider = {
 }[Provider]
 
 export const APP_PROVIDERS = PROVIDERS.filter(
-  (provider): provider is AppProvider => codeHost(provider).connects === 'app',
+  (provider): provider is AppProvider => getCodeHost(provider).connects === 'app',
 )
 
-export function codeHost(provider: Provider): CodeHostFacts {
+export function getCodeHost(provider: Provider): CodeHostFacts {
   return CODE_HOSTS[provider]
 }

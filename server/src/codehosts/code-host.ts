@@ -46,7 +46,7 @@ export function isDenied({ items, etag }: HostPage<unknown>): boolean {
 }
 
 /** A page of a list, newest first, that ends before the first item that is older than `since`. */
-export function pageSince<Item extends { created_at: Date }>(page: HostPage<Item>, since?: Date): HostPage<Item> {
+export function truncatePage<Item extends { created_at: Date }>(page: HostPage<Item>, since?: Date): HostPage<Item> {
   const items = page.items.filter(({ created_at }) => since === undefined || created_at >= since)
   return { ...page, items, next: items.length < page.items.length ? null : page.next }
 }
@@ -188,7 +188,7 @@ export type ActionSenders = {
   readonly [Type in HostAction['type']]: (action: Extract<HostAction, { type: Type }>) => Promise<void>
 }
 
-export function dispatchTo(senders: ActionSenders): HostClient['act'] {
+export function createDispatcher(senders: ActionSenders): HostClient['act'] {
   return (action) => (senders[action.type] as (action: HostAction) => Promise<void>)(action)
 }
 

@@ -16,12 +16,12 @@ type Version = {
  * The version of a host's object, as text that sorts like the versions (providers.md §2: attempt,
  * then `updated_at`, then the order of the state). Equal objects have equal versions.
  */
-export function hostVersion({ attempt = 0, updated_at, state, content }: Version): string {
+export function computeHostVersion({ attempt = 0, updated_at, state, content }: Version): string {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)
   return [String(attempt).padStart(4, '0'), updated_at?.toISOString() ?? '', state, digest].join(' ')
 }
 
 /** The place of a status in the order in which statuses follow each other. */
-export function orderOfStatus(status: HostRunStatus): number {
+export function getStatusOrder(status: HostRunStatus): number {
   return { queued: 0, in_progress: 1 }[status as string] ?? 2
 }

@@ -19,7 +19,7 @@ export async function readChange(
 ): Promise<HostEvent[]> {
   if (change.type === 'repository') return readRepository(client, known, change)
   const repository = known ?? (await client.readRepository(change.repository_id))
-  return repository === null ? [] : readOf(client, repository, change)
+  return repository === null ? [] : readObject(client, repository, change)
 }
 
 type RepositoryChange = Extract<ObjectChange, { type: 'repository' }>
@@ -36,7 +36,7 @@ async function readRepository(
   return [{ kind: 'repository', data: { repository: known, change: left } }]
 }
 
-async function readOf(
+async function readObject(
   client: HostClient,
   repository: HostRepository,
   change: Exclude<ObjectChange, RepositoryChange>,
@@ -51,11 +51,14 @@ async function readOf(
       return deployment ? deploymentNews(client, deployment) : []
     }
     case 'run_deployments':
-      return readDeploymentsOf(client, repository, change.run_id)
+      return readRunDeployments(client, repository, change.run_id)
     case 'pull_request': {
       const pullRequest = await client.readPullRequest(repository, change.number)
       if (pullRequest === null) return []
-      return [{ kind: 'pull_request', data: pullRequest }, ...(await reviewEvents(client, repository, change.number))]
+      return [
+        { kind: 'pull_request', data: pullRequest },
+        ...(await readReviewEvents(client, repository, change.number)),
+      ]
     }
     case 'checks':
       return (await client.listChecks(repository, change.commit_sha)).map((data) => ({ kind: 'check', data }))
@@ -76,7 +79,7 @@ async function runEvents(client: HostClient, run: HostRun): Promise<HostEvent[]>
 }
 
 /** They are among the newest ones. The webhook may name the run by another id than its own. */
-async function readDeploymentsOf(client: HostClient, repository: HostRepository, runId: string): Promise<HostEvent[]> {
+async function readRunDeployments(client: HostClient, repository: HostRepository, runId: string): Promise<HostEvent[]> {
   const [named, page] = [await client.readRun(repository, runId), await client.listDeployments(repository, {})]
   const items = page === 'not_modified' ? [] : page.items.filter(({ run }) => run && run.id === named?.id)
   return (await Promise.all(items.map((deployment) => deploymentNews(client, deployment)))).flat()
@@ -90,16 +93,16 @@ async function readAlerts(client: HostClient, repository: HostRepository): Promi
 }
 
 async function deploymentNews(client: HostClient, deployment: HostDeployment): Promise<HostEvent[]> {
-  return [{ kind: 'deployment', data: deployment }, ...(await deploymentEvents(client, deployment))]
+  return [{ kind: 'deployment', data: deployment }, ...(await readDeploymentEvents(client, deployment))]
 }
 
 /**
  * What belongs to a deployment: its statuses, the requests of our rule, and the answers of
  * reviewers.
  */
-export async function deploymentEvents(client: HostClient, deployment: HostDeployment): Promise<HostEvent[]> {
+export async function readDeploymentEvents(client: HostClient, deployment: HostDeployment): Promise<HostEvent[]> {
   const [statuses, requests, reviews] = await Promise.all([
-    statusEvents(client, deployment),
+    readStatusEvents(client, deployment),
     client.listGateRequests(deployment),
     deployment.run ? client.listDeploymentReviews(deployment.repository, deployment.run.id) : [],
   ])
@@ -110,11 +113,11 @@ export async function deploymentEvents(client: HostClient, deployment: HostDeplo
   ]
 }
 
-export async function statusEvents(client: HostClient, deployment: HostDeployment): Promise<HostEvent[]> {
+export async function readStatusEvents(client: HostClient, deployment: HostDeployment): Promise<HostEvent[]> {
   return (await client.listDeploymentStatuses(deployment)).map((data) => ({ kind: 'deployment_status', data }))
 }
 
-export async function reviewEvents(
+export async function readReviewEvents(
   client: HostClient,
   repository: HostRepository,
   number: number,

@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { applyUpdates } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import type { Context } from './command.ts'
@@ -10,7 +10,7 @@ const CONNECTIONS = 1
  * Runs an administrative action on the configured database, whether a server is running or not. An
  * embedded PostgreSQL that was started for it is stopped afterwards.
  */
-export async function administer<Result>(
+export async function withServices<Result>(
   { readSettings, say }: Context,
   action: (services: Services) => Promise<Result>,
   connections = CONNECTIONS,
@@ -24,6 +24,6 @@ export async function administer<Result>(
     connections,
   })
   opened.defer(close)
-  await bringUpToDate(services.sql, say)
+  await applyUpdates(services.sql, say)
   return await action(services)
 }

@@ -3,9 +3,9 @@ import { DISMISS_REASONS } from '../codehosts/host-alert.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { type ListedAlert, listAlertTitles } from '../security/alerts/alert.store.ts'
 import { COMMENT_CHARS_MAX, dismissAlert } from '../security/alerts/decide-alerts.ts'
-import { administer } from './administer.ts'
-import { defineCommand, requireOneOf } from './command.ts'
-import { table } from './table.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, requireChoice } from './command.ts'
+import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
@@ -19,11 +19,14 @@ export const alertList = defineCommand({
     severity: { type: 'text', value: 'S', about: 'only alerts of this severity: critical, high, medium, low or info' },
   },
   async run(context, _given, { org, status, severity }) {
-    const alerts = await administer(context, async ({ sql }) =>
+    const alerts = await withServices(context, async ({ sql }) =>
       listAlertTitles(sql, (await requireOrganization(sql, org)).id, { status, severity }),
     )
     const heading = ['ID', 'REPOSITORY', 'SEVERITY', 'STATUS', 'TITLE']
-    context.print({ json: alerts, text: table(heading, alerts.map(toRow), `The organization ${org} has no alerts.`) })
+    context.print({
+      json: alerts,
+      text: formatTable(heading, alerts.map(toRow), `The organization ${org} has no alerts.`),
+    })
   },
 })
 
@@ -37,8 +40,8 @@ export const alertDismiss = defineCommand({
     comment: { type: 'text', value: 'C', about: `a comment of at most ${COMMENT_CHARS_MAX} characters` },
   },
   async run(context, { id }, { org, comment, ...options }) {
-    const reason = requireOneOf('reason', options.reason, DISMISS_REASONS)
-    await administer(context, async (services) => {
+    const reason = requireChoice('reason', options.reason, DISMISS_REASONS)
+    await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       await dismissAlert(services, organization.id, COMMAND_LINE, { id, reason, comment: comment ?? null })
     })

@@ -1,13 +1,13 @@
 import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { systemClock } from '../platform/clock.ts'
-import { copyCluster, placeCopy } from '../platform/db/base-backup.ts'
-import { accountFor } from '../platform/db/embedded/child-process.ts'
-import { stopLeftServer, syncToDisk } from '../platform/db/embedded-postgres.ts'
-import { openSql, serverTime } from '../platform/db/sql.ts'
-import { ignoreMissing, syncDirectory } from '../platform/files.ts'
-import { rememberBackup } from '../platform/last-backup.ts'
-import { abandonRestore, beginRestore, completeRestore } from '../platform/unfinished-restore.ts'
+import { copyCluster, restoreBaseBackup } from '../platform/db/base-backup.ts'
+import { selectAccount } from '../platform/db/embedded/child-process.ts'
+import { stopLeftServer, writeToDisk } from '../platform/db/embedded-postgres.ts'
+import { openSql, readServerTime } from '../platform/db/sql.ts'
+import { synchronizeDirectory, toNullIfMissing } from '../platform/files.ts'
+import { recordBackup } from '../platform/last-backup.ts'
+import { abandonRestore, completeRestore, startRestore } from '../platform/unfinished-restore.ts'
 import { openDatabase, openForRecovery } from '../start/database.ts'
 import { defineCommand, UsageError } from './command.ts'
 
@@ -25,7 +25,7 @@ export const backupBase = defineCommand({
     const config = readSettings()
     if (config.databaseUrl !== null) throw new Error('DATABASE_URL is set; use pg_basebackup of that server')
     if (config.walArchive === null) throw new Error('Set SHIPLOCK_WAL_ARCHIVE: without it, the copy cannot be used')
-    if (await ignoreMissing(stat(directory))) throw new Error(`${directory} exists already`)
+    if (await toNullIfMissing(stat(directory))) throw new Error(`${directory} exists already`)
     await using opened = new AsyncDisposableStack()
     const database = await openDatabase(config, say)
     opened.defer(() => database.close())
@@ -41,16 +41,16 @@ export const backupBase = defineCommand({
     await mkdir(partial, { mode: 0o700 })
     await copyCluster(sql, join(config.dataDir, CLUSTER), join(partial, CLUSTER))
     await copyBeside(config.dataDir, partial)
-    const usable_from = (await serverTime(sql)).toISOString()
+    const usable_from = (await readServerTime(sql)).toISOString()
     await rename(partial, directory)
-    await syncDirectory(dirname(resolve(directory)))
-    await rememberBackup(config.dataDir, systemClock.now())
+    await synchronizeDirectory(dirname(resolve(directory)))
+    await recordBackup(config.dataDir, systemClock.now())
     print({ json: { directory, usable_from }, text: `${directory} can be restored to any time from ${usable_from}` })
   },
 })
 
 async function copyBeside(from: string, to: string): Promise<void> {
-  for (const name of BESIDE) await ignoreMissing(cp(join(from, name), join(to, name), { recursive: true }))
+  for (const name of BESIDE) await toNullIfMissing(cp(join(from, name), join(to, name), { recursive: true }))
 }
 
 export const restoreBase = defineCommand({
@@ -68,16 +68,20 @@ export const restoreBase = defineCommand({
     const time = until === undefined ? null : parseTime(until)
     const { dataDir } = config
     if (config.databaseUrl !== null) throw new Error('DATABASE_URL is set; restore that server with its own tools')
-    if (!(await ignoreMissing(stat(join(directory, CLUSTER))))) throw new Error(`${directory} is not a base backup`)
-    await beginRestore(dataDir, () => stopLeftServer(dataDir))
+    if (!(await toNullIfMissing(stat(join(directory, CLUSTER))))) throw new Error(`${directory} is not a base backup`)
+    await startRestore(dataDir, () => stopLeftServer(dataDir))
     try {
-      await placeCopy(join(directory, CLUSTER), join(dataDir, CLUSTER), await accountFor(join(dataDir, CLUSTER)))
+      await restoreBaseBackup(
+        join(directory, CLUSTER),
+        join(dataDir, CLUSTER),
+        await selectAccount(join(dataDir, CLUSTER)),
+      )
       await copyBeside(directory, dataDir)
       if (objects !== undefined) await cp(objects, join(dataDir, 'objects'), { recursive: true })
       say('Reading the WAL archive')
       const database = await openForRecovery(config, { wal: resolve(wal), until: time, say })
       await database.close()
-      await syncToDisk(dataDir)
+      await writeToDisk(dataDir)
       await completeRestore(dataDir)
     } catch (error) {
       await stopLeftServer(dataDir)
@@ -93,7 +97,7 @@ export const restoreBase = defineCommand({
 
 /** PostgreSQL says so in its log only. */
 async function endedTooEarly(dataDir: string): Promise<boolean> {
-  const log = await ignoreMissing(readFile(join(dataDir, 'postgres.log'), 'utf8'))
+  const log = await toNullIfMissing(readFile(join(dataDir, 'postgres.log'), 'utf8'))
   return log?.includes('recovery ended before configured recovery target was reached') ?? false
 }
 

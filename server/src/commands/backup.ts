@@ -14,14 +14,14 @@ import { encrypt, type Lock } from '../platform/archive/age.ts'
 import { ArchiveWriter } from '../platform/archive/archive-writer.ts'
 import { readSecretText } from '../platform/crypto/secret-key.ts'
 import { openSql, type Sql } from '../platform/db/sql.ts'
-import { ignoreMissing } from '../platform/files.ts'
-import { rememberBackup } from '../platform/last-backup.ts'
+import { toNullIfMissing } from '../platform/files.ts'
+import { recordBackup } from '../platform/last-backup.ts'
 import { writeWhole } from '../platform/partial-file.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { lockOptions, openBackupFile, readLock, STANDARD, unlockOptions } from './backup-file.ts'
-import { type Context, defineCommand, stopSignal } from './command.ts'
+import { type Context, defineCommand, waitForStop } from './command.ts'
 
 export const backup = defineCommand({
   name: 'backup',
@@ -37,7 +37,7 @@ export const backup = defineCommand({
     },
   },
   async run(context, { file }, { 'without-secrets': withoutSecrets, ...lock }) {
-    if (file !== STANDARD && (await ignoreMissing(stat(file)))) throw new Error(`${file} exists already`)
+    if (file !== STANDARD && (await toNullIfMissing(stat(file)))) throw new Error(`${file} exists already`)
     const made = await makeBackup(context, file, { lock: await readLock(lock), withSecret: !withoutSecrets })
     const text = [`${file}: ${describeCounts(made)}, ${describeBytes(made.bytes)}`, ...describeLost(made)].join('\n')
     if (file === STANDARD) context.say(text)
@@ -63,12 +63,12 @@ async function makeBackup({ readSettings, say }: Context, file: string, { lock, 
   const secret = await readSecretText(config.secretKey ?? undefined, config.dataDir)
   const bar = new ProgressBar(say)
   const archive = new ArchiveWriter(services.clock.now())
-  void stopSignal().then(() => archive.abort(new Error('The backup was stopped')))
+  void waitForStop().then(() => archive.abort(new Error('The backup was stopped')))
   const progress = (done: number, total: number) => bar.reach(toMib(done), toMib(total), 'MiB')
   const creating = createBackup(services, { archive, sql, secret, withSecret, progress })
   const bytes = await writeTo(file, archive, creating, lock)
   bar.end()
-  await rememberBackup(config.dataDir, services.clock.now())
+  await recordBackup(config.dataDir, services.clock.now())
   return { ...countBackup(await creating), bytes, encrypted: lock !== null }
 }
 

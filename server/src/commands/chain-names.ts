@@ -3,7 +3,7 @@ import { listOrganizations } from '../organizations/organization.store.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
 import { findByAddress, findById } from '../repositories/repository-lookup.store.ts'
-import { requireOneOf } from './command.ts'
+import { requireChoice } from './command.ts'
 
 /** How a command names a repository: `owner/name`, `host/owner/name` or `provider:id`. */
 type Named = { repository: string; provider?: string | undefined }
@@ -16,7 +16,7 @@ export async function requireChains(
   orgId: string | null,
   { repository, provider }: Named,
 ): Promise<ChainKey[]> {
-  const known = provider === undefined ? null : requireOneOf('provider', provider, PROVIDERS)
+  const known = provider === undefined ? null : requireChoice('provider', provider, PROVIDERS)
   const orgIds = orgId === null ? (await listOrganizations(sql)).map(({ id }) => id) : [orgId]
   const found: ChainKey[] = []
   for (const id of orgIds) found.push(...(await findChains(sql, id, repository)))
@@ -43,7 +43,7 @@ async function findChains(sql: Sql, org_id: string, repository: string): Promise
 }
 
 /** The full name of a chain's repository, or `provider:id` if the repository is unknown. */
-export async function nameOfChain(sql: Sql, { org_id, provider, repository_id }: ChainKey): Promise<string> {
+export async function findChainName(sql: Sql, { org_id, provider, repository_id }: ChainKey): Promise<string> {
   const repository = await findById(sql, org_id, provider, repository_id)
   return repository?.full_name ?? `${provider}:${repository_id}`
 }

@@ -4,10 +4,10 @@ import { requireOrganization } from '../organizations/require-organization.ts'
 import type { ListedChange } from '../provenance/changes/change.schema.ts'
 import { listChanges } from '../provenance/changes/change-list.store.ts'
 import { DEVIATIONS } from '../provenance/changes/change-record.ts'
-import { changedRepositories } from '../provenance/changes/changed-repositories.ts'
-import { administer } from './administer.ts'
-import { defineCommand, requireLimit, requireOneOf, UsageError } from './command.ts'
-import { table } from './table.ts'
+import { findChangedRepositories } from '../provenance/changes/changed-repositories.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, requireChoice, requireLimit, UsageError } from './command.ts'
+import { formatTable } from './table.ts'
 
 const LIMIT = 50
 const LIMIT_MAX = 1000
@@ -27,14 +27,14 @@ export const changeList = defineCommand({
     limit: { type: 'text', value: 'N', about: `how many to list, at most ${LIMIT_MAX} (default: ${LIMIT})` },
   },
   async run(context, _given, { org, repository, branch, commit, ...options }) {
-    const provider = options.provider === undefined ? undefined : requireOneOf('provider', options.provider, PROVIDERS)
-    const deviation = options.deviation === undefined ? null : requireOneOf('deviation', options.deviation, DEVIATIONS)
+    const provider = options.provider === undefined ? undefined : requireChoice('provider', options.provider, PROVIDERS)
+    const deviation = options.deviation === undefined ? null : requireChoice('deviation', options.deviation, DEVIATIONS)
     if (commit !== undefined && !FULL_SHA.test(commit))
       throw new UsageError(`--commit must be a full SHA, not "${commit}"`)
     const limit = requireLimit(options.limit ?? `${LIMIT}`, LIMIT_MAX)
-    const changes = await administer(context, async (services) => {
+    const changes = await withServices(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
-      const repositories = await changedRepositories(services, id, { repository, provider })
+      const repositories = await findChangedRepositories(services, id, { repository, provider })
       const page = { since: new Date(0), until: services.clock.now(), retentionClamped: false, limit, after: null }
       const selection = { repositories, branch: branch ?? null, deviation, commit: commit ?? null }
       const rows = await listChanges(services.sql, id, { ...page, asked: [null, null] }, selection)
@@ -43,7 +43,7 @@ export const changeList = defineCommand({
     const heading = ['LANDED', 'REPOSITORY', 'BRANCH', 'CHANGE', 'COMMIT', 'BY', 'DEVIATIONS']
     context.print({
       json: changes,
-      text: table(heading, changes.map(toRow), `The organization ${org} has no changes.`),
+      text: formatTable(heading, changes.map(toRow), `The organization ${org} has no changes.`),
     })
   },
 })

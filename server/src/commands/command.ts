@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { DURATION_DAYS_MAX, durationMs } from '../platform/duration.ts'
+import { DURATION_DAYS_MAX, parseDurationMs } from '../platform/duration.ts'
 
 /** One `--option` of a command. A `list` can be repeated; a `flag` has no value. */
 export type Option = {
@@ -72,7 +72,7 @@ const STOP_MS_MAX = 40_000
  * process in the middle of a clean stop. The process ends after 40 s in any case: what is
  * unfinished then is mended as after a crash.
  */
-export async function stopSignal(): Promise<void> {
+export async function waitForStop(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
   })
@@ -83,7 +83,7 @@ export async function stopSignal(): Promise<void> {
 }
 
 /** The value of an option with a fixed set of values. Throws a `UsageError` that lists them. */
-export function requireOneOf<Choice extends string>(option: string, text: string, choices: readonly Choice[]): Choice {
+export function requireChoice<Choice extends string>(option: string, text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((known) => known === text)
   if (choice !== undefined) return choice
   throw new UsageError(`--${option} must be one of ${choices.join(', ')}, not "${text}"`)
@@ -97,7 +97,7 @@ export function requireLimit(text: string, max: number): number {
 
 /** Converts `90d`, `12h` or `30m` to milliseconds; at most ten years. Throws a `UsageError`. */
 export function parseDuration(option: string, text: string): number {
-  const ms = durationMs(text)
+  const ms = parseDurationMs(text)
   if (ms !== null) return ms
   throw new UsageError(`--${option} must be a time like 90d, 12h or 30m, at most ${DURATION_DAYS_MAX}d, not "${text}"`)
 }

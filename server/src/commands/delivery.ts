@@ -2,9 +2,9 @@ import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { type ListedDelivery, listDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { DELIVERY_STATUSES } from '../codehosts/deliveries/delivery.ts'
 import { replayDelivery } from '../codehosts/deliveries/replay-delivery.ts'
-import { administer } from './administer.ts'
-import { defineCommand, requireLimit, requireOneOf } from './command.ts'
-import { table } from './table.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, requireChoice, requireLimit } from './command.ts'
+import { formatTable } from './table.ts'
 
 const LIMIT = 50
 const LIMIT_MAX = 1000
@@ -19,12 +19,12 @@ export const providerDeliveries = defineCommand({
     limit: { type: 'text', value: 'N', about: `how many to list, at most ${LIMIT_MAX} (default: ${LIMIT})` },
   },
   async run(context, _given, { status, limit = `${LIMIT}` }) {
-    const wanted = status === undefined ? null : requireOneOf('status', status, DELIVERY_STATUSES)
+    const wanted = status === undefined ? null : requireChoice('status', status, DELIVERY_STATUSES)
     const max = requireLimit(limit, LIMIT_MAX)
-    const deliveries = await administer(context, ({ sql }) => listDeliveries(sql, wanted, max))
+    const deliveries = await withServices(context, ({ sql }) => listDeliveries(sql, wanted, max))
     context.print({
       json: deliveries.map(toJson),
-      text: table(HEADING, deliveries.map(toRow), 'There are no deliveries.'),
+      text: formatTable(HEADING, deliveries.map(toRow), 'There are no deliveries.'),
     })
   },
 })
@@ -36,7 +36,7 @@ export const providerReplay = defineCommand({
   arguments: ['delivery'],
   options: {},
   async run(context, { delivery }) {
-    await administer(context, (services) => replayDelivery(services, { id: delivery }, COMMAND_LINE))
+    await withServices(context, (services) => replayDelivery(services, { id: delivery }, COMMAND_LINE))
     context.print({ json: { id: delivery, status: 'received' }, text: `Queued the delivery ${delivery}` })
   },
 })

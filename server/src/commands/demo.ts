@@ -3,12 +3,12 @@ import { hostParts } from '../host-event-handlers.ts'
 import { jobs } from '../jobs.ts'
 import { deleteOrganization } from '../organizations/delete-organization.ts'
 import { findDemoOrganization } from '../organizations/organization.store.ts'
-import { browserAddress } from '../platform/loopback.ts'
+import { toBrowserAddress } from '../platform/loopback.ts'
 import type { Services } from '../services.ts'
 import { organizationParts } from '../start/organization-parts.ts'
 import { PROGRAM } from '../start/program.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
 
 /** The transaction of the example data, and the live updates beside it. */
@@ -29,11 +29,11 @@ export const demo = defineCommand({
 
 async function makeExample(context: Context): Promise<void> {
   const bar = new ProgressBar(context.say)
-  const made = await administer(
+  const made = await withServices(
     context,
     async (services) => ({
       ...(await makeDemo(services, { jobs, parts: hostParts }, (done, total) => bar.reach(done, total, 'steps'))),
-      url: `${browserAddress(services.config.baseUrl)}/orgs/demo`,
+      url: `${toBrowserAddress(services.config.baseUrl)}/orgs/demo`,
     }),
     CONNECTIONS,
   )
@@ -57,7 +57,7 @@ function describeMade({ created, name, slug, counts, url }: MadeDemo & { url: st
 
 async function removeExample(context: Context): Promise<void> {
   const bar = new ProgressBar(context.say)
-  const removed = await administer(context, async (services: Services) => {
+  const removed = await withServices(context, async (services: Services) => {
     const organization = await findDemoOrganization(services.sql)
     if (organization === null) return null
     return deleteOrganization(services, organization, organizationParts, (done, total) =>

@@ -8,7 +8,7 @@ import type { Check, Result } from './doctor-finding.ts'
 /** A daily backup that takes an hour longer than the one before is not late. */
 const BACKUP_LATE_MS = DAY_MS + 2 * HOUR_MS
 
-export function backupChecks(config: Config): readonly Check[] {
+export function defineBackupChecks(config: Config): readonly Check[] {
   const backups: Check = { check: 'backups', examine: checkBackups }
   return archives(config) ? [backups, { check: 'WAL archive', examine: checkWalArchive }] : [backups]
 }

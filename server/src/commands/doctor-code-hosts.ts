@@ -1,15 +1,15 @@
-import { summarizeCalls } from '../codehosts/calls/call.store.ts'
-import { APP_PROVIDERS, type AppProvider, codeHost } from '../codehosts/catalogue.ts'
+import { countCalls } from '../codehosts/calls/call.store.ts'
+import { APP_PROVIDERS, type AppProvider, getCodeHost } from '../codehosts/catalogue.ts'
 import { listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
-import { summarizeDeliveries } from '../codehosts/deliveries/delivery.store.ts'
+import { countDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import type { Services } from '../services.ts'
-import { appCheck, type Check, type Result } from './doctor-finding.ts'
+import { type Check, type Result, toAppCheck } from './doctor-finding.ts'
 
 /** The checks of code hosts, in the order in which `doctor` shows them. */
 export const CODE_HOST_CHECKS: readonly Check[] = [
   ...APP_PROVIDERS.map((provider) => ({
-    check: appCheck(provider),
+    check: toAppCheck(provider),
     examine: (services: Services) => checkApp(services, provider),
   })),
   { check: 'connections', examine: checkConnections },
@@ -22,7 +22,7 @@ export const CODE_HOST_CHECKS: readonly Check[] = [
 async function checkApp({ config, hostApps }: Services, provider: AppProvider): Promise<Result> {
   const credentials = await hostApps.get(provider)?.read()
   if (!credentials) return { ok: true, detail: `not configured; run "provider setup ${provider}"` }
-  const source = config.hostApps[provider] ? `${codeHost(provider).appSettings}_…` : 'the database'
+  const source = config.hostApps[provider] ? `${getCodeHost(provider).appSettings}_…` : 'the database'
   const secrets = credentials.webhook_secrets.length
   const detail = `App ${credentials.app_id} at ${credentials.api_url}, from ${source}`
   return { ok: true, detail: secrets > 1 ? `${detail}, with ${secrets} webhook secrets` : detail }
@@ -51,7 +51,7 @@ async function checkWaiting({ sql }: Services): Promise<Result> {
 
 /** Failed deliveries stay until they are replayed or deleted after 90 days. */
 async function checkDeliveries({ sql }: Services): Promise<Result> {
-  const { failed, waiting } = await summarizeDeliveries(sql)
+  const { failed, waiting } = await countDeliveries(sql)
   const waits = `${waiting} webhook deliveries wait for a connection`
   if (failed === 0) return { ok: true, detail: `none has failed; ${waits}` }
   return { ok: false, detail: `${failed} have failed; ${waits}` }
@@ -62,7 +62,7 @@ const CALLS_SHOWN_DAYS = 7
 /** A failed call is not tried again, so only the last days count. */
 async function checkCalls({ sql, clock }: Services): Promise<Result> {
   const since = new Date(clock.now().getTime() - CALLS_SHOWN_DAYS * DAY_MS)
-  const { failed, refused, retried } = await summarizeCalls(sql, since)
+  const { failed, refused, retried } = await countCalls(sql, since)
   const detail = `${failed} calls to code hosts have failed in ${CALLS_SHOWN_DAYS} days, ${refused} were refused, ${retried} are tried again`
   return { ok: failed === 0, detail }
 }

@@ -1,6 +1,6 @@
-import { replicationState, serverTime, serverVersion } from '../platform/db/sql.ts'
+import { readReplicationState, readServerTime, readServerVersion } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
-import { pendingUpdates } from '../start/bring-up-to-date.ts'
+import { listPendingUpdates } from '../start/bring-up-to-date.ts'
 import type { Check, Result } from './doctor-finding.ts'
 
 const MAJOR_MIN = 15
@@ -16,7 +16,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
 ]
 
 export async function checkVersion({ sql }: Services, kind: 'embedded' | 'external'): Promise<Result> {
-  const version = await serverVersion(sql)
+  const version = await readServerVersion(sql)
   const major = Math.floor(version / 10_000)
   const ok = major >= MAJOR_MIN && major <= MAJOR_MAX
   const detail = `${kind} PostgreSQL ${major}.${version % 10_000}`
@@ -24,7 +24,7 @@ export async function checkVersion({ sql }: Services, kind: 'embedded' | 'extern
 }
 
 async function checkMigrations({ sql }: Services): Promise<Result> {
-  const pending = await pendingUpdates(sql)
+  const pending = await listPendingUpdates(sql)
   if (pending.length === 0) return { ok: true, detail: 'up to date' }
   const names = pending.length <= NAMES_MAX ? pending.join(', ') : `${pending[0]} … ${pending.at(-1)}`
   return { ok: false, detail: `${pending.length} pending: ${names}` }
@@ -32,7 +32,7 @@ async function checkMigrations({ sql }: Services): Promise<Result> {
 
 /** Without the standby that it waits for, a primary commits nothing. */
 async function checkReplication({ sql }: Services): Promise<Result> {
-  const { is_standby, standbys, waits_for } = await replicationState(sql)
+  const { is_standby, standbys, waits_for } = await readReplicationState(sql)
   if (is_standby)
     return { ok: false, detail: 'the database is a standby, which stores nothing; connect to the primary' }
   const connected = `${standbys} ${standbys === 1 ? 'standby is' : 'standbys are'} connected`
@@ -44,7 +44,7 @@ async function checkReplication({ sql }: Services): Promise<Result> {
 /** Assumes that the database reads its clock in the middle of the round trip. */
 async function checkClock({ sql, clock }: Services): Promise<Result> {
   const before = clock.now().getTime()
-  const theirs = (await serverTime(sql)).getTime()
+  const theirs = (await readServerTime(sql)).getTime()
   const skewMs = Math.round(theirs - (before + clock.now().getTime()) / 2)
   return { ok: Math.abs(skewMs) < SKEW_MS_MAX, detail: `the database's clock differs by ${skewMs} ms` }
 }

@@ -6,13 +6,13 @@ type AppCheck = `${AppProvider} app`
 
 const APP_STEPS = Object.fromEntries(
   APP_PROVIDERS.map((provider) => [
-    appCheck(provider),
+    toAppCheck(provider),
     `Set the credentials of the App again, or run: shiplock-server provider setup ${provider}`,
   ]),
 ) as Record<AppCheck, string>
 
 /** The name of the check of our App at a host. */
-export function appCheck(provider: AppProvider): AppCheck {
+export function toAppCheck(provider: AppProvider): AppCheck {
   return `${provider} app`
 }
 
@@ -75,11 +75,11 @@ export type Finding = Result & { check: CheckName; url?: string }
 export type Check = { check: CheckName; examine: (services: Services) => Promise<Result> }
 
 /** Runs a check. An error that it throws becomes its result. */
-export async function find(check: CheckName, examine: () => Promise<Result>): Promise<Finding> {
+export async function runCheck(check: CheckName, examine: () => Promise<Result>): Promise<Finding> {
   try {
-    return finding(check, await examine())
+    return toFinding(check, await examine())
   } catch (error) {
-    return finding(check, isUndefined(error) ? MIGRATE_FIRST : { ok: false, detail: describeFailure(error) })
+    return toFinding(check, isUndefined(error) ? MIGRATE_FIRST : { ok: false, detail: describeFailure(error) })
   }
 }
 
@@ -87,6 +87,6 @@ function isUndefined(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNDEFINED.includes(String(error.code))
 }
 
-export function finding(check: CheckName, result: Result): Finding {
+export function toFinding(check: CheckName, result: Result): Finding {
   return { check, ...result, ...(!result.ok && { next: result.next ?? NEXT_STEPS[check] }) }
 }

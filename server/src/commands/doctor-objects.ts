@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import { ignoreMissing } from '../platform/files.ts'
+import { toNullIfMissing } from '../platform/files.ts'
 import type { Services } from '../services.ts'
 import type { Check, Result } from './doctor-finding.ts'
 
 const PREFLIGHT_MS_MAX = 5_000
 
 /** The checks of what keeps files. Browsers send files only to a bucket. */
-export function objectChecks(config: Config): Check[] {
+export function defineObjectChecks(config: Config): Check[] {
   return [
     { check: 'objects', examine: checkObjects },
     ...(sendsToBucket(config) ? [{ check: 'uploads from browsers', examine: checkBrowserUploads } as const] : []),
@@ -20,7 +20,7 @@ const FREE_BYTES_MIN = 2 ** 30
 
 /** PostgreSQL stops when the disk is full. */
 async function checkDisk({ config: { dataDir } }: Services): Promise<Result> {
-  const disk = await ignoreMissing(statfs(dataDir))
+  const disk = await toNullIfMissing(statfs(dataDir))
   if (disk === null) return { ok: true, detail: 'there is no data directory' }
   const { bavail, blocks, bsize } = disk
   const [freeBytes, freeShare] = [bavail * bsize, bavail / Math.max(1, blocks)]

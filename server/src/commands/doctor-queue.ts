@@ -1,6 +1,6 @@
 import { DAY_MS } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
-import { queueIsMissing, queueStatus, scheduledRuns } from '../platform/queue/queue.store.ts'
+import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/queue/queue.store.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
 import { type Check, MIGRATE_FIRST, type Result } from './doctor-finding.ts'
@@ -17,11 +17,11 @@ export const QUEUE_CHECKS: readonly Check[] = [
 ]
 
 function unlessMissing(examine: Check['examine']): Check['examine'] {
-  return async (services) => ((await queueIsMissing(services.sql)) ? MIGRATE_FIRST : examine(services))
+  return async (services) => ((await isQueueMissing(services.sql)) ? MIGRATE_FIRST : examine(services))
 }
 
 async function checkQueue({ sql }: { sql: Sql }): Promise<Result> {
-  const { waiting, running, failed, failed_names, oldest_age_ms } = await queueStatus(sql)
+  const { waiting, running, failed, failed_names, oldest_age_ms } = await findQueueStatus(sql)
   const problems = [
     ...(oldest_age_ms > WAIT_MS_MAX ? ['no worker is running'] : []),
     ...(failed > 0 ? [`${failed} jobs have failed and are not tried again: ${failed_names.join(', ')}`] : []),
@@ -33,7 +33,7 @@ async function checkQueue({ sql }: { sql: Sql }): Promise<Result> {
 
 /** Never fails the installation: scheduled jobs run only while a worker runs. */
 async function checkSweepers({ sql, clock }: Services): Promise<Result> {
-  const runs = await scheduledRuns(sql)
+  const runs = await listScheduledRuns(sql)
   const details = runs.map(({ name, last_execution }) => `${name} ${lastRun(last_execution, clock.now())}`)
   return { ok: true, detail: details.length > 0 ? details.join(', ') : 'no worker has run yet' }
 }

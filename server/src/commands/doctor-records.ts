@@ -1,7 +1,7 @@
 import { listUncovered } from '../deployments/gates/configure/required-gate.store.ts'
 import { listBrokenChains } from '../provenance/chain/break.store.ts'
 import type { Services } from '../services.ts'
-import { nameOfChain } from './chain-names.ts'
+import { findChainName } from './chain-names.ts'
 import type { Check, Result } from './doctor-finding.ts'
 
 /** The checks of what the installation has stored. */
@@ -22,7 +22,7 @@ async function checkGates({ sql }: Services): Promise<Result> {
 async function checkChains({ sql }: Services): Promise<Result> {
   const broken = await listBrokenChains(sql)
   if (broken.length === 0) return { ok: true, detail: 'no chain of change records is broken' }
-  const names = await Promise.all(broken.map((chain) => nameOfChain(sql, chain)))
+  const names = await Promise.all(broken.map((chain) => findChainName(sql, chain)))
   const listed = broken.map(({ breaks, found_at }, nth) => `${names[nth]} (${breaks}, since ${found_at.toJSON()})`)
   return { ok: false, detail: `chains of change records are broken: ${listed.join(', ')}` }
 }

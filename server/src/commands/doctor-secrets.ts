@@ -20,7 +20,7 @@ export async function checkSecretKey(services: Services): Promise<Result> {
 }
 
 /** The check of the key in AWS KMS, if there is one. */
-export function kmsChecks({ signingKmsKey: name }: Config): Check[] {
+export function defineKmsChecks({ signingKmsKey: name }: Config): Check[] {
   if (name === null) return []
   const examine = async () => {
     await readKmsPublicKey(name)

@@ -7,7 +7,7 @@ import type { Services } from '../services.ts'
 import type { Check, Result } from './doctor-finding.ts'
 
 /** The checks of other servers that the settings name. */
-export function serviceChecks({ opaUrl, smtp, sso }: Config): Check[] {
+export function defineServiceChecks({ opaUrl, smtp, sso }: Config): Check[] {
   return [
     ...(opaUrl === null ? [] : [{ check: 'opa', examine: () => checkOpaServer(opaUrl) } as const]),
     ...(smtp === null ? [] : [{ check: 'mail', examine: checkMail } as const]),

@@ -1,20 +1,20 @@
-import { sessionCookieOf } from '../access/sessions/session-cookie.ts'
+import { defineSessionCookie } from '../access/sessions/session-cookie.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { withoutPassword } from '../platform/db/client/database-url.ts'
+import { removePassword } from '../platform/db/client/database-url.ts'
 import type { Services } from '../services.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import { type Context, defineCommand } from './command.ts'
-import { backupChecks } from './doctor-backups.ts'
+import { defineBackupChecks } from './doctor-backups.ts'
 import { CODE_HOST_CHECKS } from './doctor-code-hosts.ts'
 import { checkVersion, DATABASE_CHECKS } from './doctor-database.ts'
-import { type Check, type Finding, find, finding } from './doctor-finding.ts'
-import { objectChecks } from './doctor-objects.ts'
+import { type Check, type Finding, runCheck, toFinding } from './doctor-finding.ts'
+import { defineObjectChecks } from './doctor-objects.ts'
 import { QUEUE_CHECKS } from './doctor-queue.ts'
 import { RECORD_CHECKS } from './doctor-records.ts'
-import { checkSecretKey, kmsChecks } from './doctor-secrets.ts'
-import { serviceChecks } from './doctor-services.ts'
-import { table } from './table.ts'
+import { checkSecretKey, defineKmsChecks } from './doctor-secrets.ts'
+import { defineServiceChecks } from './doctor-services.ts'
+import { formatTable } from './table.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',
@@ -25,16 +25,16 @@ export const doctor = defineCommand({
   async run(context) {
     const findings = await examine(context)
     const rows = findings.map(({ check, ok, detail }) => [ok ? 'ok' : 'NOT OK', check, detail])
-    const steps = stepsOf(findings)
+    const steps = collectSteps(findings)
     const todo = steps.length > 0 ? `\n\nWhat to do:${steps.join('')}` : ''
-    context.print({ json: findings, text: table(['', 'CHECK', 'DETAIL'], rows, '') + todo })
+    context.print({ json: findings, text: formatTable(['', 'CHECK', 'DETAIL'], rows, '') + todo })
     const failed = findings.filter(({ ok }) => !ok).map(({ check }) => check)
     if (failed.length > 0) throw new Error(`Not ok: ${failed.join(', ')}`)
   },
 })
 
 /** Each step once, after the names of all checks that it repairs. */
-function stepsOf(findings: Finding[]): string[] {
+function collectSteps(findings: Finding[]): string[] {
   const steps = Map.groupBy(findings, ({ next }) => next)
   return [...steps].flatMap(([next, found]) =>
     next === undefined ? [] : [`\n${found.map(({ check }) => check).join(', ')}: ${next}`],
@@ -47,15 +47,15 @@ async function examine(context: Context): Promise<Finding[]> {
     config = context.readSettings()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [finding('settings', { ok: false, detail: error.mistakes.join('; ') })]
+    return [toFinding('settings', { ok: false, detail: error.mistakes.join('; ') })]
   }
   const detail = `${config.environment}, ${config.baseUrl}, data in ${config.dataDir}${signInHint(config)}`
-  return [finding('settings', { ok: true, detail }), ...(await checkDatabase(config, context.say))]
+  return [toFinding('settings', { ok: true, detail }), ...(await checkDatabase(config, context.say))]
 }
 
 /** Browsers keep the session cookie over https only, except on loopback. */
 function signInHint({ baseUrl }: Config): string {
-  const isDropped = sessionCookieOf(baseUrl).secure && baseUrl.startsWith('http:')
+  const isDropped = defineSessionCookie(baseUrl).secure && baseUrl.startsWith('http:')
   return isDropped ? '. For people to sign in, set SHIPLOCK_BASE_URL to an https address' : ''
 }
 
@@ -65,7 +65,7 @@ function signInHint({ baseUrl }: Config): string {
 async function checkDatabase(config: Config, say: (line: string) => void): Promise<Finding[]> {
   await using opened = new AsyncDisposableStack()
   let database: Database | undefined
-  const opening = await find('database', async () => {
+  const opening = await runCheck('database', async () => {
     database = await openDatabase(config, say)
     opened.defer(() => database?.close())
     return { ok: true, detail: '' }
@@ -81,19 +81,19 @@ async function checkDatabase(config: Config, say: (line: string) => void): Promi
 
 async function findAll(services: Services, database: Database): Promise<Finding[]> {
   const { config } = services
-  const url = database.kind === 'embedded' ? database.url : withoutPassword(database.url)
-  const findings: Finding[] = [{ ...(await find('database', () => checkVersion(services, database.kind))), url }]
+  const url = database.kind === 'embedded' ? database.url : removePassword(database.url)
+  const findings: Finding[] = [{ ...(await runCheck('database', () => checkVersion(services, database.kind))), url }]
   const checks: readonly Check[] = [
     ...DATABASE_CHECKS,
     { check: 'secret key', examine: checkSecretKey },
-    ...objectChecks(config),
+    ...defineObjectChecks(config),
     ...RECORD_CHECKS,
     ...QUEUE_CHECKS,
-    ...backupChecks(config),
-    ...kmsChecks(config),
-    ...serviceChecks(config),
+    ...defineBackupChecks(config),
+    ...defineKmsChecks(config),
+    ...defineServiceChecks(config),
     ...CODE_HOST_CHECKS,
   ]
-  for (const { check, examine } of checks) findings.push(await find(check, () => examine(services)))
+  for (const { check, examine } of checks) findings.push(await runCheck(check, () => examine(services)))
   return findings
 }

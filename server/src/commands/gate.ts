@@ -3,9 +3,9 @@ import { createGate, deleteGate } from '../deployments/gates/configure/configure
 import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configure/configured-gate.schema.ts'
 import { listGates } from '../deployments/gates/configure/configured-gate.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { defineCommand, UsageError } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
@@ -52,7 +52,7 @@ export const gateCreate = defineCommand({
       allow_run_creator: !options['refuse-run-creator'],
       policies: options.policy,
     }
-    const gate = await administer(context, async (services) => {
+    const gate = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
       return createGate(services, organization.id, OPERATOR, settings)
     })
@@ -66,9 +66,14 @@ export const gateList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const gates = await administer(context, async ({ sql }) => listGates(sql, (await requireOrganization(sql, org)).id))
+    const gates = await withServices(context, async ({ sql }) =>
+      listGates(sql, (await requireOrganization(sql, org)).id),
+    )
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'REPOSITORY', 'BRANCH', 'APPROVALS', 'API KEYS', 'POLICIES']
-    context.print({ json: gates, text: table(heading, gates.map(toRow), `The organization ${org} has no gates.`) })
+    context.print({
+      json: gates,
+      text: formatTable(heading, gates.map(toRow), `The organization ${org} has no gates.`),
+    })
   },
 })
 
@@ -78,7 +83,7 @@ export const gateDelete = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const gate = await administer(context, (services) => deleteGate(services, { org_id: null, id }, OPERATOR))
+    const gate = await withServices(context, (services) => deleteGate(services, { org_id: null, id }, OPERATOR))
     context.print({ json: gate, text: `Deleted the gate "${gate.name}" (${gate.id})` })
   },
 })

@@ -13,7 +13,7 @@ export const health = defineCommand({
   async run({ readSettings, print }, _given, { port, ready }) {
     const { host, port: ownPort } = readSettings()
     const path = ready ? '/readyz' : '/healthz'
-    const url = `http://${reachable(host)}:${port === undefined ? ownPort : portOf(port)}${path}`
+    const url = `http://${reachable(host)}:${port === undefined ? ownPort : parsePort(port)}${path}`
     const status = await ask(url)
     if (status !== 200) throw new Error(`${url} answered ${status}`)
     print({ json: { url, status }, text: `${url} answered ${status}` })
@@ -31,7 +31,7 @@ async function ask(url: string): Promise<number> {
   }
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535) return Number(text)
   throw new UsageError(`--port must be an integer from 1 to 65535, not "${text}"`)
 }

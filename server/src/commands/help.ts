@@ -1,22 +1,22 @@
 import { PROGRAM } from '../start/program.ts'
 import type { AnyCommand } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { alignColumns } from './table.ts'
+import { formatColumns } from './table.ts'
 
 /** The text of `--help` without a command. */
-export function programHelp(): string {
+export function formatProgramHelp(): string {
   const commands = Object.entries(COMMANDS).map(([name, { about }]) => [`  ${name}`, about])
   return [
     `usage: ${PROGRAM} <command> [--json] [--help]`,
     '',
-    ...alignColumns(commands),
+    ...formatColumns(commands),
     '',
     `${PROGRAM} <command> --help describes a command and its options.`,
     'Settings are environment variables, such as SHIPLOCK_DATA_DIR, SHIPLOCK_PORT and DATABASE_URL. See docs/operations.md.',
   ].join('\n')
 }
 
-export function commandHelp(command: AnyCommand): string {
+export function formatCommandHelp(command: AnyCommand): string {
   const options = Object.entries(command.options).map(([name, option]) => [
     `  --${name} ${option.value}`.trimEnd(),
     option.about,
@@ -25,10 +25,10 @@ export function commandHelp(command: AnyCommand): string {
     ['  --json', 'print one JSON document on standard output'],
     ['  --help', 'print this help'],
   ]
-  return [`usage: ${usageOf(command)}`, '', command.about, '', ...alignColumns([...options, ...common])].join('\n')
+  return [`usage: ${formatUsage(command)}`, '', command.about, '', ...formatColumns([...options, ...common])].join('\n')
 }
 
-function usageOf({ name, arguments: names, options }: AnyCommand): string {
+function formatUsage({ name, arguments: names, options }: AnyCommand): string {
   const usages = Object.entries(options).map(([option, { value, required, type }]) => {
     const usage = `--${option} ${value}${type === 'list' ? ' …' : ''}`.trimEnd()
     return required ? usage : `[${usage}]`

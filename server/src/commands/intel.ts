@@ -3,9 +3,9 @@ import { importOsv } from '../security/intel/import-osv.ts'
 import { type ImportOutcome, importEpss, importKev, type PrintLine } from '../security/intel/import-source.ts'
 import { listSources, type SourceName } from '../security/intel/intel-source.store.ts'
 import type { Services } from '../services.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { defineCommand, UsageError } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 type Files = { kev: string | undefined; epss: string | undefined; osv: string[] }
 type Outcomes = Partial<Record<SourceName, ImportOutcome>>
@@ -30,9 +30,9 @@ export const intelImport = defineCommand({
   async run(context, _given, files) {
     if (files.kev === undefined && files.epss === undefined && files.osv.length === 0)
       throw new UsageError('Specify at least one file with --kev, --epss or --osv')
-    const outcomes = await administer(context, (services) => importFiles(services, files, context.say))
+    const outcomes = await withServices(context, (services) => importFiles(services, files, context.say))
     const rows = Object.entries(outcomes).map(([source, outcome]) => [source, ...outcomeCells(outcome)])
-    context.print({ json: outcomes, text: table(OUTCOME_HEADING, rows, '') })
+    context.print({ json: outcomes, text: formatTable(OUTCOME_HEADING, rows, '') })
   },
 })
 
@@ -57,7 +57,7 @@ export const intelStatus = defineCommand({
   arguments: [],
   options: {},
   async run(context) {
-    const { sources, aliases } = await administer(context, async ({ sql }) => ({
+    const { sources, aliases } = await withServices(context, async ({ sql }) => ({
       sources: await listSources(sql),
       aliases: await countAliases(sql),
     }))
@@ -68,7 +68,7 @@ export const intelStatus = defineCommand({
       `${records}`,
       imported_at?.toISOString() ?? '',
     ])
-    const text = table(['SOURCE', 'AS OF', 'RECORDS', 'IMPORTED AT'], rows, '')
+    const text = formatTable(['SOURCE', 'AS OF', 'RECORDS', 'IMPORTED AT'], rows, '')
     context.print({
       json: { ...json, aliases },
       text: `${text}\n${aliases.ids} ids of ${aliases.groups} vulnerabilities`,

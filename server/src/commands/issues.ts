@@ -1,7 +1,7 @@
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { IssueChange } from '../security/issues/grouping/issue-change.ts'
-import { previewRegroup } from '../security/issues/regroup/preview-regroup.ts'
+import { measureRegroup } from '../security/issues/regroup/preview-regroup.ts'
 import { countFindings } from '../security/issues/regroup/regroup.store.ts'
 import type { RegroupCounts } from '../security/issues/regroup/regroup-counts.ts'
 import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
@@ -9,9 +9,9 @@ import type { RegroupRun } from '../security/issues/regroup/regroup-run.store.ts
 import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { defineCommand, type Output, UsageError } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const CHANGES_SHOWN_MAX = 100
 
@@ -28,7 +28,7 @@ export const issuesRegroup = defineCommand({
   async run(context, _given, { org, undo, 'dry-run': isDry }) {
     if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run cannot be combined')
     if (undo !== undefined && !isUuid(undo)) throw new UsageError(`"${undo}" is not the id of a regroup`)
-    const output = await administer(
+    const output = await withServices(
       context,
       async (services) => {
         const { id } = await requireOrganization(services.sql, org)
@@ -54,7 +54,7 @@ async function regroup(
     shown.push(...changes.slice(0, CHANGES_SHOWN_MAX - shown.length))
   }
   const done = isDry
-    ? { ...(await previewRegroup(services, orgId, follow)), id: null }
+    ? { ...(await measureRegroup(services, orgId, follow)), id: null }
     : await regroupOrganization(services, orgId, follow)
   progress.end()
   return regroupOutput(done, shown)
@@ -66,7 +66,7 @@ function regroupOutput(done: RegroupCounts & { id: string | null }, changes: Iss
   const more = merged + split - changes.length
   const rows = changes.map((change) => [change.event, change.issue_id, change.other_issue_id, change.detail])
   const lines = [
-    ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'REASON'], rows, '')]),
+    ...(rows.length === 0 ? [] : [formatTable(['EVENT', 'ISSUE', 'OTHER ISSUE', 'REASON'], rows, '')]),
     ...(more > 0 ? [`and ${more} more changes`] : []),
     `${findings} findings regrouped: ${moved} moved to another issue, ${restated} with a new reason. ${merged} issues merged, ${split} split.`,
     id === null ? 'Dry run: nothing was written.' : `To undo it, run: issues regroup --org <slug> --undo ${id}`,

@@ -5,9 +5,9 @@ import { SCOPES } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { administer } from './administer.ts'
-import { defineCommand, parseDuration, requireOneOf } from './command.ts'
-import { table } from './table.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, parseDuration, requireChoice } from './command.ts'
+import { formatTable } from './table.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
@@ -39,8 +39,8 @@ export const keyCreate = defineCommand({
   async run(context, _given, options) {
     const expiresIn = options['expires-in']
     const lifetimeMs = expiresIn === undefined ? null : parseDuration('expires-in', expiresIn)
-    const chosen = options.environment && requireOneOf('environment', options.environment, ENVIRONMENTS)
-    const created = await administer(context, async ({ sql, clock, config }) => {
+    const chosen = options.environment && requireChoice('environment', options.environment, ENVIRONMENTS)
+    const created = await withServices(context, async ({ sql, clock, config }) => {
       const organization = await requireOrganization(sql, options.org)
       const now = clock.now()
       const request = {
@@ -66,11 +66,14 @@ export const keyList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const keys = await administer(context, async ({ sql }) =>
+    const keys = await withServices(context, async ({ sql }) =>
       listApiKeys(sql, (await requireOrganization(sql, org)).id),
     )
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
-    context.print({ json: keys, text: table(heading, keys.map(toRow), `The organization ${org} has no API keys.`) })
+    context.print({
+      json: keys,
+      text: formatTable(heading, keys.map(toRow), `The organization ${org} has no API keys.`),
+    })
   },
 })
 
@@ -80,7 +83,7 @@ export const keyRevoke = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const key = await administer(context, (services) => revokeApiKey(services, { org_id: null, id }, OPERATOR))
+    const key = await withServices(context, (services) => revokeApiKey(services, { org_id: null, id }, OPERATOR))
     const { name, revoked_at } = key
     context.print({ json: { id: key.id, name, revoked_at }, text: `Revoked the key "${name}" (${key.id})` })
   },

@@ -1,6 +1,6 @@
 import { type Distribution, distributeDatabase } from '../distribution/distribute-database.ts'
 import { openSql } from '../platform/db/sql.ts'
-import { applyMigrations, bringUpToDate } from '../start/bring-up-to-date.ts'
+import { applyMigrations, applyUpdates } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { type Context, defineCommand, UsageError } from './command.ts'
@@ -27,7 +27,7 @@ export const migrateDatabase = defineCommand({
     const sql = openSql(database.address, { max: 1, applicationName: 'shiplock migrate' })
     opened.defer(() => sql.end())
     if (distribute) await distributeDatabase(sql, { dryRun: true })
-    const update = distribute ? applyMigrations : bringUpToDate
+    const update = distribute ? applyMigrations : applyUpdates
     const applied = dryRun ? [] : await update(sql, say)
     const moved = distribute ? await showMoves(sql, say, dryRun === true) : null
     print({

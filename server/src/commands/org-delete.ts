@@ -4,7 +4,7 @@ import type { Services } from '../services.ts'
 import { organizationParts } from '../start/organization-parts.ts'
 import { PROGRAM } from '../start/program.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand, UsageError } from './command.ts'
 import { describeExport, EXPORT_CONNECTIONS, writeExport } from './org-export.ts'
 
@@ -25,7 +25,7 @@ export const orgDelete = defineCommand({
       )
     if (!yes)
       throw new UsageError(`The organization ${slug} would be deleted with everything in it. Confirm with --yes`)
-    const done = await administer(
+    const done = await withServices(
       context,
       (services) => exportAndDelete(context, services, { slug, file }),
       EXPORT_CONNECTIONS,

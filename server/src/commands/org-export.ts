@@ -5,7 +5,7 @@ import { requireOrganization } from '../organizations/require-organization.ts'
 import type { Services } from '../services.ts'
 import { organizationObjects } from '../start/organization-parts.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
 
 /** The snapshot that is exported, and the progress beside it. */
@@ -18,7 +18,7 @@ export const orgExport = defineCommand({
   arguments: ['slug', 'file'],
   options: {},
   async run(context, { slug, file }) {
-    const exported = await administer(
+    const exported = await withServices(
       context,
       async (services) =>
         writeExport(context, services, { organization: await requireOrganization(services.sql, slug), file }),

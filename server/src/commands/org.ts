@@ -1,10 +1,10 @@
-import { changePlan } from '../access/api-keys/manage-access.ts'
+import { assignPlan } from '../access/api-keys/manage-access.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 export const orgCreate = defineCommand({
   name: 'org create',
@@ -15,7 +15,7 @@ export const orgCreate = defineCommand({
     plan: { type: 'text', value: 'P', about: 'the plan (default: enterprise)' },
   },
   async run(context, { slug }, { name, plan }) {
-    const organization = await administer(context, (services) => createOrganization(services, { slug, name, plan }))
+    const organization = await withServices(context, (services) => createOrganization(services, { slug, name, plan }))
     context.print({ json: organization, text: `Created ${describe(organization)}` })
   },
 })
@@ -26,7 +26,7 @@ export const orgSetPlan = defineCommand({
   arguments: ['slug', 'plan'],
   options: {},
   async run(context, { slug, plan }) {
-    const organization = await administer(context, (services) => changePlan(services, slug, plan))
+    const organization = await withServices(context, (services) => assignPlan(services, slug, plan))
     context.print({ json: organization, text: `Changed ${describe(organization)}` })
   },
 })
@@ -40,23 +40,23 @@ export const orgList = defineCommand({
   },
   async run(context, _given, { deleted }) {
     if (deleted) return showDeleted(context)
-    const organizations = await administer(context, ({ sql }) => listOrganizations(sql))
+    const organizations = await withServices(context, ({ sql }) => listOrganizations(sql))
     const rows = organizations.map(({ slug, name, plan, id }) => [slug, name, plan, id])
     context.print({
       json: organizations,
-      text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There are no organizations.'),
+      text: formatTable(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There are no organizations.'),
     })
   },
 })
 
 async function showDeleted(context: Context): Promise<void> {
-  const organizations = await administer(context, ({ sql }) => listDeleted(sql))
+  const organizations = await withServices(context, ({ sql }) => listDeleted(sql))
   const rows = organizations.map(({ slug, name, id, deleted_at, deleted_rows }) => {
     return [slug, name, id, deleted_at.toJSON(), String(deleted_rows)]
   })
   context.print({
     json: organizations,
-    text: table(['SLUG', 'NAME', 'ID', 'DELETED', 'ROWS'], rows, 'No organization was deleted.'),
+    text: formatTable(['SLUG', 'NAME', 'ID', 'DELETED', 'ROWS'], rows, 'No organization was deleted.'),
   })
 }
 

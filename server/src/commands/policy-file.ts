@@ -9,7 +9,7 @@ import { PolicyFileError } from '../compliance/policy-file/policy-mistake.ts'
 import { readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
 import { createLog } from '../platform/log.ts'
 import { type Context, defineCommand } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 export const FILE = {
   type: 'text',
@@ -53,7 +53,7 @@ export const policyTest = defineCommand({
     const rules = await evaluatePolicy(services, definition.engine, document, async () => bundle)
     const decision = decide('enforce', rules)
     const { name, mode } = definition
-    context.print({ json: { name, mode, decision, rules }, text: table(HEADING, rules.map(toRow), '') })
+    context.print({ json: { name, mode, decision, rules }, text: formatTable(HEADING, rules.map(toRow), '') })
     if (decision === 'block') throw new Error(`${name} blocks${mode === 'monitor' ? ' in enforce mode' : ''}`)
   },
 })

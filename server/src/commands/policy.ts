@@ -2,10 +2,10 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
 import { listNamedPolicies, type NamedPolicy } from '../compliance/policies/list-named-policies.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { defineCommand } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
@@ -16,7 +16,7 @@ export const policyApply = defineCommand({
   options: { org: ORG, file: FILE },
   async run(context, _given, { org, file }) {
     const policy = await readFileOrSay(context, file)
-    const applied = await administer(context, async (services) => {
+    const applied = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       return applyPolicy(services, organization.id, OPERATOR, policy)
     })
@@ -32,7 +32,7 @@ export const policyList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const policies = await administer(context, async ({ sql }) => {
+    const policies = await withServices(context, async ({ sql }) => {
       const { id } = await requireOrganization(sql, org)
       return (await listNamedPolicies(sql, id)).map(toListed)
     })
@@ -43,7 +43,11 @@ export const policyList = defineCommand({
       path === undefined ? '-' : `${repository}/${path}`,
       id,
     ])
-    const text = table(['NAME', 'VERSION', 'MODE', 'FILE', 'ID'], rows, `The organization ${org} has no policies.`)
+    const text = formatTable(
+      ['NAME', 'VERSION', 'MODE', 'FILE', 'ID'],
+      rows,
+      `The organization ${org} has no policies.`,
+    )
     context.print({ json: policies, text })
   },
 })

@@ -1,7 +1,7 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { acknowledgeBreaks } from '../provenance/chain/acknowledge-breaks.ts'
+import { settleBreaks } from '../provenance/chain/acknowledge-breaks.ts'
 import { countLinks } from '../provenance/chain/chain.store.ts'
 import { findUnlinkedEntries } from '../provenance/chain/link.store.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
@@ -9,10 +9,10 @@ import { listChains, type OpenBreak, type Verification, verifyChains } from '../
 import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
-import { nameOfChain, requireChain, requireChains } from './chain-names.ts'
+import { withServices } from './administer.ts'
+import { findChainName, requireChain, requireChains } from './chain-names.ts'
 import { type Context, defineCommand, type Output } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
 /** Fewer links or entries are verified in an instant, without a progress bar. */
@@ -29,7 +29,7 @@ export const provenanceVerify = defineCommand({
     provider: PROVIDER,
   },
   async run(context, _given, { org, repository, provider }) {
-    const verified = await administer(context, async (services) => {
+    const verified = await withServices(context, async (services) => {
       const orgId = org === undefined ? null : (await requireOrganization(services.sql, org)).id
       if (repository === undefined) return verifyAll(services, orgId, context)
       const chains = await requireChains(services.sql, orgId, { repository, provider })
@@ -84,7 +84,7 @@ async function follow(
   }
   const verification = await verifyChains(services, chains, { onProgress })
   progress?.end()
-  const names = verification.breaks.map(({ chain }) => nameOfChain(services.sql, chain))
+  const names = verification.breaks.map(({ chain }) => findChainName(services.sql, chain))
   const named = (await Promise.all(names)).map((repository, nth) => ({
     ...(verification.breaks[nth] as OpenBreak),
     repository,
@@ -99,7 +99,7 @@ function toOutput(verified: Named): Output {
   const rows = [...verified.breaks.map(toRow), ...(log ?? []).map(toLogRow)]
   const scope = log === null ? 'were verified' : 'and the transparency log were verified'
   const lines = [
-    ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
+    ...(rows.length > 0 ? [formatTable(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
     ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
     `${chains} chains with ${links} links ${scope}: ${ok ? 'ok' : counted(count)}.`,
   ]
@@ -157,10 +157,10 @@ export const provenanceAcknowledge = defineCommand({
     note: { type: 'text', value: 'N', about: 'what happened, in at most 2,000 characters', required: true },
   },
   async run(context, _given, { org, repository, provider, note }) {
-    const breaks = await administer(context, async (services) => {
+    const breaks = await withServices(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
       const chain = await requireChain(services.sql, id, { repository, provider })
-      return acknowledgeBreaks(services, chain, { principal: COMMAND_LINE, note })
+      return settleBreaks(services, chain, { principal: COMMAND_LINE, note })
     })
     const json = { repository, note, breaks: breaks.map(({ index, part }) => ({ index, part })) }
     context.print({ json, text: `Acknowledged ${counted(breaks.length)} in the chain of ${repository}.` })

@@ -1,9 +1,9 @@
-import { APP_PROVIDERS, codeHost } from '../codehosts/catalogue.ts'
+import { APP_PROVIDERS, getCodeHost } from '../codehosts/catalogue.ts'
 import { requireHostApp } from '../codehosts/setup/begin-setup.ts'
-import { administer } from './administer.ts'
-import { defineCommand, requireOneOf } from './command.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, requireChoice } from './command.ts'
 
-const NAMES = APP_PROVIDERS.map((provider) => codeHost(provider).name).join(' or ')
+const NAMES = APP_PROVIDERS.map((provider) => getCodeHost(provider).name).join(' or ')
 
 export const providerSetup = defineCommand({
   name: 'provider setup',
@@ -23,15 +23,15 @@ export const providerSetup = defineCommand({
     public: { type: 'flag', value: '', about: 'let other accounts install the App too' },
   },
   async run(context, { provider }, { organization, 'read-only-alerts': readOnlyAlerts, public: isPublic }) {
-    const known = requireOneOf('provider', provider, APP_PROVIDERS)
-    const { name } = codeHost(known)
+    const known = requireChoice('provider', provider, APP_PROVIDERS)
+    const { name } = getCodeHost(known)
     const options = {
       organization: organization ?? null,
       read_only_alerts: readOnlyAlerts,
       public: isPublic,
       org: null,
     }
-    const { url, expires_at } = await administer(context, (services) =>
+    const { url, expires_at } = await withServices(context, (services) =>
       requireHostApp(services, known).startSetup(services.sql, options),
     )
     const text = `Open this address in a browser to create the ${name} App. It works once, until ${expires_at.toISOString()}.`

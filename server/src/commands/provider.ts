@@ -1,5 +1,5 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
-import { APP_PROVIDERS, codeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
+import { APP_PROVIDERS, getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import { connectInstallation } from '../codehosts/connections/connect-installation.ts'
 import {
   findListed,
@@ -10,23 +10,23 @@ import {
 import { disconnect } from '../codehosts/connections/remove-connection.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { administer } from './administer.ts'
-import { defineCommand, requireOneOf, UsageError } from './command.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, requireChoice, UsageError } from './command.ts'
 import { CREDENTIALS, readCredentials } from './provider-credentials.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true } as const
 
-const ACCOUNT_PROVIDERS = PROVIDERS.filter((provider) => codeHost(provider).connects === 'account')
+const ACCOUNT_PROVIDERS = PROVIDERS.filter((provider) => getCodeHost(provider).connects === 'account')
 
 /** `a, b, or c` */
-function listOf(texts: readonly string[]): string {
+function formatList(texts: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(texts)
 }
 
 export const providerConnect = defineCommand({
   name: 'provider connect',
-  about: `Connects an installation of the ${listOf(APP_PROVIDERS.map((provider) => codeHost(provider).name))} App, or an account on another code host, to an organization. "provider list" shows waiting installations.`,
+  about: `Connects an installation of the ${formatList(APP_PROVIDERS.map((provider) => getCodeHost(provider).name))} App, or an account on another code host, to an organization. "provider list" shows waiting installations.`,
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
@@ -34,20 +34,20 @@ export const providerConnect = defineCommand({
     installation: {
       type: 'text',
       value: 'ID',
-      about: listOf(APP_PROVIDERS.map((provider) => codeHost(provider).account)),
+      about: formatList(APP_PROVIDERS.map((provider) => getCodeHost(provider).account)),
     },
     account: {
       type: 'text',
       value: 'NAME',
-      about: listOf(ACCOUNT_PROVIDERS.map((provider) => codeHost(provider).account)),
+      about: formatList(ACCOUNT_PROVIDERS.map((provider) => getCodeHost(provider).account)),
     },
     ...CREDENTIALS,
   },
   async run(context, _given, { org, provider, installation, account, ...given }) {
-    const known = requireOneOf('provider', provider, PROVIDERS)
+    const known = requireChoice('provider', provider, PROVIDERS)
     const installation_id = requireAccount(known, installation, account)
     const credentials = await readCredentials(given)
-    const { connection, created } = await administer(context, async (services) => {
+    const { connection, created } = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       await services.hostApps.get(known)?.require()
       const request = { org_id: organization.id, provider: known, installation_id, credentials }
@@ -63,7 +63,9 @@ export const providerConnect = defineCommand({
 /** Installations of an App have ids; accounts are named. */
 function requireAccount(provider: Provider, installation?: string, account?: string): string {
   const [wanted, option, other] =
-    codeHost(provider).connects === 'app' ? [installation, 'installation', account] : [account, 'account', installation]
+    getCodeHost(provider).connects === 'app'
+      ? [installation, 'installation', account]
+      : [account, 'account', installation]
   if (wanted === undefined || other !== undefined) throw new UsageError(`--provider ${provider} requires --${option}`)
   return wanted
 }
@@ -74,7 +76,7 @@ export const providerList = defineCommand({
   arguments: [],
   options: { org: { type: 'text', value: '<slug>', about: 'only connections of this organization' } },
   async run(context, _given, { org }) {
-    const { connected, waiting, slugs } = await administer(context, async ({ sql }) => {
+    const { connected, waiting, slugs } = await withServices(context, async ({ sql }) => {
       const orgId = org === undefined ? null : (await requireOrganization(sql, org)).id
       const slugs = new Map((await listOrganizations(sql)).map(({ id, slug }) => [id, slug]))
       return { connected: await listConnections(sql, orgId), waiting: await listWaiting(sql, null), slugs }
@@ -83,7 +85,7 @@ export const providerList = defineCommand({
       ...connected.map(({ org_id, connection }) => toRow(connection, slugs.get(org_id) ?? '-')),
       ...waiting.map((installation) => toRow(installation, '-')),
     ]
-    const text = table(HEADING, rows, 'There are no connections and no waiting installations.')
+    const text = formatTable(HEADING, rows, 'There are no connections and no waiting installations.')
     context.print({ json: [...connected.map(({ connection }) => connection), ...waiting], text })
   },
 })
@@ -94,7 +96,7 @@ export const providerDisconnect = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const connection = await administer(context, async (services) => {
+    const connection = await withServices(context, async (services) => {
       const removed = await disconnect(services, { id }, COMMAND_LINE)
       return findListed(services.sql, removed.org_id, removed.id)
     })

@@ -1,15 +1,15 @@
-import { codeHost, PROVIDERS } from '../codehosts/catalogue.ts'
+import { getCodeHost, PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
 import { type ListedRepository, listRepositories } from '../repositories/repository.store.ts'
-import { administer } from './administer.ts'
-import { defineCommand, requireOneOf } from './command.ts'
-import { table } from './table.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, requireChoice } from './command.ts'
+import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
-const UUID_HOSTS = PROVIDERS.filter((provider) => codeHost(provider).repositoryId.form !== 'a number')
-  .map((provider) => codeHost(provider).name)
+const UUID_HOSTS = PROVIDERS.filter((provider) => getCodeHost(provider).repositoryId.form !== 'a number')
+  .map((provider) => getCodeHost(provider).name)
   .join(' and ')
 
 export const repoLink = defineCommand({
@@ -30,8 +30,8 @@ export const repoLink = defineCommand({
     'tracked-branch': { type: 'text', value: 'main', about: 'the branch whose findings open issues (default: main)' },
   },
   async run(context, _given, { org, provider, id, name, host, 'tracked-branch': trackedBranch }) {
-    const known = requireOneOf('provider', provider, PROVIDERS)
-    const repository = await administer(context, async (services) => {
+    const known = requireChoice('provider', provider, PROVIDERS)
+    const repository = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       return linkRepository(services, organization.id, { provider: known, id, name, host, trackedBranch })
     })
@@ -46,7 +46,7 @@ export const repoList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const repositories = await administer(context, async ({ sql }) =>
+    const repositories = await withServices(context, async ({ sql }) =>
       listRepositories(sql, (await requireOrganization(sql, org)).id),
     )
     const rows = repositories.map((row) => [
@@ -55,17 +55,17 @@ export const repoList = defineCommand({
       row.id,
       row.host,
       row.tracked_branch,
-      stateOf(row),
+      describeState(row),
     ])
     const heading = ['NAME', 'PROVIDER', 'ID', 'HOST', 'TRACKED BRANCH', 'STATE']
     context.print({
       json: repositories,
-      text: table(heading, rows, `The organization ${org} has no repositories.`),
+      text: formatTable(heading, rows, `The organization ${org} has no repositories.`),
     })
   },
 })
 
-function stateOf({ connected, archived, deleted_at }: ListedRepository): string {
+function describeState({ connected, archived, deleted_at }: ListedRepository): string {
   if (deleted_at !== null) return 'deleted'
   const state = connected ? 'connected' : archived === null ? 'linked' : 'disconnected'
   return archived ? `${state}, archived` : state

@@ -2,20 +2,20 @@ import { countBackup, describeCounts, describeLost, toMib } from '../backup/back
 import { checkOfSecret } from '../backup/create-backup.ts'
 import type { Closing } from '../backup/manifest.ts'
 import { type OpenBackup, openBackup } from '../backup/open-backup.ts'
-import { analyzeTables } from '../backup/restore.store.ts'
+import { updatePlannerStatistics } from '../backup/restore.store.ts'
 import { restoreBackup } from '../backup/restore-backup.ts'
 import type { Config } from '../config.ts'
-import { keepSecret } from '../platform/crypto/secret-key.ts'
-import { stopLeftServer, syncToDisk } from '../platform/db/embedded-postgres.ts'
+import { saveSecret } from '../platform/crypto/secret-key.ts'
+import { stopLeftServer, writeToDisk } from '../platform/db/embedded-postgres.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
-import { abandonRestore, beginRestore, completeRestore } from '../platform/unfinished-restore.ts'
-import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { abandonRestore, completeRestore, startRestore } from '../platform/unfinished-restore.ts'
+import { applyUpdates } from '../start/bring-up-to-date.ts'
 import { openForRestore } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { openBackupFile, unlockOptions } from './backup-file.ts'
-import { type Context, defineCommand, stopSignal } from './command.ts'
+import { type Context, defineCommand, waitForStop } from './command.ts'
 
 export const restore = defineCommand({
   name: 'restore',
@@ -57,11 +57,11 @@ type RestoredAll = { closing: Closing; migrated: string[] }
 /** A failure leaves an empty directory and an empty database. */
 async function restoreInto(config: Config, context: Context, backup: OpenBackup, secret: string): Promise<RestoredAll> {
   const { dataDir } = config
-  await beginRestore(dataDir, () => stopLeftServer(dataDir))
+  await startRestore(dataDir, () => stopLeftServer(dataDir))
   try {
-    if (config.secretKey === null) await keepSecret(dataDir, secret)
+    if (config.secretKey === null) await saveSecret(dataDir, secret)
     const restored = await load(config, context, backup)
-    if (config.databaseUrl === null) await syncToDisk(dataDir)
+    if (config.databaseUrl === null) await writeToDisk(dataDir)
     await completeRestore(dataDir)
     return restored
   } catch (error) {
@@ -87,8 +87,8 @@ async function load(config: Config, { say }: Context, backup: OpenBackup): Promi
   return await orStopped(sql, async () => {
     const closing = await restoreBackup(backup, { ...services, progress, say })
     bar.end()
-    const migrated = await bringUpToDate(sql)
-    await sql.begin(analyzeTables)
+    const migrated = await applyUpdates(sql)
+    await sql.begin(updatePlannerStatistics)
     return { closing, migrated }
   })
 }
@@ -96,7 +96,7 @@ async function load(config: Config, { say }: Context, backup: OpenBackup): Promi
 /** On SIGTERM or Ctrl-C, disconnects from the database, which rolls back. */
 async function orStopped<Result>(sql: Sql, work: () => Promise<Result>): Promise<Result> {
   let isStopped = false
-  void stopSignal().then(() => {
+  void waitForStop().then(() => {
     isStopped = true
     return sql.end({ timeout: 0 })
   })

@@ -5,9 +5,9 @@ import { removeExpired } from '../retention/remove-expired.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 /** One holds the lock of the run, one works. */
 const CONNECTIONS = 2
@@ -28,13 +28,13 @@ export const retentionRun = defineCommand({
 })
 
 async function showExpired(context: Context): Promise<void> {
-  const expired = await administer(context, countExpired)
+  const expired = await withServices(context, countExpired)
   context.print({ json: { expired }, text: describe('EXPIRED', expired) })
 }
 
 async function remove(context: Context): Promise<void> {
   const bar = new ProgressBar(context.say)
-  const done = await administer(
+  const done = await withServices(
     context,
     async (services) => {
       const total = sum(await countExpired(services))
@@ -74,7 +74,7 @@ async function readFigures({ sql }: Services) {
 
 function describe(heading: string, counts: Record<string, number>): string {
   const rows = Object.entries(counts).map(([kind, count]) => [kind.replaceAll('_', ' '), String(count)])
-  return table(['KIND', heading], rows, 'Nothing has expired.')
+  return formatTable(['KIND', heading], rows, 'Nothing has expired.')
 }
 
 function sum(counts: Record<string, number>): number {

@@ -4,7 +4,7 @@ import { PROGRAM } from '../start/program.ts'
 import { type AnyCommand, type Output, UsageError } from './command.ts'
 import { COMMANDS, findName } from './commands.ts'
 import { describeFailure } from './describe-failure.ts'
-import { commandHelp, programHelp } from './help.ts'
+import { formatCommandHelp, formatProgramHelp } from './help.ts'
 import { parseArguments } from './parse-arguments.ts'
 
 /** What a command line is run with: the environment, standard error by lines, standard output. */
@@ -20,7 +20,7 @@ const WRONGLY_CALLED = 2
 /** Runs `shiplock-server <args>`. Returns the exit code. */
 export async function runCommandLine(args: string[], terminal: Terminal): Promise<number> {
   const name = findName(args)
-  if (name === null && args.slice(0, 2).some(isHelp)) return answer(terminal, programHelp())
+  if (name === null && args.slice(0, 2).some(isHelp)) return answer(terminal, formatProgramHelp())
   if (args.length === 0) return refuse(terminal, 'No command is given', '')
   if (name === null) return refuse(terminal, `Unknown command "${args.slice(0, 2).join(' ')}"`, '')
   const command = await COMMANDS[name].load()
@@ -35,7 +35,7 @@ async function call(command: AnyCommand, args: string[], terminal: Terminal): Pr
   const { env, say, write } = terminal
   try {
     const { help, json, given, options } = parseArguments(command, args)
-    if (help) return answer(terminal, commandHelp(command))
+    if (help) return answer(terminal, formatCommandHelp(command))
     const print = (output: Output) => {
       const text = json ? JSON.stringify(output.json) : output.text
       if (text !== '') write(`${text}\n`)

@@ -1,7 +1,7 @@
 import { requireMigrated } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
 import { openApi, serve } from '../start/serve.ts'
-import { type Context, defineCommand, stopSignal } from './command.ts'
+import { type Context, defineCommand, waitForStop } from './command.ts'
 
 export const server = defineCommand({
   name: 'server',
@@ -13,7 +13,7 @@ export const server = defineCommand({
 
 async function runUntilStopped({ readSettings, say, print }: Context): Promise<void> {
   const settings = readSettings()
-  const stopped = stopSignal()
+  const stopped = waitForStop()
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())

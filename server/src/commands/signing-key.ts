@@ -4,9 +4,9 @@ import { listPublicKeys } from '../provenance/keys/list-public-keys.ts'
 import { rotateKey } from '../provenance/keys/rotate-key.ts'
 import { listKeys } from '../provenance/keys/signing-key.store.ts'
 import { KEY_ALGORITHM, type SigningKey } from '../provenance/keys/signing-key.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { defineCommand } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
@@ -16,11 +16,11 @@ export const signingKeyList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const keys = await administer(context, async ({ sql }) => listKeys(sql, (await requireOrganization(sql, org)).id))
+    const keys = await withServices(context, async ({ sql }) => listKeys(sql, (await requireOrganization(sql, org)).id))
     const none = `The organization ${org} has no signing keys. The first one is made when it is needed.`
     context.print({
       json: keys.map(toItem),
-      text: table(['KEY', 'CREATED', 'RETIRED', 'KEPT IN'], keys.map(toRow), none),
+      text: formatTable(['KEY', 'CREATED', 'RETIRED', 'KEPT IN'], keys.map(toRow), none),
     })
   },
 })
@@ -31,7 +31,7 @@ export const signingKeyRotate = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const key = await administer(context, async (services) => {
+    const key = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       return rotateKey(services, organization.id, COMMAND_LINE)
     })
@@ -48,7 +48,7 @@ export const signingKeyExportPublic = defineCommand({
     all: { type: 'flag', value: '', about: 'print the retired keys, too' },
   },
   async run(context, _given, { org, all }) {
-    const keys = await administer(context, async (services) =>
+    const keys = await withServices(context, async (services) =>
       listPublicKeys(services, (await requireOrganization(services.sql, org)).id),
     )
     const exported = all ? keys : keys.slice(0, 1)

@@ -1,12 +1,12 @@
 import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/manage-access.ts'
-import { offerSetup, type SetupLink } from '../access/links/account-links.ts'
+import { createSetupLink, type SetupLink } from '../access/links/account-links.ts'
 import type { Config } from '../config.ts'
-import { browserAddress } from '../platform/loopback.ts'
-import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { toBrowserAddress } from '../platform/loopback.ts'
+import { applyUpdates } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
 import { openApi, serve } from '../start/serve.ts'
-import { workInThread } from '../start/work-in-thread.ts'
-import { type Context, defineCommand, stopSignal } from './command.ts'
+import { startWorkerThread } from '../start/work-in-thread.ts'
+import { type Context, defineCommand, waitForStop } from './command.ts'
 
 export const start = defineCommand({
   name: 'start',
@@ -18,7 +18,7 @@ export const start = defineCommand({
 
 async function runUntilStopped({ readSettings, say, print }: Context): Promise<void> {
   const settings = readSettings()
-  const stopped = stopSignal()
+  const stopped = waitForStop()
   await using opened = new AsyncDisposableStack()
 
   say(settings.databaseUrl === null ? `Starting PostgreSQL on ${settings.dataDir}` : 'Connecting to PostgreSQL')
@@ -27,15 +27,15 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await database.claim()
   const { services, port } = await openApi(settings, database, opened)
   const { config } = services
-  const applied = await bringUpToDate(services.sql, say)
+  const applied = await applyUpdates(services.sql, say)
   if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 
   const server = await serve(services, port)
   opened.defer(() => server.close())
   const first = await createFirstOrganization(services)
   // The link opens a page of the console.
-  const setup = config.console === null ? null : await offerSetup(services)
-  const text = [consoleStep(config, setup), first ? firstSteps(first, config.baseUrl) : ''].join('')
+  const setup = config.console === null ? null : await createSetupLink(services)
+  const text = [describeConsoleStep(config, setup), first ? describeFirstSteps(first, config.baseUrl) : ''].join('')
   const { metricsUrl } = server
   const addresses = { url: config.baseUrl, ...(metricsUrl && { metrics_url: metricsUrl }) }
   print({ json: { ...addresses, ...first, ...(setup && { setup }) }, text })
@@ -43,7 +43,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   if (metricsUrl) say(`Metrics are served at ${metricsUrl}/metrics`)
   // Last, so that loading the worker does not delay the API on a small machine.
   const { url, address } = database
-  const worker = workInThread({ config, database: { url, address } }, { log: services.log })
+  const worker = startWorkerThread({ config, database: { url, address } }, { log: services.log })
   opened.defer(() => worker.close())
 
   await stopped
@@ -52,12 +52,12 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
 }
 
 /** How people get in: the setup link at every start at which there is no Org admin. */
-export function consoleStep({ baseUrl, console: builtConsole }: Config, setup: SetupLink | null): string {
+export function describeConsoleStep({ baseUrl, console: builtConsole }: Config, setup: SetupLink | null): string {
   if (builtConsole === null)
     return `
 The console is off (SHIPLOCK_CONSOLE). The API and the commands of npx shiplock-server --help work without it.
 `
-  const address = browserAddress(baseUrl)
+  const address = toBrowserAddress(baseUrl)
   if (setup === null) return `\nOpen the console:\n\n  ${address}\n`
   return `
 Open the console at ${address}
@@ -72,7 +72,7 @@ This link makes the first Org admin of the organization "${setup.organization}".
 const COMMIT = '8c5f0e1d2b3a49586776655443322110ffeeddcc'
 
 /** The text of a first start: the key, and two example calls that work as printed. */
-export function firstSteps({ organization, key }: FirstOrganization, baseUrl: string): string {
+export function describeFirstSteps({ organization, key }: FirstOrganization, baseUrl: string): string {
   const run = {
     ci_system: 'my-ci',
     external_run_id: '1',

@@ -3,10 +3,10 @@ import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { findListed, type ListedConnection } from '../codehosts/connections/connection-list.store.ts'
 import { synchronizeNow } from '../codehosts/sync/request-sync.ts'
 import { findTiming } from '../codehosts/sync/sync.store.ts'
-import { notFound } from '../platform/http/errors.ts'
+import { createNotFoundError } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand, parseDuration } from './command.ts'
 
 const LOOK_EVERY_MS = 500
@@ -27,7 +27,7 @@ export const providerSync = defineCommand({
   async run(context, { id: given }, { since, wait }) {
     const id = given.toLowerCase()
     const sinceMs = since === undefined ? null : parseDuration('since', since)
-    const connection = await administer(context, async (services) => {
+    const connection = await withServices(context, async (services) => {
       const oldest = sinceMs === null ? null : new Date(services.clock.now().getTime() - sinceMs)
       const org_id = await synchronizeNow(services, { id, since: oldest }, COMMAND_LINE)
       if (wait) await untilEnd(services, org_id, id, context)
@@ -64,6 +64,6 @@ async function untilEnd(services: Services, orgId: string, id: string, { say }: 
 
 async function readListed({ sql }: Services, orgId: string, id: string): Promise<ListedConnection> {
   const found = await findListed(sql, orgId, id)
-  if (found === null) throw notFound('connection')
+  if (found === null) throw createNotFoundError('connection')
   return found
 }

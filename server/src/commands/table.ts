@@ -1,5 +1,5 @@
 /** Pads each column to the width of its widest cell, with two spaces between columns. */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+export function formatColumns(rows: readonly (readonly string[])[]): string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -15,7 +15,11 @@ function joinCells(cells: string[]): string {
  * A table with a heading and one line for each row, or `whenEmpty` if there are no rows. Control
  * characters in names that people have chosen do not reach the terminal.
  */
-export function table(heading: readonly string[], rows: readonly (readonly string[])[], whenEmpty: string): string {
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  whenEmpty: string,
+): string {
   const shown = rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))
-  return rows.length === 0 ? whenEmpty : alignColumns([heading, ...shown]).join('\n')
+  return rows.length === 0 ? whenEmpty : formatColumns([heading, ...shown]).join('\n')
 }

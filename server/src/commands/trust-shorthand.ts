@@ -29,7 +29,7 @@ export const SHORTHAND_OPTIONS = {
 type Shorthands = { readonly [Name in keyof typeof SHORTHAND_OPTIONS]?: string | undefined }
 
 /** The template that the options ask for, or null. Throws a `UsageError` for several of them. */
-export function templateOf(options: Shorthands): TrustTemplate | null {
+export function selectTemplate(options: Shorthands): TrustTemplate | null {
   refuseAlone(options, 'bitbucket', ['repository-uuid', 'workspace-uuid'])
   refuseAlone(options, 'azure', ['repository-id'])
   const { github, gitlab, bitbucket, azure } = options

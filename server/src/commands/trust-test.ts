@@ -2,10 +2,10 @@ import type { CheckedCondition } from '../access/oidc-trusts/conditions/conditio
 import { explainToken, type TokenExplanation } from '../access/oidc-trusts/tokens/explain-token.ts'
 import { TOKEN_CHARS_MAX } from '../access/oidc-trusts/tokens/token-verifier.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { defineCommand, UsageError } from './command.ts'
 import { readStandardInput } from './standard-input.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 export const trustTest = defineCommand({
   name: 'trust test',
@@ -19,7 +19,7 @@ export const trustTest = defineCommand({
   async run(context, _given, { org, token }) {
     if (token !== '-') throw new UsageError('--token must be -, and the token is read from standard input')
     const given = await readStandardInput(TOKEN_CHARS_MAX)
-    const explained = await administer(context, async (services) => {
+    const explained = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       return explainToken(services, organization.id, given)
     })
@@ -34,7 +34,7 @@ function toText({ trust, trusts }: TokenExplanation, org: string): string {
   const rows = trusts.flatMap(({ name, issuer, audience, conditions }) =>
     [issuer, audience, ...conditions].map((condition) => [name, ...toCells(condition)]),
   )
-  const compared = table(HEADING, rows, `The organization ${org} has no live trusts.`)
+  const compared = formatTable(HEADING, rows, `The organization ${org} has no live trusts.`)
   return trust === null ? compared : `${compared}\n\nAccepted by the trust "${trust.name}" (${trust.id}).`
 }
 

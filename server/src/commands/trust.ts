@@ -3,14 +3,14 @@ import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
 import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
 import { createTrust, revokeTrust } from '../access/oidc-trusts/trusts/manage-trusts.ts'
 import { listTrusts, type Trust } from '../access/oidc-trusts/trusts/trust.store.ts'
-import { defaultAudience, TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
+import { getDefaultAudience, TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { listConnectedElsewhere } from '../repositories/connected-repository.store.ts'
-import { administer } from './administer.ts'
-import { defineCommand, parseDuration, requireOneOf, UsageError } from './command.ts'
-import { table } from './table.ts'
-import { SHORTHAND_OPTIONS, type TrustTemplate, templateOf } from './trust-shorthand.ts'
+import { withServices } from './administer.ts'
+import { defineCommand, parseDuration, requireChoice, UsageError } from './command.ts'
+import { formatTable } from './table.ts'
+import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
@@ -44,10 +44,10 @@ export const trustCreate = defineCommand({
     ...SHORTHAND_OPTIONS,
   },
   async run(context, _given, options) {
-    const template = templateOf(options)
+    const template = selectTemplate(options)
     const expiresIn = options['expires-in']
     const lifetimeMs = expiresIn === undefined ? null : parseDuration('expires-in', expiresIn)
-    const chosen = options.provider && requireOneOf('provider', options.provider, TRUST_PROVIDERS)
+    const chosen = options.provider && requireChoice('provider', options.provider, TRUST_PROVIDERS)
     const request = {
       name: options.name ?? template?.name ?? refuseMissing('name', 'N'),
       issuer: options.issuer ?? template?.issuer ?? refuseMissing('issuer', 'URL'),
@@ -56,10 +56,10 @@ export const trustCreate = defineCommand({
       scopes: options.scope.length > 0 ? options.scope : template ? TRUST_SCOPES : refuseMissing('scope', 'S'),
     }
     const given = options.audience ?? template?.audience
-    const created = await administer(context, async (services) => {
+    const created = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
       const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
-      const audience = given ?? defaultAudience(services.config)
+      const audience = given ?? getDefaultAudience(services.config)
       const expiresAt = lifetimeMs === null ? null : new Date(services.clock.now().getTime() + lifetimeMs)
       return createTrust(needs, organization.id, OPERATOR_GRANTOR, { ...request, audience, expiresAt })
     })
@@ -77,11 +77,14 @@ export const trustList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const trusts = await administer(context, async ({ sql }) =>
+    const trusts = await withServices(context, async ({ sql }) =>
       listTrusts(sql, (await requireOrganization(sql, org)).id),
     )
     const heading = ['ID', 'NAME', 'ISSUER', 'CONDITIONS', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
-    context.print({ json: trusts, text: table(heading, trusts.map(toRow), `The organization ${org} has no trusts.`) })
+    context.print({
+      json: trusts,
+      text: formatTable(heading, trusts.map(toRow), `The organization ${org} has no trusts.`),
+    })
   },
 })
 
@@ -91,7 +94,7 @@ export const trustRevoke = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const trust = await administer(context, (services) => revokeTrust(services, { org_id: null, id }, OPERATOR))
+    const trust = await withServices(context, (services) => revokeTrust(services, { org_id: null, id }, OPERATOR))
     context.print({ json: trust, text: `Revoked the trust "${trust.name}" (${trust.id})` })
   },
 })

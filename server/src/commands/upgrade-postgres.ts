@@ -2,7 +2,7 @@ import { toMib } from '../backup/backup-counts.ts'
 import type { EmbeddedPostgres } from '../platform/db/embedded-postgres.ts'
 import { type ClusterUpgrade, upgradeCluster } from '../platform/db/major-upgrade/upgrade-cluster.ts'
 import { openSql } from '../platform/db/sql.ts'
-import { bringUpToDate } from '../start/bring-up-to-date.ts'
+import { applyUpdates } from '../start/bring-up-to-date.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { defineCommand, type Output } from './command.ts'
 
@@ -27,16 +27,16 @@ export const upgradePostgres = defineCommand({
     const migrate = (database: EmbeddedPostgres) => migrateDatabase(database, say)
     const upgrade = await upgradeCluster({ dataDir, binaries, say, migrate, follow })
     bar.end()
-    print(outputOf(upgrade))
+    print(toOutput(upgrade))
   },
 })
 
 async function migrateDatabase(database: EmbeddedPostgres, say: (line: string) => void): Promise<void> {
   const sql = openSql(database.connection, { max: 1, applicationName: 'shiplock migrate' })
-  await bringUpToDate(sql, say).finally(() => sql.end())
+  await applyUpdates(sql, say).finally(() => sql.end())
 }
 
-function outputOf(upgrade: ClusterUpgrade): Output {
+function toOutput(upgrade: ClusterUpgrade): Output {
   const { from, to, rows, kept } = upgrade
   const text =
     kept === null

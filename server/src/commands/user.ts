@@ -1,18 +1,18 @@
-import { offerReset } from '../access/links/account-links.ts'
+import { createResetLink } from '../access/links/account-links.ts'
 import { inviteMember } from '../access/links/invite-member.ts'
 import { COMMAND_LINE_AUTHOR } from '../access/members/author.ts'
-import { setAccountAccess } from '../access/members/manage-accounts.ts'
-import { changeMemberRole, setMemberAccess } from '../access/members/manage-members.ts'
+import { updateAccountAccess } from '../access/members/manage-accounts.ts'
+import { assignMemberRole, updateMemberAccess } from '../access/members/manage-members.ts'
 import { BUILT_IN_ROLE_IDS } from '../access/roles/built-in-role.ts'
 import { requireEmail } from '../access/users/email-address.ts'
 import { findUserByEmail, type ListedUser, listUsers } from '../access/users/user.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import type { Db } from '../platform/db/sql.ts'
-import { notFound } from '../platform/http/errors.ts'
+import { createNotFoundError } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
-import { administer } from './administer.ts'
+import { withServices } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 const ROLE = {
@@ -29,7 +29,7 @@ export const userInvite = defineCommand({
   arguments: ['email'],
   options: { org: ORG, role: ROLE },
   async run(context, { email }, options) {
-    const invitation = await administer(context, async (services) => {
+    const invitation = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
       return inviteMember(services, { organization, author }, { email: requireEmail(email), roleId: options.role })
     })
@@ -46,11 +46,14 @@ export const userList = defineCommand({
   arguments: [],
   options: { org: { type: 'text', value: '<slug>', about: 'only the members of this organization' } },
   async run(context, _given, { org }) {
-    const users = await administer(context, async ({ sql }) =>
+    const users = await withServices(context, async ({ sql }) =>
       listUsers(sql, org === undefined ? null : (await requireOrganization(sql, org)).id),
     )
     const rows = users.map(toRow)
-    context.print({ json: users, text: table(['EMAIL', 'NAME', 'STATUS', 'ROLES', 'ID'], rows, 'There are no users.') })
+    context.print({
+      json: users,
+      text: formatTable(['EMAIL', 'NAME', 'STATUS', 'ROLES', 'ID'], rows, 'There are no users.'),
+    })
   },
 })
 
@@ -79,10 +82,10 @@ export const userEnable = defineCommand({
 type Access = { email: string; org: string | undefined; isEnabled: boolean }
 
 async function setAccess(context: Context, { email, org, isEnabled }: Access): Promise<void> {
-  const user = await administer(context, async (services) => {
+  const user = await withServices(context, async (services) => {
     const found = await requireUser(services.sql, email)
-    if (org === undefined) await setAccountAccess(services, found, isEnabled)
-    else await setMemberAccess(services, await targetOf(services, org, found.id), isEnabled)
+    if (org === undefined) await updateAccountAccess(services, found, isEnabled)
+    else await updateMemberAccess(services, await findTarget(services, org, found.id), isEnabled)
     return found
   })
   const where = org === undefined ? '' : ` in ${org}`
@@ -96,9 +99,9 @@ export const userSetRole = defineCommand({
   arguments: ['email'],
   options: { org: ORG, role: ROLE },
   async run(context, { email }, { org, role }) {
-    const user = await administer(context, async (services) => {
+    const user = await withServices(context, async (services) => {
       const found = await requireUser(services.sql, email)
-      await changeMemberRole(services, await targetOf(services, org, found.id), role)
+      await assignMemberRole(services, await findTarget(services, org, found.id), role)
       return found
     })
     const json = { id: user.id, email: user.email, organization: org, role }
@@ -112,7 +115,7 @@ export const userReset = defineCommand({
   arguments: ['email'],
   options: {},
   async run(context, { email }) {
-    const reset = await administer(context, (services) => offerReset(services, requireEmail(email)))
+    const reset = await withServices(context, (services) => createResetLink(services, requireEmail(email)))
     const text = `${reset.link}\n\nThe link can be used once, until ${reset.expires_at.toISOString()}. Until then, nothing changes for the user.`
     context.print({ json: reset, text })
   },
@@ -120,11 +123,11 @@ export const userReset = defineCommand({
 
 async function requireUser(db: Db, email: string) {
   const user = await findUserByEmail(db, requireEmail(email))
-  if (user === null) throw notFound('user')
+  if (user === null) throw createNotFoundError('user')
   return user
 }
 
-async function targetOf({ sql }: Services, slug: string, userId: string) {
+async function findTarget({ sql }: Services, slug: string, userId: string) {
   return { orgId: (await requireOrganization(sql, slug)).id, userId, author }
 }
 

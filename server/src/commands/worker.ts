@@ -5,8 +5,8 @@ import { requireMigrated } from '../start/bring-up-to-date.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import { serveMetrics } from '../start/serve-metrics.ts'
-import { workInThread } from '../start/work-in-thread.ts'
-import { type Context, defineCommand, stopSignal } from './command.ts'
+import { startWorkerThread } from '../start/work-in-thread.ts'
+import { type Context, defineCommand, waitForStop } from './command.ts'
 
 export const worker = defineCommand({
   name: 'worker',
@@ -18,14 +18,14 @@ export const worker = defineCommand({
 
 async function runUntilStopped({ readSettings, say, print }: Context): Promise<void> {
   const config = readSettings()
-  const stopped = stopSignal()
+  const stopped = waitForStop()
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config, say)
   opened.defer(() => database.close())
   const sql = openSql(database.address, { max: 1, applicationName: 'shiplock worker start' })
   await requireMigrated(sql).finally(() => sql.end())
   const { url, address } = database
-  const thread = workInThread({ config, database: { url, address } }, { log: createLog(config.logLevel) })
+  const thread = startWorkerThread({ config, database: { url, address } }, { log: createLog(config.logLevel) })
   opened.defer(() => thread.close())
   const metricsUrl = await openMetrics(config, database, opened)
   await thread.ready

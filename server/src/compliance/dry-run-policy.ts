@@ -31,7 +31,7 @@ let last: Promise<unknown> = Promise.resolve()
  * process run one after the other, so that the policies of gates wait for one evaluation at most.
  * Throws 429 `rate_limited` while another dry run of the organization is running.
  */
-export async function dryRunPolicy<Shown>(
+export async function evaluateDryRun<Shown>(
   services: Services,
   orgId: string,
   definition: PolicyDefinition,

@@ -1,18 +1,18 @@
 import type { Db } from '../platform/db/sql.ts'
-import { newUuid } from '../platform/ids.ts'
+import { createUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { evaluatePolicy } from './engines/evaluate-policy.ts'
-import { type PolicyInput, plainEnvironment } from './input/policy-input.schema.ts'
+import { createPlainEnvironment, type PolicyInput } from './input/policy-input.schema.ts'
 import { readPolicyInput } from './input/read-policy-input.ts'
 import { findBundle, listPolicies, type Policy } from './policies/policy.store.ts'
-import { coversDeployment, type WorkflowName } from './policies/policy-binding.ts'
+import { isDeploymentCovered, type WorkflowName } from './policies/policy-binding.ts'
 import {
+  createErrorVerdict,
+  createUnreadableVerdict,
   decide,
   decideTogether,
   type PolicyEvaluation,
   type PolicyVerdict,
-  policyError,
-  unreadablePolicy,
 } from './policies/policy-verdict.ts'
 
 /** A deployment as policies see it. */
@@ -51,7 +51,8 @@ export async function evaluateDeployment(
   ])
   const required = new Set(deployment.policies)
   const policies = stored.filter(
-    ({ name, path, definition }) => (path === null && required.has(name)) || coversDeployment(definition, deployment),
+    ({ name, path, definition }) =>
+      (path === null && required.has(name)) || isDeploymentCovered(definition, deployment),
   )
   const missing = deployment.policies.filter(
     (name) => !stored.some((policy) => policy.path === null && policy.name === name),
@@ -61,11 +62,11 @@ export async function evaluateDeployment(
     const input = inputSoon ?? (await readInput())
     verdicts.push(...(await evaluateAll(services, policies, { org_id: deployment.org_id, input })))
   }
-  return { evaluation_id: newUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
+  return { evaluation_id: createUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
 }
 
 function missingPolicy(name: string): PolicyVerdict {
-  const rules = policyError(`Policy ${name} does not exist, but a gate requires it`)
+  const rules = createErrorVerdict(`Policy ${name} does not exist, but a gate requires it`)
   return { id: name, name, version: 0, mode: 'enforce', decision: 'block', rules }
 }
 
@@ -78,7 +79,7 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
     branch,
     run: run_id === null ? null : { id: run_id, attempt },
     deployment: { id, branch, commit_sha, attempt },
-    environment: { ...plainEnvironment(deployment.environment), ...deployment.protection },
+    environment: { ...createPlainEnvironment(deployment.environment), ...deployment.protection },
   }
   return readPolicyInput(db, subject, at)
 }
@@ -92,7 +93,7 @@ function evaluateAll(
   return Promise.all(
     policies.map(async ({ definition, path: _, ...policy }) => {
       const rules =
-        definition === null ? unreadablePolicy() : await evaluatePolicy(services, definition.engine, input, find)
+        definition === null ? createUnreadableVerdict() : await evaluatePolicy(services, definition.engine, input, find)
       return { ...policy, rules, decision: decide(policy.mode, rules) }
     }),
   )

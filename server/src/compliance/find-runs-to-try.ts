@@ -1,11 +1,11 @@
 import { listRecentRuns, type RecentRun } from '../ci/evidence/recent-runs.store.ts'
-import { branchName } from '../repositories/branch-name.ts'
+import { parseBranchName } from '../repositories/branch-name.ts'
 import type { Services } from '../services.ts'
 import { type DryRunSubject, EXAMINED_MAX } from './dry-run-policy.ts'
-import { plainEnvironment } from './input/policy-input.schema.ts'
+import { createPlainEnvironment } from './input/policy-input.schema.ts'
 import { readPolicyInput } from './input/read-policy-input.ts'
 import type { PolicyDefinition } from './policies/policy.schema.ts'
-import { coversDeployment } from './policies/policy-binding.ts'
+import { isDeploymentCovered } from './policies/policy-binding.ts'
 
 /** Which runs or deployments to try a policy on. `repository` is `owner/name`. */
 export type TrialFilter = { since: Date; last: number; repository: string | null; environment: string | null }
@@ -26,13 +26,13 @@ export async function findRunsToTry(
   const now = clock.now()
   const { environment } = filter
   const runs = await listRecentRuns(sql, orgId, { ...filter, limit: EXAMINED_MAX }, now)
-  const tried = runs.map(({ ref, ...run }) => ({ ...run, branch: branchName(ref) }))
+  const tried = runs.map(({ ref, ...run }) => ({ ...run, branch: parseBranchName(ref) }))
   return tried
-    .filter((run) => definition.bindings === null || coversDeployment(definition, { ...run, ...named(environment) }))
+    .filter((run) => definition.bindings === null || isDeploymentCovered(definition, { ...run, ...named(environment) }))
     .slice(0, last)
     .map((run) => ({
       shown: { run },
-      readInput: () => readPolicyInput(sql, { org_id: orgId, ...subjectOf(run, environment) }, clock.now()),
+      readInput: () => readPolicyInput(sql, { org_id: orgId, ...toSubject(run, environment) }, clock.now()),
     }))
 }
 
@@ -40,10 +40,10 @@ function named(environment: string | null): { environment?: string } {
   return environment === null ? {} : { environment }
 }
 
-function subjectOf(run: TriedRun, environment: string | null) {
+function toSubject(run: TriedRun, environment: string | null) {
   const { id, attempt, repository, branch, commit_sha } = run
   const subject = { repository, branch, run: { id, attempt } }
   if (environment === null) return { ...subject, deployment: null, environment: null }
   const deployment = { id: 'dry-run', branch, commit_sha, attempt }
-  return { ...subject, deployment, environment: plainEnvironment(environment) }
+  return { ...subject, deployment, environment: createPlainEnvironment(environment) }
 }

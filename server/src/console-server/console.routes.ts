@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { notFound } from '../platform/http/errors.ts'
+import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
-import { newUuid } from '../platform/ids.ts'
+import { createUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
-import { chooseEncoding, type Encoding, matchesEtag } from './content-encoding.ts'
-import { contentSecurityPolicy } from './content-security-policy.ts'
+import { type Encoding, matchEtag, selectEncoding } from './content-encoding.ts'
+import { buildContentSecurityPolicy } from './content-security-policy.ts'
 import { openConsole } from './open-console.ts'
 import type { ConsoleFile } from './read-built-console.ts'
 import { UNBUILT_PAGE } from './unbuilt-page.ts'
@@ -22,20 +22,20 @@ const REVALIDATED = 'no-cache'
  * Serves the built console: its files, and its page at `/` and at every path of which no other
  * route has the first part. Which page of the console a path shows is decided in the browser.
  */
-export async function consoleRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerConsoleRoutes(app: HttpServer, services: Services): Promise<void> {
   if (services.config.console === null) return
   const files = openConsole(services.config.console)
   const uploadOrigin = await originOfUploads(services)
-  const filePolicy = contentSecurityPolicy(uploadOrigin, null)
+  const filePolicy = buildContentSecurityPolicy(uploadOrigin, null)
   const schema = { hide: true }
 
   const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
     const page = ((await files.page()) ?? UNBUILT_PAGE).replaceAll(NONCE, nonce)
-    const encoding = chooseEncoding(request.headers['accept-encoding'], () => true)
+    const encoding = selectEncoding(request.headers['accept-encoding'], () => true)
     reply.headers({
       'cache-control': REVALIDATED,
-      'content-security-policy': contentSecurityPolicy(uploadOrigin, nonce),
+      'content-security-policy': buildContentSecurityPolicy(uploadOrigin, nonce),
     })
     return sendEncoded(reply.type('text/html; charset=utf-8'), encoding, ENCODERS[encoding](page))
   }
@@ -50,17 +50,17 @@ export async function consoleRoutes(app: HttpServer, services: Services): Promis
     })
 
   app.get('/', { schema }, (request, reply) => {
-    if (request.headers.authorization !== undefined) throw notFound('path')
+    if (request.headers.authorization !== undefined) throw createNotFoundError('path')
     return sendPage(request, reply)
   })
   app.get(`${ASSETS}*`, { schema }, async (request, reply) => {
-    const path = pathOf(request)
+    const path = getPath(request)
     const file = await files.file(path)
-    if (file === null) throw notFound('file')
+    if (file === null) throw createNotFoundError('file')
     return sendFile(request, reply, { path, file })
   })
   app.answerUnknownPaths(async (request, reply) => {
-    const path = pathOf(request)
+    const path = getPath(request)
     const file = await files.file(path)
     if (file === null && !isNavigation(request)) return false
     await (file === null ? sendPage(request, reply) : sendFile(request, reply, { path, file }))
@@ -73,14 +73,14 @@ function isNavigation({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') === true && headers.authorization === undefined
 }
 
-function pathOf({ url }: FastifyRequest): string {
+function getPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? ''
 }
 
 /** Uploads are sent to signed addresses, which a bucket has at an origin of its own. */
 async function originOfUploads({ objects, clock }: Services): Promise<string> {
   const expected = { sizeBytes: 1, sha256: '0'.repeat(64), contentType: 'application/octet-stream' }
-  const { url } = await objects.presignPut(newUuid(clock.now()), expected, clock.now())
+  const { url } = await objects.presignPut(createUuid(clock.now()), expected, clock.now())
   return new URL(url).origin
 }
 
@@ -94,11 +94,10 @@ const ENCODERS: Record<Encoding, (page: string) => Buffer> = {
 type SentFile = { file: ConsoleFile; caching: string }
 
 function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, { file, caching }: SentFile) {
-  const encoding = chooseEncoding(request.headers['accept-encoding'], (name) => file.bodies[name] !== undefined)
+  const encoding = selectEncoding(request.headers['accept-encoding'], (name) => file.bodies[name] !== undefined)
   const etag = `"${file.sha256.slice(0, 32)}-${encoding}"`
   reply.headers({ 'cache-control': caching, etag })
-  if (matchesEtag(request.headers['if-none-match'], etag))
-    return reply.code(304).header('vary', 'accept-encoding').send()
+  if (matchEtag(request.headers['if-none-match'], etag)) return reply.code(304).header('vary', 'accept-encoding').send()
   return sendEncoded(reply.type(file.type), encoding, file.bodies[encoding] as Buffer)
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseEncoding, type Encoding, matchesEtag } from './content-encoding.ts'
+import { type Encoding, matchEtag, selectEncoding } from './content-encoding.ts'
 
 const CASES: [header: string | undefined, chosen: Encoding][] = [
   [undefined, 'identity'],
@@ -24,7 +24,7 @@ const CASES: [header: string | undefined, chosen: Encoding][] = [
 for (const [header, chosen] of CASES) {
   test(`Accept-Encoding ${JSON.stringify(header)} gets ${chosen}`, () => {
     assert.equal(
-      chooseEncoding(header, () => true),
+      selectEncoding(header, () => true),
       chosen,
     )
   })
@@ -32,16 +32,16 @@ for (const [header, chosen] of CASES) {
 
 test('an encoding that does not exist is not chosen', () => {
   assert.equal(
-    chooseEncoding('br, gzip', (encoding) => encoding !== 'br'),
+    selectEncoding('br, gzip', (encoding) => encoding !== 'br'),
     'gzip',
   )
   assert.equal(
-    chooseEncoding('br, gzip', (encoding) => encoding === 'identity'),
+    selectEncoding('br, gzip', (encoding) => encoding === 'identity'),
     'identity',
   )
 })
 
 test('an entity tag is compared with each one of the header', () => {
-  for (const header of ['"a"', 'W/"a"', '"b", "a"', '*']) assert.ok(matchesEtag(header, '"a"'), header)
-  for (const header of [undefined, '"b"', 'a', '"a', '']) assert.ok(!matchesEtag(header, '"a"'), header)
+  for (const header of ['"a"', 'W/"a"', '"b", "a"', '*']) assert.ok(matchEtag(header, '"a"'), header)
+  for (const header of [undefined, '"b"', 'a', '"a', '']) assert.ok(!matchEtag(header, '"a"'), header)
 })

@@ -6,7 +6,7 @@ export type Encoding = (typeof ENCODINGS)[number]
  * The encoding of a response (RFC 9110 §12.5.3): of those that exist and that the client accepts,
  * the one with the highest weight. A client that accepts none of them gets the file as it is.
  */
-export function chooseEncoding(header: string | undefined, exists: (encoding: Encoding) => boolean): Encoding {
+export function selectEncoding(header: string | undefined, exists: (encoding: Encoding) => boolean): Encoding {
   const weights = readWeights(header ?? '')
   let chosen: Encoding = 'identity'
   let highest = 0
@@ -32,7 +32,7 @@ function readWeights(header: string): Map<string, number> {
 }
 
 /** Whether the client has the current version (RFC 9110 §13.1.2, weak comparison). */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
+export function matchEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   if (header.trim() === '*') return true
   return header.split(',').some((item) => item.trim().replace(/^W\//, '') === etag)

@@ -3,7 +3,7 @@
  * response (the component library adds `<style>` elements), and requests to this server and to the
  * store that receives uploads.
  */
-export function contentSecurityPolicy(uploadOrigin: string, nonce: string | null): string {
+export function buildContentSecurityPolicy(uploadOrigin: string, nonce: string | null): string {
   return [
     "default-src 'none'",
     "script-src 'self'",

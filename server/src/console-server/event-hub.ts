@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { findSession, type Membership } from '../access/sessions/session.store.ts'
 import { isLive } from '../access/sessions/session.ts'
 import { MINUTE_MS } from '../platform/clock.ts'
-import { rateLimited } from '../platform/http/errors.ts'
-import { gauge } from '../platform/telemetry/metrics.ts'
+import { createRateLimitError } from '../platform/http/errors.ts'
+import { defineGauge } from '../platform/telemetry/metrics.ts'
 import { UPDATE_CHANNEL } from '../platform/updates/update.store.ts'
 import { EVERY_ORGANIZATION, readMessage } from '../platform/updates/update.ts'
 import type { Services } from '../services.ts'
@@ -14,7 +14,7 @@ const PEOPLE_CHANNEL = 'shiplock_people'
 const STREAMS_PER_USER_MAX = 20
 const HEARTBEAT_MS = 20_000
 
-const streams = gauge('shiplock_event_streams', 'Open event streams of the console.')
+const streams = defineGauge('shiplock_event_streams', 'Open event streams of the console.')
 
 /** Who reads a stream. It ends when the session or the membership is another one. */
 type Reader = { userId: string; tokenSha256: Buffer; membership: Membership }
@@ -81,7 +81,7 @@ export class EventHub {
     const now = this.#services.clock.now()
     const resetAt = new Date(now.getTime() + MINUTE_MS)
     const message = `You have ${own.length} open event streams. Close some, then try again.`
-    throw rateLimited(message, { limit: STREAMS_PER_USER_MAX, resetAt, now })
+    throw createRateLimitError(message, { limit: STREAMS_PER_USER_MAX, resetAt, now })
   }
 
   #deliver(payload: string): void {

@@ -4,7 +4,7 @@ import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import type { Membership } from '../access/sessions/session.store.ts'
 import { hashSessionToken } from '../access/sessions/session.ts'
-import { readSessionCookie, sessionCookieOf } from '../access/sessions/session-cookie.ts'
+import { defineSessionCookie, readSessionCookie } from '../access/sessions/session-cookie.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import type { Services } from '../services.ts'
 import { EventHub } from './event-hub.ts'
@@ -15,8 +15,8 @@ const EventsResponse = {
   content: { 'text/event-stream': { schema: Type.String() } },
 }
 
-export async function eventRoutes(app: HttpServer, services: Services): Promise<void> {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+export async function registerEventRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
   const hub = new EventHub(services)
   const stopListening = await hub.listen()
   // The server waits for open responses before it closes.

@@ -62,21 +62,21 @@ async function readFiles(directory: string): Promise<Map<string, ConsoleFile>> {
   // Sorted, so that each file comes before its compressed forms.
   for (const path of paths.sort()) {
     const body = await readFile(path)
-    const [address, encoding] = placeOf(path.slice(directory.length).replaceAll('\\', '/'))
+    const [address, encoding] = parsePath(path.slice(directory.length).replaceAll('\\', '/'))
     const file = files.get(address)
     if (encoding !== 'identity' && file) file.bodies[encoding] = body
-    else files.set(address, { type: typeOf(address), sha256: hash('sha256', body), bodies: { identity: body } })
+    else files.set(address, { type: getContentType(address), sha256: hash('sha256', body), bodies: { identity: body } })
   }
   return files
 }
 
-function placeOf(path: string): [address: string, encoding: Encoding] {
+function parsePath(path: string): [address: string, encoding: Encoding] {
   const ending = extname(path)
   const encoding = ENDINGS[ending]
   return encoding ? [path.slice(0, -ending.length), encoding] : [path, 'identity']
 }
 
-function typeOf(address: string): string {
+function getContentType(address: string): string {
   return TYPES[extname(address)] ?? 'application/octet-stream'
 }
 

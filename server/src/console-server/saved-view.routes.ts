@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
-import { notFound } from '../platform/http/errors.ts'
+import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
@@ -15,7 +15,7 @@ const PATH = `${ORGANIZATION_PATH}/saved-views`
 const TAGS = ['Saved views']
 
 /** The views that a person keeps. Nobody else sees them. */
-export async function savedViewRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerSavedViewRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -29,7 +29,7 @@ export async function savedViewRoutes(app: HttpServer, services: Services): Prom
         response: { 200: Envelope(Type.Array(SavedView), 'Your saved views.') },
       },
     },
-    async ({ actor }, reply) => sendData(reply, JSON.stringify(await listSavedViews(services.sql, ownerOf(actor)))),
+    async ({ actor }, reply) => sendData(reply, JSON.stringify(await listSavedViews(services.sql, toOwner(actor)))),
   )
 
   app.post(
@@ -49,7 +49,7 @@ export async function savedViewRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ actor, body }, reply) =>
-      sendData(reply.code(201), JSON.stringify(await createSavedView(services, ownerOf(actor), body))),
+      sendData(reply.code(201), JSON.stringify(await createSavedView(services, toOwner(actor), body))),
   )
 
   app.delete(
@@ -66,12 +66,12 @@ export async function savedViewRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ actor, params }, reply) => {
-      if (!(await deleteSavedView(services.sql, ownerOf(actor), params.id))) throw notFound('saved view')
+      if (!(await deleteSavedView(services.sql, toOwner(actor), params.id))) throw createNotFoundError('saved view')
       return reply.code(204).send(null)
     },
   )
 }
 
-function ownerOf({ org_id, credential }: Actor): Owner {
+function toOwner({ org_id, credential }: Actor): Owner {
   return { orgId: org_id, userId: credential.id }
 }

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { type Db, sqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
+import { type Db, getSqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
 import type { NewSavedView } from './saved-view.schema.ts'
 
 /** Whose views: those of a person in one organization. */
@@ -38,7 +38,7 @@ export async function insertSavedView(tx: Tx, { orgId, userId }: Owner, view: St
     )
     return true
   } catch (error) {
-    if (sqlState(error) === UNIQUE_VIOLATION) return false
+    if (getSqlState(error) === UNIQUE_VIOLATION) return false
     throw error
   }
 }

@@ -3,7 +3,7 @@ import type { HostEvent, HostSource } from '../codehosts/host-event.ts'
 import type { HostParts, HostServices } from '../codehosts/sync/host-parts.ts'
 import { evaluateRepositoryJob } from '../compliance/results/evaluate-repository.job.ts'
 import type { Job } from '../platform/queue/job.ts'
-import { type TakenJob, takeOwnJobs } from '../platform/queue/own-transaction-jobs.store.ts'
+import { deleteOwnJobs, type TakenJob } from '../platform/queue/own-transaction-jobs.store.ts'
 import type { Services } from '../services.ts'
 
 /** What the worker of the program does, and what the events of its code hosts lead to. */
@@ -23,7 +23,7 @@ export function settleWith(services: Services, { jobs, parts }: Background) {
   }
   const settle = async () => {
     const delayed = new Set<string>()
-    for (let taken = await takeOwnJobs(services.sql); taken.length > 0; taken = await takeOwnJobs(services.sql))
+    for (let taken = await deleteOwnJobs(services.sql); taken.length > 0; taken = await deleteOwnJobs(services.sql))
       for (const job of taken) {
         const key = JSON.stringify([job.name, job.payload])
         if (LATER.includes(job.name)) later.set(key, job)

@@ -6,19 +6,19 @@ import { insertMember } from '../access/members/member.store.ts'
 import { BUILT_IN_ROLES } from '../access/roles/built-in-role.ts'
 import type { Permission } from '../access/roles/permission.ts'
 import type { Scope } from '../access/scopes.ts'
-import { setProviderAccount } from '../access/users/provider-account.store.ts'
-import { insertUser, markAsExample } from '../access/users/user.store.ts'
+import { upsertProviderAccount } from '../access/users/provider-account.store.ts'
+import { insertUser, updateUserAsExample } from '../access/users/user.store.ts'
 import { insertConnection } from '../codehosts/connections/connection.store.ts'
 import type { HostEvent, HostSource } from '../codehosts/host-event.ts'
 import type { HostAccount } from '../codehosts/host-repository.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
-import { markAsDemo, type Organization } from '../organizations/organization.store.ts'
-import { planOf } from '../organizations/plan.ts'
+import { type Organization, updateOrganizationAsDemo } from '../organizations/organization.store.ts'
+import { getPlan } from '../organizations/plan.ts'
 import { DAY_MS } from '../platform/clock.ts'
-import { newUuid } from '../platform/ids.ts'
+import { createUuid } from '../platform/ids.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
-import { addRealAdmins } from './real-admins.ts'
-import { addKey } from './story/settings.ts'
+import { enrollRealAdmins } from './real-admins.ts'
+import { createDemoKey } from './story/settings.ts'
 import type { Demo } from './world/demo.ts'
 import { COLLEAGUES, type Colleague, DOMAIN } from './world/people.ts'
 import { HOST, HOSTED, OWNER, REPORTED, toHostRepository } from './world/repositories.ts'
@@ -36,15 +36,15 @@ type Bare = Furnishing & {
 }
 
 /** Makes the organization, its people, keys, connection and repositories. */
-export async function furnish({ apply, ...bare }: Bare): Promise<Demo> {
+export async function createDemoOrganization({ apply, ...bare }: Bare): Promise<Demo> {
   const { services, clock } = bare
   const organization = await createOrganization(services, { slug: SLUG, name: NAME, plan: 'enterprise' })
-  await markAsDemo(services.sql, organization.id)
+  await updateOrganizationAsDemo(services.sql, organization.id)
   const people = await addPeople(bare, organization)
-  await addRealAdmins(services.sql, organization.id, bare.now)
+  await enrollRealAdmins(services.sql, organization.id, bare.now)
   const source = await connect(bare, organization)
   const keys = new Map<string, Actor>()
-  const accounts = new Map(COLLEAGUES.map((colleague, index) => [colleague.login, accountOf(colleague, index)]))
+  const accounts = new Map(COLLEAGUES.map((colleague, index) => [colleague.login, toHostAccount(colleague, index)]))
   for (const account of accounts.values()) bare.host.facts.accounts.set(account.login, account)
   const repositories = HOSTED.map(({ name }, index) => toHostRepository(name, index, clock.now()))
   const demo: Demo = {
@@ -97,7 +97,7 @@ async function addPeople(bare: Furnishing, organization: Organization): Promise<
   for (const colleague of COLLEAGUES) {
     const joined = new Date(now.getTime() - colleague.joined * DAY_MS)
     const user = {
-      id: newUuid(joined),
+      id: createUuid(joined),
       email: `${colleague.login}@${DOMAIN}`,
       name: colleague.name,
       created_at: joined,
@@ -107,9 +107,9 @@ async function addPeople(bare: Furnishing, organization: Organization): Promise<
     await services.sql.begin(async (tx) => {
       if ((await insertUser(tx, user)) === null)
         throw new Error(`An account has the address ${user.email} of the example data.`)
-      await markAsExample(tx, user.id, organization.id)
+      await updateUserAsExample(tx, user.id, organization.id)
       await insertMember(tx, organization.id, { user_id: user.id, built_in_role, custom_role_id, created_at: joined })
-      await setProviderAccount(
+      await upsertProviderAccount(
         tx,
         organization.id,
         { user_id: user.id, provider: 'github', login: colleague.login },
@@ -118,25 +118,28 @@ async function addPeople(bare: Furnishing, organization: Organization): Promise<
     })
     const permissions = built_in_role === null ? AUDITOR : BUILT_IN_ROLES[built_in_role].permissions
     people.set(colleague.login, {
-      ...baseOf(bare, organization),
+      ...makeActorBase(bare, organization),
       credential: { type: 'user', id: user.id, name: user.name, email: user.email, permissions },
     })
   }
   return people
 }
 
-function baseOf({ services }: Pick<Furnishing, 'services'>, organization: Organization): Omit<Actor, 'credential'> {
-  return { org_id: organization.id, organization, plan: planOf(organization, services.plans) }
+function makeActorBase(
+  { services }: Pick<Furnishing, 'services'>,
+  organization: Organization,
+): Omit<Actor, 'credential'> {
+  return { org_id: organization.id, organization, plan: getPlan(organization, services.plans) }
 }
 
 async function keyActor(demo: Demo, name: string, scopes: readonly Scope[]): Promise<Actor> {
   // Who creates the key of the CI system has opened all its deployments, and cannot approve them.
-  const { id } = await addKey(demo, name, scopes, name === 'ci-reports' ? OPERATOR_GRANTOR : undefined)
-  return { ...baseOf(demo, demo.organization), credential: { type: 'api_key', id, name, scopes } }
+  const { id } = await createDemoKey(demo, name, scopes, name === 'ci-reports' ? OPERATOR_GRANTOR : undefined)
+  return { ...makeActorBase(demo, demo.organization), credential: { type: 'api_key', id, name, scopes } }
 }
 
 async function connect({ services, clock }: Furnishing, { id: org_id }: Organization): Promise<HostSource> {
-  const source: HostSource = { org_id, connection_id: newUuid(clock.now()), provider: 'github', host: HOST }
+  const source: HostSource = { org_id, connection_id: createUuid(clock.now()), provider: 'github', host: HOST }
   const installation = { id: `demo-${org_id}`, account: ACCOUNT, repositories: 'all' as const, suspended: false }
   const { connection_id: id, provider, host } = source
   const connection = { org_id, id, provider, host, status: 'active' as const, installation, connected_at: clock.now() }
@@ -144,6 +147,6 @@ async function connect({ services, clock }: Furnishing, { id: org_id }: Organiza
   return source
 }
 
-function accountOf({ login, name }: Colleague, index: number): HostAccount {
+function toHostAccount({ login, name }: Colleague, index: number): HostAccount {
   return { id: `${60_100 + index}`, login, name, avatar_url: null, url: `https://${HOST}/${login}`, is_bot: false }
 }

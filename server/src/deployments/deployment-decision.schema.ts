@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 
-export function nullableText(description: string) {
+export function defineNullableText(description: string) {
   return Nullable(Type.String({ description }))
 }
 
@@ -11,17 +11,17 @@ const Gates = Type.Array(Type.String(), {
 
 /** The user or API key of an approval or override. */
 const person = {
-  user_id: nullableText('The id of the user. Null for an API key.'),
-  email: nullableText('The email address of the user. Null for an API key.'),
-  display_name: nullableText('The name of the user or of the API key.'),
+  user_id: defineNullableText('The id of the user. Null for an API key.'),
+  email: defineNullableText('The email address of the user. Null for an API key.'),
+  display_name: defineNullableText('The name of the user or of the API key.'),
 }
 
 /** A review on the code host. */
 export const Review = Closed({
   reviewer: Type.String({ description: 'The login of the reviewer.' }),
-  avatar_url: nullableText("The URL of the reviewer's avatar."),
+  avatar_url: defineNullableText("The URL of the reviewer's avatar."),
   state: Type.String({ description: 'The state of the review.' }),
-  comment: nullableText('The comment of the reviewer.'),
+  comment: defineNullableText('The comment of the reviewer.'),
   reviewed_at: Nullable({ ...Timestamp, description: 'When the reviewer answered.' }),
 })
 
@@ -44,7 +44,7 @@ export const Approval = Closed({
     ),
   ),
   at: { ...Timestamp, description: 'When the decision was made.' },
-  note: nullableText('The reason and the comment. Null if neither was given.'),
+  note: defineNullableText('The reason and the comment. Null if neither was given.'),
 })
 
 export const Bypass = Closed(
@@ -52,7 +52,7 @@ export const Bypass = Closed(
     at: { ...Timestamp, description: 'When the protection rules were bypassed.' },
     from: Type.String({ description: 'The status before the bypass.' }),
     to: Type.String({ description: 'The status after the bypass.' }),
-    actor: nullableText('The login of the person or bot that bypassed the protection rules.'),
+    actor: defineNullableText('The login of the person or bot that bypassed the protection rules.'),
     gates: Gates,
     policies: Type.Array(Type.String(), { description: 'The names of the policies that were bypassed.' }),
   },
@@ -68,9 +68,9 @@ const PolicyDecision = Type.String({ description: 'The decision of the policy: `
 
 const OverriddenRule = Closed({
   rule: Type.String({ description: 'The id of the rule within its policy.' }),
-  name: nullableText('The display name of the rule.'),
+  name: defineNullableText('The display name of the rule.'),
   status: Type.String({ description: 'The result of the rule: `fail` or `error`.' }),
-  reason: nullableText('The reason why the rule did not pass.'),
+  reason: defineNullableText('The reason why the rule did not pass.'),
 })
 
 export const Override = Closed(
@@ -83,7 +83,7 @@ export const Override = Closed(
         'Whether the principal that overrode the policies also opened the deployment or created its run, or the person who created that principal did.',
     }),
     gates: Gates,
-    evaluation_id: nullableText('The id of the evaluation that was overridden.'),
+    evaluation_id: defineNullableText('The id of the evaluation that was overridden.'),
     evaluated_at: Nullable({ ...Timestamp, description: 'When the policies were evaluated.' }),
     policies: Type.Array(
       Closed({
@@ -107,7 +107,7 @@ export const PolicyEvaluation = Closed(
       description:
         'The decision of all policies: `approve`, `block`, or `none` if no enforced policy covers the deployment.',
     }),
-    answered: nullableText(
+    answered: defineNullableText(
       "The answer that the service's own protection rule received: `approved` or `rejected`. Null while it is pending.",
     ),
     policies: Type.Array(

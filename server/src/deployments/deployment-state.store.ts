@@ -71,7 +71,7 @@ export async function listRequiredGates(db: Db, { org_id, id }: DeploymentKey): 
 }
 
 /** Marks required gates of a locked deployment as approved. */
-export async function approveRequiredGates(
+export async function updateGatesApproved(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   gateIds: string[],
@@ -88,7 +88,7 @@ export async function approveRequiredGates(
 }
 
 /** Writes the result of the service's own protection rule to a locked deployment. */
-export async function settleDeployment(
+export async function updateDeploymentResult(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   { status, custom_rule_state }: Pick<Outcome, 'status' | 'custom_rule_state'>,
@@ -105,7 +105,7 @@ export async function settleDeployment(
 }
 
 /** Updates the deployment's opened gate, if it has one, and notifies its pollers on commit. */
-export async function settleGate(tx: Tx, { org_id, id }: DeploymentKey, state: GateState): Promise<void> {
+export async function updateGateState(tx: Tx, { org_id, id }: DeploymentKey, state: GateState): Promise<void> {
   const [gate] = await tx<{ id: string }[]>`
     update opened_gates
     set status = ${state.status}, decision = ${state.decision}, decided_by = ${state.decided_by}, note = ${state.note}
@@ -117,7 +117,7 @@ export async function settleGate(tx: Tx, { org_id, id }: DeploymentKey, state: G
 }
 
 /** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */
-export async function moveDeployment(
+export async function updateDeploymentStatus(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   { status, deployedAt }: { status: DeploymentStatus; deployedAt: Date | null },

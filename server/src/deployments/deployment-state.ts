@@ -46,12 +46,12 @@ export function isWaiting({ status, custom_rule_state, answer_until }: Deploymen
 }
 
 /** `host/owner/name`, or only `owner/name` if the host is unknown. */
-export function repositoryAddress({ host, repository_full_name }: DeploymentState): string {
+export function getRepositoryAddress({ host, repository_full_name }: DeploymentState): string {
   return host === null ? repository_full_name : `${host}/${repository_full_name}`
 }
 
 /** True if required reviewers on the code host have not answered yet. */
-export function awaitsReviewers({ status, reviewers_state }: DeploymentState): boolean {
+export function isAwaitingReviewers({ status, reviewers_state }: DeploymentState): boolean {
   return status === 'pending_approval' && reviewers_state === 'pending'
 }
 
@@ -112,7 +112,7 @@ function cancelled(note: string): Outcome {
 }
 
 /** The outcome after the last required answer. `by` becomes the `decided_by` of the gate. */
-export function decided(decision: 'approved' | 'rejected', by: string, note: string | null): Outcome {
+export function createDecidedOutcome(decision: 'approved' | 'rejected', by: string, note: string | null): Outcome {
   const gate = { status: 'decided', decision, decided_by: by, note } as const
   return { status: decision, custom_rule_state: decision, gate }
 }

@@ -1,6 +1,6 @@
 import { listContext } from '../access/actor.ts'
-import { retainedSince } from '../organizations/plan.ts'
-import { notFound } from '../platform/http/errors.ts'
+import { computeRetentionStart } from '../organizations/plan.ts'
+import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { readPage, sendPage } from '../platform/http/lists.ts'
 import { sendData } from '../platform/http/responses.ts'
@@ -9,7 +9,7 @@ import type { Services } from '../services.ts'
 import { Deployment, DeploymentPath, DeploymentQuery } from './deployment.schema.ts'
 import { findDeployment, listDeployments } from './deployment.store.ts'
 
-export async function deploymentRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerDeploymentRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/deployments',
     {
@@ -57,9 +57,9 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
     async (request, reply) => {
       const { org_id, plan } = request.actor
       const now = services.clock.now()
-      const window = { retainedSince: retainedSince(plan, now), now }
+      const window = { retainedSince: computeRetentionStart(plan, now), now }
       const json = await findDeployment(services.sql, org_id, request.params.id, window)
-      if (json === null) throw notFound('deployment')
+      if (json === null) throw createNotFoundError('deployment')
       return sendData(reply, json)
     },
   )

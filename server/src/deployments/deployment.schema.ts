@@ -1,7 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { pageQuery, windowFilters } from '../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
-import { Approval, Bypass, nullableText, Override, PolicyEvaluation, Review } from './deployment-decision.schema.ts'
+import {
+  Approval,
+  Bypass,
+  defineNullableText,
+  Override,
+  PolicyEvaluation,
+  Review,
+} from './deployment-decision.schema.ts'
 
 export const DEPLOYMENT_STATUSES = [
   'pending_approval',
@@ -23,7 +30,7 @@ function exactName(maxLength: number, description: string) {
   return Type.Optional(Type.String({ maxLength, pattern: '^[^\\u0000]+$', description }))
 }
 
-export const DeploymentQuery = pageQuery(100, 50, {
+export const DeploymentQuery = definePageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Return only deployments with this status.' })),
   environment: exactName(
@@ -71,45 +78,47 @@ export const Deployment = Closed(
     repository_full_name: Type.String({ description: 'The repository as `owner/name`.' }),
     environment: Type.String({ description: 'The environment to deploy to.' }),
     status: DeploymentStatus,
-    workflow_name: nullableText('The display name of the workflow or pipeline.'),
-    workflow_path: nullableText('The path of the workflow file in the repository.'),
-    provider: nullableText(
+    workflow_name: defineNullableText('The display name of the workflow or pipeline.'),
+    workflow_path: defineNullableText('The path of the workflow file in the repository.'),
+    provider: defineNullableText(
       'The code host of the repository. `other` for deployments that were created by opening a gate.',
     ),
     github_run_id: Nullable(Type.Integer({ description: 'The id of the workflow run on GitHub.' })),
-    branch: nullableText('The branch that is deployed, without `refs/heads/`. Null if the run has a tag or no ref.'),
+    branch: defineNullableText(
+      'The branch that is deployed, without `refs/heads/`. Null if the run has a tag or no ref.',
+    ),
     commit_sha: Nullable(Type.String({ description: 'The commit that is deployed. Null if it is not known.' })),
-    commit_message: nullableText('The message of the commit.'),
-    release_name: nullableText('The name of the release.'),
-    author: nullableText('The login of the person or bot that started the run.'),
-    author_avatar_url: nullableText("The URL of the author's avatar."),
-    version: nullableText('The version that is deployed: the release of the run, or its tag.'),
+    commit_message: defineNullableText('The message of the commit.'),
+    release_name: defineNullableText('The name of the release.'),
+    author: defineNullableText('The login of the person or bot that started the run.'),
+    author_avatar_url: defineNullableText("The URL of the author's avatar."),
+    version: defineNullableText('The version that is deployed: the release of the run, or its tag.'),
     required_reviewers: names('The logins of the reviewers that the code host requires.'),
     required_reviewer_teams: names('The names of the teams that the code host requires as reviewers.'),
-    pipeline_run_id: nullableText('The id of the run that deploys.'),
+    pipeline_run_id: defineNullableText('The id of the run that deploys.'),
     deployed_at: time('When the deployment succeeded. Null until then.'),
     rollback_at: time(
       'When an older commit was deployed to the environment in place of this deployment. Null unless it was.',
     ),
-    callback_url: nullableText('The URL to which the decision is posted on the code host.'),
-    html_url: nullableText('The URL of the run in its CI system.'),
-    job_id: nullableText('The id of the job that deploys.'),
-    environment_url: nullableText('The URL of the deployed environment.'),
-    protection_rule_type: nullableText(
+    callback_url: defineNullableText('The URL to which the decision is posted on the code host.'),
+    html_url: defineNullableText('The URL of the run in its CI system.'),
+    job_id: defineNullableText('The id of the job that deploys.'),
+    environment_url: defineNullableText('The URL of the deployed environment.'),
+    protection_rule_type: defineNullableText(
       "The first of `protection_rule_types`. `customRule` is the service's own protection rule.",
     ),
     protection_rule_types: names('The protection rules of the environment.'),
     gated: Type.Boolean({ description: 'Whether the deployment has protection rules.' }),
-    reviewers_state: nullableText("The state of the code host's required reviewers. Null if it requires none."),
-    custom_rule_state: nullableText(
+    reviewers_state: defineNullableText("The state of the code host's required reviewers. Null if it requires none."),
+    custom_rule_state: defineNullableText(
       "The state of the service's own protection rule: `pending`, `approved`, `rejected`, `expired` or `cancelled`. Null if the deployment does not have this rule.",
     ),
-    custom_rule_awaiting: nullableText(
+    custom_rule_awaiting: defineNullableText(
       "Why the service's own protection rule holds the deployment: `manual_decision_required` while it is pending, or `decision_not_delivered` if the code host did not accept its decision. Otherwise null.",
     ),
     attempt: Type.Integer({ description: 'The attempt of the run that deploys.' }),
-    previous_attempt_id: nullableText('The id of the deployment of the previous attempt of the run.'),
-    superseded_by_id: nullableText(
+    previous_attempt_id: defineNullableText('The id of the deployment of the previous attempt of the run.'),
+    superseded_by_id: defineNullableText(
       'The id of the deployment that replaces this one: that of a higher attempt, or the next successful deployment to the environment on a code host.',
     ),
     created_at: Type.String({ ...Timestamp, description: 'When the deployment was created.' }),

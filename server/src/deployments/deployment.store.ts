@@ -1,4 +1,4 @@
-import { pageOf } from '../platform/db/page.ts'
+import { buildPageCondition } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
@@ -24,7 +24,7 @@ export async function listDeployments(
     select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
     from deployments deployment
     where deployment.org_id = ${orgId}
-      and ${pageOf(db, page, db`deployment`)}
+      and ${buildPageCondition(db, page, db`deployment`)}
       ${hasStatus(db, filter.status, now)}
       ${equals(db, 'environment', filter)}
       ${equals(db, 'repository_full_name', filter)}

@@ -1,4 +1,4 @@
-import { deleteBy, expiringRows, expiringWithParts } from '../platform/db/expiring-rows.ts'
+import { defineExpiringRows, defineExpiringWithParts, deleteBy } from '../platform/db/expiring-rows.ts'
 import type { Tx } from '../platform/db/sql.ts'
 
 const PARTS = {
@@ -10,7 +10,7 @@ const PARTS = {
  * Deployments with their gates, answers and statuses. One that still waits for an approval stays,
  * however old it is.
  */
-export const expiringDeployments = expiringWithParts(
+export const expiringDeployments = defineExpiringWithParts(
   {
     kind: 'deployments',
     table: 'deployments',
@@ -47,7 +47,7 @@ async function deleteReviews(tx: Tx, orgId: string, ids: readonly string[]): Pro
 }
 
 /** Reviews that no deployment was stored for. The others go with the last of their deployments. */
-export const expiringReviews = expiringRows({
+export const expiringReviews = defineExpiringRows({
   kind: 'deployment_reviews',
   table: 'deployment_reviews',
   key: ['provider', 'repository_id', 'run_id', 'environment', 'attempt', 'state', 'reviewer'],
@@ -65,7 +65,7 @@ export const expiringReviews = expiringRows({
 })
 
 /** Requests of code hosts for an approval. Those that a waiting deployment may need stay. */
-export const expiringGateRequests = expiringRows({
+export const expiringGateRequests = defineExpiringRows({
   kind: 'deployment_gate_requests',
   table: 'deployment_gate_requests',
   key: ['provider', 'repository_id', 'environment', 'run_id', 'attempt', 'deployment_id'],
@@ -83,7 +83,7 @@ export const expiringGateRequests = expiringRows({
 })
 
 /** What deployments show of runs that have none any more. */
-export const expiringDeploymentRuns = expiringRows({
+export const expiringDeploymentRuns = defineExpiringRows({
   kind: 'deployment_runs',
   table: 'deployment_runs',
   key: ['run_id', 'attempt'],

@@ -1,6 +1,6 @@
-import { commitRunsJson, runArtifactsJson, runOfDeployment } from '../ci/evidence/commit-evidence.store.ts'
-import { policyHash } from '../compliance/policies/policy-version.store.ts'
-import { onServerOf } from '../platform/db/spread.ts'
+import { buildCommitRunsJson, buildDeploymentRun, buildRunArtifactsJson } from '../ci/evidence/commit-evidence.store.ts'
+import { buildPolicyHash } from '../compliance/policies/policy-version.store.ts'
+import { buildSpreadCondition } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
 import type { PromotedDeployment, PromotionPath } from './promotion.ts'
@@ -12,19 +12,19 @@ const EARLIER_MAX = 1000
 export type PromotedRow = PromotedDeployment & { path_sha256: string }
 
 /** A deployment of any age with its promotion path, at `now`; null if it does not exist. */
-export async function readPromotionPath(
+export async function findPromotionPath(
   db: Db,
   key: DeploymentKey,
   now: Date,
 ): Promise<(PromotedRow & { path: PromotionPath }) | null> {
   const [row] = await db<(PromotedRow & { path: PromotionPath })[]>`
-    select ${promotedColumns(db)}, path.json as path
-    from ${promoted(db, key, now)}`
+    select ${buildPromotedColumns(db)}, path.json as path
+    from ${buildPromoted(db, key, now)}`
   return row ?? null
 }
 
-/** SQL: the columns of `PromotedRow`, from `promoted`. */
-export function promotedColumns(db: Db) {
+/** SQL: the columns of `PromotedRow`, from `buildPromoted`. */
+export function buildPromotedColumns(db: Db) {
   return db`
     deployment.org_id, deployment.id, deployment.status, deployment.provider, deployment.repository_id,
     deployment.address, deployment.environment, deployment.branch, deployment.commit_sha, deployment.run_status,
@@ -36,32 +36,32 @@ export function promotedColumns(db: Db) {
 /**
  * SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`.
  */
-export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
+export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
       select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,
-        deployment.provider, deployment.repository_id, ${addressOf(db)} as address, deployment.environment,
+        deployment.provider, deployment.repository_id, ${buildAddress(db)} as address, deployment.environment,
         deployment.branch, coalesce(deployment.commit_sha, '') as commit_sha, deployment.pipeline_run_id,
         deployment.attempt,
         run.status as run_status, deployment.custom_rule_state, deployment.bypass, deployment.override,
         deployment.policy_evaluation, deployment.succeeded_at, deployment.created_at
       from deployments deployment
-      left join lateral ${runOfDeployment(db, org_id, 'deployment', now)} run on true
+      left join lateral ${buildDeploymentRun(db, org_id, 'deployment', now)} run on true
       where deployment.org_id = ${org_id}
         and deployment.id = ${id}
     ) deployment
     cross join lateral (
       select json_build_object(
-        'runs', ${commitRunsJson(db, org_id, 'deployment', now)},
-        'artifacts', ${runArtifactsJson(db, org_id, 'deployment')},
+        'runs', ${buildCommitRunsJson(db, org_id, 'deployment', now)},
+        'artifacts', ${buildRunArtifactsJson(db, org_id, 'deployment')},
         'earlier', json_build_object('items', steps.earlier, 'omitted', steps.omitted),
         'deployment', steps.own -> 0
       ) as json
-      from ${stepsOf(db, org_id, now)} steps
+      from ${buildSteps(db, org_id, now)} steps
     ) path`
 }
 
 /** `host/owner/name`. Self-reported deployments take the host of their run. */
-function addressOf(db: Db) {
+function buildAddress(db: Db) {
   return db`case when deployment.host is null then coalesce(run.repository, deployment.repository_full_name)
     else deployment.host || '/' || deployment.repository_full_name end`
 }
@@ -77,7 +77,7 @@ function statusAt(db: Db, alias: string, now: Date) {
  * same repository, to any environment, and its own. One subquery reads both, because each part of a
  * step costs time in every query.
  */
-function stepsOf(db: Db, orgId: string, now: Date) {
+function buildSteps(db: Db, orgId: string, now: Date) {
   return db`(
     select coalesce(json_agg(step.json order by listed.created_at, listed.id) filter (where not listed.own), '[]')
         as earlier,
@@ -96,8 +96,8 @@ function earlierDeployments(db: Db, orgId: string, now: Date) {
   return db`
     select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total, false as own
     from deployments earlier
-    left join lateral ${runOfDeployment(db, orgId, 'earlier', now)} run on earlier.host_id is null
-    where earlier.org_id = deployment.org_id ${onServerOf(db, 'earlier', orgId)}
+    left join lateral ${buildDeploymentRun(db, orgId, 'earlier', now)} run on earlier.host_id is null
+    where earlier.org_id = deployment.org_id ${buildSpreadCondition(db, 'earlier', orgId)}
       and earlier.commit_sha = deployment.commit_sha
       and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
       and (
@@ -127,7 +127,7 @@ function stepJson(db: Db, orgId: string, now: Date) {
       'rolled_back_at', rfc3339(step.rollback_at)
     ) as json
     from deployments step
-    where step.org_id = listed.org_id ${onServerOf(db, 'step', orgId)}
+    where step.org_id = listed.org_id ${buildSpreadCondition(db, 'step', orgId)}
       and step.id = listed.id
   )`
 }
@@ -142,7 +142,7 @@ function gatesJson(db: Db, orgId: string) {
       order by gate.position
     ), '[]')
     from required_gates gate
-    where gate.org_id = step.org_id ${onServerOf(db, 'gate', orgId)}
+    where gate.org_id = step.org_id ${buildSpreadCondition(db, 'gate', orgId)}
       and gate.deployment_id = step.id
   )`
 }
@@ -161,7 +161,7 @@ function approvalsJson(db: Db, orgId: string) {
       order by answer.answered_at, answer.id
     ), '[]')
     from deployment_answers answer
-    where answer.org_id = step.org_id ${onServerOf(db, 'answer', orgId)}
+    where answer.org_id = step.org_id ${buildSpreadCondition(db, 'answer', orgId)}
       and answer.deployment_id = step.id
   )`
 }
@@ -190,7 +190,7 @@ function policiesJson(db: Db, orgId: string) {
         select coalesce(json_agg(
           json_build_object(
             'id', policy ->> 'id', 'name', policy ->> 'name', 'version', policy -> 'version',
-            'sha256', ${policyHash(db, orgId, 'policy')}, 'mode', policy ->> 'mode',
+            'sha256', ${buildPolicyHash(db, orgId, 'policy')}, 'mode', policy ->> 'mode',
             'decision', policy ->> 'decision', 'rules', step.policy_rules -> (position::int - 1)
           )
           order by position

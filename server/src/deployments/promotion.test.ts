@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasSucceeded, isOver, type PromotedDeployment, verdictOf } from './promotion.ts'
+import { getVerdict, hasSucceeded, isOver, type PromotedDeployment } from './promotion.ts'
 
 const AT = new Date('2026-03-01T10:00:00.000Z')
 
@@ -33,7 +33,7 @@ const bypassed = (...gates: string[]) => ({
 })
 const PASSED = { failed: false, policies_passed: true, gated: true }
 
-const VERDICTS: [title: string, fields: Partial<PromotedDeployment>, verdict: ReturnType<typeof verdictOf>][] = [
+const VERDICTS: [title: string, fields: Partial<PromotedDeployment>, verdict: ReturnType<typeof getVerdict>][] = [
   ['approved without policies', {}, { ...PASSED, policies_passed: false }],
   ['approved by policies', evaluated('approve'), PASSED],
   ['only policies in monitor', evaluated('none'), { ...PASSED, policies_passed: false }],
@@ -68,7 +68,7 @@ const VERDICTS: [title: string, fields: Partial<PromotedDeployment>, verdict: Re
   ['our rule was not asked', { custom_rule_state: null }, { failed: false, policies_passed: false, gated: false }],
 ]
 for (const [title, fields, verdict] of VERDICTS)
-  test(`verdict: ${title}`, () => assert.deepEqual(verdictOf(deployment(fields)), verdict))
+  test(`verdict: ${title}`, () => assert.deepEqual(getVerdict(deployment(fields)), verdict))
 
 test('a deployment has succeeded if the host said so, whatever followed', () => {
   assert.equal(hasSucceeded(deployment()), true)

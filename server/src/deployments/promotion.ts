@@ -60,7 +60,7 @@ export type Verdict = {
 }
 
 /** What the gates and policies say about a successful deployment (provenance.md §3, row 3). */
-export function verdictOf(deployment: PromotedDeployment): Verdict {
+export function getVerdict(deployment: PromotedDeployment): Verdict {
   const { bypass, override, policy_evaluation: evaluation, custom_rule_state } = deployment
   const isOverridden = override !== null && override.evaluation_id === evaluation?.evaluation_id
   const isBlocked = evaluation?.decision === 'block' && !isOverridden

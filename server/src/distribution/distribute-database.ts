@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/db/sql.ts'
-import { distributeTables, planMoves, requireCluster } from './distribute-tables.ts'
-import { listPrograms, readCluster } from './distribution.store.ts'
+import { distributeTables, listDueMoves, requireCluster } from './distribute-tables.ts'
+import { findCluster, listPrograms } from './distribution.store.ts'
 
 /** The workers of a cluster, and the tables that were moved. */
 export type Distribution = { workers: string[]; distributed: string[]; reference: string[] }
@@ -17,9 +17,9 @@ type Options = {
  * others not, references between them do not hold.
  */
 export async function distributeDatabase(sql: Sql, { dryRun, follow }: Options): Promise<Distribution> {
-  const { workers } = requireCluster(await readCluster(sql))
+  const { workers } = requireCluster(await findCluster(sql))
   await refuseWhileInUse(sql)
-  const moves = await planMoves(sql)
+  const moves = await listDueMoves(sql)
   if (!dryRun) await distributeTables(sql, moves, follow)
   const of = (place: string) => moves.filter((move) => move.place === place).map(({ table }) => table)
   return { workers, distributed: of('distributed'), reference: of('reference') }

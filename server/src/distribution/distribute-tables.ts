@@ -1,26 +1,26 @@
 import type { Sql } from '../platform/db/sql.ts'
 import {
-  allowLongMoves,
   type Cluster,
   copyToAllServers,
-  distributeTable,
-  endReferences,
+  deleteMovedRows,
+  deleteReferences,
   type KeptTable,
-  logChanges,
-  readTables,
-  removeMovedRows,
-  shareFunctions,
+  listTables,
+  updateFunctionDistribution,
+  updateMoveSettings,
+  updateTableDistribution,
+  updateTableLogging,
 } from './distribution.store.ts'
-import { ENDED_REFERENCES, placeOf, type TablePlace } from './table-places.ts'
+import { ENDED_REFERENCES, getTablePlace, type TablePlace } from './table-places.ts'
 
 /** A table that is not where it belongs. */
 export type Move = { table: string; place: Exclude<TablePlace, 'local'> }
 
 /** The tables of a database that are not where they belong, in the order in which they can go. */
-export async function planMoves(sql: Sql): Promise<Move[]> {
-  const tables = await readTables(sql)
+export async function listDueMoves(sql: Sql): Promise<Move[]> {
+  const tables = await listTables(sql)
   const moves = tables.flatMap(({ name, has_organization, is_spread }): Move[] => {
-    const place = placeOf(name, has_organization)
+    const place = getTablePlace(name, has_organization)
     return is_spread || place === null || place === 'local' ? [] : [{ table: name, place }]
   })
   return parentsFirst(moves, tables)
@@ -35,13 +35,13 @@ export async function distributeTables(
   moves: readonly Move[],
   follow: (done: number, total: number) => void = () => {},
 ): Promise<void> {
-  await shareFunctions(sql)
+  await updateFunctionDistribution(sql)
   for (const [index, move] of moves.entries()) {
     await moveTable(sql, move)
     follow(index + 1, moves.length)
   }
-  const spread = (await readTables(sql)).filter(({ is_spread }) => is_spread)
-  await removeMovedRows(
+  const spread = (await listTables(sql)).filter(({ is_spread }) => is_spread)
+  await deleteMovedRows(
     sql,
     spread.map(({ name }) => name),
   )
@@ -69,19 +69,19 @@ export function requireCluster(cluster: Cluster | null): Cluster {
 async function moveTable(sql: Sql, { table, place }: Move): Promise<void> {
   const beside = place === 'distributed' ? await findDistributed(sql) : null
   await sql.begin(async (tx) => {
-    await allowLongMoves(tx)
-    await endReferences(tx, table, Object.keys(ENDED_REFERENCES))
-    await logChanges(tx, table)
+    await updateMoveSettings(tx)
+    await deleteReferences(tx, table, Object.keys(ENDED_REFERENCES))
+    await updateTableLogging(tx, table)
     if (place === 'reference') await copyToAllServers(tx, table)
-    else await distributeTable(tx, table, beside)
+    else await updateTableDistribution(tx, table, beside)
   })
 }
 
 /** A table that is distributed already: all share its shards. */
 async function findDistributed(sql: Sql): Promise<string | null> {
-  const tables = await readTables(sql)
+  const tables = await listTables(sql)
   const first = tables.find(
-    ({ name, has_organization, is_spread }) => is_spread && placeOf(name, has_organization) === 'distributed',
+    ({ name, has_organization, is_spread }) => is_spread && getTablePlace(name, has_organization) === 'distributed',
   )
   return first?.name ?? null
 }

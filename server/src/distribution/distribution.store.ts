@@ -4,7 +4,7 @@ import type { Db, Tx } from '../platform/db/sql.ts'
 export type Cluster = { hasCoordinator: boolean; workers: string[] }
 
 /** Null without the extension. */
-export async function readCluster(db: Db): Promise<Cluster | null> {
+export async function findCluster(db: Db): Promise<Cluster | null> {
   const [extension] = await db`select from pg_extension where extname = 'citus'`
   if (!extension) return null
   const nodes = await db<{ name: string; is_coordinator: boolean; holds_shards: boolean }[]>`
@@ -29,7 +29,7 @@ export type KeptTable = {
 }
 
 /** All tables of ours. Needs the extension. */
-export async function readTables(db: Db): Promise<KeptTable[]> {
+export async function listTables(db: Db): Promise<KeptTable[]> {
   return db<KeptTable[]>`
     select
       class.relname as name,
@@ -62,13 +62,13 @@ export async function readTables(db: Db): Promise<KeptTable[]> {
 }
 
 /** Moving a table takes as long as it takes, and uses one connection to each server. */
-export async function allowLongMoves(tx: Tx): Promise<void> {
+export async function updateMoveSettings(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local citus.multi_shard_modify_mode = 'sequential'`
 }
 
 /** Ends the foreign keys from a table to others. */
-export async function endReferences(tx: Tx, table: string, others: readonly string[]): Promise<void> {
+export async function deleteReferences(tx: Tx, table: string, others: readonly string[]): Promise<void> {
   const ended = await tx<{ statement: string }[]>`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
     from pg_constraint
@@ -80,12 +80,12 @@ export async function endReferences(tx: Tx, table: string, others: readonly stri
 }
 
 /** Citus moves shards to other servers by their WAL, which unlogged tables do not have. */
-export async function logChanges(tx: Tx, table: string): Promise<void> {
+export async function updateTableLogging(tx: Tx, table: string): Promise<void> {
   await tx`alter table ${tx(table)} set logged`
 }
 
 /** Moves the rows to the shards of their organizations, which are beside those of `beside`. */
-export async function distributeTable(tx: Tx, table: string, beside: string | null): Promise<void> {
+export async function updateTableDistribution(tx: Tx, table: string, beside: string | null): Promise<void> {
   await tx`select create_distributed_table(${table}, 'org_id', colocate_with => ${beside ?? 'none'})`
 }
 
@@ -95,7 +95,7 @@ export async function copyToAllServers(tx: Tx, table: string): Promise<void> {
 }
 
 /** Makes our functions known to all servers. Those of triggers are used by local tables only. */
-export async function shareFunctions(db: Db): Promise<void> {
+export async function updateFunctionDistribution(db: Db): Promise<void> {
   const functions = await db<{ signature: string }[]>`
     select oid::regprocedure::text as signature
     from pg_proc
@@ -113,7 +113,7 @@ export async function shareFunctions(db: Db): Promise<void> {
 }
 
 /** Removes the rows that the coordinator still has of tables whose rows were moved. */
-export async function removeMovedRows(db: Db, tables: readonly string[]): Promise<void> {
+export async function deleteMovedRows(db: Db, tables: readonly string[]): Promise<void> {
   const left = await db<{ name: string }[]>`
     select relname as name
     from pg_class

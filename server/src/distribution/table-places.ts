@@ -89,13 +89,13 @@ export const ENDED_REFERENCES: Readonly<Record<string, string>> = {
 }
 
 /** The place of a table, or null if the lists do not know it. Organization tables have `org_id`. */
-export function placeOf(table: string, isOfOrganization: boolean): TablePlace | null {
+export function getTablePlace(table: string, isOfOrganization: boolean): TablePlace | null {
   if (REFERENCE_TABLES.has(table)) return 'reference'
   if (table in LOCAL_TABLES) return 'local'
   return isOfOrganization ? 'distributed' : null
 }
 
 /** All names in the lists. */
-export function listedTables(): string[] {
+export function listPlacedTables(): string[] {
   return [...REFERENCE_TABLES, ...Object.keys(LOCAL_TABLES)]
 }

@@ -57,7 +57,7 @@ export const STATEMENT_REASONS = {
 
 export type StatementReason = keyof typeof STATEMENT_REASONS
 
-export function noStatement(reason: StatementReason, message: string): ApiError {
+export function createNoStatementError(reason: StatementReason, message: string): ApiError {
   const { isNotFound }: ReasonDescription = STATEMENT_REASONS[reason]
   return (isNotFound ? missing : statementUnavailable)(message, { reason })
 }

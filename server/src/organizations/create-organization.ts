@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { isDisplayName } from '../platform/display-name.ts'
 import { invalidRequest } from '../platform/http/errors.ts'
-import { newUuid } from '../platform/ids.ts'
+import { createUuid } from '../platform/ids.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 
@@ -24,7 +24,7 @@ export async function createOrganization(
   const slug = requireSlug(input.slug)
   const name = requireName(input.name ?? slug)
   const plan = requireKnownPlan(plans, input.plan ?? DEFAULT_PLAN)
-  const organization = await insertOrganization(sql, { id: newUuid(now), slug, name, plan }, now)
+  const organization = await insertOrganization(sql, { id: createUuid(now), slug, name, plan }, now)
   if (organization) return organization
   throw slugTaken(slug)
 }

@@ -1,16 +1,16 @@
-import { areSpread } from '../platform/db/spread.ts'
+import { isSpread } from '../platform/db/spread.ts'
 import type { Db, Sql, Tx } from '../platform/db/sql.ts'
 import { deleteJobs } from '../platform/queue/queue.store.ts'
 import type { Services } from '../services.ts'
-import { deletionOrder } from './deletion-order.ts'
+import { sortForDeletion } from './deletion-order.ts'
 import type { Organization } from './organization.store.ts'
 import {
   countRows,
   deleteOrganizationRow,
   deleteRows,
   insertDeleted,
-  markForDeletion,
-  readOwnedTables,
+  listOwnedTables,
+  updateDeletionStarted,
 } from './organization-rows.store.ts'
 
 const BATCH_ROWS = 5000
@@ -41,7 +41,7 @@ export async function deleteOrganization(
   progress: Progress = () => {},
 ): Promise<DeletedOrganization> {
   const { sql, clock } = services
-  await sql.begin((tx) => markForDeletion(tx, id, clock.now()))
+  await sql.begin((tx) => updateDeletionStarted(tx, id, clock.now()))
   let objects = 0
   for (const remove of parts.files) objects += await remove(services, id)
   const tables = await deleteTables(sql, id, progress)
@@ -52,14 +52,14 @@ export async function deleteOrganization(
     return count
   })
   // Foreign keys to a row on another server do not refuse what was added in the last moment.
-  if (areSpread()) await deleteTables(sql, id, progress)
+  if (isSpread()) await deleteTables(sql, id, progress)
   const counts = { ...tables, ...(people > 0 && { users: people }), organizations: 1 }
   return { rows: sum(Object.values(counts)), objects, tables: counts }
 }
 
 /** The number of rows of an organization in all tables. */
 export async function countOrganization(db: Db, orgId: string): Promise<number> {
-  const { tables } = await readOwnedTables(db)
+  const { tables } = await listOwnedTables(db)
   let total = 0
   for (const table of tables) total += await countRows(db, table, orgId)
   return total
@@ -67,13 +67,13 @@ export async function countOrganization(db: Db, orgId: string): Promise<number> 
 
 /** Repeats until no table has rows: a job that is running may add some. */
 async function deleteTables(sql: Sql, orgId: string, progress: Progress): Promise<Record<string, number>> {
-  const { tables, references } = await readOwnedTables(sql)
+  const { tables, references } = await listOwnedTables(sql)
   const total = await countOrganization(sql, orgId)
   const counts: Record<string, number> = {}
   for (let found = true; found; ) {
     await deleteJobs(sql, orgId)
     found = false
-    for (const table of deletionOrder(tables, references)) {
+    for (const table of sortForDeletion(tables, references)) {
       for (let count = BATCH_ROWS; count === BATCH_ROWS; ) {
         count = await deleteRows(sql, table, orgId, BATCH_ROWS)
         if (count === 0) break

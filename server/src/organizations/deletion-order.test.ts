@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deletionOrder } from './deletion-order.ts'
+import { sortForDeletion } from './deletion-order.ts'
 
 test('a table comes after all that refer to it, and access goes first where it can', () => {
   const tables = ['runs', 'reports', 'artifacts', 'members', 'roles', 'accounts']
@@ -11,7 +11,7 @@ test('a table comes after all that refer to it, and access goes first where it c
     { child: 'members', parent: 'users' },
     { child: 'accounts', parent: 'members' },
   ]
-  const order = deletionOrder(tables, references)
+  const order = sortForDeletion(tables, references)
   assert.deepEqual(order.toSorted(), tables.toSorted())
   for (const { child, parent } of references)
     if (tables.includes(parent)) assert.ok(order.indexOf(child) < order.indexOf(parent), `${child} ${parent}`)
@@ -22,5 +22,5 @@ test('tables that refer to each other are an error', () => {
     { child: 'a', parent: 'b' },
     { child: 'b', parent: 'a' },
   ]
-  assert.throws(() => deletionOrder(['a', 'b'], references), /circle: a, b/)
+  assert.throws(() => sortForDeletion(['a', 'b'], references), /circle: a, b/)
 })

@@ -7,7 +7,7 @@ const ACCESS = ['members', 'api_keys', 'oidc_trusts', 'links', 'single_sign_on']
  * The tables in an order in which their rows can be deleted: a table comes after all that refer to
  * it. Throws if tables refer to each other in a circle.
  */
-export function deletionOrder(tables: readonly string[], references: readonly Reference[]): string[] {
+export function sortForDeletion(tables: readonly string[], references: readonly Reference[]): string[] {
   const order: string[] = []
   const left = new Set([...ACCESS.filter((table) => tables.includes(table)), ...tables])
   while (left.size > 0) {

@@ -5,10 +5,15 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Tx } from '../platform/db/sql.ts'
 import { writeWhole } from '../platform/partial-file.ts'
-import { type TarFile, tarBytes } from '../platform/tar.ts'
+import { encodeTar, type TarFile } from '../platform/tar.ts'
 import type { Services } from '../services.ts'
 import type { Organization } from './organization.store.ts'
-import { keepOpen, readOrganizationRow, readOwnedRows, readOwnedTables } from './organization-rows.store.ts'
+import {
+  findOrganizationRow,
+  listOwnedRows,
+  listOwnedTables,
+  updateTransactionTimeouts,
+} from './organization-rows.store.ts'
 
 export type ExportedOrganization = { rows: number; objects: number; tables: Record<string, number> }
 
@@ -40,8 +45,8 @@ export async function exportOrganization(
   if (existsSync(path)) throw new Error(`${path} exists already`)
   const written = createHash('sha256')
   await services.sql.begin('isolation level repeatable read read only', async (tx) => {
-    await keepOpen(tx)
-    const bytes = Readable.from(hashed(tarBytes(filesOf(services, tx, exported, counts)), written))
+    await updateTransactionTimeouts(tx)
+    const bytes = Readable.from(hashed(encodeTar(exportFiles(services, tx, exported, counts)), written))
     await pipeline(bytes, createGzip(), (compressed: AsyncIterable<Uint8Array>) => writeWhole(path, compressed))
   })
   await verifyExport(path, written.digest('hex'))
@@ -66,7 +71,7 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGener
   }
 }
 
-async function* filesOf(
+async function* exportFiles(
   services: Services,
   tx: Tx,
   { organization, listObjects, onRow }: Export,
@@ -79,11 +84,11 @@ async function* filesOf(
     `${JSON.stringify({ format: FORMAT, version: VERSION, exported_at: modified_at, organization })}\n`,
     modified_at,
   )
-  yield textFile('tables/organizations.ndjson', `${await readOrganizationRow(tx, id)}\n`, modified_at)
-  const { tables } = await readOwnedTables(tx)
+  yield textFile('tables/organizations.ndjson', `${await findOrganizationRow(tx, id)}\n`, modified_at)
+  const { tables } = await listOwnedTables(tx)
   for (const table of tables) {
     let part = 0
-    for await (const rows of readOwnedRows(tx, table, id)) {
+    for await (const rows of listOwnedRows(tx, table, id)) {
       part += 1
       counts.rows += rows.count
       counts.tables[table] = (counts.tables[table] ?? 0) + rows.count

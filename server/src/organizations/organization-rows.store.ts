@@ -1,7 +1,7 @@
 import type { Db, Sql, Tx } from '../platform/db/sql.ts'
 
 /** Marks an organization whose data may be deleted from now on, its audit log included. */
-export async function markForDeletion(tx: Tx, orgId: string, at: Date): Promise<void> {
+export async function updateDeletionStarted(tx: Tx, orgId: string, at: Date): Promise<void> {
   await tx`
     update organizations
     set deletion_started_at = coalesce(deletion_started_at, ${at})
@@ -11,7 +11,7 @@ export async function markForDeletion(tx: Tx, orgId: string, at: Date): Promise<
 export type Reference = { child: string; parent: string }
 
 /** The tables whose rows belong to an organization, and which of them refer to which. */
-export async function readOwnedTables(db: Db): Promise<{ tables: string[]; references: Reference[] }> {
+export async function listOwnedTables(db: Db): Promise<{ tables: string[]; references: Reference[] }> {
   const tables = await db<{ name: string }[]>`
     select class.relname as name
     from pg_class class
@@ -33,7 +33,7 @@ export async function readOwnedTables(db: Db): Promise<{ tables: string[]; refer
   return { tables: tables.map(({ name }) => name), references: [...references] }
 }
 
-/** The number of rows of an organization. `table` is a name of `readOwnedTables`. */
+/** The number of rows of an organization. `table` is a name of `listOwnedTables`. */
 export async function countRows(db: Db, table: string, orgId: string): Promise<number> {
   const [{ count }] = await db<[{ count: number }]>`
     select count(*)::int as count
@@ -42,7 +42,7 @@ export async function countRows(db: Db, table: string, orgId: string): Promise<n
   return count
 }
 
-/** Deletes some rows of an organization. `table` is a name of `readOwnedTables`. */
+/** Deletes some rows of an organization. `table` is a name of `listOwnedTables`. */
 export async function deleteRows(sql: Sql, table: string, orgId: string, limit: number): Promise<number> {
   const { count } = await sql`
     delete from ${sql(table)}
@@ -63,13 +63,13 @@ export async function deleteOrganizationRow(tx: Tx, orgId: string): Promise<void
 }
 
 /** Lets a transaction be open for as long as it needs, also while nothing is read from it. */
-export async function keepOpen(tx: Tx): Promise<void> {
+export async function updateTransactionTimeouts(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = 0`
 }
 
 /** The row of an organization as JSON text. */
-export async function readOrganizationRow(db: Db, orgId: string): Promise<string> {
+export async function findOrganizationRow(db: Db, orgId: string): Promise<string> {
   const [row] = await db<[{ json: string }]>`
     select row_to_json(organization)::text as json
     from organizations organization
@@ -82,8 +82,8 @@ const ROWS_EXPORTED_AT_ONCE = 500
 /** Rows as JSON, one a line. */
 type OwnedRows = { count: number; lines: string }
 
-/** Reads all rows of an organization. `table` is a name of `readOwnedTables`. */
-export async function* readOwnedRows(tx: Tx, table: string, orgId: string): AsyncGenerator<OwnedRows> {
+/** Reads all rows of an organization. `table` is a name of `listOwnedTables`. */
+export async function* listOwnedRows(tx: Tx, table: string, orgId: string): AsyncGenerator<OwnedRows> {
   const rows = tx<{ json: string }[]>`
     select row_to_json(item)::text as json
     from ${tx(table)} item

@@ -95,7 +95,7 @@ export async function findDemoOrganization(db: Db): Promise<Organization | null>
   return row ?? null
 }
 
-export async function markAsDemo(db: Db, id: string): Promise<void> {
+export async function updateOrganizationAsDemo(db: Db, id: string): Promise<void> {
   await db`
     update organizations
     set is_demo = true

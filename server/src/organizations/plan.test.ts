@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BUILT_IN_PLANS, DEFAULT_PLAN, type Plan, smallestPlanWith } from './plan.ts'
+import { BUILT_IN_PLANS, DEFAULT_PLAN, type Plan, selectSmallestPlan } from './plan.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -33,9 +33,9 @@ test("a self-hoster's organization is enterprise unless told otherwise", () => {
 })
 
 test('the required plan is the smallest that has the feature', () => {
-  assert.equal(smallestPlanWith(PLANS, 'api_access'), 'team')
-  assert.equal(smallestPlanWith(PLANS, 'security_uploads'), 'team')
-  assert.equal(smallestPlanWith(PLANS, 'unique_issues'), 'business')
-  assert.equal(smallestPlanWith(PLANS, 'signed_statements'), 'enterprise')
-  assert.equal(smallestPlanWith(new Map(), 'api_access'), null)
+  assert.equal(selectSmallestPlan(PLANS, 'api_access'), 'team')
+  assert.equal(selectSmallestPlan(PLANS, 'security_uploads'), 'team')
+  assert.equal(selectSmallestPlan(PLANS, 'unique_issues'), 'business')
+  assert.equal(selectSmallestPlan(PLANS, 'signed_statements'), 'enterprise')
+  assert.equal(selectSmallestPlan(new Map(), 'api_access'), null)
 })

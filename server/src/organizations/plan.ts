@@ -75,7 +75,7 @@ export const BUILT_IN_PLANS: readonly Plan[] = [
 export const DEFAULT_PLAN = 'enterprise'
 
 /** The smallest plan that has the feature, or null if no plan has it. */
-export function smallestPlanWith(plans: Plans, feature: PlanFeature): string | null {
+export function selectSmallestPlan(plans: Plans, feature: PlanFeature): string | null {
   for (const plan of plans.values()) if (plan.features.includes(feature)) return plan.name
   return null
 }
@@ -87,13 +87,13 @@ export function requireKnownPlan(plans: Plans, name: string): string {
 }
 
 /** The plan of a stored organization. */
-export function planOf({ slug, plan: name }: { slug: string; plan: string }, plans: Plans): Plan {
+export function getPlan({ slug, plan: name }: { slug: string; plan: string }, plans: Plans): Plan {
   const plan = plans.get(name)
   if (!plan) throw new Error(`The plan ${name} of the organization ${slug} does not exist.`)
   return plan
 }
 
 /** The oldest creation time within the data retention of a plan. */
-export function retainedSince(plan: Plan, now: Date): Date {
+export function computeRetentionStart(plan: Plan, now: Date): Date {
   return new Date(now.getTime() - plan.retention_days * DAY_MS)
 }

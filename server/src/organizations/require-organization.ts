@@ -4,9 +4,9 @@ import { findOrganization, type Organization } from './organization.store.ts'
 
 /** Returns the organization with this slug. Throws 404 if it does not exist. */
 export async function requireOrganization(db: Db, slug: string): Promise<Organization> {
-  return (await findOrganization(db, slug)) ?? refuseUnknownOrganization(slug)
+  return (await findOrganization(db, slug)) ?? rejectUnknownOrganization(slug)
 }
 
-export function refuseUnknownOrganization(slug: string): never {
+export function rejectUnknownOrganization(slug: string): never {
   throw missing(`Organization "${slug}" does not exist`)
 }

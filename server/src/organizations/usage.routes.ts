@@ -1,16 +1,16 @@
 import type { Actor } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
-import { sumArtifactBytes } from '../ci/artifacts/artifact.store.ts'
+import { countArtifactBytes } from '../ci/artifacts/artifact.store.ts'
 import { countCreatedRuns } from '../ci/runs/run.store.ts'
-import { nextUtcMonthStart, utcMonthStart } from '../platform/clock.ts'
+import { getNextUtcMonthStart, getUtcMonthStart } from '../platform/clock.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { Usage } from './usage.schema.ts'
 import { findMonthlyUse } from './usage.store.ts'
 
-export async function usageRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerUsageRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     `${ORGANIZATION_PATH}/usage`,
     {
@@ -30,12 +30,12 @@ export async function usageRoutes(app: HttpServer, services: Services): Promise<
 
 async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
   const now = clock.now()
-  const [month, resets_at] = [utcMonthStart(now), nextUtcMonthStart(now).toISOString()]
+  const [month, resets_at] = [getUtcMonthStart(now), getNextUtcMonthStart(now).toISOString()]
   const { ci_runs_per_month_max: runs, artifact_bytes_per_month_max: bytes } = plan
   // The counter of a metric is only kept for plans that limit it.
   const [usedRuns, usedBytes] = await Promise.all([
     runs === null ? countCreatedRuns(sql, org_id, month) : findMonthlyUse(sql, org_id, 'ci_runs', month),
-    bytes === null ? sumArtifactBytes(sql, org_id, month) : findMonthlyUse(sql, org_id, 'artifact_bytes', month),
+    bytes === null ? countArtifactBytes(sql, org_id, month) : findMonthlyUse(sql, org_id, 'artifact_bytes', month),
   ])
   return {
     plan: plan.name,

@@ -10,7 +10,7 @@ type Use = { metric: Metric; amount: number; month: Date; max: number }
  * the month's limit. All writers of the organization wait for this row, so do not call it for a
  * plan without a limit.
  */
-export async function useMonthly(tx: Tx, orgId: string, { metric, amount, month, max }: Use): Promise<boolean> {
+export async function upsertMonthlyUse(tx: Tx, orgId: string, { metric, amount, month, max }: Use): Promise<boolean> {
   if (amount > max) return false
   const rows = await tx`
     insert into monthly_usage as usage (org_id, month, metric, used)

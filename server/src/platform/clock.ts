@@ -8,22 +8,22 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() }
 
 /** Start of the UTC day of `at`. */
-export function utcDayStart(at: Date): Date {
+export function getUtcDayStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()))
 }
 
 /** Start of the next UTC day. */
-export function nextUtcDayStart(at: Date): Date {
-  return new Date(utcDayStart(at).getTime() + DAY_MS)
+export function getNextUtcDayStart(at: Date): Date {
+  return new Date(getUtcDayStart(at).getTime() + DAY_MS)
 }
 
 /** Start of the UTC month of `at`. */
-export function utcMonthStart(at: Date): Date {
+export function getUtcMonthStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1))
 }
 
 /** Start of the next UTC month. */
-export function nextUtcMonthStart(at: Date): Date {
+export function getNextUtcMonthStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1))
 }
 

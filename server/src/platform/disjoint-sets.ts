@@ -7,12 +7,12 @@ export class DisjointSets {
   }
 
   join(one: number, other: number): void {
-    const [a, b] = [this.rootOf(one), this.rootOf(other)]
+    const [a, b] = [this.getRoot(one), this.getRoot(other)]
     if (a !== b) this.#parents[Math.max(a, b)] = Math.min(a, b)
   }
 
   /** Returns the lowest number in the set of an item. */
-  rootOf(number: number): number {
+  getRoot(number: number): number {
     let at = number
     for (let parent = this.#parent(at); parent !== at; parent = this.#parent(at)) {
       this.#parents[at] = this.#parent(parent)

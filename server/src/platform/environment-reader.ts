@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isLoopback } from './loopback.ts'
-import { misspeltSettings } from './misspelt-settings.ts'
+import { listMisspeltSettings } from './misspelt-settings.ts'
 import { readSecretFiles } from './secret-files.ts'
 
 /** What `target_session_attrs` may ask for in an address that is written to. */
@@ -37,7 +37,7 @@ export class EnvironmentReader {
 
   /** Adds variables that look like a setting and were not asked for. Called after all others. */
   refuseMisspelt(prefix: string): void {
-    this.mistakes.push(...misspeltSettings(this.#env, this.#known, prefix))
+    this.mistakes.push(...listMisspeltSettings(this.#env, this.#known, prefix))
   }
 
   required(name: string, purpose: string): string {

@@ -2,7 +2,7 @@ import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Returns the operation's result, or null if its file does not exist. */
-export async function ignoreMissing<Result>(operation: Promise<Result>): Promise<Result | null> {
+export async function toNullIfMissing<Result>(operation: Promise<Result>): Promise<Result | null> {
   try {
     return await operation
   } catch (error) {
@@ -47,7 +47,7 @@ export async function makeDataDirectory(path: string, mode?: number): Promise<vo
  * Makes the names in a directory durable. A synced file can still be lost in a power cut if its
  * name was not synced.
  */
-export async function syncDirectory(path: string): Promise<void> {
+export async function synchronizeDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r')
   await directory.sync()
 }

@@ -17,7 +17,7 @@ const OPTIONS = { dot: true, nonegate: true, noextglob: true } as const
  * characters except `/`), `**` as a whole path segment (any segments), `?` (one character except
  * `/`) and `{a,b}` (alternatives). Its size is bounded so that matching stays fast.
  */
-export function globMistake(pattern: string): string | null {
+export function validateGlob(pattern: string): string | null {
   if (pattern === '') return 'a pattern must not be empty'
   if (pattern.length > GLOB_CHARS_MAX) return `a pattern has at most ${GLOB_CHARS_MAX} characters`
   if (!WILDCARD.test(pattern)) return null
@@ -31,14 +31,14 @@ export function globMistake(pattern: string): string | null {
 }
 
 /** Whether the whole text matches a valid pattern. `*` alone matches every text. */
-export function matchesGlob(pattern: string, text: string): boolean {
+export function matchGlob(pattern: string, text: string): boolean {
   if (pattern === '*' || pattern === '**' || pattern === text) return true
-  if (!WILDCARD.test(pattern) || text.length > TEXT_CHARS_MAX || globMistake(pattern) !== null) return false
+  if (!WILDCARD.test(pattern) || text.length > TEXT_CHARS_MAX || validateGlob(pattern) !== null) return false
   return picomatch.isMatch(text, pattern, OPTIONS)
 }
 
-export function matchesAnyGlob(patterns: readonly string[], text: string): boolean {
-  return patterns.some((pattern) => matchesGlob(pattern, text))
+export function matchAnyGlob(patterns: readonly string[], text: string): boolean {
+  return patterns.some((pattern) => matchGlob(pattern, text))
 }
 
 function balanced(pattern: string): boolean {

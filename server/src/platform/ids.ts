@@ -26,27 +26,27 @@ function randomFraction(): number {
 }
 
 /** Returns `run_` and a ULID: 26 characters of Crockford base32, sorted by creation. */
-export function newRunId(at: Date): string {
+export function createRunId(at: Date): string {
   return `run_${nextUlid(at.getTime())}`
 }
 
 /** Returns `dep_` and a ULID, in the form of run ids. */
-export function newDeploymentId(at: Date): string {
+export function createDeploymentId(at: Date): string {
   return `dep_${nextUlid(at.getTime())}`
 }
 
 /** Returns `chg_` and a ULID, in the form of run ids. */
-export function newChangeId(at: Date): string {
+export function createChangeId(at: Date): string {
   return `chg_${nextUlid(at.getTime())}`
 }
 
 /** Returns a version 7 UUID (RFC 9562 §5.7). New ids go to the end of an index. */
-export function newUuid(at: Date): string {
+export function createUuid(at: Date): string {
   return v7({ msecs: at.getTime() })
 }
 
 /** Returns 32 random lowercase hexadecimal characters. */
-export function newHexId(): string {
+export function createHexId(): string {
   return randomBytes(16).toString('hex')
 }
 
@@ -54,8 +54,8 @@ export function newHexId(): string {
  * Returns a function that makes version 7 UUIDs. They sort by position, from 0 to 2^32 - 1. The
  * random bits are drawn once: drawing them for each of 100,000 ids takes longer than the rest.
  */
-export function newUuidSeries(at: Date): (position: number) => string {
-  const prefix = newUuidPrefix(at)
+export function createUuidSeries(at: Date): (position: number) => string {
+  const prefix = createUuidPrefix(at)
   return (position) => prefix + position.toString(16).padStart(8, '0')
 }
 
@@ -63,13 +63,13 @@ export function newUuidSeries(at: Date): (position: number) => string {
  * Returns the first 24 hexadecimal digits of ids that SQL completes with a row's position in 8
  * digits. `uuid` cannot make these ids, because the rows never leave PostgreSQL.
  */
-export function newUuidPrefix(at: Date): string {
-  return newUuid(at).slice(0, -8)
+export function createUuidPrefix(at: Date): string {
+  return createUuid(at).slice(0, -8)
 }
 
 const ZEROS = new Uint8Array(16)
 
 /** Returns the lowest version 7 UUID of a millisecond. Every earlier one is lower. */
-export function lowestUuidAt(at: Date): string {
+export function getLowestUuid(at: Date): string {
   return v7({ msecs: Math.max(0, at.getTime()), seq: 0, random: ZEROS })
 }

@@ -1,11 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignoreMissing } from './files.ts'
+import { toNullIfMissing } from './files.ts'
 
 const FILE_NAME = 'last-backup'
 
 /** Notes in the data directory that a backup was completed, for `doctor`. */
-export async function rememberBackup(dataDir: string, at: Date): Promise<void> {
+export async function recordBackup(dataDir: string, at: Date): Promise<void> {
   const path = join(dataDir, FILE_NAME)
   const partial = `${path}.${process.pid}`
   await writeFile(partial, `${at.toISOString()}\n`, { mode: 0o600 })
@@ -14,7 +14,7 @@ export async function rememberBackup(dataDir: string, at: Date): Promise<void> {
 
 /** When the last backup of the data directory was completed; null if there was none. */
 export async function readLastBackup(dataDir: string): Promise<Date | null> {
-  const text = await ignoreMissing(readFile(join(dataDir, FILE_NAME), 'utf8'))
+  const text = await toNullIfMissing(readFile(join(dataDir, FILE_NAME), 'utf8'))
   const at = new Date(text?.trim() ?? '')
   return Number.isNaN(at.getTime()) ? null : at
 }

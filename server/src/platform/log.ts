@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { currentWork } from './work.ts'
+import { getCurrentWork } from './work.ts'
 
 export type Log = pino.Logger
 
@@ -14,7 +14,7 @@ export function createLog(level: string, destination: pino.DestinationStream = t
       level,
       base: null,
       redact: ['*.authorization', '*.key', '*.password', '*.secret', '*.token'],
-      mixin: () => ({ ...currentWork()?.fields }),
+      mixin: () => ({ ...getCurrentWork()?.fields }),
     },
     destination,
   )

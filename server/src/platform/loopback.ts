@@ -7,6 +7,6 @@ export function isLoopback(hostname: string): boolean {
  * The address of this server for people: browsers accept passkeys on `localhost`, and on no IP
  * address.
  */
-export function browserAddress(baseUrl: string): string {
+export function toBrowserAddress(baseUrl: string): string {
   return baseUrl.replace(/^http:\/\/(?:127\.0\.0\.1|\[::1\])(?=[:/]|$)/, 'http://localhost')
 }

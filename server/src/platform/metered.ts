@@ -1,5 +1,5 @@
 /** Passes bytes on, and reports how many there were. */
-export async function* metered(
+export async function* measureBytes(
   content: AsyncIterable<Uint8Array>,
   count: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 import { open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { syncDirectory } from './files.ts'
+import { synchronizeDirectory } from './files.ts'
 import { isAlive } from './processes/is-alive.ts'
 
 const OWNER_ONLY = 0o600
@@ -21,7 +21,7 @@ export async function writeWhole(path: string, content: AsyncIterable<Uint8Array
     }
     await file.sync()
     await rename(partial, path)
-    await syncDirectory(dirname(path))
+    await synchronizeDirectory(dirname(path))
     return bytes
   } catch (error) {
     await rm(partial, { force: true })

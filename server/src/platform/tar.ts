@@ -10,7 +10,7 @@ export type TarFile = { name: string; size: number; modified_at: Date; parts: As
  * The bytes of a tar archive (POSIX.1-1988 ustar). Names have up to 100 bytes. Throws if a file has
  * another size than it states.
  */
-export async function* tarBytes(files: AsyncIterable<TarFile>): AsyncGenerator<Uint8Array> {
+export async function* encodeTar(files: AsyncIterable<TarFile>): AsyncGenerator<Uint8Array> {
   for await (const file of files) {
     yield header(file)
     let written = 0

@@ -1,6 +1,6 @@
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignoreMissing, makeDataDirectory, syncDirectory } from './files.ts'
+import { makeDataDirectory, synchronizeDirectory, toNullIfMissing } from './files.ts'
 import { isAlive } from './processes/is-alive.ts'
 
 /** Contains the id of the process that restores. It is removed when everything is on disk. */
@@ -12,7 +12,7 @@ const NOT_OURS = ['lost+found']
  * Throws if a restore into the data directory was interrupted: what is there is incomplete. Throws
  * if the directory cannot be read: the program looks here first.
  */
-export async function refuseUnfinishedRestore(dataDir: string): Promise<void> {
+export async function checkNoUnfinishedRestore(dataDir: string): Promise<void> {
   const pid = await readMarker(dataDir).catch((cause) => {
     throw new Error(`The data directory cannot be read (${cause.message}); check SHIPLOCK_DATA_DIR`, { cause })
   })
@@ -26,7 +26,7 @@ export async function refuseUnfinishedRestore(dataDir: string): Promise<void> {
  * left there is removed first, after `stop` has stopped its database. Throws if there is anything
  * else.
  */
-export async function beginRestore(dataDir: string, stop: () => Promise<void>): Promise<void> {
+export async function startRestore(dataDir: string, stop: () => Promise<void>): Promise<void> {
   await makeDataDirectory(dataDir, 0o700)
   if ((await readMarker(dataDir)) === null) await requireEmpty(dataDir)
   else {
@@ -38,14 +38,14 @@ export async function beginRestore(dataDir: string, stop: () => Promise<void>): 
   await using marker = await open(join(dataDir, MARKER), 'wx', 0o600)
   await marker.writeFile(`${process.pid}\n`)
   await marker.sync()
-  await syncDirectory(dataDir)
+  await synchronizeDirectory(dataDir)
 }
 
 /** Declares what was restored complete. It must be on disk. */
 export async function completeRestore(dataDir: string): Promise<void> {
-  await syncDirectory(dataDir)
+  await synchronizeDirectory(dataDir)
   await rm(join(dataDir, MARKER))
-  await syncDirectory(dataDir)
+  await synchronizeDirectory(dataDir)
 }
 
 /** Leaves an empty directory, after a restore that has failed. */
@@ -62,7 +62,7 @@ async function requireEmpty(dataDir: string): Promise<void> {
 
 async function refuseRunning(dataDir: string): Promise<void> {
   const pid = await readMarker(dataDir)
-  if (pid !== null && isOther(pid)) await refuseUnfinishedRestore(dataDir)
+  if (pid !== null && isOther(pid)) await checkNoUnfinishedRestore(dataDir)
 }
 
 async function removeContents(dataDir: string): Promise<void> {
@@ -73,7 +73,7 @@ async function removeContents(dataDir: string): Promise<void> {
 
 /** The process id in the marker, 0 if it is unreadable; null without a marker. */
 async function readMarker(dataDir: string): Promise<number | null> {
-  const text = await ignoreMissing(readFile(join(dataDir, MARKER), 'utf8'))
+  const text = await toNullIfMissing(readFile(join(dataDir, MARKER), 'utf8'))
   return text === null ? null : Number.parseInt(text, 10) || 0
 }
 

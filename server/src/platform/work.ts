@@ -23,17 +23,17 @@ export type Work = { readonly fields: WorkFields; readonly span: Span | null }
 const works = new AsyncLocalStorage<Work>()
 
 /** The request or job that the caller belongs to. */
-export function currentWork(): Work | undefined {
+export function getCurrentWork(): Work | undefined {
   return works.getStore()
 }
 
 /** Runs something as a part of `work`, with all that it starts. */
-export function within<Result>(work: Work, run: () => Result): Result {
+export function withWork<Result>(work: Work, run: () => Result): Result {
   return works.run(work, run)
 }
 
 /** States the organization that the current request or job is about. */
-export function noteOrganization(orgId: string): void {
+export function assignOrganization(orgId: string): void {
   const work = works.getStore()
   if (!work) return
   work.fields.org_id = orgId

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { branchName, isTracked } from './branch-name.ts'
+import { isTracked, parseBranchName } from './branch-name.ts'
 
 test('a branch has one name, with or without refs/heads/', () => {
-  assert.equal(branchName('refs/heads/main'), 'main')
-  assert.equal(branchName('main'), 'main')
-  assert.equal(branchName('refs/heads/release/1.2'), 'release/1.2')
-  assert.equal(branchName('release/1.2'), 'release/1.2')
-  assert.equal(branchName('refs/heads/refs/heads/main'), 'refs/heads/main')
+  assert.equal(parseBranchName('refs/heads/main'), 'main')
+  assert.equal(parseBranchName('main'), 'main')
+  assert.equal(parseBranchName('refs/heads/release/1.2'), 'release/1.2')
+  assert.equal(parseBranchName('release/1.2'), 'release/1.2')
+  assert.equal(parseBranchName('refs/heads/refs/heads/main'), 'refs/heads/main')
 })
 
 test('tags, pull requests and absent refs are no branches', () => {
   for (const ref of ['refs/tags/v1', 'refs/pull/1/merge', 'refs/merge-requests/1/head', 'refs/heads/', null]) {
-    assert.equal(branchName(ref), null, `${ref}`)
+    assert.equal(parseBranchName(ref), null, `${ref}`)
   }
 })
 

@@ -9,7 +9,7 @@ const BRANCH_REF = 'refs/heads/'
  * The function `branch_name` of the database separates the streams of different refs. It has the
  * same rule for branches and returns other refs unchanged.
  */
-export function branchName(ref: string | null): string | null {
+export function parseBranchName(ref: string | null): string | null {
   if (ref === null || !ref.startsWith('refs/')) return ref
   return ref.startsWith(BRANCH_REF) ? ref.slice(BRANCH_REF.length) || null : null
 }
@@ -21,6 +21,6 @@ export function branchName(ref: string | null): string | null {
  */
 export function isTracked(ref: string | null, trackedBranch: string | null): boolean {
   if (ref === null || trackedBranch === null) return true
-  const branch = branchName(ref)
-  return branch !== null && branch === branchName(trackedBranch)
+  const branch = parseBranchName(ref)
+  return branch !== null && branch === parseBranchName(trackedBranch)
 }

@@ -1,4 +1,4 @@
-import { onServerOf } from '../platform/db/spread.ts'
+import { buildSpreadCondition } from '../platform/db/spread.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import type { RepositoryFacts } from './repository-facts.ts'
 
@@ -19,12 +19,12 @@ export async function findFollowed(db: Db, key: RepositoryKey): Promise<Followed
  * SQL: the id of the connection of a repository. `alias` has `org_id`, `provider` and
  * `repository_id`. `orgId` is the organization of all its rows, or null for several.
  */
-export function connectionIdOf(db: Db, alias: string, orgId: string | null) {
+export function buildConnectionId(db: Db, alias: string, orgId: string | null) {
   const of = db(alias)
   return db`(
     select repository.connection_id
     from repositories repository
-    where repository.org_id = ${of}.org_id ${onServerOf(db, 'repository', orgId)}
+    where repository.org_id = ${of}.org_id ${buildSpreadCondition(db, 'repository', orgId)}
       and repository.provider = ${of}.provider
       and repository.id = ${of}.repository_id
   )`
@@ -72,7 +72,7 @@ export async function updateFollowed(tx: Tx, key: RepositoryKey, repository: Fol
 }
 
 /** Takes the given repositories, or all, out of a connection. They keep their names. */
-export async function leaveConnection(
+export async function updateToDisconnected(
   tx: Tx,
   orgId: string,
   connectionId: string,
@@ -90,7 +90,7 @@ export async function leaveConnection(
 type OwningConnection = { org_id: string; id: string; provider: string; account_id: string; account_login: string }
 
 /** Puts known repositories of the connection's account back into the connection. */
-export async function joinConnection(
+export async function updateToConnected(
   tx: Tx,
   connection: OwningConnection,
   repositoryIds: readonly string[],

@@ -1,7 +1,7 @@
 import type { Provider } from '../codehosts/catalogue.ts'
 import { repositoryConnected } from '../errors/commands.ts'
 import { nameTaken } from '../errors/organizations.ts'
-import { sqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
+import { getSqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
 import type { ApiError } from '../platform/http/api-error.ts'
 import { invalidRequest } from '../platform/http/errors.ts'
 import { publish } from '../platform/queue/event.ts'
@@ -16,11 +16,11 @@ import {
   upsertRepository,
 } from './repository.store.ts'
 import {
-  defaultHost,
+  describeRepositoryId,
+  getDefaultHost,
   isHost,
   isRepositoryName,
   normalizeRepositoryId,
-  repositoryIdForm,
 } from './repository-identity.ts'
 
 /** A repository to link. Without a host or tracked branch, the present or default value is used. */
@@ -49,14 +49,14 @@ export async function linkRepository(
   try {
     return await sql.begin((tx) => storeLink(tx, orgId, link, clock.now()))
   } catch (error) {
-    throw sqlState(error) === UNIQUE_VIOLATION ? linkedOtherwise(link).causedBy(error) : error
+    throw getSqlState(error) === UNIQUE_VIOLATION ? linkedOtherwise(link).causedBy(error) : error
   }
 }
 
 async function storeLink(tx: Tx, orgId: string, link: RepositoryLink, now: Date): Promise<Repository> {
   const known = await lockRepository(tx, orgId, link.provider, link.id)
   if (known?.connected) return requireAgreement(known, link)
-  const host = link.host ?? known?.host ?? defaultHost(link.provider)
+  const host = link.host ?? known?.host ?? getDefaultHost(link.provider)
   if (await findConnectedByName(tx, orgId, { ...link, host })) throw linkedOtherwise(link)
   const defaults = { host, tracked_branch: DEFAULT_BRANCH, created_at: now }
   const linked = await upsertRepository(tx, orgId, link, defaults)
@@ -85,7 +85,7 @@ function requireLink({ provider, id, name, host, trackedBranch }: RepositoryRequ
   const storedHost = host?.toLowerCase() ?? null
   if (storedId === null)
     throw invalidRequest(
-      `The id of a ${provider} repository must be ${repositoryIdForm(provider)}, not "${id.slice(0, 80)}"`,
+      `The id of a ${provider} repository must be ${describeRepositoryId(provider)}, not "${id.slice(0, 80)}"`,
     )
   if (!isRepositoryName(provider, name))
     throw invalidRequest(`The name of a ${provider} repository must have the form owner/name`)

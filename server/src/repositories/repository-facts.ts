@@ -21,7 +21,7 @@ const COMPARED = ['host', 'full_name', 'tracked_branch', 'owner_id', 'html_url',
  * later than everything else, and a stated change is later than a mention in another event. Without
  * a time, only a change replaces facts that have one. Links are always replaced.
  */
-export function replaces({ facts: told, is_change }: ToldFacts, known: RepositoryFacts): boolean {
+export function canReplaceFacts({ facts: told, is_change }: ToldFacts, known: RepositoryFacts): boolean {
   if (known.owner_id === null) return true
   const order = compareTimes(told.host_updated_at, known.host_updated_at)
   if (order !== 0) return order > 0 || (is_change && told.host_updated_at === null)

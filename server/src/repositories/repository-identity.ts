@@ -1,12 +1,12 @@
-import { codeHost, type Provider } from '../codehosts/catalogue.ts'
-import { matchesGlob } from '../platform/glob.ts'
+import { getCodeHost, type Provider } from '../codehosts/catalogue.ts'
+import { matchGlob } from '../platform/glob.ts'
 
 const NAME_CHARS_MAX = 300
 const SEGMENT = /^[\p{L}\p{N}._~+@ -]{1,200}$/u
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9]\d{0,4})?$/
 
-export function defaultHost(provider: Provider): string {
-  return codeHost(provider).host
+export function getDefaultHost(provider: Provider): string {
+  return getCodeHost(provider).host
 }
 
 /**
@@ -14,20 +14,20 @@ export function defaultHost(provider: Provider): string {
  * invalid.
  */
 export function normalizeRepositoryId(provider: Provider, id: string): string | null {
-  const { pattern, isBraced } = codeHost(provider).repositoryId
+  const { pattern, isBraced } = getCodeHost(provider).repositoryId
   const stored = (isBraced ? id.replace(/^\{(.*)\}$/, '$1') : id).toLowerCase()
   return pattern.test(stored) ? stored : null
 }
 
 /** The form of a provider's repository ids, for messages. */
-export function repositoryIdForm(provider: Provider): string {
-  return codeHost(provider).repositoryId.form
+export function describeRepositoryId(provider: Provider): string {
+  return getCodeHost(provider).repositoryId.form
 }
 
 /** True for `owner/name`, with groups or a project in between if the provider has them. */
 export function isRepositoryName(provider: Provider, name: string): boolean {
   const segments = name.split('/')
-  if (name.length > NAME_CHARS_MAX || segments.length < 2 || segments.length > codeHost(provider).nameSegmentsMax)
+  if (name.length > NAME_CHARS_MAX || segments.length < 2 || segments.length > getCodeHost(provider).nameSegmentsMax)
     return false
   return segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
 }
@@ -47,7 +47,7 @@ export function isHost(host: string): boolean {
  * True if a glob matches a repository: its whole address `host/owner/name`, or the name without the
  * host. Case is ignored, as on code hosts.
  */
-export function matchesRepository(pattern: string, repository: string): boolean {
+export function matchRepository(pattern: string, repository: string): boolean {
   const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
-  return matchesGlob(glob, address) || matchesGlob(glob, splitAddress(address).name)
+  return matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)
 }

@@ -11,7 +11,7 @@ const MATCHES_MAX = 20
  * connected repositories, and precede those that have left their connection. `repository` is the
  * alias of the table.
  */
-export function presentHolderFirst(db: Db) {
+export function buildHolderOrder(db: Db) {
   return db`
     repository.deleted_at is not null, repository.connection_id is null, repository.host_updated_at desc nulls first,
     repository.id`
@@ -27,7 +27,7 @@ export async function findByName(db: Db, orgId: string, fullName: string): Promi
     from repositories repository
     where repository.org_id = ${orgId}
       and lower(repository.full_name) = lower(${fullName})
-    order by repository.provider, repository.host, ${presentHolderFirst(db)}
+    order by repository.provider, repository.host, ${buildHolderOrder(db)}
     limit ${MATCHES_MAX}`
 }
 
@@ -77,7 +77,7 @@ export async function findOnHost(
     where repository.org_id = ${orgId}
       and repository.host = ${host}
       and lower(repository.full_name) = lower(${fullName})
-    order by ${presentHolderFirst(db)}
+    order by ${buildHolderOrder(db)}
     limit 1`
   return row ?? null
 }
@@ -105,7 +105,7 @@ type LocatedRepository = {
  * Finds the linked repository at `host/owner/name`. An address of two parts has no host, as in
  * reports.
  */
-export async function locateRepository(db: Db, orgId: string, address: string): Promise<LocatedRepository> {
+export async function findRepositoryAt(db: Db, orgId: string, address: string): Promise<LocatedRepository> {
   const { host, name } = splitAddress(address)
   if (!name.includes('/')) return { host: null, name: address, linked: null }
   return { host, name, linked: await findOnHost(db, orgId, host, name) }

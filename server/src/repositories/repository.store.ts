@@ -89,7 +89,7 @@ export async function listRepositories(db: Db, orgId: string): Promise<ListedRep
 }
 
 /** SQL: the repositories that are not deleted, with what their code hosts say about them. */
-export function presentRepositories(db: Db, orgId: string) {
+export function buildPresentRepositories(db: Db, orgId: string) {
   return db`
     select provider, id, full_name, tracked_branch, connection_id is not null as connected, private, archived, html_url,
       created_at

@@ -1,8 +1,8 @@
 import { listOrganizations } from '../organizations/organization.store.ts'
-import { planOf } from '../organizations/plan.ts'
+import { getPlan } from '../organizations/plan.ts'
 import { countExpiredBodies } from '../provenance/chain/link.store.ts'
 import type { Services } from '../services.ts'
-import { CHANGE_RECORDS, EXPIRING_SHARED, expiryOf, listDue } from './expiry.ts'
+import { CHANGE_RECORDS, computeExpiry, EXPIRING_SHARED, listDue } from './expiry.ts'
 
 /** How many rows of each kind retention would remove now, in the whole installation. */
 export async function countExpired(services: Services): Promise<Record<string, number>> {
@@ -10,19 +10,19 @@ export async function countExpired(services: Services): Promise<Record<string, n
   const add = (kind: string, count: number) => {
     counts[kind] = (counts[kind] ?? 0) + count
   }
-  for (const organization of await listOrganizations(services.sql)) await countOf(services, organization, add)
+  for (const organization of await listOrganizations(services.sql)) await countExpiredRows(services, organization, add)
   for (const { kind, count } of EXPIRING_SHARED) add(kind, await count(services.sql, services.clock.now()))
   return counts
 }
 
 type Subject = { id: string; slug: string; plan: string }
 
-async function countOf(
+async function countExpiredRows(
   { sql, clock, plans, config }: Services,
   organization: Subject,
   add: (kind: string, count: number) => void,
 ): Promise<void> {
-  const expiry = expiryOf(organization.id, planOf(organization, plans), clock.now())
+  const expiry = computeExpiry(organization.id, getPlan(organization, plans), clock.now())
   for (const due of listDue(expiry, config.auditRetentionDays))
     add(due.expiring.kind, await due.expiring.count(sql, due.expiry))
   add(CHANGE_RECORDS, await countExpiredBodies(sql, expiry.org_id, expiry.before))

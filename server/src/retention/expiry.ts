@@ -9,8 +9,8 @@ import {
   expiringGateRequests,
   expiringReviews,
 } from '../deployments/expired-deployment.store.ts'
-import { type Plan, retainedSince } from '../organizations/plan.ts'
-import { DAY_MS, utcDayStart } from '../platform/clock.ts'
+import { computeRetentionStart, type Plan } from '../organizations/plan.ts'
+import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'
 import { EVENTS_KEPT_MS, expiringEvents } from '../platform/queue/expired-event.ts'
 import { AMENDED_FOR_MS } from '../provenance/changes/late-facts.ts'
@@ -54,8 +54,8 @@ export const CHANGE_RECORDS = 'change_records'
  * What of an organization has expired. The time is the start of a UTC day, so that the first day
  * within the retention is complete and its figures do not change.
  */
-export function expiryOf(org_id: string, plan: Plan, now: Date): Expiry {
-  return { org_id, before: utcDayStart(retainedSince(plan, now)), at: now }
+export function computeExpiry(org_id: string, plan: Plan, now: Date): Expiry {
+  return { org_id, before: getUtcDayStart(computeRetentionStart(plan, now)), at: now }
 }
 
 /** A kind of rows with the time by which it has expired. */
@@ -65,8 +65,8 @@ export type Due = { expiring: Expiring; expiry: Expiry }
  * Everything that retention removes of an organization, except for the bodies of change records.
  */
 export function listDue(expiry: Expiry, auditRetentionDays: number): Due[] {
-  const facts = factExpiryOf(expiry)
-  const audit = auditExpiryOf(expiry, auditRetentionDays)
+  const facts = computeFactExpiry(expiry)
+  const audit = computeAuditExpiry(expiry, auditRetentionDays)
   const events = { ...expiry, before: new Date(expiry.at.getTime() - EVENTS_KEPT_MS) }
   return [
     ...EXPIRING.map((expiring) => ({ expiring, expiry })),
@@ -77,7 +77,7 @@ export function listDue(expiry: Expiry, auditRetentionDays: number): Due[] {
 }
 
 /** Change records are amended by what is stored of code hosts, which must not be gone before. */
-function factExpiryOf(expiry: Expiry): Expiry {
+function computeFactExpiry(expiry: Expiry): Expiry {
   return notAfter(expiry, new Date(expiry.at.getTime() - AMENDED_FOR_MS))
 }
 
@@ -85,13 +85,13 @@ function factExpiryOf(expiry: Expiry): Expiry {
  * Which audit entries have expired; null if they are kept without end. They are never removed
  * before what they are about.
  */
-export function auditExpiryOf(expiry: Expiry, auditRetentionDays: number): Expiry | null {
+export function computeAuditExpiry(expiry: Expiry, auditRetentionDays: number): Expiry | null {
   if (auditRetentionDays === 0) return null
   return notAfter(expiry, new Date(expiry.at.getTime() - auditRetentionDays * DAY_MS))
 }
 
 /** The same expiry, or an earlier one. */
 function notAfter(expiry: Expiry, time: Date): Expiry {
-  const since = utcDayStart(time)
+  const since = getUtcDayStart(time)
   return { ...expiry, before: since < expiry.before ? since : expiry.before }
 }

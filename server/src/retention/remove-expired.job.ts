@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../platform/clock.ts'
-import { enqueue, job, scheduledJob } from '../platform/queue/job.ts'
-import { object } from '../platform/queue/payload.ts'
+import { defineJob, defineScheduledJob, enqueue } from '../platform/queue/job.ts'
+import { definePayload } from '../platform/queue/payload.ts'
 import type { Services } from '../services.ts'
 import { removeExpired } from './remove-expired.ts'
 import { findState } from './retention.store.ts'
@@ -10,9 +10,9 @@ const SLICE_MS = 5000
 const START_DELAY_MS = 5 * MINUTE_MS
 
 /** Works on the removal of what has expired. It is safe to queue at any time. */
-export const removeExpiredJob = job('retention.remove-expired', {
+export const removeExpiredJob = defineJob('retention.remove-expired', {
   class: 'bulk',
-  payload: object({}),
+  payload: definePayload({}),
   attemptsMax: 10,
   priority: 10,
   once: () => 'all',
@@ -23,7 +23,7 @@ export const removeExpiredJob = job('retention.remove-expired', {
 })
 
 /** Starts the removal once a day. */
-export const removeExpiredDaily = scheduledJob<Services>('retention.start', {
+export const removeExpiredDaily = defineScheduledJob<Services>('retention.start', {
   schedule: '37 2 * * *',
   run: ({ sql }) => enqueue(sql, removeExpiredJob, {}),
 })

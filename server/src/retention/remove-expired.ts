@@ -1,13 +1,13 @@
 import { findNextOrganization, type Organization } from '../organizations/organization.store.ts'
-import { planOf } from '../organizations/plan.ts'
+import { getPlan } from '../organizations/plan.ts'
 import { runAlone } from '../platform/db/advisory-lock.ts'
 import type { Expiry, Removal } from '../platform/db/expiring-rows.ts'
 import type { Sql, Tx } from '../platform/db/sql.ts'
 import { expireLinkBodies } from '../provenance/chain/expire-link-bodies.ts'
 import type { Services } from '../services.ts'
-import { CHANGE_RECORDS, EXPIRING_SHARED, expiryOf, listDue } from './expiry.ts'
+import { CHANGE_RECORDS, computeExpiry, EXPIRING_SHARED, listDue } from './expiry.ts'
 import { Pace, SliceOver } from './pace.ts'
-import { beginRun, findState, finishRun, noteRemoved, passOrganization } from './retention.store.ts'
+import { findState, updateFinishedRun, updatePassed, upsertRemoved, upsertRetentionRun } from './retention.store.ts'
 
 type Slice = {
   /** The run ends after this time and is continued by the next slice. */
@@ -41,19 +41,19 @@ type Work = { services: Services; pace: Pace; slice: Slice }
 async function work(services: Services, slice: Slice): Promise<SliceResult> {
   const { sql, clock } = services
   const running: Work = { services, pace: new Pace(slice.sliceMs, slice.stopping), slice }
-  await beginRun(sql, clock.now())
+  await upsertRetentionRun(sql, clock.now())
   try {
     for (let next = await findNext(sql); next !== null; next = await findNext(sql)) {
-      const plan = planOf(next, services.plans)
-      await removeOf(running, expiryOf(next.id, plan, clock.now()))
-      await passOrganization(sql, next.id)
+      const plan = getPlan(next, services.plans)
+      await removeExpiredRows(running, computeExpiry(next.id, plan, clock.now()))
+      await updatePassed(sql, next.id)
     }
     await removeShared(running)
   } catch (error) {
     if (error instanceof SliceOver) return 'unfinished'
     throw error
   }
-  await finishRun(sql, clock.now())
+  await updateFinishedRun(sql, clock.now())
   return 'finished'
 }
 
@@ -63,7 +63,7 @@ async function findNext(sql: Sql): Promise<Organization | null> {
   return findNextOrganization(sql, state?.passed ?? null)
 }
 
-async function removeOf(running: Work, expiry: Expiry): Promise<void> {
+async function removeExpiredRows(running: Work, expiry: Expiry): Promise<void> {
   for (const { expiring, expiry: own } of listDue(expiry, running.services.config.auditRetentionDays))
     await removeKind(running, expiring.kind, (tx, from) => expiring.remove(tx, { ...own, limit: ROWS_AT_ONCE, from }))
   await removeBodies(running, expiry)
@@ -82,7 +82,7 @@ async function removeKind({ services, pace, slice }: Work, kind: string, removeB
   for (let removed = ROWS_AT_ONCE; removed === ROWS_AT_ONCE; ) {
     const removal = await services.sql.begin(async (tx) => {
       const done = await removeBatch(tx, from)
-      if (done.removed > 0) await noteRemoved(tx, kind, done.removed)
+      if (done.removed > 0) await upsertRemoved(tx, kind, done.removed)
       return done
     })
     removed = removal.removed
@@ -97,7 +97,7 @@ async function removeBodies({ services, pace, slice }: Work, { org_id, before }:
   await expireLinkBodies(services, {
     org_id,
     since: before,
-    note: (tx, removed) => noteRemoved(tx, CHANGE_RECORDS, removed),
+    note: (tx, removed) => upsertRemoved(tx, CHANGE_RECORDS, removed),
     async rest() {
       await pace.rest()
     },

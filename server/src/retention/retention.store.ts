@@ -22,7 +22,7 @@ export async function findState(db: Db): Promise<RetentionState | null> {
 }
 
 /** Starts a run, or continues the one that is unfinished. */
-export async function beginRun(db: Db, now: Date): Promise<void> {
+export async function upsertRetentionRun(db: Db, now: Date): Promise<void> {
   await db`
     with begun as (
       insert into retention_state as state (started_at)
@@ -37,7 +37,7 @@ export async function beginRun(db: Db, now: Date): Promise<void> {
     where exists (select from begun)`
 }
 
-export async function finishRun(db: Db, now: Date): Promise<void> {
+export async function updateFinishedRun(db: Db, now: Date): Promise<void> {
   await db`
     update retention_state
     set is_finished = true, finished_at = ${now}, passed = null,
@@ -45,14 +45,14 @@ export async function finishRun(db: Db, now: Date): Promise<void> {
 }
 
 /** Notes that an organization is done. */
-export async function passOrganization(db: Db, id: string): Promise<void> {
+export async function updatePassed(db: Db, id: string): Promise<void> {
   await db`
     update retention_state
     set passed = ${id}`
 }
 
 /** Adds to the figures, in the transaction of the removal. */
-export async function noteRemoved(tx: Tx, kind: string, removed: number): Promise<void> {
+export async function upsertRemoved(tx: Tx, kind: string, removed: number): Promise<void> {
   await tx`
     insert into retention_kinds as figures (kind, removed, removed_in_run)
     values (${kind}, ${removed}, ${removed})

@@ -1,6 +1,6 @@
-import { distributeTables, planMoves } from '../distribution/distribute-tables.ts'
-import { migrate, pendingMigrations, refuseNewerDatabase } from '../platform/db/migrations/migrate.ts'
-import { areSpread, learnSpread } from '../platform/db/spread.ts'
+import { distributeTables, listDueMoves } from '../distribution/distribute-tables.ts'
+import { checkDatabaseIsNotNewer, listPendingMigrations, migrate } from '../platform/db/migrations/migrate.ts'
+import { isSpread, loadSpread } from '../platform/db/spread.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { PROGRAM } from './program.ts'
 import { ProgressBar } from './progress-bar.ts'
@@ -12,24 +12,24 @@ const DISTRIBUTION = 'distribution'
  * Names of what has not been applied yet: migrations and, on several servers, the distribution of
  * tables. Throws `NewerDatabaseError` if a newer program has migrated the database.
  */
-export async function pendingUpdates(sql: Sql): Promise<string[]> {
-  await refuseNewerDatabase(sql)
-  const names = await pendingMigrations(sql)
+export async function listPendingUpdates(sql: Sql): Promise<string[]> {
+  await checkDatabaseIsNotNewer(sql)
+  const names = await listPendingMigrations(sql)
   const misplaced = await findMisplaced(sql)
   return [...names, ...(misplaced.length > 0 ? [DISTRIBUTION] : [])]
 }
 
 /** The tables of a distributed database that are not where they belong. */
 async function findMisplaced(sql: Sql) {
-  await learnSpread(sql)
-  return areSpread() ? planMoves(sql) : []
+  await loadSpread(sql)
+  return isSpread() ? listDueMoves(sql) : []
 }
 
 /**
  * Applies the migrations, and distributes tables that are new in a distributed database. Returns
  * the names of what was applied. Several processes may call it at the same time.
  */
-export async function bringUpToDate(sql: Sql, say?: Say): Promise<string[]> {
+export async function applyUpdates(sql: Sql, say?: Say): Promise<string[]> {
   const applied = await applyMigrations(sql, say)
   const misplaced = await findMisplaced(sql)
   if (misplaced.length === 0) return applied
@@ -55,7 +55,7 @@ export async function applyMigrations(sql: Sql, say: Say = () => {}): Promise<st
  * may run.
  */
 export async function requireMigrated(sql: Sql): Promise<void> {
-  const pending = await pendingUpdates(sql)
+  const pending = await listPendingUpdates(sql)
   if (pending.length === 0) return
   throw new Error(`The database is not up to date (${pending.join(', ')}); run: ${PROGRAM} migrate`)
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
 import type { PostgresSettings } from '../platform/db/embedded/settings.ts'
-import { archiveSettings, recoverySettings } from '../platform/db/embedded/wal-archive.ts'
+import { getArchiveSettings, getRecoverySettings } from '../platform/db/embedded/wal-archive.ts'
 import { openEmbeddedPostgres } from '../platform/db/embedded-postgres.ts'
 import { findPrimary } from '../platform/db/primary-server.ts'
 import type { DatabaseAddress } from '../platform/db/sql.ts'
-import { refuseUnfinishedRestore } from '../platform/unfinished-restore.ts'
+import { checkNoUnfinishedRestore } from '../platform/unfinished-restore.ts'
 
 /** A running PostgreSQL: the embedded one in the data directory, or the one of `DATABASE_URL`. */
 export type Database = {
@@ -30,20 +30,20 @@ const FAST_UNTIL_SYNCED = {
 }
 
 export async function openDatabase(config: Config, say: (line: string) => void): Promise<Database> {
-  await refuseUnfinishedRestore(config.dataDir)
-  return open(config, say, config.walArchive === null ? {} : archiveSettings(config.walArchive))
+  await checkNoUnfinishedRestore(config.dataDir)
+  return open(config, say, config.walArchive === null ? {} : getArchiveSettings(config.walArchive))
 }
 
 type Recovery = { wal: string; until: Date | null; say: (line: string) => void }
 
 /** Opens the embedded database when it has read the archive up to a time, or to its end. */
 export async function openForRecovery(config: Config, { wal, until, say }: Recovery): Promise<Database> {
-  return open({ ...config, walArchive: null }, say, recoverySettings(wal, until))
+  return open({ ...config, walArchive: null }, say, getRecoverySettings(wal, until))
 }
 
 /**
  * Opens an empty database to restore into. The embedded one works without regard to crashes until
- * `syncToDisk`; its data directory is marked meanwhile.
+ * `writeToDisk`; its data directory is marked meanwhile.
  */
 export async function openForRestore(config: Config, say: (line: string) => void): Promise<Database> {
   return open({ ...config, walArchive: null }, say, FAST_UNTIL_SYNCED)

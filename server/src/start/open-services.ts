@@ -7,13 +7,13 @@ import { openCodeHosts, openHostApps } from '../codehosts/hosts/open-hosts.ts'
 import type { Config } from '../config.ts'
 import { loadPlans } from '../organizations/load-plans.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { deriveKey, loadSecretKey } from '../platform/crypto/secret-key.ts'
+import { computeDerivedKey, loadSecretKey } from '../platform/crypto/secret-key.ts'
 import { ReplicaReads } from '../platform/db/replica-reads.ts'
 import { openSql, type Sql } from '../platform/db/sql.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
-import { observedStore } from '../platform/objects/observed-store.ts'
+import { observeStore } from '../platform/objects/observed-store.ts'
 import { UpdateFeed } from '../platform/updates/update-feed.ts'
 import { loadRuleMap } from '../security/vocabulary/load-rule-map.ts'
 import type { Services } from '../services.ts'
@@ -42,10 +42,10 @@ export async function openServices(
   const plans = await loadPlans(config.plansFile)
   const ruleMap = await loadRuleMap(config.ruleMapFile)
   const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
-  const objects = observedStore(await openObjects(config, deriveKey(secret, 'object addresses')))
+  const objects = observeStore(await openObjects(config, computeDerivedKey(secret, 'object addresses')))
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
   const clock = options.clock ?? systemClock
-  const sealingKey = deriveKey(secret, 'sealed secrets')
+  const sealingKey = computeDerivedKey(secret, 'sealed secrets')
   const hostApps = openHostApps({ config, sql, clock, sealingKey })
   const secretsOfConnections = new SecretsOfConnections({ sql, clock, sealingKey })
   const readCredentials = async (id: string) => (await secretsOfConnections.read(id))?.credentials ?? null
@@ -59,11 +59,11 @@ export async function openServices(
     reads: new ReplicaReads(sql, openReplica(config, options), log),
     updates: new UpdateFeed(sql, log),
     clock,
-    cursorKey: deriveKey(secret, 'list cursors'),
-    contextKey: deriveKey(secret, 'contexts of findings'),
-    pollTokenKey: deriveKey(secret, 'gate poll tokens'),
+    cursorKey: computeDerivedKey(secret, 'list cursors'),
+    contextKey: computeDerivedKey(secret, 'contexts of findings'),
+    pollTokenKey: computeDerivedKey(secret, 'gate poll tokens'),
     sealingKey,
-    integrityKey: deriveKey(secret, 'integrity of stored rows'),
+    integrityKey: computeDerivedKey(secret, 'integrity of stored rows'),
     codeHosts: options.codeHosts ?? openCodeHosts({ config, hostApps, log, clock, sealingKey, readCredentials }),
     hostApps,
     secretsOfConnections,

@@ -1,12 +1,12 @@
-import { pendingMigrations } from '../platform/db/migrations/migrate.ts'
+import { listPendingMigrations } from '../platform/db/migrations/migrate.ts'
 import { checkSql } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
 
 /** What must work before the program can do anything. */
-export function readinessChecks({ sql, objects }: Services) {
+export function defineReadinessChecks({ sql, objects }: Services) {
   return [
     { name: 'database', check: () => checkSql(sql) },
-    { name: 'migrations', check: async () => refusePending(await pendingMigrations(sql)) },
+    { name: 'migrations', check: async () => refusePending(await listPendingMigrations(sql)) },
     { name: 'objects', check: () => objects.check() },
   ]
 }

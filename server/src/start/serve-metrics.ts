@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import program from '../../package.json' with { type: 'json' }
 import { createHttpServer } from '../platform/http/http-server.ts'
-import { choosePort } from '../platform/http/listener.ts'
+import { selectPort } from '../platform/http/listener.ts'
 import { registerHealth, registerMetrics } from '../platform/http/operations.routes.ts'
-import { gauge, measureProcess, readMetrics } from '../platform/telemetry/metrics.ts'
-import { stateMetrics } from '../platform/telemetry/state-metrics.ts'
+import { defineGauge, measureProcess, readMetrics } from '../platform/telemetry/metrics.ts'
+import { createStateMetrics } from '../platform/telemetry/state-metrics.ts'
 import type { Services } from '../services.ts'
-import { readinessChecks } from './readiness-checks.ts'
+import { defineReadinessChecks } from './readiness-checks.ts'
 import { STATE_SOURCES } from './state-sources.ts'
 
-const build = gauge('shiplock_build_info', 'Always 1. The labels state the running versions.', ['version', 'node'])
+const build = defineGauge('shiplock_build_info', 'Always 1. The labels state the running versions.', [
+  'version',
+  'node',
+])
 build.set({ version: program.version, node: process.versions.node }, 1)
 
 type ServingMetrics = {
@@ -18,9 +21,9 @@ type ServingMetrics = {
 }
 
 /** Adds `/metrics` with everything that this process can measure. */
-export function addMetrics(app: FastifyInstance, services: Services): void {
+export function registerProcessMetrics(app: FastifyInstance, services: Services): void {
   measureProcess()
-  const state = stateMetrics(services, STATE_SOURCES)
+  const state = createStateMetrics(services, STATE_SOURCES)
   registerMetrics(app, () => readMetrics(state))
 }
 
@@ -33,10 +36,10 @@ export async function serveMetrics(services: Services): Promise<ServingMetrics |
   if (metricsPort === null) return null
   const app = createHttpServer(services.log)
   const base = app as unknown as FastifyInstance
-  registerHealth(base, readinessChecks(services))
-  addMetrics(base, services)
+  registerHealth(base, defineReadinessChecks(services))
+  registerProcessMetrics(base, services)
   await app.ready()
-  const port = await choosePort(host, metricsPort)
+  const port = await selectPort(host, metricsPort)
   await port.listen(app.server).catch((cause) => {
     throw new Error(`Port ${metricsPort} of ${host} cannot be used: ${cause.message}; change SHIPLOCK_METRICS_PORT`, {
       cause,

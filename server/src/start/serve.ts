@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
 import { type Config, withPort } from '../config.ts'
-import { areSpread } from '../platform/db/spread.ts'
-import { type ChosenPort, choosePort, prepareToStop } from '../platform/http/listener.ts'
+import { isSpread } from '../platform/db/spread.ts'
+import { type ChosenPort, registerGracefulStop, selectPort } from '../platform/http/listener.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
 import { openServices } from './open-services.ts'
@@ -36,11 +36,11 @@ const NO_REPLICA =
 
 /** Listens on the port once everything is ready to answer. The database must be up to date. */
 export async function serve(services: Services, port: ChosenPort, idleGraceMs = IDLE_GRACE_MS): Promise<Serving> {
-  if (areSpread() && services.config.databaseReadUrl !== null) throw new Error(NO_REPLICA)
+  if (isSpread() && services.config.databaseReadUrl !== null) throw new Error(NO_REPLICA)
   await using opened = new AsyncDisposableStack()
   opened.defer(await startTelemetry(services, 'api'))
   const app = await createApp(services)
-  const stop = await prepareToStop(app, {
+  const stop = await registerGracefulStop(app, {
     idleGraceMs,
     drainMs: DRAIN_MS,
     noticeMs: services.config.stopNoticeSeconds * 1000,
@@ -56,7 +56,7 @@ export async function serve(services: Services, port: ChosenPort, idleGraceMs = 
 
 /** Port 0 of the settings becomes a free port. */
 function chooseServerPort(config: Config): Promise<ChosenPort> {
-  return choosePort(config.host, config.port).catch((cause) => Promise.reject(portFailure(config, cause)))
+  return selectPort(config.host, config.port).catch((cause) => Promise.reject(portFailure(config, cause)))
 }
 
 const PORT_FAILURES: Record<string, string> = {

@@ -3,8 +3,8 @@ import { countPendingCalls } from '../codehosts/calls/call.store.ts'
 import { countConnections } from '../codehosts/connections/connection-list.store.ts'
 import { countUnapplied } from '../codehosts/deliveries/delivery.store.ts'
 import { countWaiting } from '../deployments/deployment-state.store.ts'
-import { ignoreMissing } from '../platform/files.ts'
-import { scheduledRuns, taskStates } from '../platform/queue/queue.store.ts'
+import { toNullIfMissing } from '../platform/files.ts'
+import { listScheduledRuns, listTaskStates } from '../platform/queue/queue.store.ts'
 import type { StateSource } from '../platform/telemetry/state-metrics.ts'
 import { listBrokenChains } from '../provenance/chain/break.store.ts'
 import { retention } from '../retention/retention-source.ts'
@@ -16,7 +16,7 @@ const queue: StateSource<Services> = {
     shiplock_queue_oldest_ready_seconds: 'How long the oldest background job that is ready has been due.',
   },
   async read({ sql }) {
-    const tasks = await taskStates(sql)
+    const tasks = await listTaskStates(sql)
     const states = ['ready', 'scheduled', 'running', 'failed'] as const
     return {
       shiplock_queue_jobs: tasks.flatMap((row) =>
@@ -33,7 +33,7 @@ const queue: StateSource<Services> = {
 const schedule: StateSource<Services> = {
   gauges: { shiplock_scheduled_job_last_start_timestamp_seconds: 'When each scheduled job was last started.' },
   async read({ sql }) {
-    const runs = await scheduledRuns(sql)
+    const runs = await listScheduledRuns(sql)
     const samples = runs.flatMap(({ name, last_execution: at }) =>
       at === null ? [] : [{ labels: { task: name }, value: at.getTime() / 1000 }],
     )
@@ -112,7 +112,7 @@ const disk: StateSource<Services> = {
   },
   async read({ config }) {
     // Without embedded database, files and generated key, there is no data directory.
-    const disk = await ignoreMissing(statfs(config.dataDir))
+    const disk = await toNullIfMissing(statfs(config.dataDir))
     if (disk === null) return { shiplock_data_free_bytes: [], shiplock_data_size_bytes: [] }
     const { bsize, bavail, blocks } = disk
     return {

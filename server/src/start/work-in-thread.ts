@@ -35,7 +35,7 @@ const STOP_TIMEOUT_MS = 15_000
  * Runs the background jobs in a thread, so that parsing never blocks the API. If the thread ends
  * unexpectedly, for example out of memory, it is restarted after a pause.
  */
-export function workInThread(data: WorkerThreadData, options: ThreadOptions): WorkingThread {
+export function startWorkerThread(data: WorkerThreadData, options: ThreadOptions): WorkingThread {
   const { log, module = THREAD, restartPauseMs = RESTART_PAUSE_MS, stopTimeoutMs = STOP_TIMEOUT_MS } = options
   const ready = Promise.withResolvers<void>()
   const closing = new AbortController()

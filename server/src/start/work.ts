@@ -1,4 +1,4 @@
-import { syncAll } from '../codehosts/sync/request-sync.ts'
+import { enqueueAllSyncs } from '../codehosts/sync/request-sync.ts'
 import { hostParts } from '../host-event-handlers.ts'
 import { jobs, scheduledJobs } from '../jobs.ts'
 import { startWorker } from '../platform/queue/worker.ts'
@@ -22,7 +22,7 @@ const STOP_TIMEOUT_MS = 10_000
  * hosts. Jobs in progress are told to stop and may finish; those
  * that stop, or take too long, go back to the queue.
  */
-export async function work(services: Services, database: Pick<Database, 'address'>): Promise<Working> {
+export async function startWork(services: Services, database: Pick<Database, 'address'>): Promise<Working> {
   const { ended, stop } = await startWorker({
     address: database.address,
     context: { ...services, ...hostParts },
@@ -32,7 +32,7 @@ export async function work(services: Services, database: Pick<Database, 'address
     concurrency: JOBS_AT_ONCE,
   })
   const sequencing = startSequencing(services)
-  await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronizations'))
+  await enqueueAllSyncs(services).catch((err) => services.log.error({ err }, 'Could not request synchronizations'))
   await removeAfterRest(services).catch((err) => services.log.error({ err }, 'Could not schedule the retention'))
   const close = async () => {
     await Promise.all([sequencing.close(), stop(STOP_TIMEOUT_MS)])

@@ -1,11 +1,11 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { findPrimary } from '../platform/db/primary-server.ts'
-import { learnSpread } from '../platform/db/spread.ts'
+import { loadSpread } from '../platform/db/spread.ts'
 import { metrics } from '../platform/telemetry/metrics.ts'
 import { openServices } from './open-services.ts'
 import { startTelemetry } from './start-telemetry.ts'
-import { work } from './work.ts'
+import { startWork } from './work.ts'
 import type { WorkerThreadData } from './work-in-thread.ts'
 
 /**
@@ -24,9 +24,9 @@ const { services, close } = await openServices(config, database, {
   applicationName: 'shiplock worker',
   connections: CONNECTIONS,
 })
-await learnSpread(services.sql)
+await loadSpread(services.sql)
 const stopTelemetry = await startTelemetry(services, 'worker')
-const worker = await work(services, database)
+const worker = await startWork(services, database)
 const stopped = Promise.withResolvers<void>()
 parentPort.postMessage('working')
 parentPort.on('message', async (message) => {

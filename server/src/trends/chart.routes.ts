@@ -13,16 +13,16 @@ import {
   RunChartQuery,
 } from './chart.schema.ts'
 import { toDeliveryChart, toIssueChart, toRunChart } from './charts.ts'
-import { listProductionEnvironments, readDelivery } from './delivery.store.ts'
-import { readIssueDays } from './issue-days.store.ts'
-import { readRunDays } from './run-days.store.ts'
-import { datesOf, daysBefore, lastDays } from './trend-days.ts'
+import { listDeliveryDays, listProductionEnvironments } from './delivery.store.ts'
+import { listIssueDays } from './issue-days.store.ts'
+import { listRunDays } from './run-days.store.ts'
+import { getDaysBefore, getLastDays, listDates } from './trend-days.ts'
 
 const PATH = `${ORGANIZATION_PATH}/charts`
 const DAYS = 90
 const tags = ['Charts']
 
-export async function chartRoutes(app: HttpServer, { reads, clock }: Services): Promise<void> {
+export async function registerChartRoutes(app: HttpServer, { reads, clock }: Services): Promise<void> {
   app.get(
     `${PATH}/runs`,
     {
@@ -40,14 +40,14 @@ export async function chartRoutes(app: HttpServer, { reads, clock }: Services): 
     },
     async ({ actor, query: { days = DAYS, repository = null } }) => {
       const now = clock.now()
-      const shown = lastDays(days, now)
+      const shown = getLastDays(days, now)
       const [counted, before] = await reads.read((sql) =>
         Promise.all([
-          readRunDays(sql, actor.org_id, { ...shown, repository, now }),
-          readRunDays(sql, actor.org_id, { ...daysBefore(shown), repository, now }),
+          listRunDays(sql, actor.org_id, { ...shown, repository, now }),
+          listRunDays(sql, actor.org_id, { ...getDaysBefore(shown), repository, now }),
         ]),
       )
-      return { data: toRunChart(datesOf(shown), counted, before) }
+      return { data: toRunChart(listDates(shown), counted, before) }
     },
   )
 
@@ -69,16 +69,16 @@ export async function chartRoutes(app: HttpServer, { reads, clock }: Services): 
     },
     async ({ actor, query: { days = DAYS, repository = null, environment } }) => {
       const now = clock.now()
-      const shown = lastDays(days, now)
+      const shown = getLastDays(days, now)
       const read = async (sql: Sql) => {
         const environments =
           environment === undefined ? await listProductionEnvironments(sql, actor.org_id) : [environment]
         const selection = { environments, repository, now }
         const [counted, before] = await Promise.all([
-          readDelivery(sql, actor.org_id, { ...shown, ...selection }),
-          readDelivery(sql, actor.org_id, { ...daysBefore(shown), ...selection }),
+          listDeliveryDays(sql, actor.org_id, { ...shown, ...selection }),
+          listDeliveryDays(sql, actor.org_id, { ...getDaysBefore(shown), ...selection }),
         ])
-        return toDeliveryChart(datesOf(shown), environments, { counted, before })
+        return toDeliveryChart(listDates(shown), environments, { counted, before })
       }
       return { data: await reads.read(read) }
     },
@@ -101,9 +101,9 @@ export async function chartRoutes(app: HttpServer, { reads, clock }: Services): 
       },
     },
     async ({ actor, query: { days = DAYS } }) => {
-      const shown = lastDays(days, clock.now())
-      const counted = await reads.read((sql) => readIssueDays(sql, actor.org_id, shown))
-      return { data: toIssueChart(datesOf(shown), counted) }
+      const shown = getLastDays(days, clock.now())
+      const counted = await reads.read((sql) => listIssueDays(sql, actor.org_id, shown))
+      return { data: toIssueChart(listDates(shown), counted) }
     },
   )
 }

@@ -12,19 +12,19 @@ export function toRunChart(
   before: readonly RunDay[],
 ): Static<typeof RunChart> {
   const byDate = Map.groupBy(counted, ({ date }) => date)
-  const days = dates.map((date) => ({ date, ...countsOf(byDate.get(date) ?? []) }))
-  return { days, ...totalOf(counted), previous: totalOf(before) }
+  const days = dates.map((date) => ({ date, ...computeCounts(byDate.get(date) ?? []) }))
+  return { days, ...computeTotal(counted), previous: computeTotal(before) }
 }
 
-function totalOf(counted: readonly RunDay[]): { runs: number; success_rate: number | null } {
-  const all = countsOf(counted)
+function computeTotal(counted: readonly RunDay[]): { runs: number; success_rate: number | null } {
+  const all = computeCounts(counted)
   const ended = all.success + all.failure + all.timed_out
   return { runs: all.runs, success_rate: ended === 0 ? null : all.success / ended }
 }
 
 type RunCounts = Record<RunDay['status'] | 'runs', number>
 
-function countsOf(counted: readonly RunDay[]): RunCounts {
+function computeCounts(counted: readonly RunDay[]): RunCounts {
   const counts = Object.fromEntries(['runs', ...RUN_STATUSES].map((name) => [name, 0])) as RunCounts
   for (const { status, runs } of counted) {
     counts[status] += runs
@@ -45,13 +45,13 @@ export function toDeliveryChart(
   return {
     environments,
     days: dates.map((date) => ({ ...NOTHING, ...byDate.get(date), date })),
-    ...deliveryOf(counted, dates.length),
-    previous: deliveryOf(before, dates.length),
+    ...computeDelivery(counted, dates.length),
+    previous: computeDelivery(before, dates.length),
   }
 }
 
 /** The figures for the whole time of so many days. */
-function deliveryOf(counted: readonly DeliveryDay[], days: number) {
+function computeDelivery(counted: readonly DeliveryDay[], days: number) {
   const { date: _, ...all } = counted.find(({ date }) => date === null) ?? { ...NOTHING, date: null }
   return {
     ...all,

@@ -1,4 +1,4 @@
-import { onServerOf } from '../platform/db/spread.ts'
+import { buildSpreadCondition } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 
 /** SQL: the first and the last time at which the deployments were created. */
@@ -9,7 +9,7 @@ export type CreationTimes = { since: ReturnType<Db>; until: ReturnType<Db> }
  * environment, repository, failed, lead_seconds, restore_seconds). Every lookup of a deployment
  * follows an index, so that the cost grows with the days only.
  */
-export function deliveryFacts(db: Db, orgId: string, { since, until }: CreationTimes): ReturnType<Db> {
+export function buildDeliveryFacts(db: Db, orgId: string, { since, until }: CreationTimes): ReturnType<Db> {
   return db`(
     select deployment.id, deployment.created_at::date as day, deployment.environment,
       deployment.repository_full_name as repository, deployment.status in ('failure', 'rolled_back') as failed,
@@ -48,7 +48,7 @@ function leadSeconds(db: Db, orgId: string) {
         from changes landed
         where repository_key(landed.org_id, landed.provider, landed.repository_id)
             = repository_key(${orgId}, deployment.provider, deployment.repository_id)
-          ${onServerOf(db, 'landed', orgId)}
+          ${buildSpreadCondition(db, 'landed', orgId)}
           and landed.branch = own.branch
           and landed.created_at > previous.landed_at
           and landed.created_at <= own.landed_at

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { type CreationTimes, deliveryFacts } from './delivery-facts.store.ts'
+import { buildDeliveryFacts, type CreationTimes } from './delivery-facts.store.ts'
 import type { TrendDays } from './trend-days.ts'
-import { type CountedDays, countedUntil } from './trend-progress.store.ts'
+import { buildCountedUntil, type CountedDays } from './trend-progress.store.ts'
 
 /** `repository` is `owner/name`. */
 type DeliverySelection = TrendDays & { environments: string[]; repository: string | null; now: Date }
@@ -45,12 +45,12 @@ export async function listProductionEnvironments(db: Db, orgId: string): Promise
  * The four key metrics of DORA for each day and for the whole time. Days that the job has counted
  * come from `delivery_days`; the last ones are counted now.
  */
-export async function readDelivery(db: Db, orgId: string, selection: DeliverySelection): Promise<DeliveryDay[]> {
+export async function listDeliveryDays(db: Db, orgId: string, selection: DeliverySelection): Promise<DeliveryDay[]> {
   const { environments, from, to, now, repository } = selection
   const isSelected = db`
     environment = any(${environments}::text[])
     ${repository === null ? db`` : db`and repository = ${repository}`}`
-  const until = countedUntil(db, orgId, 'delivery')
+  const until = buildCountedUntil(db, orgId, 'delivery')
   const recent: CreationTimes = {
     since: db`greatest(${from}::timestamptz, ${until})`,
     until: db`least(${now}::timestamptz, ${to}::timestamptz + interval '1 day' - interval '1 millisecond')`,
@@ -65,7 +65,7 @@ export async function readDelivery(db: Db, orgId: string, selection: DeliverySel
         and ${isSelected}
       union all
       select day, 1, failed::int, lead_seconds, restore_seconds
-      from ${deliveryFacts(db, orgId, recent)} fact
+      from ${buildDeliveryFacts(db, orgId, recent)} fact
       where ${isSelected}
     ),
     added as (
@@ -113,7 +113,7 @@ export async function countDeliveryDays(tx: Tx, { org_id: orgId, from, until }: 
     select ${orgId}, day, environment, repository, count(distinct id), count(distinct id) filter (where failed),
       coalesce(array_agg(lead) filter (where lead is not null), '{}'),
       coalesce(array_agg(restore) filter (where restore is not null), '{}')
-    from ${deliveryFacts(tx, orgId, counted)} fact
+    from ${buildDeliveryFacts(tx, orgId, counted)} fact
     left join lateral (
       select lead, null::int as restore
       from unnest(lead_seconds) lead

@@ -1,4 +1,4 @@
-import { areSpread } from '../platform/db/spread.ts'
+import { isSpread } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { toSeverityRank } from '../security/vocabulary/severity.ts'
 import type { TrendDays } from './trend-days.ts'
@@ -16,7 +16,7 @@ export type IssueDay = {
 }
 
 /** Reads the counted days, and before them the last one that was counted earlier. */
-export async function readIssueDays(db: Db, orgId: string, { from, to }: TrendDays): Promise<IssueDay[]> {
+export async function listIssueDays(db: Db, orgId: string, { from, to }: TrendDays): Promise<IssueDay[]> {
   return db<IssueDay[]>`
     select to_char(day, 'YYYY-MM-DD') as date, critical, high, medium, low, info, median_age_seconds, counted_at
     from issue_days
@@ -52,7 +52,7 @@ export async function countIssueDay(db: Db, orgId: string, now: Date): Promise<v
 
 /** Organizations with issues. */
 export async function listOrganizationsWithIssues(db: Db): Promise<string[]> {
-  const withIssues = areSpread()
+  const withIssues = isSpread()
     ? db`select distinct org_id as id from security_issues`
     : db`select id from organizations org where exists (select from security_issues where org_id = org.id)`
   const rows = await db<{ id: string }[]>`

@@ -1,10 +1,10 @@
-import { DAY_MS, utcDayStart } from '../platform/clock.ts'
+import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { type ScheduledJob, scheduledJob } from '../platform/queue/job.ts'
+import { defineScheduledJob, type ScheduledJob } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
 import { countDeliveryDays } from './delivery.store.ts'
 import { countRunDays } from './run-days.store.ts'
-import { type CountedDays, listTrendOrganizations, storeProgress, type Trend } from './trend-progress.store.ts'
+import { type CountedDays, listTrendOrganizations, type Trend, upsertProgress } from './trend-progress.store.ts'
 
 type Counted = {
   /** Later days still change often, so every chart counts them itself. */
@@ -26,7 +26,7 @@ export const refreshRecentDays = refreshDays('trends.refresh-recent-days', '10 3
 export const refreshAllDays = refreshDays('trends.refresh-all-days', '20 3 * * 0', null)
 
 function refreshDays(name: string, schedule: string, days: number | null): ScheduledJob<Services> {
-  return scheduledJob(name, {
+  return defineScheduledJob(name, {
     class: 'bulk',
     schedule,
     async run(services: Services) {
@@ -51,11 +51,11 @@ type Asked = { orgId: string; days: number | null }
 async function countSettled({ sql, clock }: Services, trend: Trend, { orgId, days }: Asked): Promise<void> {
   const { settledAfterMs, count } = TRENDS[trend]
   const now = clock.now()
-  const until = new Date(utcDayStart(now).getTime() - settledAfterMs)
+  const until = new Date(getUtcDayStart(now).getTime() - settledAfterMs)
   const from = days === null ? null : new Date(until.getTime() - days * DAY_MS)
   const counted = { org_id: orgId, from, until, now }
   await sql.begin(async (tx) => {
-    await storeProgress(tx, trend, counted)
+    await upsertProgress(tx, trend, counted)
     await count(tx, counted)
   })
 }

@@ -1,14 +1,14 @@
-import { enqueue, job, scheduledJob } from '../platform/queue/job.ts'
-import { object, text } from '../platform/queue/payload.ts'
+import { defineJob, defineScheduledJob, enqueue } from '../platform/queue/job.ts'
+import { definePayload, text } from '../platform/queue/payload.ts'
 import type { Services } from '../services.ts'
 import { countIssueDay, listOrganizationsWithIssues } from './issue-days.store.ts'
 
 type Organization = { org_id: string }
 
 /** Counts the open issues of an organization after they may have changed. */
-export const refreshIssueDay = job('trends.refresh-issue-day', {
+export const refreshIssueDay = defineJob('trends.refresh-issue-day', {
   class: 'bulk',
-  payload: object({ org_id: text }),
+  payload: definePayload({ org_id: text }),
   attemptsMax: 5,
   priority: 10,
   once: ({ org_id }) => org_id,
@@ -21,7 +21,7 @@ export async function recountIssues({ sql }: Services, { org_id }: Organization)
 }
 
 /** Every hour, so that each day has a figure and no change is missed for long. */
-export const refreshIssueDays = scheduledJob<Services>('trends.refresh-issue-days', {
+export const refreshIssueDays = defineScheduledJob<Services>('trends.refresh-issue-days', {
   class: 'bulk',
   schedule: '55 * * * *',
   async run({ sql, clock }) {

@@ -1,26 +1,26 @@
-import { DAY_MS, utcDayStart } from '../platform/clock.ts'
+import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 
 /** The days (UTC) of a chart, as the start of the first and of the last one. */
 export type TrendDays = { from: Date; to: Date }
 
 /** The last `count` days, with today as the last one. */
-export function lastDays(count: number, now: Date): TrendDays {
-  const to = utcDayStart(now)
+export function getLastDays(count: number, now: Date): TrendDays {
+  const to = getUtcDayStart(now)
   return { from: new Date(to.getTime() - (count - 1) * DAY_MS), to }
 }
 
 /** As many days right before others. */
-export function daysBefore({ from, to }: TrendDays): TrendDays {
+export function getDaysBefore({ from, to }: TrendDays): TrendDays {
   const last = new Date(from.getTime() - DAY_MS)
   return { from: new Date(last.getTime() - (to.getTime() - from.getTime())), to: last }
 }
 
 /** The dates of the days as `YYYY-MM-DD`, oldest first. */
-export function datesOf({ from, to }: TrendDays): string[] {
+export function listDates({ from, to }: TrendDays): string[] {
   const count = Math.round((to.getTime() - from.getTime()) / DAY_MS) + 1
-  return Array.from({ length: count }, (_, index) => dateOf(new Date(from.getTime() + index * DAY_MS)))
+  return Array.from({ length: count }, (_, index) => formatDate(new Date(from.getTime() + index * DAY_MS)))
 }
 
-function dateOf(at: Date): string {
+function formatDate(at: Date): string {
   return at.toISOString().slice(0, 10)
 }

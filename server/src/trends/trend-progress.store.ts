@@ -24,7 +24,7 @@ export async function listTrendOrganizations(db: Db, trend: Trend): Promise<{ or
  * Records that the days before `until` are counted. Locks the organization's trend, so that counts
  * take turns, which may take longer than other statements.
  */
-export async function storeProgress(tx: Tx, trend: Trend, { org_id, until }: CountedDays): Promise<void> {
+export async function upsertProgress(tx: Tx, trend: Trend, { org_id, until }: CountedDays): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`
     insert into trend_progress as progress (org_id, trend, until)
@@ -34,7 +34,7 @@ export async function storeProgress(tx: Tx, trend: Trend, { org_id, until }: Cou
 }
 
 /** SQL: the first day that is not counted yet. */
-export function countedUntil(db: Db, orgId: string, trend: Trend) {
+export function buildCountedUntil(db: Db, orgId: string, trend: Trend) {
   return db`coalesce(
     (select until from trend_progress where org_id = ${orgId} and trend = ${trend}), '-infinity'::date
   )`

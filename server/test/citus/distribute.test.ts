@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import { citusWorkers, joinTestDatabase, useSql } from '../support/citus.ts'
 import { createEmptyTestDatabase } from '../support/database.ts'
 import { runAsProcess } from '../support/program.ts'
@@ -19,7 +19,7 @@ before(async () => {
   await migrated()
   await useSql(database.connection, async (sql) => {
     for (let number = 0; number < ORGANIZATIONS; number += 1) {
-      const id = newUuid(new Date())
+      const id = createUuid(new Date())
       await insertOrganization(sql, { id, slug: `org-${number}`, name: 'x', plan: 'enterprise' }, new Date())
       await sql`insert into triages (org_id, id, action, source, target_type, target_ids, created_at)
         values (${id}, gen_random_uuid(), 'reopen', 'shiplock', 'issue', '{}', now())`

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
-import { PORT, socketDirectory } from '../../src/platform/db/embedded/socket-directory.ts'
+import { PORT, selectSocketDirectory } from '../../src/platform/db/embedded/socket-directory.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { choosePort } from '../../src/platform/http/listener.ts'
+import { selectPort } from '../../src/platform/http/listener.ts'
 import type { Json } from '../support/json.ts'
 import { processTree } from './process-tree.ts'
 
@@ -32,7 +32,7 @@ export class Installation {
   }
 
   static async create(dataDir: string, settings: Record<string, string>): Promise<Installation> {
-    const port = await choosePort('127.0.0.1', 0)
+    const port = await selectPort('127.0.0.1', 0)
     await port.release()
     return new Installation(dataDir, port.number, settings)
   }
@@ -80,7 +80,7 @@ export class Installation {
 
   /** A connection to the database of the running program. */
   async openSql(): Promise<Sql> {
-    const host = await socketDirectory(join(this.dataDir, 'postgres'))
+    const host = await selectSocketDirectory(join(this.dataDir, 'postgres'))
     return openSql({ host, port: PORT, database: DATABASE, user: DATABASE }, { max: 2, applicationName: 'crash test' })
   }
 }

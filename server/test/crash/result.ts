@@ -1,4 +1,4 @@
-import { alignColumns } from '../../src/commands/table.ts'
+import { formatColumns } from '../../src/commands/table.ts'
 import type { Loss } from './checks/loss.ts'
 
 export type CrashResult = {
@@ -31,7 +31,7 @@ export function toText({ losses, ...result }: CrashResult): string {
     ['seed', `${result.seed}`],
   ]
   const shown = losses.slice(0, LOSSES_SHOWN_MAX).map((loss) => `LOST ${JSON.stringify(loss)}`)
-  return [...alignColumns(rows), ...shown].join('\n')
+  return [...formatColumns(rows), ...shown].join('\n')
 }
 
 function seconds(ms: number): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { readRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
+import { findRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
 import { postAttestations, scan, storedReport } from '../support/ci-reports.ts'
 import { statesByRule } from '../support/findings.ts'
 import { type IngestServer, startIngestServer } from '../support/ingest.ts'
@@ -53,7 +53,7 @@ async function evidenceOf(reportId: string): Promise<Json> {
     where org_id = ${server.caller.orgId}
       and id = ${reportId}`
   const key = { org_id: server.caller.orgId, run_id: row.run_id, attempt: 1 }
-  const evidence = await readRunEvidence(sql, key, clock.now())
+  const evidence = await findRunEvidence(sql, key, clock.now())
   return evidence?.attestations[0]
 }
 

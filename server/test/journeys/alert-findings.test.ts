@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { contextHasher } from '../../src/security/issues/grouping/grouping-facts.ts'
+import { createContextHasher } from '../../src/security/issues/grouping/grouping-facts.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
 import { applyAlerts, codeAlert, connect, dependencyAlert, listAlerts, secretAlert } from '../support/host-alerts.ts'
@@ -283,7 +283,7 @@ test("a secret's value is in no table and in no answer, only its keyed hash", as
     select encode(secret_hash, 'hex') as hash
     from security_alerts
     where org_id = ${caller.orgId}`
-  assert.equal(stored?.hash, contextHasher(api.services.contextKey)(TOKEN))
+  assert.equal(stored?.hash, createContextHasher(api.services.contextKey)(TOKEN))
   assert.equal((await listAlerts(api, caller))[0].title, 'Token ***')
 })
 

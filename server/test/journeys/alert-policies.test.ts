@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { readPolicyFacts } from '../../src/security/policy-facts/read-policy-facts.ts'
+import { findPolicyFacts } from '../../src/security/policy-facts/read-policy-facts.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { applyAlerts, codeAlert, connect } from '../support/host-alerts.ts'
 import { apply } from '../support/policies.ts'
@@ -37,7 +37,7 @@ async function status() {
 }
 
 function facts(branch: string | null) {
-  return readPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/shop', branch)
+  return findPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/shop', branch)
 }
 
 test('a new and a fixed alert evaluate the policies of their repository again', async () => {

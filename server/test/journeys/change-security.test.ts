@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { readChangeSecurity } from '../../src/security/policy-facts/change-security.store.ts'
+import { findChangeSecurity } from '../../src/security/policy-facts/change-security.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { ON_ONE_SERVER } from '../support/citus.ts'
 import { analyzeIssues, insertIssues } from '../support/many-issues.ts'
@@ -36,9 +36,9 @@ async function report(results: unknown[], gitRef = 'main', options: Record<strin
 
 const PULL = { number: 7, head_ref: 'feature', commits: [HEAD] }
 
-function security(at: Date, pull: Parameters<typeof readChangeSecurity>[3] = PULL) {
+function security(at: Date, pull: Parameters<typeof findChangeSecurity>[3] = PULL) {
   const repository = { org_id: caller.orgId, provider: 'github', repository_id: '1001', full_name: 'acme/shop' }
-  return readChangeSecurity(api.services.sql, repository, at, pull)
+  return findChangeSecurity(api.services.sql, repository, at, pull)
 }
 
 test('without a report on the tracked branch, the state is unknown', async () => {
@@ -116,7 +116,7 @@ test('findings are read through the index of their stream', ON_ONE_SERVER, async
   await analyzeIssues(api)
   const repository = { org_id: caller.orgId, provider: 'github', repository_id: '7', full_name: 'acme/large-7' }
   const nodes = await plansOf(api, async (sql) => {
-    const found = await readChangeSecurity(sql, repository, api.clock.now(), PULL)
+    const found = await findChangeSecurity(sql, repository, api.clock.now(), PULL)
     assert.ok(found !== null && found.open.high > 0)
   })
   const tables = ['findings', 'security_issues', 'finding_streams']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
-import { applyRepositoryEvent, rememberRepository } from '../../src/codehosts/connections/remember-repository.ts'
+import { applyRepositoryEvent, saveRepository } from '../../src/codehosts/connections/remember-repository.ts'
 import type { HostEvents, HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostRepository } from '../../src/codehosts/host-repository.ts'
 import { listRepositories } from '../../src/repositories/repository.store.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 const day = (number: number) => new Date(Date.UTC(2026, 1, number))
 const remember = (repository: HostRepository, from = source) =>
-  api.services.sql.begin((tx) => rememberRepository(api.services, tx, from, repository))
+  api.services.sql.begin((tx) => saveRepository(api.services, tx, from, repository))
 const happen = (change: HostEvents['repository']['change'], repository: HostRepository) =>
   api.services.sql.begin((tx) => applyRepositoryEvent(api.services, tx, source, { change, repository }))
 
@@ -231,7 +231,7 @@ test('the same events in every order end in the same repositories', async () => 
     const from = await insertConnection(api.services.sql, orgId)
     const one = ([change, repository]: (typeof HISTORY)[number]) =>
       api.services.sql.begin(async (tx) => {
-        await rememberRepository(api.services, tx, from, repository)
+        await saveRepository(api.services, tx, from, repository)
         if (change !== 'mentioned') await applyRepositoryEvent(api.services, tx, from, { change, repository })
       })
     if (apart) await Promise.all(events.map(one))

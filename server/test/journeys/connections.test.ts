@@ -5,10 +5,13 @@ import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { type HostInstallation, HostUnavailable, type InstallationEvent } from '../../src/codehosts/code-host.ts'
 import { applyInstallationEvent } from '../../src/codehosts/connections/apply-installation-event.ts'
 import { connectInstallation } from '../../src/codehosts/connections/connect-installation.ts'
-import { findConnectionOfInstallation, noteConnectionEvent } from '../../src/codehosts/connections/connection.store.ts'
+import {
+  findConnectionOfInstallation,
+  updateConnectionEvent,
+} from '../../src/codehosts/connections/connection.store.ts'
 import { listConnections, listWaiting } from '../../src/codehosts/connections/connection-list.store.ts'
-import { noteInstallation } from '../../src/codehosts/connections/installation.store.ts'
-import { rememberRepository } from '../../src/codehosts/connections/remember-repository.ts'
+import { upsertInstallation } from '../../src/codehosts/connections/installation.store.ts'
+import { saveRepository } from '../../src/codehosts/connections/remember-repository.ts'
 import { disconnect } from '../../src/codehosts/connections/remove-connection.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
@@ -139,7 +142,7 @@ test('while the host cannot be reached, an installation is connected as its webh
   fake.answers.readInstallation = async () => {
     throw new HostUnavailable('down')
   }
-  await api.services.sql.begin((tx) => noteInstallation(tx, { ...GITHUB, id: there.id }, api.clock.now()))
+  await api.services.sql.begin((tx) => upsertInstallation(tx, { ...GITHUB, id: there.id }, api.clock.now()))
   await assert.rejects(connect(), /cannot be reached, and no webhook has described/)
   await apply('created', { ...there, repositories: 'selected' })
   await connect()
@@ -149,7 +152,7 @@ test('while the host cannot be reached, an installation is connected as its webh
 
 test('an installation that nobody connected is listed as waiting until it is connected or removed', async () => {
   const unseen = installation()
-  await noteInstallation(api.services.sql, { ...GITHUB, id: unseen.id }, api.clock.now())
+  await upsertInstallation(api.services.sql, { ...GITHUB, id: unseen.id }, api.clock.now())
   await apply('created', there)
   const listed = await listWaiting(api.services.sql, null)
   const [named, described] = [unseen.id, there.id].map((id) => listed.find((one) => one.id === id))
@@ -259,7 +262,7 @@ test('the time of the last event is noted at most once a minute, and nobody wait
   const connection = { org_id: caller.orgId, id }
   const { sql } = api.services
   const note = (seconds: number) =>
-    sql.begin((tx) => noteConnectionEvent(tx, connection, new Date(Date.UTC(2026, 2, 1, 0, 0, seconds))))
+    sql.begin((tx) => updateConnectionEvent(tx, connection, new Date(Date.UTC(2026, 2, 1, 0, 0, seconds))))
   const noted = async () => (await listConnections(sql, caller.orgId))[0]?.connection.last_event_at?.toISOString()
   await note(0)
   await note(59)
@@ -277,7 +280,7 @@ async function rememberShop(connectionId: string, updatedAt?: Date): Promise<voi
   const { id, login } = there.account
   const fields = { full_name: `${login}/shop`, owner_id: id, ...(updatedAt && { updated_at: updatedAt }) }
   const source = { org_id: caller.orgId, connection_id: connectionId, ...GITHUB }
-  await api.services.sql.begin((tx) => rememberRepository(api.services, tx, source, hostRepository(fields)))
+  await api.services.sql.begin((tx) => saveRepository(api.services, tx, source, hostRepository(fields)))
 }
 
 async function shop() {

@@ -5,14 +5,14 @@ import fc from 'fast-check'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { applyDeliveries } from '../../src/codehosts/deliveries/apply-deliveries.ts'
 import { releaseDeliveries } from '../../src/codehosts/deliveries/apply-delivery.ts'
-import { summarizeDeliveries } from '../../src/codehosts/deliveries/delivery.store.ts'
+import { countDeliveries } from '../../src/codehosts/deliveries/delivery.store.ts'
 import type { HostEventHandlers } from '../../src/codehosts/deliveries/host-event-handler.ts'
 import { replayDelivery } from '../../src/codehosts/deliveries/replay-delivery.ts'
 import { resumeDeliveries } from '../../src/codehosts/deliveries/settle-deliveries.job.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
+import { runConcurrently } from '../../src/platform/concurrency-limit.ts'
 import type { Tx } from '../../src/platform/db/sql.ts'
-import { eachSideBySide } from '../../src/platform/side-by-side.ts'
 import { removeExpired } from '../../src/retention/remove-expired.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { applyingHandlers, createAppliedTable, listApplied } from '../support/applied-runs.ts'
@@ -96,7 +96,7 @@ test('an unknown event is ignored, and a payload that does not fit is failed at 
   const { status, error, attempts } = await deliveryOf(unfit)
   assert.deepEqual([status, error, attempts], ['failed', 'workflow_run.id must be an integer', 1])
   assert.equal(await statusOf(after), 'applied')
-  assert.deepEqual(await summarizeDeliveries(api.services.sql), { failed: 1, waiting: 0 })
+  assert.deepEqual(await countDeliveries(api.services.sql), { failed: 1, waiting: 0 })
 })
 
 test('deliveries of an unknown installation wait, are not tried again, and are applied in order once it is connected', async () => {
@@ -328,7 +328,7 @@ test('a process retries deliveries one by one, so that one that ends the process
     running -= 1
   })
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard)
-  await eachSideBySide(shards, 2, (shard) => applyDeliveries({ ...api.services, handlers }, { shard }))
+  await runConcurrently(shards, 2, (shard) => applyDeliveries({ ...api.services, handlers }, { shard }))
   assert.equal((await listApplied(api.services.sql)).length, SHARDS * 2)
   assert.equal(most, 1)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { SeededRandom } from '../../src/platform/seeded-random.ts'
-import { previewRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
+import { measureRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
 import { regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
 import { undoRegroup } from '../../src/security/issues/regroup/undo-regroup.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -136,7 +136,7 @@ for (const seed of SEEDS) {
       await assertSound()
     }
     const before = await groupingOf(api, caller)
-    const { moved, merged, split } = await previewRegroup(api.services, caller.orgId, nothing)
+    const { moved, merged, split } = await measureRegroup(api.services, caller.orgId, nothing)
     assert.deepEqual({ moved, merged, split }, { moved: 0, merged: 0, split: 0 })
     await regroupOrganization(api.services, caller.orgId, nothing, 2)
     assert.deepEqual(await groupingOf(api, caller), before)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { requestCall } from '../../src/codehosts/calls/request-call.ts'
+import { enqueueCall } from '../../src/codehosts/calls/request-call.ts'
 import type { HostAction } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { followCall } from '../../src/deployments/events/read-reviews.ts'
@@ -138,7 +138,7 @@ test('a call with the same key is stored once', async () => {
     idempotency_key: call?.key ?? '',
     action: call?.action as HostAction,
   }
-  await api.services.sql.begin((tx) => requestCall(tx, again, api.clock.now()))
+  await api.services.sql.begin((tx) => enqueueCall(tx, again, api.clock.now()))
   assert.equal((await decisions()).length, 1)
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GateWatch } from '../../src/deployments/gates/gate-watch.ts'
 import { findGateById, type StoredGate } from '../../src/deployments/gates/opened-gate.store.ts'
-import { awaitDecision } from '../../src/deployments/gates/poll-gate.ts'
+import { waitForDecision } from '../../src/deployments/gates/poll-gate.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { answer, openGate, pollGate } from '../support/gates.ts'
 import type { Json } from '../support/json.ts'
@@ -119,7 +119,7 @@ test('a wait ends when the client disconnects', async () => {
   const gone = new AbortController()
   const startedAt = performance.now()
   const limits = { waitMs: 20_000, gone: gone.signal }
-  const waiting = awaitDecision(api.services, new GateWatch(api.services.sql), stored, limits)
+  const waiting = waitForDecision(api.services, new GateWatch(api.services.sql), stored, limits)
   gone.abort()
   assert.equal((await waiting).status, 'waiting')
   assert.ok(performance.now() - startedAt < 5000)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostCall } from '../../src/codehosts/calls/call.store.ts'
-import { requestCall } from '../../src/codehosts/calls/request-call.ts'
+import { enqueueCall } from '../../src/codehosts/calls/request-call.ts'
 import { retryCalls, sendCalls } from '../../src/codehosts/calls/send-call.job.ts'
 import { type HostAction, HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
@@ -50,7 +50,7 @@ async function requestOf(context: string, fields: Partial<HostCall> = {}): Promi
     subject,
     action: action(context),
   }
-  await api.services.sql.begin((tx) => requestCall(tx, { ...call, ...fields }, api.clock.now()))
+  await api.services.sql.begin((tx) => enqueueCall(tx, { ...call, ...fields }, api.clock.now()))
 }
 
 const acted = () => host.acted.map((one) => (one as HostAction & { type: 'commit_status' }).context)
@@ -90,7 +90,7 @@ test('a call is sent once, by the job that its request queues', async () => {
 test('a request that is rolled back sends nothing', async () => {
   const failed = api.services.sql.begin(async (tx) => {
     const call = { org_id: orgId, connection_id: connectionId, idempotency_key: 'x', action: action('x') }
-    await requestCall(tx, { ...call, subject: { type: 'commit', id: 'c1' } }, api.clock.now())
+    await enqueueCall(tx, { ...call, subject: { type: 'commit', id: 'c1' } }, api.clock.now())
     throw new Error('rolled back')
   })
   await assert.rejects(failed, /rolled back/)

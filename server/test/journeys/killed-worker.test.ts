@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.ts'
 import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
-import { reportKey } from '../../src/security/uploads/upload-file.ts'
+import { getReportKey } from '../../src/security/uploads/upload-file.ts'
 import type { Services } from '../../src/services.ts'
-import { work } from '../../src/start/work.ts'
+import { startWork } from '../../src/start/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { countStates } from '../support/findings.ts'
 import { clearJobs, failJobs, listJobs, loseJobs, skipPauses } from '../support/queue.ts'
@@ -55,7 +55,7 @@ async function untilSettled(id: string) {
 
 /** Works through the queue until the upload has ended. */
 async function workUntilSettled(id: string, services: Services = api.services) {
-  const worker = await work(services, api.database)
+  const worker = await startWork(services, api.database)
   try {
     return await untilSettled(id)
   } finally {
@@ -115,7 +115,7 @@ test('a report that crashes its worker repeatedly fails with a reason, and can b
     [upload.status, upload.error],
     ['failed', 'The report could not be read, because it was interrupted 10 times. Upload it again.'],
   )
-  assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
+  assert.equal(await api.services.objects.stat(getReportKey(caller.orgId, id)), null)
   await assertReadAgain(SMALL)
 })
 
@@ -135,7 +135,7 @@ test('a report whose reading fails every time fails after five tries, and can be
 
 test('a report whose stored file is gone fails at the first try, and can be uploaded again', async () => {
   const id = await queueUpload(SMALL)
-  await api.services.objects.remove(reportKey(caller.orgId, id))
+  await api.services.objects.remove(getReportKey(caller.orgId, id))
   await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
   const upload = await getUpload(api, caller, id)
   assert.deepEqual([upload.status, upload.error], ['failed', 'The uploaded file is no longer stored. Upload it again.'])
@@ -155,7 +155,7 @@ for (const [lost, loseJob] of [
       const upload = await getUpload(api, caller, id)
       assert.equal(upload.status, 'failed')
       assert.match(upload.error, /because of an internal error\. Upload it again\.$/)
-      assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
+      assert.equal(await api.services.objects.stat(getReportKey(caller.orgId, id)), null)
       await assertReadAgain(SMALL)
     })
   }

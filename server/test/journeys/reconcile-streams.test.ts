@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { branchName } from '../../src/repositories/branch-name.ts'
+import { parseBranchName } from '../../src/repositories/branch-name.ts'
 import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, statesByRule } from '../support/findings.ts'
@@ -124,6 +124,6 @@ async function untilWaiting(): Promise<void> {
 test('the database and the rule agree on the name of a branch, and the database separates other refs', async () => {
   for (const ref of ['main', 'refs/heads/main', 'release/1', 'refs/tags/v1', 'refs/pull/1/merge']) {
     const [row] = await api.services.sql`select branch_name(${ref}) as name`
-    assert.equal(row?.name, branchName(ref) ?? ref)
+    assert.equal(row?.name, parseBranchName(ref) ?? ref)
   }
 })

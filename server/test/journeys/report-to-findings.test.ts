@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.ts'
-import { work } from '../../src/start/work.ts'
+import { startWork } from '../../src/start/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
   artifactOf,
@@ -387,7 +387,7 @@ test('findings of a pull request are not tracked; nor are those of another branc
 })
 
 test('from report over PUT and completion to findings, read by a real worker', { timeout: 60_000 }, async () => {
-  const worker = await work(api.services, api.database)
+  const worker = await startWork(api.services, api.database)
   try {
     const sent = await send({ attestations: [scan({ artifact: 'a.sarif' })] })
     await uploadArtifact(api, caller, sent, 'a.sarif', report('a', 'b'))

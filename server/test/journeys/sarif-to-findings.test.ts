@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { work } from '../../src/start/work.ts'
+import { startWork } from '../../src/start/work.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { countStates, listFindings } from '../support/findings.ts'
 import { listJobs } from '../support/queue.ts'
@@ -64,7 +64,7 @@ test('every tool of a repository has its own stream: its next report without res
 
 test('from create over PUT and complete to findings, read by a real worker', { timeout: 60_000 }, async () => {
   const caller = await api.caller()
-  const worker = await work(api.services, api.database)
+  const worker = await startWork(api.services, api.database)
   try {
     const bytes = readFileSync(new URL('spotbugs.sarif', FIXTURES))
     const created = await createUpload(api, caller, bytes, { format: 'sarif', commitSha: 'abcdef0' })
@@ -89,7 +89,7 @@ test('from create over PUT and complete to findings, read by a real worker', { t
 
 test('a broken file ends as failed with a real worker too, and is not tried again', { timeout: 60_000 }, async () => {
   const caller = await api.caller()
-  const worker = await work(api.services, api.database)
+  const worker = await startWork(api.services, api.database)
   try {
     const bytes = Buffer.from('{"version":"2.1.0","runs":[{]}')
     const created = await createUpload(api, caller, bytes)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { requestSync } from '../../src/codehosts/sync/request-sync.ts'
+import { enqueueSync } from '../../src/codehosts/sync/request-sync.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { AcmeHost } from '../support/acme-host.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
@@ -83,7 +83,7 @@ async function workToTheEnd(source: Source): Promise<number> {
 
 async function requestedConnection() {
   const source = await newConnection()
-  await requestSync(api.services.sql, source, api.clock.now())
+  await enqueueSync(api.services.sql, source, api.clock.now())
   return source
 }
 

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { redeliverFailedJob } from '../../src/codehosts/sync/redeliver-failed.job.ts'
-import { requestSync, startDueSyncs, syncAll } from '../../src/codehosts/sync/request-sync.ts'
+import { enqueueAllSyncs, enqueueSync, startDueSyncs } from '../../src/codehosts/sync/request-sync.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
 import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-connection.ts'
 import type { Services } from '../../src/services.ts'
@@ -430,11 +430,11 @@ test('two workers do not work on a connection at the same time, and a request me
     ask()
     await mayAnswer
   }
-  await requestSync(api.services.sql, source, api.clock.now())
+  await enqueueSync(api.services.sql, source, api.clock.now())
   const first = synchronizeConnection({ ...services, ...parts }, source)
   await isAsked
   const asked = host.requests.length
-  await requestSync(api.services.sql, source, api.clock.now())
+  await enqueueSync(api.services.sql, source, api.clock.now())
   await synchronizeConnection({ ...services, ...parts }, source)
   assert.equal(host.requests.length, asked)
   answer()
@@ -447,7 +447,7 @@ test('two workers do not work on a connection at the same time, and a request me
 test('a long synchronization takes turns with other jobs, and shows its progress', async () => {
   host.hooks.before = async () => api.clock.advance(1000)
   const seen = new Set<string>()
-  await requestSync(api.services.sql, source, api.clock.now())
+  await enqueueSync(api.services.sql, source, api.clock.now())
   let jobs = 0
   for (let open = true; open; open = (await findTiming(api.services.sql, source.connection_id))?.is_open ?? false) {
     await synchronizeConnection({ ...services, ...parts }, source)
@@ -469,7 +469,7 @@ test('a synchronization is due at the start of a worker and an hour after the la
     await clearJobs(api.services.sql)
     return rows.filter(({ payload }) => payload.connection_id === source.connection_id).length
   }
-  await syncAll(services)
+  await enqueueAllSyncs(services)
   assert.equal(await queued(), 1)
   await workOnSync(services, parts, source)
   await queued()
@@ -486,7 +486,7 @@ test('a worker that stops ends between two pages', async () => {
   host.hooks.before = async ({ name, options }) => {
     if (name === 'listRuns 1' && options.next === '2') stopping.abort(new Error('The worker is stopping'))
   }
-  await requestSync(api.services.sql, source, api.clock.now())
+  await enqueueSync(api.services.sql, source, api.clock.now())
   await assert.rejects(synchronizeConnection({ ...services, ...parts }, source, stopping.signal), /stopping/)
   assert.equal((await shown()).sync_state, 'running')
   host.hooks.before = async () => {}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { findNewestRuns } from '../../src/ci/evidence/newest-runs.store.ts'
-import { readRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
-import { viewOf } from '../../src/compliance/input/evidence-view.ts'
+import { findRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
+import { filterEvidence } from '../../src/compliance/input/evidence-view.ts'
 import { readPolicyInput } from '../../src/compliance/input/read-policy-input.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { artifactOf, putArtifact, scan, sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
@@ -110,7 +110,7 @@ test('every item of the evidence has its own trust; a strict rule sees the verif
   const path = `/v1/ci/runs/${id}/reports/${report_id}/attestations`
   await api.request('POST', path, { key: caller.key, body: { attestations: [own] } })
   const now = api.clock.now()
-  const evidence = await readRunEvidence(api.services.sql, { org_id: caller.orgId, run_id: id, attempt: 1 }, now)
+  const evidence = await findRunEvidence(api.services.sql, { org_id: caller.orgId, run_id: id, attempt: 1 }, now)
   assert.deepEqual([evidence?.run.trust, evidence?.attempts[0]?.trust], ['verified', 'verified'])
   assert.deepEqual(evidence?.attestations.map(({ name, trust }) => [name, trust]).sort(), [
     ['by key', 'self_reported'],
@@ -120,7 +120,10 @@ test('every item of the evidence has its own trust; a strict rule sees the verif
     ...{ org_id: caller.orgId, repository: 'github.com/acme/shop', branch: 'main' },
     ...{ run: { id, attempt: 1 }, deployment: null, environment: null },
   }
-  const strict = viewOf(await readPolicyInput(api.services.sql, subject, now), { trust: null, max_age_ms: null })
+  const strict = filterEvidence(await readPolicyInput(api.services.sql, subject, now), {
+    trust: null,
+    max_age_ms: null,
+  })
   assert.deepEqual(
     strict.attestations.map(({ name }) => name),
     ['unit'],

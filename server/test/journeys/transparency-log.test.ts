@@ -6,10 +6,10 @@ import { scheduledJobs } from '../../src/jobs.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { SeededRandom } from '../../src/platform/seeded-random.ts'
 import { findNewestCheckpoint, listCheckpoints } from '../../src/provenance/log/log.store.ts'
-import { addLogEntry, hasPendingEntries, listEntries } from '../../src/provenance/log/log-entry.store.ts'
+import { hasPendingEntries, insertLogEntry, listEntries } from '../../src/provenance/log/log-entry.store.ts'
 import { openLogKey } from '../../src/provenance/log/open-log-key.ts'
 import { readLogProof } from '../../src/provenance/log/read-log-proof.ts'
-import { sequenceLog, startSequencing } from '../../src/provenance/log/sequence-log.ts'
+import { appendPendingEntries, startSequencing } from '../../src/provenance/log/sequence-log.ts'
 import { verifyLog, verifyLogDaily } from '../../src/provenance/log/verify-log.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { ON_ONE_SERVER } from '../support/citus.ts'
@@ -63,7 +63,7 @@ test('a log that two processes extend, one of which is killed repeatedly, has ev
   const add = async (number: number) => {
     const isRolledBack = random.below(10) === 0
     const adding = adders.begin(async (tx) => {
-      await addLogEntry(tx, logEntry(number))
+      await insertLogEntry(tx, logEntry(number))
       if (isRolledBack) throw new Error('rolled back')
     })
     await adding.then(
@@ -94,7 +94,7 @@ test('a log that two processes extend, one of which is killed repeatedly, has ev
 
 test('a process that is killed after it has stored tiles leaves the log as it was, and another one goes on', async () => {
   await addLogEntries(sql, 0, 300)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   const holder = await sql.reserve()
   await holder`begin`
   // Sequencers stop at the last statement of their transaction.
@@ -125,13 +125,13 @@ test('an entry whose transaction commits late comes later, although its id is sm
   const inserted = Promise.withResolvers<void>()
   const mayCommit = Promise.withResolvers<void>()
   const late = other.begin(async (tx) => {
-    await addLogEntry(tx, logEntry(1))
+    await insertLogEntry(tx, logEntry(1))
     inserted.resolve()
     await mayCommit.promise
   })
   await inserted.promise
   await addLogEntries(sql, 2, 1)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   assert.equal(await logSize(), 1)
   mayCommit.resolve()
   await late
@@ -144,9 +144,9 @@ test('an entry whose transaction commits late comes later, although its id is sm
 test('adding an entry again has no effect, before and after it is in the log', async () => {
   await addLogEntries(sql, 0, 2)
   await addLogEntries(sql, 0, 2)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   await addLogEntries(sql, 0, 2)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   assert.equal(await logSize(), 2)
   assert.equal((await listCheckpoints(sql, -1, 100)).length, 2)
 })
@@ -171,7 +171,7 @@ test('proofs verify for every entry, and from every earlier checkpoint', async (
   for (const batch of [1, 1, 5, 250, 255, 300, 4097]) {
     await addLogEntries(sql, added, batch)
     added += batch
-    await sequenceLog(services)
+    await appendPendingEntries(services)
     const checkpoint = await readCheckpoint()
     assert.equal(checkpoint.size, added)
     for (const before of [...earlier, checkpoint]) {
@@ -204,12 +204,12 @@ test('a proof from a size that the log does not have is 400, and one of an unkno
 
 test('a log that was rewritten, with the right key, is refused against an earlier checkpoint', async () => {
   await addLogEntries(sql, 0, 300)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   const before = await readCheckpoint()
   await sql`truncate log_entries, log_tiles restart identity`
   await sql`delete from log_checkpoints where size > 0`
   await addLogEntries(sql, 1, 400)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   assert.deepEqual(await verifyLog(services), [], 'it is a valid log by itself')
   const proof = await readLogProof(services, logEntry(5), before.size)
   const rewritten = await readCheckpoint()
@@ -271,9 +271,9 @@ const TAMPERED: [what: string, tamper: () => PromiseLike<unknown>, first: object
 for (const [what, tamper, first] of TAMPERED) {
   test(`the verification finds ${what}`, async () => {
     await addLogEntries(sql, 0, 100)
-    await sequenceLog(services)
+    await appendPendingEntries(services)
     await addLogEntries(sql, 100, 210)
-    await sequenceLog(services)
+    await appendPendingEntries(services)
     const progress: [number, number][] = []
     assert.deepEqual(await verifyLog(services, (...seen) => progress.push(seen)), [])
     assert.deepEqual(progress, [[310, 310]])
@@ -294,23 +294,23 @@ for (const [what, tamper] of [
 ] as const) {
   test(`a log is not extended after a change of ${what}`, async () => {
     await addLogEntries(sql, 0, 310)
-    await sequenceLog(services)
+    await appendPendingEntries(services)
     await tamper()
     await addLogEntries(sql, 310, 1)
-    await assert.rejects(sequenceLog(services), /contradict|was not signed by this server/)
+    await assert.rejects(appendPendingEntries(services), /contradict|was not signed by this server/)
     assert.equal(await logSize(), 310)
   })
 }
 
 test('the verification stops when its signal is aborted', async () => {
   await addLogEntries(sql, 0, 1)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   await assert.rejects(verifyLog(services, undefined, AbortSignal.abort(new Error('stopped'))), /stopped/)
 })
 
 test('the daily job logs what contradicts the log', async () => {
   await addLogEntries(sql, 0, 3)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   const { log, lines } = logLines()
   await verifyLogDaily.run({ ...services, log }, {})
   assert.deepEqual(lines, [])
@@ -326,11 +326,11 @@ test('the daily job logs what contradicts the log', async () => {
 test('a search for pending entries reads only these, whatever the statistics say', ON_ONE_SERVER, async () => {
   await sql`alter table log_entries set (autovacuum_enabled = false)`
   await addLogEntries(sql, 0, 2000)
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   await addLogEntries(sql, 2000, 2000)
   // From now on, half of all entries seem to be pending.
   await sql`analyze log_entries`
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   const nodes = await plansOf(api, (own) => hasPendingEntries(own))
   assert.deepEqual(
     nodes.map((node) => node['Index Name']).filter((name) => name !== undefined),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { forgetUnfinishedArtifacts } from '../../src/ci/artifacts/forget-unfinished-artifacts.job.ts'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { removeAbandoned } from '../../src/platform/objects/remove-abandoned.job.ts'
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 const send = (artifacts: unknown[]) => sendReport(api, caller, report.run_id, { artifacts })
-const key = (id: string) => artifactKey(caller.orgId, id)
+const key = (id: string) => formatArtifactKey(caller.orgId, id)
 const isStored = async (id: string) => (await api.services.objects.stat(key(id))) !== null
 const sweep = (services = api.services) => removeAbandoned.run(services, {})
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sweepStaleTemporaryFiles } from '../../src/platform/objects/object-file.ts'
+import { removeStaleTemporaryFiles } from '../../src/platform/objects/object-file.ts'
 import { incomingFiles, startFileStore } from '../support/file-store-server.ts'
 import { collect, expectationOf, send } from '../support/object-store-contract.ts'
 
@@ -21,10 +21,10 @@ test('only temporary files untouched for more than an hour are swept, and no obj
     await send(await store.presignPut('a/b', expectationOf(bytes), new Date()), bytes)
     await leaveBehind(directory, 'stale', 3_600_001)
     await leaveBehind(directory, 'fresh', 3_600_000)
-    assert.equal(await sweepStaleTemporaryFiles(directory, now), 1)
+    assert.equal(await removeStaleTemporaryFiles(directory, now), 1)
     assert.deepEqual(await incomingFiles(directory), ['fresh'])
     assert.equal((await collect(store.read('a/b'))).toString(), 'kept')
-    assert.equal(await sweepStaleTemporaryFiles(directory, now), 0)
+    assert.equal(await removeStaleTemporaryFiles(directory, now), 0)
   } finally {
     await close()
   }
@@ -34,7 +34,7 @@ test('two sweeps at once share the work without an error', async () => {
   const { directory, close } = await startFileStore()
   try {
     for (let count = 0; count < 20; count += 1) await leaveBehind(directory, `stale-${count}`, 7_200_000)
-    await Promise.all([sweepStaleTemporaryFiles(directory, now), sweepStaleTemporaryFiles(directory, now)])
+    await Promise.all([removeStaleTemporaryFiles(directory, now), removeStaleTemporaryFiles(directory, now)])
     assert.deepEqual(await incomingFiles(directory), [])
   } finally {
     await close()
@@ -45,7 +45,7 @@ test('a store that was never used has nothing to sweep', async () => {
   const { directory, close } = await startFileStore()
   try {
     await rm(join(directory, '.incoming'), { recursive: true })
-    assert.equal(await sweepStaleTemporaryFiles(directory, now), 0)
+    assert.equal(await removeStaleTemporaryFiles(directory, now), 0)
   } finally {
     await close()
   }

@@ -4,7 +4,7 @@ import { revokeTrust } from '../../src/access/oidc-trusts/trusts/manage-trusts.t
 import { insertTrust } from '../../src/access/oidc-trusts/trusts/trust.store.ts'
 import { OPERATOR } from '../../src/audit/audit.store.ts'
 import { ApiError } from '../../src/platform/http/api-error.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
 import { hostRepository, insertConnection } from '../support/host-objects.ts'
@@ -100,7 +100,7 @@ test('401 for a token that trusts of two organizations match, and for a token of
   // Such a trust cannot be created: the row stands for one from a restored backup, for example.
   await api.services.sql.begin((tx) =>
     insertTrust(tx, other, {
-      id: newUuid(api.clock.now()),
+      id: createUuid(api.clock.now()),
       name: 'rival',
       issuer: issuer.url,
       audience: new URL(api.url).origin,

@@ -4,11 +4,11 @@ import type { Actor } from '../../src/access/actor.ts'
 import { readGithubJob } from '../../src/access/oidc-trusts/providers/github-job.ts'
 import { API_RULES } from '../../src/ci/reports/attestation-data.ts'
 import { createReport } from '../../src/ci/reports/create-report.ts'
-import { readRun } from '../../src/ci/runs/run.store.ts'
+import { requireStoredRun } from '../../src/ci/runs/run.store.ts'
 import { openRunIntake, type RunIntake } from '../../src/ci/runs/run-intake.ts'
 import { requireTokenRun } from '../../src/ci/runs/token-run.ts'
 import { ApiError } from '../../src/platform/http/api-error.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import { createUpload } from '../../src/security/uploads/create-upload.ts'
 import { readArtifact } from '../../src/security/uploads/read-artifact.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -50,7 +50,7 @@ function actorOf(issuer: string, claims: ReturnType<typeof newRunClaims>): Actor
     plan: api.services.plans.get('enterprise') as Actor['plan'],
     credential: {
       type: 'oidc_trust',
-      id: newUuid(api.clock.now()),
+      id: createUuid(api.clock.now()),
       name: 'test trust',
       scopes: ['write:ci', 'write:security-findings'],
       job: readGithubJob({ ...githubClaims(), ...claims }, issuer),
@@ -139,7 +139,7 @@ test('a token of a server is verified for the run that the server has reported',
 
 async function linkedRepositoryOf(runId: string) {
   const key = { org_id: caller.orgId, run_id: runId, attempt: 1 }
-  return (await readRun(api.services.sql, key, api.clock.now())).linked_repository
+  return (await requireStoredRun(api.services.sql, key, api.clock.now())).linked_repository
 }
 
 function newUpload(repository: string) {

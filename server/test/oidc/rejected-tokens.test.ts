@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { base64url, CompactEncrypt, exportSPKI, importJWK, UnsecuredJWT } from 'jose'
 import { registerAuthorization } from '../../src/access/gateway/authorize.ts'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
-import { ingestRoutes } from '../../src/ci/ingest/ingest.routes.ts'
+import { registerIngestRoutes } from '../../src/ci/ingest/ingest.routes.ts'
 import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
@@ -247,7 +247,7 @@ test('the log has the reason also for what is no token of the provider of an ing
   const services = { ...api.services, log: log as never }
   const app = createHttpServer(log as never)
   await registerAuthorization(app as never, services)
-  await ingestRoutes(app, services)
+  await registerIngestRoutes(app, services)
   const post = async (url: string, key: string) => {
     const headers = { authorization: `Bearer ${key}` }
     return (await app.inject({ method: 'POST', url, headers, payload: { version: 1, job: {} } })).json().code

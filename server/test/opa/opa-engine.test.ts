@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { evaluateModule } from '../../src/compliance/engines/evaluate-policy.ts'
 import { evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
 import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
-import { bundleDigest, parseBundle } from '../../src/compliance/policy-file/bundle.parser.ts'
+import { hashBundle, parseBundle } from '../../src/compliance/policy-file/bundle.parser.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { sendReport, TESTS } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
@@ -117,7 +117,7 @@ test('a policy compiled to WebAssembly returns the same verdicts as the OPA serv
     for (const input of [policyInput(), policyInput({ attestations: [attestationOf()], findings: CRITICAL })]) {
       const expected = await ask('release/rules', input)
       for (const built of [bundle, committed]) {
-        const engine = { bundle: bundleDigest(built), entrypoint: 'shiplock/release/rules' }
+        const engine = { bundle: hashBundle(built), entrypoint: 'shiplock/release/rules' }
         assert.deepEqual(await evaluateModule(engine, input, async () => built), expected)
       }
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { compileRego } from '../../src/compliance/engines/evaluate-rego.ts'
+import { checkRego } from '../../src/compliance/engines/evaluate-rego.ts'
 import { RegoError } from '../../src/compliance/engines/opa-server.ts'
 import type { PolicyDefinition } from '../../src/compliance/policies/policy.schema.ts'
 import { parseRego } from '../../src/compliance/policy-file/rego.parser.ts'
@@ -24,7 +24,7 @@ function policyOf(product: string, body: string): PolicyDefinition {
 
 function compile({ engine }: PolicyDefinition): Promise<void> {
   assert.ok(engine.type === 'rego')
-  return compileRego({ config: readConfig(env) }, engine)
+  return checkRego({ config: readConfig(env) }, engine)
 }
 
 const NEWEST = `trusted := [item | some item in input.attestations; item.kind == "test-results"; item.trusted]

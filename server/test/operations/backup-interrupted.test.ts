@@ -6,8 +6,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
-import { abandonObjects } from '../../src/platform/objects/abandoned-objects.store.ts'
+import { formatArtifactKey } from '../../src/ci/artifacts/artifact-object.ts'
+import { insertAbandonedObjects } from '../../src/platform/objects/abandoned-objects.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
   assertSameData,
@@ -70,7 +70,7 @@ describe('backups beside other work, and interruptions', () => {
     do {
       written += 1
       await api.services.sql.begin(async (tx) => {
-        await abandonObjects(tx, [{ object_key: `pair/${written}`, remove_after: new Date('2030-01-01') }])
+        await insertAbandonedObjects(tx, [{ object_key: `pair/${written}`, remove_after: new Date('2030-01-01') }])
         await tx`update organizations set name = ${`pair ${written}`} where id = ${owner.orgId}`
       })
     } while (!ended.aborted)
@@ -113,7 +113,11 @@ describe('backups beside other work, and interruptions', () => {
 
   test('an object that is missing or damaged is reported, and the rest is backed up', async () => {
     if (api.services.config.s3) return
-    const path = join(api.services.config.dataDir, 'objects', artifactKey(owner.orgId, owned['/artifacts'] as string))
+    const path = join(
+      api.services.config.dataDir,
+      'objects',
+      formatArtifactKey(owner.orgId, owned['/artifacts'] as string),
+    )
     const bytes = await readFile(path)
     const changed = Buffer.from(bytes)
     changed[0] = (changed[0] as number) ^ 1
@@ -190,7 +194,7 @@ describe('backups beside other work, and interruptions', () => {
     const digest = createHash('sha256')
     for await (const part of chunks()) digest.update(part)
     const expected = { sizeBytes: 300 * chunk.length, sha256: digest.digest('hex'), contentType: 'text/plain' }
-    await api.services.objects.write(artifactKey(owner.orgId, id), expected, chunks())
+    await api.services.objects.write(formatArtifactKey(owner.orgId, id), expected, chunks())
     await api.services.sql`
       update ci_artifacts
       set size = ${expected.sizeBytes}, sha256 = ${expected.sha256}

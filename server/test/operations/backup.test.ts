@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
-import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { readConfig } from '../../src/config.ts'
 import { listStoredTables } from '../../src/platform/db/stored-tables.ts'
-import { reportKey } from '../../src/security/uploads/upload-file.ts'
+import { getReportKey } from '../../src/security/uploads/upload-file.ts'
 import { openServices } from '../../src/start/open-services.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
@@ -94,8 +94,8 @@ describe('backup and restore of a furnished organization', () => {
       for (const key of ['cursorKey', 'pollTokenKey', 'sealingKey', 'integrityKey'] as const)
         assert.deepEqual(services[key].export(), api.services[key].export())
       for (const key of [
-        artifactKey(owner.orgId, owned['/artifacts'] as string),
-        reportKey(owner.orgId, owned['/v1/security/uploads'] as string),
+        formatArtifactKey(owner.orgId, owned['/artifacts'] as string),
+        getReportKey(owner.orgId, owned['/v1/security/uploads'] as string),
       ])
         assert.deepEqual(await collect(services.objects.read(key)), await collect(api.services.objects.read(key)))
     } finally {

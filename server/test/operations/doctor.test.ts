@@ -5,17 +5,17 @@ import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { COMMANDS } from '../../src/commands/commands.ts'
-import { backupChecks } from '../../src/commands/doctor-backups.ts'
+import { defineBackupChecks } from '../../src/commands/doctor-backups.ts'
 import { CODE_HOST_CHECKS } from '../../src/commands/doctor-code-hosts.ts'
 import { checkVersion, DATABASE_CHECKS } from '../../src/commands/doctor-database.ts'
-import { CHECK_NAMES, type Check, type CheckName, find, finding } from '../../src/commands/doctor-finding.ts'
-import { objectChecks } from '../../src/commands/doctor-objects.ts'
+import { CHECK_NAMES, type Check, type CheckName, runCheck, toFinding } from '../../src/commands/doctor-finding.ts'
+import { defineObjectChecks } from '../../src/commands/doctor-objects.ts'
 import { QUEUE_CHECKS } from '../../src/commands/doctor-queue.ts'
 import { RECORD_CHECKS } from '../../src/commands/doctor-records.ts'
-import { checkSecretKey, kmsChecks } from '../../src/commands/doctor-secrets.ts'
-import { serviceChecks } from '../../src/commands/doctor-services.ts'
+import { checkSecretKey, defineKmsChecks } from '../../src/commands/doctor-secrets.ts'
+import { defineServiceChecks } from '../../src/commands/doctor-services.ts'
 import { readConfig } from '../../src/config.ts'
-import { rememberBackup } from '../../src/platform/last-backup.ts'
+import { recordBackup } from '../../src/platform/last-backup.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
 import { openLogKey } from '../../src/provenance/log/open-log-key.ts'
 import type { Services } from '../../src/services.ts'
@@ -39,12 +39,12 @@ const CHECKS: readonly Check[] = [
   { check: 'database', examine: (broken) => checkVersion(broken, 'external') },
   ...DATABASE_CHECKS,
   { check: 'secret key', examine: checkSecretKey },
-  ...objectChecks({ ...readConfig({}), s3: {} as never }),
+  ...defineObjectChecks({ ...readConfig({}), s3: {} as never }),
   ...RECORD_CHECKS,
   ...QUEUE_CHECKS,
-  ...backupChecks({ ...readConfig({}), walArchive: '/var/lib/wal' }),
-  ...kmsChecks({ ...readConfig({}), signingKmsKey: 'a-key' }),
-  ...serviceChecks(
+  ...defineBackupChecks({ ...readConfig({}), walArchive: '/var/lib/wal' }),
+  ...defineKmsChecks({ ...readConfig({}), signingKmsKey: 'a-key' }),
+  ...defineServiceChecks(
     readConfig({
       SHIPLOCK_OPA_URL: `http://${AWAY}`,
       SHIPLOCK_SMTP_URL: `smtp://user:hunter2@${AWAY}`,
@@ -111,7 +111,7 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
   ],
   backups: [
     async () => {
-      await rememberBackup(services.config.dataDir, new Date(0))
+      await recordBackup(services.config.dataDir, new Date(0))
       return services
     },
     /the last backup was made at 1970/,
@@ -168,7 +168,7 @@ for (const name of CHECK_NAMES) {
     assert.ok(check)
     const [breaking, detail] = FAILURES[name]
     const broken = await breaking()
-    const found = await find(name, () => check.examine(broken))
+    const found = await runCheck(name, () => check.examine(broken))
     assert.equal(found.ok, false, found.detail)
     assert.match(found.detail, detail)
     assert.doesNotMatch(JSON.stringify(found), /hunter2/)
@@ -178,22 +178,22 @@ for (const name of CHECK_NAMES) {
 
 test('what needs tables of a later migration asks for the migration', async () => {
   const undefinedTable = Object.assign(new Error('relation "log_key" does not exist'), { code: '42P01' })
-  const found = await find('retention', () => Promise.reject(undefinedTable))
+  const found = await runCheck('retention', () => Promise.reject(undefinedTable))
   assert.deepEqual(found, {
     check: 'retention',
     ok: false,
     detail: 'not checked: the database is not migrated',
-    next: finding('migrations', { ok: false, detail: '' }).next,
+    next: toFinding('migrations', { ok: false, detail: '' }).next,
   })
 })
 
 test('a secret key that others can read fails, and a check that succeeds asks for nothing', async () => {
   await chmod(join(services.config.dataDir, 'secret-key'), 0o644)
   assert.match(
-    (await find('secret key', () => checkSecretKey(services))).detail,
+    (await runCheck('secret key', () => checkSecretKey(services))).detail,
     /others can read .* \(its mode is 644\)/,
   )
-  assert.deepEqual(finding('opa', { ok: true, detail: '' }), { check: 'opa', ok: true, detail: '' })
+  assert.deepEqual(toFinding('opa', { ok: true, detail: '' }), { check: 'opa', ok: true, detail: '' })
 })
 
 /** It names commands and pages that exist. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFirstOrganization } from '../../src/access/api-keys/manage-access.ts'
-import { firstSteps } from '../../src/commands/start.ts'
+import { describeFirstSteps } from '../../src/commands/start.ts'
 import { startTestApi } from '../support/api.ts'
 
 test('of several servers that start at once on an empty database, one creates the first organization and its key', async () => {
@@ -13,7 +13,7 @@ test('of several servers that start at once on an empty database, one creates th
     assert.deepEqual(others, [])
     assert.equal(await createFirstOrganization(api.services), null)
 
-    const text = firstSteps(only, api.url)
+    const text = describeFirstSteps(only, api.url)
     const [, url = ''] = /curl -sS (\S+\/v1\/ci\/runs) /.exec(text) ?? []
     const [, body = ''] = /-d '(.*)'/.exec(text) ?? []
     const [, key = ''] = /Bearer (\S+)'/.exec(text) ?? []

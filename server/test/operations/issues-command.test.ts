@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { previewRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
+import { measureRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
 import { regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
 import type { RegroupRun } from '../../src/security/issues/regroup/regroup-run.store.ts'
 import { undoRegroup } from '../../src/security/issues/regroup/undo-regroup.ts'
@@ -198,7 +198,7 @@ test('a regroup that is undone while it runs ends, and leaves nothing behind', a
 test('a dry run counts what a regroup would do and writes nothing', async () => {
   await scrambleGroups(api, caller, 9)
   const before = [await grouping(), await historyOf(api, caller)]
-  const preview = await previewRegroup(api.services, caller.orgId, () => {})
+  const preview = await measureRegroup(api.services, caller.orgId, () => {})
   assert.deepEqual([await grouping(), await historyOf(api, caller)], before)
   const real = await regroupOrganization(api.services, caller.orgId, () => {})
   const counts = ({ moved, restated, merged, split }: typeof preview) => ({ moved, restated, merged, split })

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { logSlowStatements } from '../../src/platform/db/client/statement-metrics.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
-import { within } from '../../src/platform/work.ts'
-import { work } from '../../src/start/work.ts'
+import { withWork } from '../../src/platform/work.ts'
+import { startWork } from '../../src/start/work.ts'
 import { startTestApi } from '../support/api.ts'
 import { listJobs } from '../support/queue.ts'
 import { createUpload, putFile } from '../support/reports.ts'
@@ -35,7 +35,7 @@ test('one search finds the lines of a request and of the jobs that it caused, wi
   const headers = { 'x-request-id': 'the-one' }
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key, headers })
   logSlowStatements({ log, slowMs: 0 })
-  const worker = await work(api.services, api.database)
+  const worker = await startWork(api.services, api.database)
   const ofJob = () => lines.filter(({ request_id, job }) => request_id === 'the-one' && job === 'security.read-upload')
   while (ofJob().length === 0) await api.request('GET', '/healthz')
   await worker.close()
@@ -102,8 +102,8 @@ test('a job keeps one row while it waits, whichever requests cause it', async ()
   const job = { name: 'codehosts.apply-deliveries', attemptsMax: 3, once: ({ shard }: { shard: number }) => `${shard}` }
   await enqueue(sql, job, { shard: 1 })
   for (const request_id of ['one', 'two'])
-    await within({ fields: { request_id }, span: null }, () => enqueue(sql, job, { shard: 1 }))
-  await within({ fields: { request_id: 'three' }, span: null }, () => enqueue(sql, job, { shard: 2 }))
+    await withWork({ fields: { request_id }, span: null }, () => enqueue(sql, job, { shard: 1 }))
+  await withWork({ fields: { request_id: 'three' }, span: null }, () => enqueue(sql, job, { shard: 2 }))
   const rows = await listJobs(sql)
   assert.deepEqual(
     rows.map(({ payload, request_id }) => [payload.shard, request_id]),

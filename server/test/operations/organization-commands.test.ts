@@ -10,7 +10,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { deleteOrganization } from '../../src/organizations/delete-organization.ts'
 import { exportOrganization, verifyExport } from '../../src/organizations/export-organization.ts'
 import { findOrganization } from '../../src/organizations/organization.store.ts'
-import { listDeleted, readOwnedTables } from '../../src/organizations/organization-rows.store.ts'
+import { listDeleted, listOwnedTables } from '../../src/organizations/organization-rows.store.ts'
 import type { ObjectStore } from '../../src/platform/objects/object-store.ts'
 import { organizationObjects, organizationParts } from '../../src/start/organization-parts.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -106,7 +106,7 @@ test('a deleted organization leaves one row that says so, and the other organiza
 })
 
 test('every column named org_id belongs to a table that is exported and deleted', async () => {
-  const { tables } = await readOwnedTables(api.services.sql)
+  const { tables } = await listOwnedTables(api.services.sql)
   const named = await api.services.sql<{ name: string }[]>`
     select table_name as name
     from information_schema.columns

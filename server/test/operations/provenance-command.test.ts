@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
-import { sequenceLog } from '../../src/provenance/log/sequence-log.ts'
+import { appendPendingEntries } from '../../src/provenance/log/sequence-log.ts'
 import { openServices } from '../../src/start/open-services.ts'
 import { growChain, tamper } from '../support/chains.ts'
 import { type Running, runProgram, startProgram } from '../support/program.ts'
@@ -80,7 +80,7 @@ test('a break exits with 1 and names the link, is shown by doctor, and ends with
 })
 
 test('a contradiction of the transparency log is a break without a repository', async () => {
-  await sequenceLog(opened.services)
+  await appendPendingEntries(opened.services)
   const changeTile = () =>
     tamper(
       opened,

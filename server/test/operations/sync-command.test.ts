@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { beginSync, continueAt, endSync, updateConnection } from '../../src/codehosts/sync/sync.store.ts'
+import {
+  updateConnection,
+  updateDueAt,
+  updateSyncEnded,
+  updateSyncStarted,
+} from '../../src/codehosts/sync/sync.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { runProgram } from '../support/program.ts'
 import { connectAcme } from '../support/synchronize.ts'
@@ -55,8 +60,8 @@ test('provider sync --wait ends with the synchronization, and fails with it', as
   await sql`update codehost_syncs set requested_at = null, requested_since = null`
   const ended = endWhenRequested(async () => {
     // The command has requested it at the time of the machine.
-    await beginSync(sql, source.connection_id, new Date())
-    await endSync(sql, source, 'acme/shop, runs: Not Found', clock.now())
+    await updateSyncStarted(sql, source.connection_id, new Date())
+    await updateSyncEnded(sql, source, 'acme/shop, runs: Not Found', clock.now())
   })
   const { code, stdout, stderr } = await run(source.connection_id, '--wait')
   await ended
@@ -64,7 +69,7 @@ test('provider sync --wait ends with the synchronization, and fails with it', as
   assert.deepEqual([code, stdout], [0, text], stderr)
   const failed = endWhenRequested(() =>
     sql.begin(async (tx) => {
-      await continueAt(tx, source, new Date(Date.now() + DAY_MS))
+      await updateDueAt(tx, source, new Date(Date.now() + DAY_MS))
       await updateConnection(tx, source.connection_id, { sync_state: 'failed', sync_error: 'The host is down' })
     }),
   )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { work } from '../../src/start/work.ts'
+import { startWork } from '../../src/start/work.ts'
 import { startTestApi } from '../support/api.ts'
 import { createUpload, getUpload, putFile } from '../support/reports.ts'
 import { sarifResult } from '../support/sarif.ts'
@@ -23,7 +23,7 @@ test('a trace holds the request, its statements, and the job that it caused, and
   const completed = await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key, headers })
   assert.equal(completed.status, 200, completed.text)
   await api.request('GET', '/v1/findings?repository=query-value', { key: caller.key })
-  const worker = await work(api.services, api.database)
+  const worker = await startWork(api.services, api.database)
   while ((await getUpload(api, caller, id)).status !== 'finished');
   await worker.close()
   await api.close()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import { type ChainKey, linkHash } from '../../src/provenance/chain/link.ts'
 import { readChainState } from '../../src/provenance/chain/read-chain-state.ts'
 import { listChains, verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-const newChain = (): ChainKey => ({ org_id: newUuid(api.clock.now()), provider: 'github', repository_id: '1' })
+const newChain = (): ChainKey => ({ org_id: createUuid(api.clock.now()), provider: 'github', repository_id: '1' })
 
 const land = (chain: ChainKey, number: number) =>
   appendChange(api.services, chain, { number, landed_at: api.clock.now() })

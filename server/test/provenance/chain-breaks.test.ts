@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
-import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
+import { settleBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
 import { findUnlinkedEntries } from '../../src/provenance/chain/link.store.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
 import { readChainState } from '../../src/provenance/chain/read-chain-state.ts'
@@ -34,7 +34,7 @@ const changeBody = ({ org_id }: ChainKey, index: number) =>
   )
 
 const acknowledge = (chain: ChainKey, note = 'A restored backup') =>
-  acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note })
+  settleBreaks(api.services, chain, { principal: COMMAND_LINE, note })
 
 const stateOf = async (chain: ChainKey) => (await readChainState(api.services, chain)).state
 

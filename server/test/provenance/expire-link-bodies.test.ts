@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { DAY_MS } from '../../src/platform/clock.ts'
-import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
+import { settleBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
 import { expireLinkBodies } from '../../src/provenance/chain/expire-link-bodies.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
 import { verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
@@ -143,7 +143,7 @@ test('a changed date of landing does not remove a body', async () => {
   await tamper(api, (tx) => tx`update changes set created_at = '2020-01-01' where org_id = ${chain.org_id}`)
   assert.equal(await expire(chain, 30), 0)
   await verifyLink(api.services, chain, 0)
-  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
+  await settleBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
   assert.equal(await expire(chain, 30), 0)
 })
 
@@ -152,7 +152,7 @@ test('a broken chain keeps its bodies until the break is acknowledged', async ()
   await landedDaysAgo(chain, 1, 40)
   await tamper(api, (tx) => tx`update chain_links set body = body || ' ' where org_id = ${chain.org_id}`)
   assert.equal(await expire(chain, 30), 0)
-  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
+  await settleBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
   assert.equal(await expire(chain, 30), 1)
   assert.deepEqual(await breaksOf(chain), [])
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
-import { preAuthEncoding } from '../../src/platform/crypto/dsse.ts'
-import { currentSigner } from '../../src/provenance/keys/current-signer.ts'
+import { encodePreAuth } from '../../src/platform/crypto/dsse.ts'
+import { loadCurrentSigner } from '../../src/provenance/keys/current-signer.ts'
 import { rotateKey } from '../../src/provenance/keys/rotate-key.ts'
 import type { StatementContent } from '../../src/provenance/statements/in-toto-statement.ts'
 import { issueStatement } from '../../src/provenance/statements/issue-statement.ts'
@@ -53,7 +53,7 @@ test('a statement is a DSSE envelope with an in-toto statement, signed with the 
     [statement.keyid],
   )
   const publicKey = createPublicKey(await pemOf(statement.keyid))
-  const signed = preAuthEncoding(payloadType, bytes)
+  const signed = encodePreAuth(payloadType, bytes)
   assert.ok(verify('sha256', signed, publicKey, Buffer.from(signatures[0].sig, 'base64')))
 })
 
@@ -91,7 +91,7 @@ test('after a rotation, issued statements keep their bytes, and new facts are si
 
 test('simultaneous first requests to two servers return one statement and add one entry to the log', async () => {
   const name = await newName()
-  await currentSigner(api.services, name.org_id)
+  await loadCurrentSigner(api.services, name.org_id)
   const all = Array.from({ length: 20 }, (_, at) => issue(name, { record: 'one' }, at % 2 === 0 ? api : other))
   const [first, ...rest] = await Promise.all(all)
   for (const each of rest) assert.deepEqual(each, first)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { readPromotionPath } from '../../src/deployments/promotion.store.ts'
+import { findPromotionPath } from '../../src/deployments/promotion.store.ts'
 import { MINUTE_MS } from '../../src/platform/clock.ts'
-import { type Db, sqlState } from '../../src/platform/db/sql.ts'
-import { pathFacts } from '../../src/provenance/statements/lineage-statement.ts'
-import { promotionPathContent } from '../../src/provenance/statements/promotion-path.ts'
-import { summaryContent, summaryFacts } from '../../src/provenance/statements/verification-summary.ts'
+import { type Db, getSqlState } from '../../src/platform/db/sql.ts'
+import { getPathFacts } from '../../src/provenance/statements/lineage-statement.ts'
+import { toPromotionPathContent } from '../../src/provenance/statements/promotion-path.ts'
+import { getSummaryFacts, toSummaryContent } from '../../src/provenance/statements/verification-summary.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { mergedRecord } from '../support/change-records.ts'
 import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
@@ -105,13 +105,13 @@ type Stated = NonNullable<Awaited<ReturnType<typeof readStated>>>
 
 /** What the statements state now, and what identifies them. */
 async function readStated(db: Db) {
-  const read = await readPromotionPath(db, { org_id: caller.orgId, id: deploymentId }, api.clock.now())
+  const read = await findPromotionPath(db, { org_id: caller.orgId, id: deploymentId }, api.clock.now())
   if (read === null) return null
   const inputs = [{ uri: 'https://shiplock.example', digest: { sha256: '0'.repeat(64) } }]
   const summary = { deployment: read, path: read.path, record: RECORD, inputs, issuedAt: api.clock.now() }
   return {
-    path: { facts: pathFacts(read, null), content: promotionPathContent(read, read.path, null) },
-    summary: { facts: summaryFacts(read, inputs), content: summaryContent(summary) },
+    path: { facts: getPathFacts(read, null), content: toPromotionPathContent(read, read.path, null) },
+    summary: { facts: getSummaryFacts(read, inputs), content: toSummaryContent(summary) },
   }
 }
 
@@ -130,7 +130,7 @@ async function readChanged({ table_name, column_name, data_type }: Column): Prom
       throw rollback
     })
     await changing.catch((error) => {
-      if (error !== rollback && sqlState(error) === null) throw error
+      if (error !== rollback && getSqlState(error) === null) throw error
     })
   }
   return stated

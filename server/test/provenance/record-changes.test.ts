@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
-import { findNextDue, listDueLandings, postponeLanding } from '../../src/provenance/landings/landing.store.ts'
+import { findNextDue, listDueLandings, updateLandingDue } from '../../src/provenance/landings/landing.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import {
   hostAccount,
@@ -360,7 +360,7 @@ test('a landing that a fact has woken is not postponed by a pass that read it be
   const [read] = await listDueLandings(sql, repository, { now: later, limit: 1 })
   const landing = read ?? assert.fail()
   const woken = new Date(api.clock.now().getTime() + SECOND)
-  await postponeLanding(sql, landing, { ...landing, due_at: woken })
-  await postponeLanding(sql, landing, { ...landing, due_at: later })
+  await updateLandingDue(sql, landing, { ...landing, due_at: woken })
+  await updateLandingDue(sql, landing, { ...landing, due_at: later })
   assert.deepEqual(await findNextDue(sql, repository), woken)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
-import { currentSigner } from '../../src/provenance/keys/current-signer.ts'
+import { loadCurrentSigner } from '../../src/provenance/keys/current-signer.ts'
 import { listPublicKeys } from '../../src/provenance/keys/list-public-keys.ts'
 import { rotateKey } from '../../src/provenance/keys/rotate-key.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
@@ -35,7 +35,7 @@ async function assertSigns(
   orgId: string,
   { keyid, pem }: { keyid: string; pem: string },
 ) {
-  const signer = await currentSigner(services, orgId)
+  const signer = await loadCurrentSigner(services, orgId)
   assert.equal(signer.keyid, keyid)
   assert.ok(verify('sha256', BYTES, createPublicKey(pem), await signer.sign(BYTES)))
 }
@@ -61,7 +61,7 @@ test('first uses at the same instant, in two processes, make one key', async () 
   const { key, orgId } = await api.caller()
   const beside = await startTestApi({ beside: api })
   try {
-    const uses = Array.from({ length: 16 }, (_, index) => currentSigner((index % 2 ? api : beside).services, orgId))
+    const uses = Array.from({ length: 16 }, (_, index) => loadCurrentSigner((index % 2 ? api : beside).services, orgId))
     const keyids = new Set((await Promise.all(uses)).map(({ keyid }) => keyid))
     assert.equal(keyids.size, 1)
     assert.equal((await keysOf(key)).length, 1)
@@ -114,7 +114,7 @@ test('the private key is stored sealed, and opens for its own organization only'
   const [row] = await sql`select sealed_private_key from signing_keys where org_id = ${one.orgId}`
   assert.match(row?.sealed_private_key, /^v1\.[A-Za-z0-9_-]+$/)
   await sql`update signing_keys set sealed_private_key = ${row?.sealed_private_key} where org_id = ${other.orgId}`
-  await assert.rejects(currentSigner(api.services, other.orgId), /cannot be decrypted/)
+  await assert.rejects(loadCurrentSigner(api.services, other.orgId), /cannot be decrypted/)
 })
 
 test('keys of other organizations are not listed; the scope read:attestations is required', async () => {
@@ -131,7 +131,7 @@ test('a key in AWS KMS signs; its private part is never stored', async () => {
   const [local] = await keysOf(key)
   kms.addKey('alias/release')
   const services = withKms('alias/release')
-  const signer = await currentSigner(services, orgId)
+  const signer = await loadCurrentSigner(services, orgId)
   const [current, retired] = await keysOf(key)
   assert.equal(signer.keyid, current.keyid)
   assert.equal(retired.keyid, local.keyid)
@@ -144,18 +144,18 @@ test('a key in AWS KMS signs; its private part is never stored', async () => {
 test('a KMS key stays the current one while a server without the setting runs; rotation moves back', async () => {
   const { orgId } = await api.caller()
   kms.addKey('alias/kept')
-  const { keyid } = await currentSigner(withKms('alias/kept'), orgId)
-  assert.equal((await currentSigner(withKms(null), orgId)).keyid, keyid)
+  const { keyid } = await loadCurrentSigner(withKms('alias/kept'), orgId)
+  assert.equal((await loadCurrentSigner(withKms(null), orgId)).keyid, keyid)
   const rotated = await rotateKey(withKms(null), orgId, COMMAND_LINE)
   assert.equal(rotated.kms_key, null)
-  assert.equal((await currentSigner(withKms('alias/kept'), orgId)).keyid, rotated.keyid)
+  assert.equal((await loadCurrentSigner(withKms('alias/kept'), orgId)).keyid, rotated.keyid)
 })
 
 test('rotation with the same KMS key is refused, with another one it succeeds', async () => {
   const { orgId } = await api.caller()
   kms.addKey('alias/first')
   kms.addKey('alias/second')
-  await currentSigner(withKms('alias/first'), orgId)
+  await loadCurrentSigner(withKms('alias/first'), orgId)
   await assert.rejects(rotateKey(withKms('alias/first'), orgId, COMMAND_LINE), { code: 'key_in_use' })
   assert.equal((await rotateKey(withKms('alias/second'), orgId, COMMAND_LINE)).kms_key, 'alias/second')
 })
@@ -164,9 +164,9 @@ test('an alias that was moved to another key does not sign', async () => {
   const { orgId } = await api.caller()
   kms.addKey('alias/moved')
   const services = withKms('alias/moved')
-  await currentSigner(services, orgId)
+  await loadCurrentSigner(services, orgId)
   kms.addKey('alias/moved')
-  const signer = await currentSigner(services, orgId)
+  const signer = await loadCurrentSigner(services, orgId)
   await assert.rejects(signer.sign(BYTES), { status: 503, code: 'unavailable' })
   const rotated = await rotateKey(services, orgId, COMMAND_LINE)
   await assertSigns(services, orgId, rotated)
@@ -174,12 +174,12 @@ test('an alias that was moved to another key does not sign', async () => {
 
 test('503 unavailable while KMS is down, has no such key, or has one of another kind', async () => {
   const { orgId } = await api.caller()
-  await assert.rejects(currentSigner(withKms('alias/none'), orgId), { status: 503, code: 'unavailable' })
+  await assert.rejects(loadCurrentSigner(withKms('alias/none'), orgId), { status: 503, code: 'unavailable' })
   kms.addKey('alias/rsa', 'RSA_2048')
-  await assert.rejects(currentSigner(withKms('alias/rsa'), orgId), /must be a key for SIGN_VERIFY/)
+  await assert.rejects(loadCurrentSigner(withKms('alias/rsa'), orgId), /must be a key for SIGN_VERIFY/)
   kms.addKey('alias/down')
   const services = withKms('alias/down')
-  const signer = await currentSigner(services, orgId)
+  const signer = await loadCurrentSigner(services, orgId)
   kms.state.isDown = true
   try {
     await assert.rejects(signer.sign(BYTES), { status: 503, code: 'unavailable' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readPromotionPath } from '../../src/deployments/promotion.store.ts'
+import { findPromotionPath } from '../../src/deployments/promotion.store.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
 import { findIssuedChange } from '../../src/provenance/statements/change-statement.store.ts'
 import {
@@ -126,7 +126,7 @@ const READS: [title: string, read: (sql: Sql) => Promise<void>][] = [
   [
     'a promotion path',
     async (sql) => {
-      const { path } = (await readPromotionPath(sql, await deployment(), api.clock.now())) ?? {}
+      const { path } = (await findPromotionPath(sql, await deployment(), api.clock.now())) ?? {}
       assert.deepEqual([path?.earlier.items.length, path?.runs.items.length], [1, 1])
     },
   ],
@@ -155,7 +155,7 @@ for (const [title, read] of READS)
 test('the path of a commit that was deployed 1,000 times before reads these deployments once', async () => {
   const key = { org_id: caller.orgId, id: `${await changeId(7)}_${DEPLOYMENTS_OF_COMMIT + 1}` }
   await assertReads(async (sql) => {
-    const read = await readPromotionPath(sql, key, api.clock.now())
+    const read = await findPromotionPath(sql, key, api.clock.now())
     assert.deepEqual([read?.path.earlier.items.length, read?.path.earlier.omitted], [DEPLOYMENTS_OF_COMMIT, 0])
   }, DEPLOYMENTS_OF_COMMIT + 1)
 })

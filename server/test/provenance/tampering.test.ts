@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
-import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../src/platform/db/sql.ts'
+import { getSqlState, type Tx, UNIQUE_VIOLATION } from '../../src/platform/db/sql.ts'
 
-import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
+import { settleBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
 import { expireLinkBodies } from '../../src/provenance/chain/expire-link-bodies.ts'
 import { findUnlinkedEntries } from '../../src/provenance/chain/link.store.ts'
 import { type ChainKey, linkHash } from '../../src/provenance/chain/link.ts'
@@ -41,7 +41,7 @@ before(async () => {
     (tx) => tx`update chain_links set body = body || ' ' where repository_id = '3' and index in (1, 70)`,
   )
   await verifyLink(api.services, long, 1)
-  await acknowledgeBreaks(api.services, long, { principal: COMMAND_LINE, note: 'A test' })
+  await settleBreaks(api.services, long, { principal: COMMAND_LINE, note: 'A test' })
   await dropConstraints()
   for (const table of TABLES)
     await api.services.sql`create table ${api.services.sql(`kept_${table}`)} as table ${api.services.sql(table)}`
@@ -283,7 +283,7 @@ async function tryTampering(tampering: Tampering): ReturnType<Tampering> {
     return made.place
   } catch (error) {
     // The text is no value of the type, or the key exists: nothing was changed.
-    const state = sqlState(error)
+    const state = getSqlState(error)
     if (state === UNIQUE_VIOLATION || state?.startsWith('22')) return null
     throw error
   }

@@ -4,10 +4,10 @@ import { after, before, beforeEach, test } from 'node:test'
 import { COMMAND_LINE, OPERATOR } from '../../src/audit/audit.store.ts'
 import type { HostDeployment } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
-import { changeGate } from '../../src/deployments/gates/configure/configure-gate.ts'
+import { updateGate } from '../../src/deployments/gates/configure/configure-gate.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
-import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
-import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
+import { toCanonicalJson } from '../../src/platform/json/canonical-json.ts'
+import { settleBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
@@ -114,7 +114,7 @@ rules:
     trust: any
     reason: The check fails.`
 
-const sha256 = (value: unknown) => createHash('sha256').update(canonicalJson(value)).digest('hex')
+const sha256 = (value: unknown) => createHash('sha256').update(toCanonicalJson(value)).digest('hex')
 
 test('200 with the result, the levels and the digests of the statements that it was made from', async () => {
   const record = await land({ branch_rules: PROTECTED })
@@ -293,7 +293,7 @@ test('a gate that was changed to cover the environment after the deployment does
   await arrive({ kind: 'deployment', data: deployment })
   await succeed(deployment)
   api.clock.advance(2 * MINUTE_MS)
-  await changeGate(api.services, { org_id: caller.orgId, id }, OPERATOR, { environment: 'production' })
+  await updateGate(api.services, { org_id: caller.orgId, id }, OPERATOR, { environment: 'production' })
   assertReason(await ask(), 404, 'NOT_PROTECTED')
 })
 
@@ -327,7 +327,7 @@ test('statements that were issued before the chain was broken stay available; la
   assert.equal((await ask()).text, summarized.text)
   assert.notEqual((await askStatement(api, caller, ID, 'lineage/statement')).text, path.text)
   await api.services.sql`update chain_links set body = replace(body, 'eve', 'bob') where org_id = ${caller.orgId}`
-  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'It was restored.' })
+  await settleBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'It was restored.' })
   const { change } = (await getStatement(api, caller, ID, 'lineage/statement')).predicate
   assert.deepEqual([change.id, change.breaks[0].note], [id, 'It was restored.'])
   assert.equal(change.record.reviews[0].reviewer.login, 'bob')
@@ -359,7 +359,7 @@ test('a commit that was added to a change in the database breaks its chain, and 
   const { change } = (await getStatement(api, caller, ID, 'lineage/statement')).predicate
   assert.deepEqual([change.id, change.record, change.breaks.length], [id, null, 1])
   assertReason(await ask(), 409, 'CHAIN_BROKEN')
-  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
+  await settleBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
   assert.equal((await getStatement(api, caller, ID, 'lineage/statement')).predicate.change, null)
   assertReason(await ask(), 404, 'NO_CHANGE')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { hostRun, insertConnection } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
@@ -180,7 +180,7 @@ test('the same run of two organizations is stored for each', async () => {
 
 test('a run has no deadline', async () => {
   const { caller, source } = await connected()
-  await applyRuns(api.services, source, hostRun({ id: newUuid(minutes(0)).slice(-12) }), hostRun())
+  await applyRuns(api.services, source, hostRun({ id: createUuid(minutes(0)).slice(-12) }), hostRun())
   api.clock.advance(100 * 86_400_000)
   assert.equal((await read(caller)).status, 'in_progress')
 })

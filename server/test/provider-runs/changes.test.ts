@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { applyCheck, applyPullRequest, applyPush, applyReview } from '../../src/ci/changes/apply-change.ts'
-import { readChangeFacts } from '../../src/ci/changes/change-facts.store.ts'
+import { findChangeFacts } from '../../src/ci/changes/change-facts.store.ts'
 import { applyHostRun, applyPullRequestToRuns } from '../../src/ci/provider-runs/apply-host-run.ts'
 import type { HostPullRequest, HostReview } from '../../src/codehosts/host-change.ts'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
@@ -113,7 +113,7 @@ const keyOf = ({ org_id }: HostSource) => ({ org_id, provider: 'github', reposit
 
 async function factsOf(source: HostSource): Promise<Json> {
   const { sql } = api.services
-  const facts = await readChangeFacts(sql, { ...keyOf(source), commit_sha: HEAD, pull_request: null })
+  const facts = await findChangeFacts(sql, { ...keyOf(source), commit_sha: HEAD, pull_request: null })
   const runs = await sql`
     select run_id, pull_request_number, pull_request_url, merged_pull_request_number, merged_pull_request_url
     from provider_runs where org_id = ${source.org_id} order by run_id`
@@ -160,10 +160,10 @@ test('the facts of a change: the pull request, its reviews and the newest result
     },
   ])
   const { sql } = api.services
-  const byMerge = await readChangeFacts(sql, { ...keyOf(source), commit_sha: MERGE, pull_request: null })
+  const byMerge = await findChangeFacts(sql, { ...keyOf(source), commit_sha: MERGE, pull_request: null })
   assert.deepEqual([byMerge.pull_request?.number, byMerge.checks], [41, []])
   const stranger = await newSource()
-  const none = await readChangeFacts(sql, { ...keyOf(stranger), commit_sha: HEAD, pull_request: 41 })
+  const none = await findChangeFacts(sql, { ...keyOf(stranger), commit_sha: HEAD, pull_request: 41 })
   assert.deepEqual(none, { pull_request: null, reviews: [], checks: [] })
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { applyPullRequest } from '../../src/ci/changes/apply-change.ts'
 import { listWithoutDetails } from '../../src/ci/provider-runs/details/run-details.store.ts'
-import { takeUnscored } from '../../src/ci/provider-runs/history/run-history.store.ts'
+import { deleteUnscored } from '../../src/ci/provider-runs/history/run-history.store.ts'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
@@ -69,7 +69,7 @@ test('runs of an organization that is newer than the statistics handle a bounded
   const statements = await executedBy(api, async ({ services }) => {
     await applyRuns(services, source, runOf(RUNS + 1))
     assert.equal((await listWithoutDetails(services.sql, key, RUNS)).length, RUNS)
-    await services.sql.begin((tx) => takeUnscored(tx, key, RUNS))
+    await services.sql.begin((tx) => deleteUnscored(tx, key, RUNS))
   })
   for (const { rows, text } of statements) {
     assert.ok(rows <= ROWS_PER_RUN_MAX * RUNS, `${rows} rows are handled by ${text}`)

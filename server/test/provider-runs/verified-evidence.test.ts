@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { findNewestRuns } from '../../src/ci/evidence/newest-runs.store.ts'
-import { readRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
+import { findRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
 import { RunPages } from '../../src/ci/pipeline-runs/run-pages.ts'
 import { listOpenProviderRuns } from '../../src/ci/provider-runs/provider-run.store.ts'
 import { settleOverdueRuns } from '../../src/ci/runs/settle-overdue-runs.job.ts'
-import { viewOf } from '../../src/compliance/input/evidence-view.ts'
+import { filterEvidence } from '../../src/compliance/input/evidence-view.ts'
 import { readPolicyInput } from '../../src/compliance/input/read-policy-input.ts'
 import type { Page } from '../../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -40,7 +40,7 @@ test('a run of a code host is verified evidence, with its host as the CI system'
   assert.equal(report.status, 201)
   const now = api.clock.now()
   const key = { org_id: caller.orgId, run_id: 'gh_run_9001', attempt: 1 }
-  const evidence = await readRunEvidence(api.services.sql, key, now)
+  const evidence = await findRunEvidence(api.services.sql, key, now)
   assert.deepEqual(
     [evidence?.run.ci_system, evidence?.run.trust, evidence?.run.status],
     ['github', 'verified', 'success'],
@@ -65,7 +65,7 @@ test('a strict rule sees the verified run and its attempts, and not what an API 
     ...{ run: { id: 'gh_run_9001', attempt: 1 }, deployment: null, environment: null },
   }
   const input = await readPolicyInput(api.services.sql, subject, api.clock.now())
-  const strict = viewOf(input, { trust: null, max_age_ms: null })
+  const strict = filterEvidence(input, { trust: null, max_age_ms: null })
   assert.deepEqual([strict.run?.trust, strict.attempts.length], ['verified', 1])
   assert.deepEqual([strict.reports, strict.attestations], [[], []])
 })

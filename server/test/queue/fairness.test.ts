@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { enqueue, enqueueRows, type Job } from '../../src/platform/queue/job.ts'
-import { integer, object, optional, text } from '../../src/platform/queue/payload.ts'
+import { definePayload, integer, Optional, text } from '../../src/platform/queue/payload.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { clearJobs, listJobs } from '../support/queue.ts'
@@ -31,7 +31,7 @@ afterEach(() => clearJobs(sql))
 type Payload = { org_id?: string; n: number }
 type Start = { name: string; org_id: string | undefined; n: number; end: () => void }
 
-const PAYLOAD = object({ org_id: optional(text), n: integer })
+const PAYLOAD = definePayload({ org_id: Optional(text), n: integer })
 const run = (starts: Start[], name: string, { org_id, n }: Payload) =>
   new Promise<void>((end) => void starts.push({ name, org_id, n, end }))
 const bulk: Job<Start[], Payload> = {

@@ -3,10 +3,10 @@ import { after, afterEach, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { enqueue, type GiveUpCause, type Job, job } from '../../src/platform/queue/job.ts'
+import { defineJob, enqueue, type GiveUpCause, type Job } from '../../src/platform/queue/job.ts'
 import { INTERRUPTIONS_MAX, settleLostJobs } from '../../src/platform/queue/lost-jobs.ts'
-import { integer, object } from '../../src/platform/queue/payload.ts'
-import { queueStatus } from '../../src/platform/queue/queue.store.ts'
+import { definePayload, integer } from '../../src/platform/queue/payload.ts'
+import { findQueueStatus } from '../../src/platform/queue/queue.store.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { clearJobs, failJobs, listJobs, loseJobs, type StoredJob } from '../support/queue.ts'
@@ -36,8 +36,8 @@ type Recorder = {
 
 const IDLE: Recorder = { ran() {}, gaveUp() {} }
 
-const count = job<Recorder, { n: number }>('test.count', {
-  payload: object({ n: integer }),
+const count = defineJob<Recorder, { n: number }>('test.count', {
+  payload: definePayload({ n: integer }),
   attemptsMax: 2,
   run: async (recorder, { n }, stopping) => recorder.ran(n, stopping),
   giveUp: async (recorder, { n }, cause) => void recorder.gaveUp(n, cause),
@@ -101,7 +101,7 @@ test('after the last failed try the job is given up, once', async () => {
   await untilQueue(([job]) => job?.attempts === 1 && job.worker_id === null)
   await worker.stop(STOP_TIMEOUT_MS)
   assert.deepEqual(causes, [{ cause: 'failed' }])
-  assert.deepEqual((await queueStatus(sql)).failed_names, ['test.count'])
+  assert.deepEqual((await findQueueStatus(sql)).failed_names, ['test.count'])
 })
 
 test('an interrupted try does not count as failed, no matter how often the worker died', async () => {
@@ -197,7 +197,7 @@ test('a debounced job that was running when its worker died, and was queued agai
   await loseJobs(sql)
   await enqueue(sql, countOnce, { n: 13 })
   await settle()
-  assert.equal((await queueStatus(sql)).failed, 0)
+  assert.equal((await findQueueStatus(sql)).failed, 0)
   const ran: number[] = []
   const worker = await start({ ran: (n) => void ran.push(n) })
   await untilQueue(({ length }) => length === 0)
@@ -222,7 +222,7 @@ test('a debounced job that fails after it was queued again is removed; one that 
   await enqueue(sql, count, { n: 15 })
   await failJobs(sql)
   await settle()
-  assert.deepEqual((await queueStatus(sql)).failed_names, ['test.count', 'test.count-once'])
+  assert.deepEqual((await findQueueStatus(sql)).failed_names, ['test.count', 'test.count-once'])
   await sql`update jobs set updated_at = now() - interval '8 days'`
   await settle()
   assert.equal((await listJobs(sql)).length, 0)

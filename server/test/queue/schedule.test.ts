@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { scheduledRuns } from '../../src/platform/queue/queue.store.ts'
-import { lastMinute, openSchedule, parseSchedule } from '../../src/platform/queue/schedule.ts'
+import { listScheduledRuns } from '../../src/platform/queue/queue.store.ts'
+import { computeLastMinute, openSchedule, parseSchedule } from '../../src/platform/queue/schedule.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { clearJobs, listJobs } from '../support/queue.ts'
 
@@ -34,7 +34,7 @@ for (const [schedule, after, until, last] of [
   ['0 0 1 1 *', '2026-03-01T00:00:00', '2027-01-01T00:00:00', '2027-01-01T00:00'],
 ] as const)
   test(`${schedule} after ${after} and until ${until}: ${last ?? 'nothing'}`, () => {
-    const found = lastMinute(parseSchedule(schedule), at(after), at(until))
+    const found = computeLastMinute(parseSchedule(schedule), at(after), at(until))
     assert.deepEqual(found, last === null ? null : at(`${last}:00`))
   })
 
@@ -77,7 +77,7 @@ test('a scheduled job is queued once by all workers, also when several minutes h
   assert.deepEqual(await listJobs(sql), [])
   const minute = Math.floor((now + 3 * MINUTE_MS) / MINUTE_MS) * MINUTE_MS
   assert.deepEqual(
-    [...(await scheduledRuns(sql))],
+    [...(await listScheduledRuns(sql))],
     [
       { name: 'test.each-minute', last_execution: new Date(minute) },
       { name: 'test.yearly', last_execution: null },

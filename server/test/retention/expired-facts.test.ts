@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { changePlan } from '../../src/access/api-keys/manage-access.ts'
+import { assignPlan } from '../../src/access/api-keys/manage-access.ts'
 import { DAY_MS } from '../../src/platform/clock.ts'
 import { countExpired } from '../../src/retention/count-expired.ts'
 import { removeExpired } from '../../src/retention/remove-expired.ts'
@@ -20,7 +20,7 @@ after(() => api?.close())
 /** The plan keeps 90 days. */
 async function callerOfTeam(): Promise<Caller> {
   const caller = await api.caller()
-  await changePlan(api.services, caller.slug, 'team')
+  await assignPlan(api.services, caller.slug, 'team')
   return caller
 }
 
@@ -105,7 +105,7 @@ test('old facts of code hosts go with their parts; open pull requests and their 
 
 test('facts of code hosts stay for as long as records can be amended, and while an old record is to be written', async () => {
   const [short, waiting] = [await api.caller(), await callerOfTeam()]
-  await changePlan(api.services, short.slug, 'free')
+  await assignPlan(api.services, short.slug, 'free')
   await insertPush(short.orgId, 'amendable', daysAgo(80))
   await insertPush(waiting.orgId, 'imported', daysAgo(100))
   await api.services.sql`

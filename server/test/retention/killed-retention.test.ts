@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { changePlan } from '../../src/access/api-keys/manage-access.ts'
+import { assignPlan } from '../../src/access/api-keys/manage-access.ts'
 import { DAY_MS } from '../../src/platform/clock.ts'
 import { listChains, verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { countExpired } from '../../src/retention/count-expired.ts'
@@ -27,7 +27,7 @@ before(async () => {
     const owner = await api.caller()
     await furnish(api, owner)
     await storeExpiredRuns(api.services.sql, owner.orgId, RUNS)
-    await changePlan(api.services, owner.slug, 'free')
+    await assignPlan(api.services, owner.slug, 'free')
     api.clock.advance(100 * DAY_MS)
   }
 })

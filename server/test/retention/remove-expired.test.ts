@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { changePlan } from '../../src/access/api-keys/manage-access.ts'
-import { recordAudit, SYSTEM } from '../../src/audit/audit.store.ts'
-import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
-import { DAY_MS, utcDayStart } from '../../src/platform/clock.ts'
+import { assignPlan } from '../../src/access/api-keys/manage-access.ts'
+import { insertAuditEntry, SYSTEM } from '../../src/audit/audit.store.ts'
+import { formatArtifactKey } from '../../src/ci/artifacts/artifact-object.ts'
+import { DAY_MS, getUtcDayStart } from '../../src/platform/clock.ts'
 import { removeAllAbandoned } from '../../src/platform/objects/remove-abandoned.job.ts'
 import { verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { countExpired } from '../../src/retention/count-expired.ts'
-import { auditExpiryOf } from '../../src/retention/expiry.ts'
+import { computeAuditExpiry } from '../../src/retention/expiry.ts'
 import { removeExpired } from '../../src/retention/remove-expired.ts'
 import { findState, listRemoved } from '../../src/retention/retention.store.ts'
 import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
-import { reportKey } from '../../src/security/uploads/upload-file.ts'
+import { getReportKey } from '../../src/security/uploads/upload-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { appendChange, changeId } from '../support/chains.ts'
 import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
@@ -32,7 +32,7 @@ const removeAll = () => removeExpired(api.services, { sliceMs: Number.POSITIVE_I
 
 /** It was made with the features of a larger plan. */
 async function keepFor90Days({ slug }: Caller): Promise<void> {
-  await changePlan(api.services, slug, 'team')
+  await assignPlan(api.services, slug, 'team')
 }
 
 async function finishRuns({ orgId }: Caller): Promise<void> {
@@ -106,7 +106,7 @@ test('files are removed with their artifacts and uploads', async () => {
   const last = await uploadReport(api, caller, sarif([sarifResult('two')]))
   await finishRuns(caller)
   const { objects } = api.services
-  const keys = [artifactKey(caller.orgId, artifact), reportKey(caller.orgId, replaced.id)]
+  const keys = [formatArtifactKey(caller.orgId, artifact), getReportKey(caller.orgId, replaced.id)]
   for (const key of keys) assert.ok(await objects.stat(key), key)
   await keepFor90Days(caller)
   api.clock.advance(100 * DAY_MS)
@@ -114,7 +114,7 @@ test('files are removed with their artifacts and uploads', async () => {
   await removeAllAbandoned(api.services)
   for (const key of keys) assert.equal(await objects.stat(key), null, key)
   // The last report of a tracked branch stays: policies read it, and it can be submitted again.
-  assert.ok(await objects.stat(reportKey(caller.orgId, last.id)))
+  assert.ok(await objects.stat(getReportKey(caller.orgId, last.id)))
   const read = async (id: string) =>
     (await api.request('GET', `/v1/security/uploads/${id}`, { key: caller.key })).status
   assert.deepEqual([await read(replaced.id), await read(last.id)], [404, 200])
@@ -172,7 +172,7 @@ test('the first day within the retention is kept as a whole, and the one before 
   const run = await createRun(api, caller)
   const { sql } = api.services
   await finishRuns(caller)
-  const edge = utcDayStart(new Date(api.clock.now().getTime() - 90 * DAY_MS))
+  const edge = getUtcDayStart(new Date(api.clock.now().getTime() - 90 * DAY_MS))
   await sql`
     update ci_runs set created_at = ${new Date(edge.getTime() - 1)} where org_id = ${caller.orgId} and id = ${run.id}`
   const later = await createRun(api, caller)
@@ -209,7 +209,7 @@ test('audit entries have a retention of their own, and nothing else can delete t
   await keepFor90Days(caller)
   const at = api.clock.now()
   const entry = { principal: SYSTEM, action: 'a.b', object: { type: 'thing', id: '1' }, reason: null }
-  await sql.begin((tx) => recordAudit(tx, caller.orgId, entry, at))
+  await sql.begin((tx) => insertAuditEntry(tx, caller.orgId, entry, at))
   api.clock.advance(100 * DAY_MS)
   await removeAll()
   assert.equal(await countOf(caller, 'audit_entries'), 1)
@@ -224,9 +224,9 @@ test('the setting of the audit retention never removes entries before the data o
   const at = new Date('2026-03-04T05:06:07.890Z')
   const before_ = new Date('2026-01-01T00:00:00.000Z')
   const expiry = { org_id: 'o', before: before_, at }
-  assert.equal(auditExpiryOf(expiry, 0), null)
-  assert.deepEqual(auditExpiryOf(expiry, 1)?.before, before_)
-  assert.deepEqual(auditExpiryOf(expiry, 100)?.before, new Date('2025-11-24T00:00:00.000Z'))
+  assert.equal(computeAuditExpiry(expiry, 0), null)
+  assert.deepEqual(computeAuditExpiry(expiry, 1)?.before, before_)
+  assert.deepEqual(computeAuditExpiry(expiry, 100)?.before, new Date('2025-11-24T00:00:00.000Z'))
 })
 
 test('change records leave tombstones with which the chain verifies, and their statement is refused', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { addressLimit } from '../../src/access/sign-in/attempt-limit.ts'
-import { takeAttempt } from '../../src/access/sign-in/take-attempt.ts'
+import { getAddressLimit } from '../../src/access/sign-in/attempt-limit.ts'
+import { reserveAttempt } from '../../src/access/sign-in/take-attempt.ts'
 import { createAccount, PASSWORD, post, signInWith } from '../support/accounts.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
@@ -31,7 +31,7 @@ async function fail(times: number, { email }: Pick<Person, 'email'>, address = '
 
 /** Counts failed attempts of an address without the time that their hashes take. */
 async function spend(times: number, address: string, { services } = api): Promise<void> {
-  for (let attempt = 0; attempt < times; attempt += 1) await takeAttempt(services, addressLimit(address))
+  for (let attempt = 0; attempt < times; attempt += 1) await reserveAttempt(services, getAddressLimit(address))
 }
 
 test('429 after ten failed attempts for an account, from every address, until 15 minutes have passed', async () => {
@@ -154,7 +154,7 @@ test('an address that an untrusted client states does not count', async () => {
 })
 
 test('all addresses of an IPv6 network of 64 bits count together', () => {
-  const keyOf = (address: string) => addressLimit(address).key
+  const keyOf = (address: string) => getAddressLimit(address).key
   assert.equal(keyOf('2001:db8:1:2:3:4:5:6'), 'address:2001:db8:1:2::/64')
   assert.equal(keyOf('2001:db8:1:2::1'), keyOf('2001:0db8:0001:0002:ffff::'))
   assert.equal(keyOf('2001:db8::1'), 'address:2001:db8:0:0::/64')

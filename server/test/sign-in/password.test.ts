@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { isOutdated, matchesPassword } from '../../src/access/sign-in/password-hash.ts'
+import { isOutdated, matchPassword } from '../../src/access/sign-in/password-hash.ts'
 import { cookieOf, createAccount, PASSWORD, signInWith } from '../support/accounts.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
@@ -94,7 +94,7 @@ test('the stored hash is argon2id with the parameters of OWASP, and an older one
   assert.equal((await signInWith(api, { email: ada.email, password: PASSWORD })).status, 200)
   const [row] = await sql`select password_hash from user_passwords where user_id = ${ada.userId}`
   assert.match(row?.password_hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-  assert.ok(await matchesPassword(row?.password_hash, PASSWORD))
+  assert.ok(await matchPassword(row?.password_hash, PASSWORD))
   assert.equal((await signInWith(api, { email: ada.email, password: PASSWORD })).status, 200)
 })
 

@@ -2,16 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { insertApiKey } from '../../src/access/api-keys/api-key.store.ts'
-import { generateApiKey, hashApiKey } from '../../src/access/api-keys/api-key.ts'
+import { createKeyText, hashApiKey } from '../../src/access/api-keys/api-key.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import type { CodeHosts } from '../../src/codehosts/code-host.ts'
 import { readConfig, withPort } from '../../src/config.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
 import type { Clock } from '../../src/platform/clock.ts'
-import { learnSpread } from '../../src/platform/db/spread.ts'
+import { loadSpread } from '../../src/platform/db/spread.ts'
 import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
-import { choosePort } from '../../src/platform/http/listener.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { selectPort } from '../../src/platform/http/listener.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import type { Log } from '../../src/platform/log.ts'
 import type { Services } from '../../src/services.ts'
 import { openServices } from '../../src/start/open-services.ts'
@@ -95,7 +95,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ? null
     : { database: await createTestDatabase(), dataDir: await mkdtemp(join(tmpdir(), 'shiplock-api-')) }
   const { database, dataDir } = own ?? (shared.get(options.beside as TestApi) as Shared)
-  const port = await choosePort('127.0.0.1', 0)
+  const port = await selectPort('127.0.0.1', 0)
   const settings = readConfig({
     SHIPLOCK_PORT: '0',
     SHIPLOCK_DATA_DIR: dataDir,
@@ -118,7 +118,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     },
   )
   const { services } = opened
-  await learnSpread(services.sql)
+  await loadSpread(services.sql)
   noteDataDirectory(dataDir)
   noteSettings(options.env ?? {})
   const serving = await serve(services, port, 0)
@@ -144,13 +144,13 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 
 async function createCaller({ sql, clock }: Services, options: CallerOptions = {}): Promise<Caller> {
   const now = clock.now()
-  const orgId = options.orgId ?? newUuid(now)
+  const orgId = options.orgId ?? createUuid(now)
   const slug = `org-${orgId.slice(-12)}`
   if (!options.orgId)
     await insertOrganization(sql, { id: orgId, slug, name: slug, plan: options.plan ?? 'enterprise' }, now)
   const environment = options.environment ?? 'production'
-  const key = generateApiKey(environment)
-  const keyId = newUuid(now)
+  const key = createKeyText(environment)
+  const keyId = createUuid(now)
   await insertApiKey(sql, orgId, {
     id: keyId,
     name: 'test key',

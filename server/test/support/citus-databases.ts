@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { distributeTables, planMoves } from '../../src/distribution/distribute-tables.ts'
+import { distributeTables, listDueMoves } from '../../src/distribution/distribute-tables.ts'
 import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { joinDatabases, readNodes } from './citus.ts'
@@ -27,7 +27,7 @@ export async function openCitusDatabases(url: string): Promise<CitusDatabases> {
   for (const name of [distributed, single]) {
     await withUrl(inDatabase(url, name), (sql) => migrate(sql))
   }
-  await withUrl(inDatabase(url, distributed), async (sql) => distributeTables(sql, await planMoves(sql)))
+  await withUrl(inDatabase(url, distributed), async (sql) => distributeTables(sql, await listDueMoves(sql)))
   const drop = async () => {
     for (const server of servers)
       await withUrl(server, (sql) => sql.unsafe(`drop database ${distributed} with (force)`))

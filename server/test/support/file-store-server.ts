@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createHttpServer } from '../../src/platform/http/http-server.ts'
-import { choosePort, prepareToStop } from '../../src/platform/http/listener.ts'
+import { registerGracefulStop, selectPort } from '../../src/platform/http/listener.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { openFileObjectStore } from '../../src/platform/objects/file-object-store.ts'
-import { objectRoutes } from '../../src/platform/objects/object.routes.ts'
+import { serveObjects } from '../../src/platform/objects/object.routes.ts'
 
 /** A file store in its own directory, behind an HTTP server like the real one. */
 export async function startFileStore({
@@ -20,12 +20,12 @@ export async function startFileStore({
   log?: Log
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'file-store-'))
-  const port = await choosePort('127.0.0.1', 0)
+  const port = await selectPort('127.0.0.1', 0)
   const signingKey = createSecretKey(randomBytes(32))
   const store = await openFileObjectStore({ directory, baseUrl: `http://127.0.0.1:${port.number}`, signingKey })
   const app = createHttpServer(log)
-  app.register(objectRoutes, { objects: store, clock, idleTimeoutMs })
-  const stop = await prepareToStop(app, { idleGraceMs: 0, drainMs: 0 })
+  app.register(serveObjects, { objects: store, clock, idleTimeoutMs })
+  const stop = await registerGracefulStop(app, { idleGraceMs: 0, drainMs: 0 })
   await app.ready()
   await port.listen(app.server)
   const close = async () => {

@@ -1,4 +1,4 @@
-import { bucketOf } from '../../src/security/issues/grouping/bucket.ts'
+import { computeBucket } from '../../src/security/issues/grouping/bucket.ts'
 import type { GroupingFacts, Member } from '../../src/security/issues/grouping/grouping-facts.ts'
 import { RULES } from './rule-names.ts'
 
@@ -39,7 +39,7 @@ export function packageFacts(vulnIds: string[], fields: Partial<GroupingFacts> =
 export function memberOf(facts: GroupingFacts, id: string | null = null, issueId: string | null = null): Member {
   return {
     ...facts,
-    ...{ id, issue_id: issueId, bucket: bucketOf(facts, RULES), position: id === null ? made : null },
+    ...{ id, issue_id: issueId, bucket: computeBucket(facts, RULES), position: id === null ? made : null },
     ...{ grouping_code: null, grouping_detail: null, severity: 'high', is_open: true, is_tracked: true },
   }
 }

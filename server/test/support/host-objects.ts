@@ -9,7 +9,7 @@ import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostAccount, HostRepository } from '../../src/codehosts/host-repository.ts'
 import type { HostCheck, HostRun } from '../../src/codehosts/host-run.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 
 const AT = new Date('2026-03-01T10:00:00.000Z')
 
@@ -150,15 +150,15 @@ export async function insertConnection(
   orgId: string,
   repository: HostRepository = hostRepository(),
 ): Promise<HostSource> {
-  const source = { org_id: orgId, connection_id: newUuid(AT), provider: repository.provider, host: repository.host }
+  const source = { org_id: orgId, connection_id: createUuid(AT), provider: repository.provider, host: repository.host }
   await sql`
     insert into codehost_connections ${sql({
       org_id: orgId,
       id: source.connection_id,
       provider: source.provider,
       host: source.host,
-      installation_id: newUuid(AT),
-      account_id: newUuid(AT),
+      installation_id: createUuid(AT),
+      account_id: createUuid(AT),
       account_login: repository.full_name.split('/', 1)[0] ?? '',
       account_type: 'Organization',
       status: 'active',

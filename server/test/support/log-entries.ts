@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from '../../src/platform/db/sql.ts'
-import { addLogEntry } from '../../src/provenance/log/log-entry.store.ts'
+import { insertLogEntry } from '../../src/provenance/log/log-entry.store.ts'
 import type { LogEntry } from '../../src/provenance/log/log-entry.ts'
 
 const KINDS = ['change', 'amendment', 'statement'] as const
@@ -14,6 +14,6 @@ export function logEntry(number: number): LogEntry {
 /** Adds entries in one transaction. */
 export async function addLogEntries(sql: Sql, first: number, count: number): Promise<void> {
   await sql.begin(async (tx) => {
-    await Promise.all(Array.from({ length: count }, (_, at) => addLogEntry(tx, logEntry(first + at))))
+    await Promise.all(Array.from({ length: count }, (_, at) => insertLogEntry(tx, logEntry(first + at))))
   })
 }

@@ -1,9 +1,9 @@
 import type { BuiltInRoleId } from '../../src/access/roles/built-in-role.ts'
 import type { Permission } from '../../src/access/roles/permission.ts'
 import { insertSession } from '../../src/access/sessions/session.store.ts'
-import { generateSessionToken, hashSessionToken } from '../../src/access/sessions/session.ts'
+import { createSessionToken, hashSessionToken } from '../../src/access/sessions/session.ts'
 import type { Tx } from '../../src/platform/db/sql.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import type { Answer, TestApi } from './api.ts'
 
 const WAITS_MS_MAX = 10_000
@@ -26,7 +26,7 @@ export async function createPerson(api: TestApi, options: PersonOptions): Promis
   const { orgId, slug, role = 'org_admin', permissions, name = 'Ada Lovelace' } = options
   const { sql, clock } = api.services
   const now = clock.now()
-  const [userId, roleId] = [newUuid(now), newUuid(now)]
+  const [userId, roleId] = [createUuid(now), createUuid(now)]
   const email = `${userId}@example.com`
   await sql`insert into users (id, email, name, created_at) values (${userId}, ${email}, ${name}, ${now})`
   if (permissions)
@@ -42,9 +42,9 @@ export async function createPerson(api: TestApi, options: PersonOptions): Promis
 /** Starts a session of a user, and returns its cookie. */
 export async function signIn({ services: { sql, clock } }: TestApi, userId: string): Promise<string> {
   const now = clock.now()
-  const token = generateSessionToken()
+  const token = createSessionToken()
   const place = { address: '127.0.0.1', user_agent: 'test' }
-  const session = { id: newUuid(now), user_id: userId, token_sha256: hashSessionToken(token), ...place }
+  const session = { id: createUuid(now), user_id: userId, token_sha256: hashSessionToken(token), ...place }
   await insertSession(sql, { ...session, method: 'password' }, now)
   return `shiplock=${token}`
 }

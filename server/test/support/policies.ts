@@ -1,7 +1,7 @@
 import { OPERATOR } from '../../src/audit/audit.store.ts'
 import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
 import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
-import { emptyInput } from '../../src/compliance/input/policy-input.schema.ts'
+import { createEmptyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { type AppliedPolicy, applyPolicy } from '../../src/compliance/policies/apply-policy.ts'
 import type { PolicyDefinition } from '../../src/compliance/policies/policy.schema.ts'
 import type { RuleVerdict } from '../../src/compliance/policies/policy-verdict.ts'
@@ -14,7 +14,7 @@ export const POLICY_TIME = '2026-03-04T05:06:07.890Z'
 
 /** Returns an input without evidence, plus the given fields. */
 export function policyInput(fields: Partial<PolicyInput> = {}): PolicyInput {
-  return { ...emptyInput(new Date(POLICY_TIME)), repository: 'github.com/acme/api', ...fields }
+  return { ...createEmptyInput(new Date(POLICY_TIME)), repository: 'github.com/acme/api', ...fields }
 }
 
 /** Returns an attestation in the form of the policy input. */

@@ -5,9 +5,9 @@ import { basename, join } from 'node:path'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import {
   type Account,
-  accountFor,
-  childOptions,
+  getChildOptions,
   run,
+  selectAccount,
   WORKING_DIRECTORY,
 } from '../../src/platform/db/embedded/child-process.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
@@ -57,7 +57,7 @@ export class PostgresServer {
   }
 
   static async #at(directory: string, binaries?: string): Promise<PostgresServer> {
-    const account = await accountFor(directory)
+    const account = await selectAccount(directory)
     await mkdir(directory, { mode: 0o700 })
     if (account) await chown(directory, account.uid, account.gid)
     return new PostgresServer({
@@ -109,7 +109,7 @@ export class PostgresServer {
     const log = await open(`${this.#directory}.log`, 'a')
     const args = ['-D', WORKING_DIRECTORY, '-c', 'unix_socket_directories=']
     this.#process = spawn(join(this.#binaries, 'bin/postgres'), args, {
-      ...childOptions(this.#account, this.#directory),
+      ...getChildOptions(this.#account, this.#directory),
       stdio: ['ignore', log.fd, log.fd],
     })
     // Immediate shutdown: it does not wait for clients.

@@ -1,6 +1,6 @@
-import { newChangeId } from '../../src/platform/ids.ts'
+import { createChangeId } from '../../src/platform/ids.ts'
 import { appendLink } from '../../src/provenance/chain/append-link.ts'
-import { insertChange, noteAmendment } from '../../src/provenance/changes/change.store.ts'
+import { insertChange, updateNewestAmendment } from '../../src/provenance/changes/change.store.ts'
 import type { Amendment, ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import type { Landing } from '../../src/provenance/landings/landing.store.ts'
 import type { Services } from '../../src/services.ts'
@@ -29,7 +29,7 @@ export async function recordChange(
 
 function newRecord({ clock }: Recorder, fields: Partial<ChangeRecord>): ChangeRecord {
   const now = clock.now()
-  const { pull_request, ...record } = mergedRecord({ id: newChangeId(now), landed_at: now.toISOString() })
+  const { pull_request, ...record } = mergedRecord({ id: createChangeId(now), landed_at: now.toISOString() })
   pullRequests += 1
   return {
     ...record,
@@ -55,7 +55,11 @@ export async function amendChange(services: Recorder, orgId: string, record: Cha
   await services.sql.begin(async (tx) => {
     const link = { kind: 'amendment' as const, change_id: record.id, body, at }
     const { index } = await appendLink(services, tx, landingOf(orgId, record).chain, link)
-    await noteAmendment(tx, { org_id: orgId, id: record.id }, { last_index: index, deviations: record.deviations })
+    await updateNewestAmendment(
+      tx,
+      { org_id: orgId, id: record.id },
+      { last_index: index, deviations: record.deviations },
+    )
   })
   return body
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
-import { learnSpread } from '../../src/platform/db/spread.ts'
+import { loadSpread } from '../../src/platform/db/spread.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { removeExpired } from '../../src/retention/remove-expired.ts'
 import { openServices } from '../../src/start/open-services.ts'
@@ -16,6 +16,6 @@ const { services, close } = await openServices(config, database, {
   clock,
   log,
 })
-await learnSpread(services.sql)
+await loadSpread(services.sql)
 while ((await removeExpired(services, { sliceMs: 1000 })) !== 'finished') await delay(10)
 await close()

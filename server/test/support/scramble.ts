@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../src/platform/seeded-random.ts'
-import { refreshIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
+import { updateRefreshedIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
 import type { Caller, TestApi } from './api.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function scrambleGroups(api: TestApi, { orgId }: Caller, seed: numb
           and id = ${id}`
     }
     for (const { id } of issues) await disguise(tx, orgId, id, random)
-    await refreshIssues(
+    await updateRefreshedIssues(
       tx,
       orgId,
       issues.map(({ id }) => id),
@@ -37,7 +37,7 @@ export async function scrambleGroups(api: TestApi, { orgId }: Caller, seed: numb
   })
 }
 
-type Tx = Parameters<typeof refreshIssues>[0]
+type Tx = Parameters<typeof updateRefreshedIssues>[0]
 
 async function disguise(tx: Tx, orgId: string, id: string, random: SeededRandom): Promise<void> {
   await tx`

@@ -1,8 +1,8 @@
-import { newChangeId } from '../../src/platform/ids.ts'
+import { createChangeId } from '../../src/platform/ids.ts'
 import { appendLink } from '../../src/provenance/chain/append-link.ts'
-import { insertChange, noteAmendment } from '../../src/provenance/changes/change.store.ts'
+import { insertChange, updateNewestAmendment } from '../../src/provenance/changes/change.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from '../../src/provenance/changes/change-record.ts'
-import { deviationsOf, type UnratedRecord } from '../../src/provenance/changes/deviations.ts'
+import { computeDeviations, type UnratedRecord } from '../../src/provenance/changes/deviations.ts'
 import type { Landing } from '../../src/provenance/landings/landing.store.ts'
 import type { Services } from '../../src/services.ts'
 
@@ -15,10 +15,10 @@ export async function storeChange(
   services: Services,
   { orgId }: Organization,
   unrated: UnratedRecord,
-  deviations: Deviation[] = deviationsOf(unrated),
+  deviations: Deviation[] = computeDeviations(unrated),
 ): Promise<ChangeRecord> {
   const at = services.clock.now()
-  const id = newChangeId(at)
+  const id = createChangeId(at)
   const record: ChangeRecord = { ...unrated, id, landed_at: at.toISOString(), deviations }
   const { provider, id: repository_id } = record.repository
   const landing = {
@@ -49,6 +49,6 @@ export async function amendChange(
   await services.sql.begin(async (tx) => {
     const { index } = await appendLink(services, tx, chain, { kind: 'amendment', change_id: record.id, body, at })
     const { deviations } = facts
-    await noteAmendment(tx, { org_id: orgId, id: record.id }, { last_index: index, deviations })
+    await updateNewestAmendment(tx, { org_id: orgId, id: record.id }, { last_index: index, deviations })
   })
 }

@@ -4,11 +4,11 @@ import type { HostEventHandler } from '../../src/codehosts/deliveries/host-event
 import type { HostDeployment } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostEventKind, HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostParts } from '../../src/codehosts/sync/host-parts.ts'
-import { requestSync } from '../../src/codehosts/sync/request-sync.ts'
+import { enqueueSync } from '../../src/codehosts/sync/request-sync.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
 import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-connection.ts'
 import type { Sql, Tx } from '../../src/platform/db/sql.ts'
-import { newUuid } from '../../src/platform/ids.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import type { Services } from '../../src/services.ts'
 
 /** Where the test's handlers keep the newest version of each object. */
@@ -124,15 +124,20 @@ function nameOf({ kind, data }: HostEvent): { key: string; version: Date } {
 
 /** An active connection of an organization to the account `acme`, without repositories. */
 export async function connectAcme({ sql, clock }: Services, orgId: string): Promise<HostSource> {
-  const source = { org_id: orgId, connection_id: newUuid(clock.now()), provider: 'github', host: 'github.com' } as const
+  const source = {
+    org_id: orgId,
+    connection_id: createUuid(clock.now()),
+    provider: 'github',
+    host: 'github.com',
+  } as const
   await sql`
     insert into codehost_connections ${sql({
       org_id: orgId,
       id: source.connection_id,
       provider: source.provider,
       host: source.host,
-      installation_id: newUuid(clock.now()),
-      account_id: newUuid(clock.now()),
+      installation_id: createUuid(clock.now()),
+      account_id: createUuid(clock.now()),
       account_login: 'acme',
       account_type: 'Organization',
       status: 'active',
@@ -164,7 +169,7 @@ export async function workOnSync(services: Services, parts: HostParts, { connect
 
 /** Requests a synchronization and works on it. */
 export async function synchronize(services: Services, parts: HostParts, source: HostSource, since?: Date) {
-  await requestSync(services.sql, source, services.clock.now(), since ?? null)
+  await enqueueSync(services.sql, source, services.clock.now(), since ?? null)
   return workOnSync(services, parts, source)
 }
 

@@ -1,6 +1,6 @@
-import { refreshIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
+import { updateRefreshedIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
 import { insertTriage, type NewTriage } from '../../src/security/triage/writing/triage.store.ts'
-import { applyTriage, lockTriaged } from '../../src/security/triage/writing/triaged-finding.store.ts'
+import { lockTriaged, updateTriagedFindings } from '../../src/security/triage/writing/triaged-finding.store.ts'
 import type { TestApi } from './api.ts'
 
 /** Dismisses every finding of an organization. Returns the id of the triage. */
@@ -18,7 +18,7 @@ export async function dismissAll({ services: { sql, clock } }: TestApi, orgId: s
       ...{ comment: null, expires_at: null, by: { id: null, name: 'Ada Lovelace' }, at, ...given },
     }
     const triageId = await insertTriage(tx, orgId, triage)
-    await refreshIssues(tx, orgId, await applyTriage(tx, orgId, { triageId, findingIds, at }), at)
+    await updateRefreshedIssues(tx, orgId, await updateTriagedFindings(tx, orgId, { triageId, findingIds, at }), at)
     return triageId
   })
 }

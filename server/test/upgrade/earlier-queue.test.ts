@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { scheduledRuns } from '../../src/platform/queue/queue.store.ts'
+import { listScheduledRuns } from '../../src/platform/queue/queue.store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { listJobs } from '../support/queue.ts'
 
@@ -56,7 +56,7 @@ test('the jobs of the earlier queue are moved as they are, and its schema is dro
     ],
   )
   assert.deepEqual(
-    [...(await scheduledRuns(sql))],
+    [...(await listScheduledRuns(sql))],
     [
       { name: 'objects.sweep', last_execution: null },
       { name: 'retention.start', last_execution: AT },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { migrate, pendingMigrations } from '../../src/platform/db/migrations/migrate.ts'
+import { listPendingMigrations, migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createEmptyTestDatabase } from '../support/database.ts'
 import { describeSchema } from '../support/describe-schema.ts'
@@ -27,7 +27,7 @@ test('a database of the last schema before the baseline upgrades in place with i
     const schema = await readFile(new URL('../../schema.sql', import.meta.url), 'utf8')
     assert.deepEqual(withoutColumnOrder(await describeSchema(sql)), withoutColumnOrder(schema))
     assert.deepEqual(lostRows(before, await readTables(sql)), [])
-    assert.deepEqual(await pendingMigrations(sql), [])
+    assert.deepEqual(await listPendingMigrations(sql), [])
     assert.deepEqual(await migrate(sql), [])
   }))
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matchesGlob as matchesOnServer } from '../../../../server/src/platform/glob.ts'
+import { matchGlob as matchesOnServer } from '../../../../server/src/platform/glob.ts'
 import { matchesGlob } from './gate-settings.ts'
 
 const GLOBS = [

@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { treatMissingBodyAsEmpty } from '../../platform/http/json-body.ts'
+import { normalizeMissingBody } from '../../platform/http/json-body.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
-import { authorOf } from '../actor.ts'
+import { toAuthor } from '../actor.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { ItemPath, WithReason } from '../gateway/change.schema.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
-import { grantorOf } from '../members/author.ts'
+import { toGrantor } from '../members/author.ts'
 import { CreatedApiKey, ListedApiKey, NewApiKey } from './api-key.schema.ts'
 import { listApiKeys } from './api-key.store.ts'
 import { createApiKey, revokeApiKey } from './manage-access.ts'
@@ -16,7 +16,7 @@ import { createApiKey, revokeApiKey } from './manage-access.ts'
 const PATH = `${ORGANIZATION_PATH}/api-keys`
 const tags = ['API keys']
 
-export async function apiKeyRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerApiKeyRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, clock, config } = services
 
   app.get(
@@ -65,7 +65,7 @@ export async function apiKeyRoutes(app: HttpServer, services: Services): Promise
       const { actor, body } = request
       const { name, scopes, environment = config.environment, expires_at = null } = body
       const expiresAt = expires_at === null ? null : new Date(expires_at)
-      const wanted = { name, scopes, environment, expiresAt, grantor: grantorOf(actor, body) }
+      const wanted = { name, scopes, environment, expiresAt, grantor: toGrantor(actor, body) }
       const key = await sql.begin((tx) => createApiKey(tx, actor.org_id, wanted, clock.now()))
       request.created = key.id
       return reply.code(201).send({ data: { ...key, revoked_at: null, last_used_at: null } })
@@ -80,7 +80,7 @@ export async function apiKeyRoutes(app: HttpServer, services: Services): Promise
         fresh: true,
         updates: ({ params }) => [update('api_key', params.id)],
       },
-      preValidation: treatMissingBodyAsEmpty,
+      preValidation: normalizeMissingBody,
       schema: {
         operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
@@ -94,7 +94,7 @@ export async function apiKeyRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async ({ actor, params, body }) => ({
-      data: await revokeApiKey(services, { org_id: actor.org_id, id: params.id }, authorOf(actor, body)),
+      data: await revokeApiKey(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, body)),
     }),
   )
 }

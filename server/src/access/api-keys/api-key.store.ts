@@ -93,7 +93,7 @@ export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & { org_id
 }
 
 /** Revokes a key and notifies all servers. */
-export async function markRevoked(tx: Tx, id: string, at: Date): Promise<void> {
+export async function updateApiKeyRevoked(tx: Tx, id: string, at: Date): Promise<void> {
   await tx`
     with revoked as (
       update api_keys

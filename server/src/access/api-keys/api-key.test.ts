@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { generateApiKey, hashApiKey, isApiKey } from './api-key.ts'
+import { createKeyText, hashApiKey, isApiKey } from './api-key.ts'
 
 const KNOWN = knownKey()
 
@@ -11,15 +11,15 @@ for (const [environment, form] of [
   ['development', /^shl_dev_[0-9A-Za-z]{40}[0-9A-Za-z]{6}$/],
 ] as const) {
   test(`a new ${environment} key has the form that scanners look for, and is one`, () => {
-    const key = generateApiKey(environment)
+    const key = createKeyText(environment)
     assert.match(key, form)
     assert.ok(isApiKey(key, environment))
   })
 }
 
 test('a key of one environment is none of the other', () => {
-  assert.ok(!isApiKey(generateApiKey('production'), 'development'))
-  assert.ok(!isApiKey(generateApiKey('development'), 'production'))
+  assert.ok(!isApiKey(createKeyText('production'), 'development'))
+  assert.ok(!isApiKey(createKeyText('development'), 'production'))
 })
 
 test('the checksum is the CRC-32 of the preceding characters', () => {
@@ -27,13 +27,13 @@ test('the checksum is the CRC-32 of the preceding characters', () => {
 })
 
 test('no two keys are alike', () => {
-  const keys = Array.from({ length: 1000 }, () => generateApiKey('production'))
+  const keys = Array.from({ length: 1000 }, () => createKeyText('production'))
   assert.equal(new Set(keys).size, keys.length)
   assert.equal(new Set(keys.map((key) => key.slice(9, 49))).size, keys.length)
 })
 
 test('a key with any one character changed is none', () => {
-  const key = generateApiKey('production')
+  const key = createKeyText('production')
   fc.assert(
     fc.property(fc.nat(key.length - 1), fc.constantFrom(...'0123456789ABCxyz_-'), (at, char) => {
       const mistyped = key.slice(0, at) + char + key.slice(at + 1)
@@ -43,7 +43,7 @@ test('a key with any one character changed is none', () => {
 })
 
 test('no other text is a key', () => {
-  const key = generateApiKey('production')
+  const key = createKeyText('production')
   for (const text of ['', 'shl_live_', ` ${key}`, `${key} `, `${key}\n`, `${key}0`, key.slice(1), key.slice(0, -1)]) {
     assert.ok(!isApiKey(text, 'production'), JSON.stringify(text))
   }

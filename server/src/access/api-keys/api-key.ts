@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Environment } from '../../config.ts'
-import { hasChecksum, randomBase62, withChecksum } from '../../platform/crypto/checked-token.ts'
+import { createRandomBase62, hasChecksum, withChecksum } from '../../platform/crypto/checked-token.ts'
 
 const SECRET_CHARS = 40
 const PREFIXES: Record<Environment, string> = { production: 'shl_live_', development: 'shl_dev_' }
@@ -10,8 +10,8 @@ const FORM = /^(shl_live_|shl_dev_)[0-9A-Za-z]{46}$/
  * Generates a key: prefix, 40 random base62 characters (238 bits), and a CRC-32 of both in base62
  * (decisions §3).
  */
-export function generateApiKey(environment: Environment): string {
-  return withChecksum(PREFIXES[environment] + randomBase62(SECRET_CHARS))
+export function createKeyText(environment: Environment): string {
+  return withChecksum(PREFIXES[environment] + createRandomBase62(SECRET_CHARS))
 }
 
 /**

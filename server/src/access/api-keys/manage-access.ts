@@ -1,4 +1,4 @@
-import { type Author, COMMAND_LINE, recordAudit } from '../../audit/audit.store.ts'
+import { type Author, COMMAND_LINE, insertAuditEntry } from '../../audit/audit.store.ts'
 import type { Environment } from '../../config.ts'
 import { tooManyApiKeys } from '../../errors/organizations.ts'
 import {
@@ -8,13 +8,13 @@ import {
   updatePlan,
 } from '../../organizations/organization.store.ts'
 import { DEFAULT_PLAN, requireKnownPlan } from '../../organizations/plan.ts'
-import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
+import { rejectUnknownOrganization } from '../../organizations/require-organization.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidId, invalidRequest, notFound } from '../../platform/http/errors.ts'
-import { isUuid, newUuid } from '../../platform/ids.ts'
+import { createInvalidIdError, createNotFoundError, invalidRequest } from '../../platform/http/errors.ts'
+import { createUuid, isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { creatorOf, type Grantor, OPERATOR_GRANTOR, refuseForeignScopes, requireExpiry } from '../grantor.ts'
+import { checkGrantedScopes, type Grantor, getCreator, OPERATOR_GRANTOR, requireExpiry } from '../grantor.ts'
 import { requireScopes, SCOPES } from '../scopes.ts'
 import {
   API_KEYS_MAX,
@@ -22,10 +22,10 @@ import {
   countLiveApiKeys,
   insertApiKey,
   lockApiKey,
-  markRevoked,
   notifyAccessChanged,
+  updateApiKeyRevoked,
 } from './api-key.store.ts'
-import { generateApiKey, hashApiKey } from './api-key.ts'
+import { createKeyText, hashApiKey } from './api-key.ts'
 
 type ApiKeyRequest = {
   name: string
@@ -55,22 +55,22 @@ export async function createApiKey(
   const { principal, reason } = grantor
   const name = requireKeyName(request.name)
   const scopes = requireScopes(request.scopes)
-  await refuseForeignScopes(tx, grantor, scopes)
+  await checkGrantedScopes(tx, grantor, scopes)
   await refuseTooMany(tx, orgId, now)
   const stored = {
-    id: newUuid(now),
+    id: createUuid(now),
     name,
     scopes,
     environment: request.environment,
-    ...creatorOf(grantor),
+    ...getCreator(grantor),
     created_at: now,
     expires_at: requireExpiry(expiresAt, now),
   }
-  const key = generateApiKey(request.environment)
+  const key = createKeyText(request.environment)
   await insertApiKey(tx, orgId, { ...stored, key_sha256: hashApiKey(key) })
   const { environment, expires_at } = stored
   const entry = { principal, reason, action: 'api_key.create', object: { type: 'api_key', id: stored.id } }
-  await recordAudit(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at } }, now)
+  await insertAuditEntry(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at } }, now)
   return { ...stored, key }
 }
 
@@ -96,16 +96,17 @@ export async function revokeApiKey(
   { org_id, id }: { org_id: string | null; id: string },
   author: Author,
 ): Promise<ApiKey> {
-  if (!isUuid(id.toLowerCase())) throw org_id === null ? invalidId(id, 'key') : notFound('API key')
+  if (!isUuid(id.toLowerCase()))
+    throw org_id === null ? createInvalidIdError(id, 'key') : createNotFoundError('API key')
   const now = clock.now()
   return sql.begin(async (tx) => {
     const found = await lockApiKey(tx, id)
-    if (found === null || (org_id !== null && found.org_id !== org_id)) throw notFound('API key')
+    if (found === null || (org_id !== null && found.org_id !== org_id)) throw createNotFoundError('API key')
     const { org_id: owner, ...key } = found
     if (key.revoked_at !== null) return key
-    await markRevoked(tx, key.id, now)
+    await updateApiKeyRevoked(tx, key.id, now)
     const entry = { ...author, action: 'api_key.revoke', object: { type: 'api_key', id: key.id } }
-    await recordAudit(tx, owner, { ...entry, details: { name: key.name } }, now)
+    await insertAuditEntry(tx, owner, { ...entry, details: { name: key.name } }, now)
     return { ...key, revoked_at: now }
   })
 }
@@ -114,7 +115,7 @@ export async function revokeApiKey(
  * Changes the plan of an organization on all running servers. Throws 400 for an unknown plan and
  * 404.
  */
-export async function changePlan(
+export async function assignPlan(
   { sql, plans }: Pick<Services, 'sql' | 'plans'>,
   slug: string,
   plan: string,
@@ -122,7 +123,7 @@ export async function changePlan(
   requireKnownPlan(plans, plan)
   return sql.begin(async (tx) => {
     const organization = await updatePlan(tx, slug, plan)
-    if (!organization) return refuseUnknownOrganization(slug)
+    if (!organization) return rejectUnknownOrganization(slug)
     await notifyAccessChanged(tx)
     return organization
   })
@@ -144,7 +145,7 @@ export async function createFirstOrganization(services: Services): Promise<First
   const now = clock.now()
   return sql.begin(async (tx) => {
     if ((await listOrganizations(tx)).length > 0) return null
-    const wanted = { id: newUuid(now), slug: SLUG, name: SLUG, plan: DEFAULT_PLAN }
+    const wanted = { id: createUuid(now), slug: SLUG, name: SLUG, plan: DEFAULT_PLAN }
     const organization = await insertOrganization(tx, wanted, now)
     if (!organization) return null
     const request = {

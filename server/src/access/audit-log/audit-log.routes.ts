@@ -6,7 +6,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { listContext, principalOf } from '../actor.ts'
+import { listContext, toPrincipal } from '../actor.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { AuditExportQuery, AuditLogEntry, AuditLogQuery } from './audit-log.schema.ts'
@@ -17,7 +17,7 @@ const MEDIA_TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8; header=present',
 }
 
-export async function auditLogRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerAuditLogRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     `${ORGANIZATION_PATH}/audit-log`,
     {
@@ -36,7 +36,7 @@ export async function auditLogRoutes(app: HttpServer, services: Services): Promi
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await listAuditEntries(services.sql, actor.org_id, page, filterOf(query))
+      const rows = await listAuditEntries(services.sql, actor.org_id, page, toFilter(query))
       return sendPage(reply, { rows, page, query, context })
     },
   )
@@ -71,8 +71,8 @@ export async function auditLogRoutes(app: HttpServer, services: Services): Promi
       const { actor, query } = request
       const format = query.format ?? 'ndjson'
       const page = readPage({ ...query, limit: ENTRIES_PER_QUERY }, listContext(services, request))
-      const asked = { org_id: actor.org_id, format, page, filter: filterOf(query) }
-      const text = await exportAuditLog(services, asked, principalOf(actor))
+      const asked = { org_id: actor.org_id, format, page, filter: toFilter(query) }
+      const text = await exportAuditLog(services, asked, toPrincipal(actor))
       const day = services.clock.now().toISOString().slice(0, 10)
       const name = `audit-log-${actor.organization.slug}-${day}.${format}`
       reply.header('content-disposition', `attachment; filename="${name}"`)
@@ -81,6 +81,6 @@ export async function auditLogRoutes(app: HttpServer, services: Services): Promi
   )
 }
 
-function filterOf({ principal_type, principal_id, action, object_type, object_id }: AuditFilter): AuditFilter {
+function toFilter({ principal_type, principal_id, action, object_type, object_id }: AuditFilter): AuditFilter {
   return { principal_type, principal_id, action, object_type, object_id }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { EXPORT_FORMATS } from '../../audit/export-audit-log.ts'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
 const PRINCIPAL_TYPES = ['user', 'api_key', 'policy', 'system', 'command_line'] as const
@@ -25,7 +25,7 @@ const filters = {
   ...windowFilters,
 }
 
-export const AuditLogQuery = pageQuery(200, 50, filters)
+export const AuditLogQuery = definePageQuery(200, 50, filters)
 
 export const AuditExportQuery = Closed({
   format: Type.Optional(

@@ -1,5 +1,5 @@
 import { PERSON_ERROR_RESPONSES } from '../../platform/http/openapi.ts'
-import { sessionCookieOf } from '../sessions/session-cookie.ts'
+import { defineSessionCookie } from '../sessions/session-cookie.ts'
 import { APP_PATH } from './authorize-people.ts'
 
 type Tag = { name: string; description: string }
@@ -35,8 +35,8 @@ const DESCRIPTION = `The API of the Shiplock console, for people who are signed 
 - **Everything else**, such as responses, errors and lists, is as in the API under /v1.`
 
 /** What app-openapi.json says of the whole API. `shared` are the tags of routes that /v1 shares. */
-export function applicationDescription(baseUrl: string, shared: readonly Tag[]) {
-  const cookie = { type: 'apiKey', in: 'cookie', name: sessionCookieOf(baseUrl).name } as const
+export function describeApplication(baseUrl: string, shared: readonly Tag[]) {
+  const cookie = { type: 'apiKey', in: 'cookie', name: defineSessionCookie(baseUrl).name } as const
   return {
     prefix: APP_PATH,
     title: 'Shiplock application',

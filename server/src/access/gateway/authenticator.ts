@@ -8,7 +8,7 @@ import { ACCESS_CHANNEL, findCredential } from '../api-keys/api-key.store.ts'
 import { hashApiKey, isApiKey } from '../api-keys/api-key.ts'
 import { readTokenJob } from '../oidc-trusts/providers/read-token-job.ts'
 import { TokenVerifier } from '../oidc-trusts/tokens/token-verifier.ts'
-import { noteLastUse } from './last-use.store.ts'
+import { updateLastUse } from './last-use.store.ts'
 
 /** A credential with its organization, as long as neither expires. */
 export type Authenticated = { credential: MachineCredential; organization: Organization; validUntil: Date | null }
@@ -82,7 +82,7 @@ export class Authenticator {
     if (this.#touched.get(credential.id) === minute) return
     this.#touched.set(credential.id, minute)
     const { sql, log } = this.#services
-    noteLastUse(sql, organization.id, credential, new Date(minute)).catch((err) =>
+    updateLastUse(sql, organization.id, credential, new Date(minute)).catch((err) =>
       log.warn({ err }, 'Could not store last_used_at'),
     )
   }

@@ -2,17 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { insufficientPermission } from '../../errors/organizations.ts'
 import { freshSignInRequired, limitedSession, notSignedIn } from '../../errors/sign-in.ts'
 import { isSlug } from '../../organizations/create-organization.ts'
-import { planOf } from '../../organizations/plan.ts'
+import { getPlan } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { notFound } from '../../platform/http/errors.ts'
-import { noteOrganization } from '../../platform/work.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { assignOrganization } from '../../platform/work.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
 import type { Permission } from '../roles/permission.ts'
-import { type FoundSession, findSession, type Membership, touchSession } from '../sessions/session.store.ts'
+import { type FoundSession, findSession, type Membership, updateSessionLastUse } from '../sessions/session.store.ts'
 import { FRESH_MS_MAX, hashSessionToken, isFresh, isLive, isSessionToken } from '../sessions/session.ts'
-import { readSessionCookie, type SessionCookie, sessionCookieOf } from '../sessions/session-cookie.ts'
+import { defineSessionCookie, readSessionCookie, type SessionCookie } from '../sessions/session-cookie.ts'
 import { RequestLimits } from './request-limits.ts'
 import { requireFeature } from './require-feature.ts'
 import { requireSameOrigin } from './same-origin.ts'
@@ -44,7 +44,7 @@ declare module 'fastify' {
  * application's API (console specification §1 to §3).
  */
 export function registerPeople(app: FastifyInstance, services: Services): void {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+  const cookie = defineSessionCookie(services.config.baseUrl)
   const limits = new RequestLimits(services)
   app.addHook('onRoute', ({ url, method, config }) => {
     if (!url.startsWith(APP_PATH) || config?.public || config?.signedIn) return
@@ -69,7 +69,7 @@ async function admit(services: Services, cookie: SessionCookie, request: Fastify
   request.session = session
   if (permission) {
     request.actor = toActor(session, services)
-    noteOrganization(request.actor.org_id)
+    assignOrganization(request.actor.org_id)
     requirePermission(request.actor, permission)
     requireFeature(request.actor, feature, services)
   }
@@ -96,19 +96,19 @@ export async function findLiveSession({ sql, clock }: Services, cookie: SessionC
   if (session === null || !isLive(session, now)) return null
   const minute = new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS)
   if (session.last_used_at >= minute) return session
-  await touchSession(sql, session.id, minute)
+  await updateSessionLastUse(sql, session.id, minute)
   return { ...session, last_used_at: minute }
 }
 
 /** An organization that the user does not belong to is a 404, like one that does not exist. */
 function toActor({ user_id, name, email, membership }: FoundSession, { plans }: Services): Actor {
-  if (membership === null) throw notFound('organization')
+  if (membership === null) throw createNotFoundError('organization')
   const { organization } = membership
-  const credential = { type: 'user', id: user_id, name, email, permissions: permissionsOf(membership) } as const
-  return { org_id: organization.id, organization, plan: planOf(organization, plans), credential }
+  const credential = { type: 'user', id: user_id, name, email, permissions: getPermissions(membership) } as const
+  return { org_id: organization.id, organization, plan: getPlan(organization, plans), credential }
 }
 
-function permissionsOf({ built_in_role, custom_permissions }: Membership): readonly Permission[] {
+function getPermissions({ built_in_role, custom_permissions }: Membership): readonly Permission[] {
   return built_in_role === null ? (custom_permissions ?? []) : BUILT_IN_ROLES[built_in_role].permissions
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { planRequired } from '../../errors/organizations.ts'
-import { type PlanFeature, planOf } from '../../organizations/plan.ts'
+import { getPlan, type PlanFeature } from '../../organizations/plan.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
-import { noteOrganization } from '../../platform/work.ts'
+import { assignOrganization } from '../../platform/work.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 import { TokenRejection } from '../oidc-trusts/tokens/token-rejection.ts'
@@ -50,7 +50,7 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
     const { scope, feature, limitedAs } = request.routeOptions.config
     if (!scope) return
     request.actor = toActor(await admit(authenticator, request), services)
-    noteOrganization(request.actor.org_id)
+    assignOrganization(request.actor.org_id)
     requireApiAccess(request.actor)
     requireFeature(request.actor, feature, services)
     await limits.count(request.actor, limitedAs, reply as FastifyReply)
@@ -74,21 +74,22 @@ function describeAccess({ method, config, schema }: RouteOptions): void {
 async function admit(authenticator: Authenticator, request: FastifyRequest): Promise<Authenticated> {
   const { scope, tokenOnly } = request.routeOptions.config
   try {
-    const found = await authenticator.authenticate(bearerToken(request.headers.authorization) ?? '')
+    const found = await authenticator.authenticate(parseBearerToken(request.headers.authorization) ?? '')
     const { credential } = found
     if (tokenOnly && credential.type !== 'oidc_trust') throw new GatewayRejection(401)
     if (!credential.scopes.includes(scope as Scope)) throw new GatewayRejection(403)
     return found
   } catch (error) {
     const isOfNoToken = tokenOnly && error instanceof GatewayRejection && error.status === 401
-    if (error instanceof TokenRejection) throw logged(request, error)
-    if (isOfNoToken) throw logged(request, new TokenRejection('invalid', 'The route requires the token of a CI job.'))
+    if (error instanceof TokenRejection) throw logRejection(request, error)
+    if (isOfNoToken)
+      throw logRejection(request, new TokenRejection('invalid', 'The route requires the token of a CI job.'))
     throw error
   }
 }
 
 /** Logs why a token is rejected. */
-export function logged(request: FastifyRequest, rejection: TokenRejection): TokenRejection {
+export function logRejection(request: FastifyRequest, rejection: TokenRejection): TokenRejection {
   const { reason, details } = rejection
   request.log.info({ request_id: request.id, reason, details }, 'Rejected the token of a CI job')
   return rejection
@@ -98,13 +99,13 @@ export function logged(request: FastifyRequest, rejection: TokenRejection): Toke
  * Returns the bearer token of an `Authorization` header (RFC 6750 §2.1), or null. The scheme is
  * case-insensitive.
  */
-export function bearerToken(header: string | undefined): string | null {
+export function parseBearerToken(header: string | undefined): string | null {
   const match = /^Bearer ([\x21-\x7e]{1,16384})$/i.exec(header ?? '')
   return match?.[1] ?? null
 }
 
 function toActor({ credential, organization }: Authenticated, { plans }: Services): Actor {
-  return { org_id: organization.id, organization, plan: planOf(organization, plans), credential }
+  return { org_id: organization.id, organization, plan: getPlan(organization, plans), credential }
 }
 
 function requireApiAccess({ plan }: Actor): void {

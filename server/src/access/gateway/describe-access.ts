@@ -18,24 +18,24 @@ export function registerAccessDescriptions(app: FastifyInstance): void {
   app.addHook('onRoute', ({ url, method, schema, config = {} }: RouteOptions) => {
     if (!url.startsWith(`${APP_PATH}/`) || method === 'HEAD' || (config.public && schema?.hide)) return
     if (!schema?.operationId) throw new Error(`${method} ${url} has no operationId`)
-    schema.description = `${schema.description ?? ''}\n\n${accessOf(config)}`.trim()
-    Object.assign(schema, extensionsOf(config))
+    schema.description = `${schema.description ?? ''}\n\n${describeRequirements(config)}`.trim()
+    Object.assign(schema, toExtensions(config))
     if (config.public) schema.security ??= []
   })
 }
 
-function extensionsOf({ permission = [], fresh }: FastifyContextConfig): AccessExtensions {
+function toExtensions({ permission = [], fresh }: FastifyContextConfig): AccessExtensions {
   return { 'x-permissions': [permission].flat() as Permission[], 'x-fresh-sign-in': fresh === true }
 }
 
-function accessOf(config: FastifyContextConfig): string {
+function describeRequirements(config: FastifyContextConfig): string {
   if (config.public) return 'Requires no session.'
   const feature = config.feature ? ` and a plan with the feature \`${config.feature}\`` : ''
   const fresh = config.fresh ? ' Requires a sign-in within the last 15 minutes.' : ''
-  return `Requires ${permissionsOf(config)}${feature}.${fresh}`
+  return `Requires ${describePermissions(config)}${feature}.${fresh}`
 }
 
-function permissionsOf({ permission }: FastifyContextConfig): string {
+function describePermissions({ permission }: FastifyContextConfig): string {
   if (!permission) return 'a session'
   const names = [permission].flat().map((name) => `\`${name}\``)
   return names.length === 1 ? `the permission ${names[0]}` : `one of the permissions ${names.join(', ')}`

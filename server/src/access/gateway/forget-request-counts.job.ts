@@ -1,10 +1,10 @@
 import { DAY_MS } from '../../platform/clock.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { deleteOldWindows } from './request-counts.store.ts'
 
 /** Removes the counts of callers that have sent nothing for a day. Runs every night. */
-export const forgetRequestCounts = scheduledJob<Services>('access.forget-request-counts', {
+export const forgetRequestCounts = defineScheduledJob<Services>('access.forget-request-counts', {
   schedule: '41 3 * * *',
   run: ({ sql, clock }) => deleteOldWindows(sql, new Date(clock.now().getTime() - DAY_MS)),
 })

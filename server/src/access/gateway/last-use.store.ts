@@ -7,7 +7,7 @@ const TABLES: Record<MachineCredential['type'], string> = { api_key: 'api_keys',
  * Stores the minute of the last use of a credential. It may be lost in a crash, so the write does
  * not wait for the disk.
  */
-export async function noteLastUse(
+export async function updateLastUse(
   sql: Sql,
   orgId: string,
   { type, id }: Pick<MachineCredential, 'type' | 'id'>,

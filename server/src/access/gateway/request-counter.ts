@@ -1,7 +1,7 @@
 import { Batch } from '../../platform/batch.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Services } from '../../services.ts'
-import { addRequests } from './request-counts.store.ts'
+import { upsertRequestCounts } from './request-counts.store.ts'
 
 /** The place of a request among those of its caller in a window of one minute. */
 export type Place = { used: number; resetAt: Date }
@@ -22,8 +22,8 @@ export class RequestCounter {
   constructor({ sql, clock }: Pick<Services, 'sql' | 'clock'>) {
     this.#clock = clock
     const count = async (callers: string[]) => {
-      const windows = await addRequests(sql, countsOf(callers), clock.now())
-      return placesOf(callers, new Map(windows.map((window) => [window.caller, window])))
+      const windows = await upsertRequestCounts(sql, countCallers(callers), clock.now())
+      return computePlaces(callers, new Map(windows.map((window) => [window.caller, window])))
     }
     this.#batch = new Batch(count, { runningMax: 1, itemsMax: 1000 })
   }
@@ -43,15 +43,15 @@ export class RequestCounter {
   }
 }
 
-function countsOf(callers: string[]): Map<string, number> {
+function countCallers(callers: string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const caller of callers) counts.set(caller, (counts.get(caller) ?? 0) + 1)
   return counts
 }
 
 /** A window's count is the place of the last of the requests that were added to it. */
-function placesOf(callers: string[], windows: Map<string, { window_started_at: Date; used: number }>): Place[] {
-  const left = countsOf(callers)
+function computePlaces(callers: string[], windows: Map<string, { window_started_at: Date; used: number }>): Place[] {
+  const left = countCallers(callers)
   return callers.map((caller) => {
     const window = windows.get(caller)
     const later = (left.get(caller) ?? 0) - 1

@@ -9,7 +9,11 @@ export type RequestWindow = { caller: string; window_started_at: Date; used: num
  * windows. A window starts with the caller's first request. One that starts far in the future, by a
  * clock that was wrong, does not count.
  */
-export async function addRequests(db: Db, requests: ReadonlyMap<string, number>, now: Date): Promise<RequestWindow[]> {
+export async function upsertRequestCounts(
+  db: Db,
+  requests: ReadonlyMap<string, number>,
+  now: Date,
+): Promise<RequestWindow[]> {
   const isOpen = db`
     counted.window_started_at > ${new Date(now.getTime() - MINUTE_MS)}
     and counted.window_started_at < ${new Date(now.getTime() + MINUTE_MS)}`

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { rateLimited } from '../../platform/http/errors.ts'
+import { createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 import { RequestCounter } from './request-counter.ts'
@@ -51,7 +51,7 @@ export class RequestLimits {
     reply.header('ratelimit-limit', max)
     reply.header('ratelimit-remaining', Math.max(0, max - used))
     reply.header('ratelimit-reset', Math.max(0, Math.ceil((resetAt.getTime() - now.getTime()) / 1000)))
-    if (used > max) throw rateLimited('Too many requests. Try again later.', { limit: max, resetAt, now })
+    if (used > max) throw createRateLimitError('Too many requests. Try again later.', { limit: max, resetAt, now })
   }
 }
 

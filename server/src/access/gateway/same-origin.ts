@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { crossSiteRequest } from '../../errors/sign-in.ts'
-import { ownOrigins } from '../sessions/own-origins.ts'
+import { getOwnOrigins } from '../sessions/own-origins.ts'
 
 const CSRF_HEADER = 'x-shiplock-csrf'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -20,5 +20,5 @@ export function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: 
 }
 
 function isOwn(origin: string, baseUrl: string): boolean {
-  return URL.canParse(origin) && ownOrigins(baseUrl).includes(new URL(origin).origin)
+  return URL.canParse(origin) && getOwnOrigins(baseUrl).includes(new URL(origin).origin)
 }

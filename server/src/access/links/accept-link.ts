@@ -1,22 +1,22 @@
-import { recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { alreadyMember, linkNotValid, wrongAccount } from '../../errors/organizations.ts'
 import { notSignedIn } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { insertMember, lockOrganization } from '../members/member.store.ts'
-import { type Role, toStoredRole } from '../roles/role.store.ts'
+import { type Role, toStoredRole } from '../roles/role.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
-import { endSessions } from '../sessions/session-end.store.ts'
+import { updateSessionEnds } from '../sessions/session-end.store.ts'
 import { type SignInPlace, startSession } from '../sessions/start-session.ts'
-import { forgetCredentials } from '../sign-in/account.store.ts'
+import { deleteCredentials } from '../sign-in/account.store.ts'
 import { requireEmail } from '../users/email-address.ts'
 import { findUserByEmail, insertUser, type User } from '../users/user.store.ts'
 import { requireUserName } from '../users/user-name.ts'
-import { closeLink } from './link.store.ts'
-import { type NewCredentials, prepareCredentials } from './new-credentials.ts'
+import { updateLinkClosed } from './link.store.ts'
+import { type NewCredentials, verifyNewCredentials } from './new-credentials.ts'
 import { type OpenLink, openLink } from './open-link.ts'
 
 /** What the holder of a link sends. */
@@ -53,7 +53,7 @@ export async function acceptLink(services: Services, acceptance: Acceptance, vis
 
 async function join(services: Services, use: Use): Promise<Accepted> {
   const { link, acceptance } = use
-  const email = emailOf(link, acceptance)
+  const email = requireLinkEmail(link, acceptance)
   const user = link.user ?? (await findUserByEmail(services.sql, email))
   return user === null ? joinAsNewUser(services, use, email) : joinAsUser(services, use, user)
 }
@@ -76,7 +76,7 @@ async function joinAsNewUser(services: Services, use: Use, email: string): Promi
   const { sql, clock } = services
   const { link, acceptance, visitor } = use
   const person = { id: link.id, email, name: requireUserName(acceptance.name ?? '') }
-  const storeCredentials = await prepareCredentials(services, person, acceptance)
+  const storeCredentials = await verifyNewCredentials(services, person, acceptance)
   return sql.begin(async (tx) => {
     const now = clock.now()
     const taken = await takeLink(tx, link, acceptance.token, now)
@@ -84,7 +84,7 @@ async function joinAsNewUser(services: Services, use: Use, email: string): Promi
     if (user === null) throw signInFirst()
     await addMember(tx, taken, user, now)
     await storeCredentials(tx, now)
-    const sessionToken = await startSession(tx, { userId: user.id, ...signInOf(visitor), now })
+    const sessionToken = await startSession(tx, { userId: user.id, ...toSignIn(visitor), now })
     return { user: toPerson(user), organization: link.organization?.slug ?? null, sessionToken }
   })
 }
@@ -94,15 +94,15 @@ async function resetAccount(services: Services, { link, acceptance, visitor }: U
   const { sql, clock } = services
   const user = link.user
   if (user === null || user.disabled_at !== null) throw linkNotValid()
-  const storeCredentials = await prepareCredentials(services, user, acceptance)
+  const storeCredentials = await verifyNewCredentials(services, user, acceptance)
   return sql.begin(async (tx) => {
     const now = clock.now()
     await takeLink(tx, link, acceptance.token, now)
-    await forgetCredentials(tx, user.id)
+    await deleteCredentials(tx, user.id)
     await storeCredentials(tx, now)
-    await endSessions(tx, user.id, null, now)
+    await updateSessionEnds(tx, user.id, null, now)
     await auditPerson(tx, user.id, { action: 'account.reset', object: { type: 'user', id: user.id } }, now)
-    const sessionToken = await startSession(tx, { userId: user.id, ...signInOf(visitor), now })
+    const sessionToken = await startSession(tx, { userId: user.id, ...toSignIn(visitor), now })
     return { user: toPerson(user), organization: null, sessionToken }
   })
 }
@@ -114,7 +114,7 @@ async function resetAccount(services: Services, { link, acceptance, visitor }: U
 async function takeLink(tx: Tx, { org_id, id }: OpenLink, token: string, now: Date): Promise<OpenLink> {
   if (org_id !== null) await lockOrganization(tx, org_id)
   const link = await openLink(tx, token, now)
-  if (!(await closeLink(tx, id, now))) throw linkNotValid()
+  if (!(await updateLinkClosed(tx, id, now))) throw linkNotValid()
   return link
 }
 
@@ -125,10 +125,10 @@ async function addMember(tx: Tx, { org_id, id, kind, role }: OpenLink, user: Use
   const object = kind === 'setup' ? { type: 'user', id: user.id } : { type: 'invitation', id }
   const details = { email: user.email, role: role?.id }
   const action = kind === 'setup' ? 'organization.set_up' : 'invitation.accept'
-  await recordAudit(tx, orgId, { principal: principalOfUser(user), action, object, reason: null, details }, now)
+  await insertAuditEntry(tx, orgId, { principal: principalOfUser(user), action, object, reason: null, details }, now)
 }
 
-function signInOf({ place, token }: Visitor) {
+function toSignIn({ place, token }: Visitor) {
   return { method: 'link', place, replaces: token } as const
 }
 
@@ -136,11 +136,11 @@ function principalOfUser({ id, name }: User) {
   return { type: 'user', id, name } as const
 }
 
-function emailOf({ email }: OpenLink, acceptance: Acceptance): string {
+function requireLinkEmail({ email }: OpenLink, acceptance: Acceptance): string {
   const given = acceptance.email === undefined ? null : requireEmail(acceptance.email)
-  if (email === null && given === null) throw invalidField('/body/email', 'is required')
+  if (email === null && given === null) throw createInvalidFieldError('/body/email', 'is required')
   if (email !== null && given !== null && email !== given)
-    throw invalidField('/body/email', 'is not the invited email address')
+    throw createInvalidFieldError('/body/email', 'is not the invited email address')
   return (email ?? given) as string
 }
 

@@ -1,12 +1,12 @@
 import { SYSTEM } from '../../audit/audit.store.ts'
-import { notFound } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { COMMAND_LINE_AUTHOR } from '../members/author.ts'
 import { findOrganizationWithoutAdmins, lockOrganization } from '../members/member.store.ts'
 import { findUserByEmail } from '../users/user.store.ts'
-import { closeResetLinks, closeSetupLinks, insertLink } from './link.store.ts'
-import { generateLinkToken, hashLinkToken, LINK_MS, type LinkKind, linkAddress } from './link.ts'
+import { insertLink, updateResetLinksClosed, updateSetupLinksClosed } from './link.store.ts'
+import { buildLinkAddress, createLinkToken, hashLinkToken, LINK_MS, type LinkKind } from './link.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'config'>
 
@@ -19,14 +19,14 @@ export type SetupLink = PrintedLink & { organization: string }
  * Makes the link that makes the first Org admin; null if there is an Org admin. It replaces earlier
  * ones, whose tokens nobody can read again.
  */
-export async function offerSetup(services: Needs): Promise<SetupLink | null> {
+export async function createSetupLink(services: Needs): Promise<SetupLink | null> {
   const { sql, clock } = services
   const organization = await findOrganizationWithoutAdmins(sql)
   if (organization === null) return null
   return sql.begin(async (tx) => {
     await lockOrganization(tx, organization.id)
     const now = clock.now()
-    await closeSetupLinks(tx, organization.id, now)
+    await updateSetupLinksClosed(tx, organization.id, now)
     const { token, link } = newLink('setup', now)
     const target = { org_id: organization.id, built_in_role: 'org_admin', user_id: null } as const
     await insertLink(tx, { ...link, ...target, created_by_name: SYSTEM.name })
@@ -38,13 +38,13 @@ export async function offerSetup(services: Needs): Promise<SetupLink | null> {
  * Makes a link with which a user sets new ways to sign in. The present ones work until the link is
  * used. Throws 404.
  */
-export async function offerReset(services: Needs, email: string): Promise<PrintedLink & { email: string }> {
+export async function createResetLink(services: Needs, email: string): Promise<PrintedLink & { email: string }> {
   const { sql, clock } = services
   return sql.begin(async (tx) => {
     const user = await findUserByEmail(tx, email)
-    if (user === null) throw notFound('user')
+    if (user === null) throw createNotFoundError('user')
     const now = clock.now()
-    await closeResetLinks(tx, user.id, now)
+    await updateResetLinksClosed(tx, user.id, now)
     const { token, link } = newLink('reset', now)
     const target = { org_id: null, built_in_role: null, user_id: user.id }
     await insertLink(tx, { ...link, ...target, created_by_name: COMMAND_LINE_AUTHOR.principal.name })
@@ -53,9 +53,9 @@ export async function offerReset(services: Needs, email: string): Promise<Printe
 }
 
 function newLink(kind: LinkKind, now: Date) {
-  const token = generateLinkToken()
+  const token = createLinkToken()
   const link = {
-    id: newUuid(now),
+    id: createUuid(now),
     kind,
     token_sha256: hashLinkToken(token),
     email: null,
@@ -68,5 +68,5 @@ function newLink(kind: LinkKind, now: Date) {
 }
 
 function printed({ config }: Needs, token: string, { expires_at }: { expires_at: Date }): PrintedLink {
-  return { link: linkAddress(config.baseUrl, token), expires_at }
+  return { link: buildLinkAddress(config.baseUrl, token), expires_at }
 }

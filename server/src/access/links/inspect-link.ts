@@ -1,13 +1,13 @@
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { challengeLimit } from '../sign-in/attempt-limit.ts'
+import { getChallengeLimit } from '../sign-in/attempt-limit.ts'
 import { createPasskeyOptions } from '../sign-in/register-passkey.ts'
-import { takeAttempt } from '../sign-in/take-attempt.ts'
+import { reserveAttempt } from '../sign-in/take-attempt.ts'
 import { toEmail } from '../users/email-address.ts'
 import { openLink } from './open-link.ts'
 
 /** What a link does, for the person who holds it. Throws 410 `link_not_valid`. */
-export async function inspectLink({ sql, clock }: Pick<Services, 'sql' | 'clock'>, token: string) {
+export async function describeLink({ sql, clock }: Pick<Services, 'sql' | 'clock'>, token: string) {
   const { kind, organization, email, role, user, expires_at } = await openLink(sql, token, clock.now())
   return {
     kind,
@@ -26,11 +26,11 @@ type Request = { token: string; email?: string | undefined; name?: string | unde
  * Options for the passkey of a new account, which gets the id of the link, or of an account that is
  * reset. Throws 410 `link_not_valid` and 429 `rate_limited`.
  */
-export async function offerPasskey(services: Services, request: Request) {
-  await takeAttempt(services, challengeLimit(request.address))
+export async function createLinkPasskeyOptions(services: Services, request: Request) {
+  await reserveAttempt(services, getChallengeLimit(request.address))
   const link = await openLink(services.sql, request.token, services.clock.now())
   const email = link.email ?? link.user?.email ?? toEmail(request.email ?? '')
-  if (email === null) throw invalidField('/body/email', 'is required')
+  if (email === null) throw createInvalidFieldError('/body/email', 'is required')
   const userId = link.kind === 'reset' ? (link.user?.id as string) : link.id
   return createPasskeyOptions(services, { userId, email, name: link.user?.name ?? request.name ?? email })
 }

@@ -1,28 +1,28 @@
-import { recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { alreadyMember, tooManyInvitations } from '../../errors/organizations.ts'
 import type { Organization } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { notFound } from '../../platform/http/errors.ts'
-import { isUuid, newUuid } from '../../platform/ids.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid, isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { type MailStatus, sendMail } from '../mail/send-mail.ts'
 import { type Author, lockMembers, requireCovers } from '../members/author.ts'
 import { requireRole } from '../members/manage-members.ts'
 import { findMember } from '../members/member.store.ts'
 import type { Permission } from '../roles/permission.ts'
-import { type Role, toStoredRole } from '../roles/role.store.ts'
+import { type Role, toStoredRole } from '../roles/role.ts'
 import { findUserByEmail } from '../users/user.store.ts'
 import {
-  closeLink,
   countInvitations,
   findInvitation,
-  findInvitationOf,
+  findInvitationByEmail,
   INVITATIONS_MAX,
   type Invitation,
   insertLink,
-  renewInvitation,
+  updateInvitation,
+  updateLinkClosed,
 } from './link.store.ts'
-import { generateLinkToken, hashLinkToken, LINK_MS, linkAddress } from './link.ts'
+import { buildLinkAddress, createLinkToken, hashLinkToken, LINK_MS } from './link.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'config' | 'log'>
 
@@ -68,7 +68,7 @@ export async function resendInvitation(services: Needs, inviter: Inviter, id: st
     requireCovers(held, role.permissions)
     await refuseMember(tx, orgId, email)
     const { token, ...renewal } = newToken(inviter, now)
-    await renewInvitation(tx, id, renewal)
+    await updateInvitation(tx, id, renewal)
     await record(tx, inviter, { action: 'invitation.resend', id, details: { email, role: roleId } }, now)
     return { invitation: await requireInvitation(tx, orgId, id, now), token }
   })
@@ -82,7 +82,7 @@ export async function revokeInvitation({ sql, clock }: Needs, { organization, au
     const now = clock.now()
     const { email, role: roleId } = await requireInvitation(tx, organization.id, id, now)
     requireCovers(held, (await requireRole(tx, organization.id, roleId)).permissions)
-    await closeLink(tx, id, now)
+    await updateLinkClosed(tx, id, now)
     const change = { action: 'invitation.revoke', id, details: { email, role: roleId } }
     await record(tx, { organization, author }, change, now)
   })
@@ -90,7 +90,7 @@ export async function revokeInvitation({ sql, clock }: Needs, { organization, au
 
 async function requireInvitation(tx: Tx, orgId: string, id: string, now: Date): Promise<Invitation> {
   const invitation = isUuid(id) ? await findInvitation(tx, orgId, id, now) : null
-  if (invitation === null) throw notFound('invitation')
+  if (invitation === null) throw createNotFoundError('invitation')
   return invitation
 }
 
@@ -104,10 +104,10 @@ type Replacement = { email: string; held: readonly Permission[] }
 
 /** Replacing an invitation requires what revoking it requires. */
 async function replaceInvitation(tx: Tx, orgId: string, { email, held }: Replacement, now: Date): Promise<void> {
-  const open = await findInvitationOf(tx, orgId, email)
+  const open = await findInvitationByEmail(tx, orgId, email)
   if (open !== null) {
     requireCovers(held, (await requireRole(tx, orgId, open.role)).permissions)
-    await closeLink(tx, open.id, now)
+    await updateLinkClosed(tx, open.id, now)
   } else if ((await countInvitations(tx, orgId)) >= INVITATIONS_MAX) throw tooManyInvitations(INVITATIONS_MAX)
 }
 
@@ -116,7 +116,7 @@ type Made = { invitation: Invitation; token: string }
 async function makeInvitation(tx: Tx, inviter: Inviter, { email, role }: { email: string; role: Role }, now: Date) {
   const orgId = inviter.organization.id
   const { token, ...fields } = newToken(inviter, now)
-  const id = newUuid(now)
+  const id = createUuid(now)
   const target = { org_id: orgId, id, kind: 'invitation', email, user_id: null, created_at: now } as const
   await insertLink(tx, { ...target, ...toStoredRole(role), ...fields })
   await record(tx, inviter, { action: 'invitation.create', id, details: { email, role: role.id } }, now)
@@ -124,7 +124,7 @@ async function makeInvitation(tx: Tx, inviter: Inviter, { email, role }: { email
 }
 
 function newToken({ author }: Inviter, now: Date) {
-  const token = generateLinkToken()
+  const token = createLinkToken()
   return {
     token,
     token_sha256: hashLinkToken(token),
@@ -136,7 +136,7 @@ function newToken({ author }: Inviter, now: Date) {
 
 /** After the commit, so that no link is mailed that does not exist. */
 async function deliver(services: Needs, { organization, author }: Inviter, { invitation, token }: Made) {
-  const link = linkAddress(services.config.baseUrl, token)
+  const link = buildLinkAddress(services.config.baseUrl, token)
   const text = `${author.userId === null ? 'An administrator' : author.principal.name} invites you to the organization "${organization.name}" on Shiplock, with the role ${invitation.role_name}.
 
 Accept the invitation:
@@ -153,5 +153,5 @@ type Recorded = { action: string; id: string; details: Record<string, unknown> }
 
 async function record(tx: Tx, { organization, author }: Inviter, { action, id, details }: Recorded, now: Date) {
   const entry = { principal: author.principal, action, object: { type: 'invitation', id }, reason: null, details }
-  await recordAudit(tx, organization.id, entry, now)
+  await insertAuditEntry(tx, organization.id, entry, now)
 }

@@ -1,23 +1,25 @@
 import type { FastifyRequest } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { errorResponse } from '../../platform/http/openapi.ts'
+import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
-import { readSessionCookie, sessionCookieOf, setSessionCookie } from '../sessions/session-cookie.ts'
-import { placeOf } from '../sessions/start-session.ts'
+import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sessions/session-cookie.ts'
+import { getSignInPlace } from '../sessions/start-session.ts'
 import { type Acceptance as Accepting, acceptLink } from './accept-link.ts'
-import { inspectLink, offerPasskey } from './inspect-link.ts'
+import { createLinkPasskeyOptions, describeLink } from './inspect-link.ts'
 import { Acceptance, AcceptedLink, Link, LinkToken, NewPasskeyOfLink, PasskeyOptions } from './link.schema.ts'
 
 const PATH = `${APP_PATH}/links`
 const TAGS = ['Links']
 
-const LINK_NOT_VALID = errorResponse('`link_not_valid`: the link is unknown, was used or revoked, or has expired.')
+const LINK_NOT_VALID = defineErrorResponse(
+  '`link_not_valid`: the link is unknown, was used or revoked, or has expired.',
+)
 
-export async function linkRoutes(app: HttpServer, services: Services): Promise<void> {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+export async function registerLinkRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
 
   app.post(
     `${PATH}/inspect`,
@@ -35,7 +37,7 @@ export async function linkRoutes(app: HttpServer, services: Services): Promise<v
         response: { 200: Envelope(Link, 'The link.'), 410: LINK_NOT_VALID },
       },
     },
-    async (request, reply) => sendData(reply, JSON.stringify(await inspectLink(services, request.body.token))),
+    async (request, reply) => sendData(reply, JSON.stringify(await describeLink(services, request.body.token))),
   )
 
   app.post(
@@ -56,7 +58,7 @@ export async function linkRoutes(app: HttpServer, services: Services): Promise<v
       },
     },
     async ({ body, ip: address }, reply) =>
-      sendData(reply, JSON.stringify(await offerPasskey(services, { ...body, address }))),
+      sendData(reply, JSON.stringify(await createLinkPasskeyOptions(services, { ...body, address }))),
   )
 
   app.post(
@@ -82,7 +84,7 @@ export async function linkRoutes(app: HttpServer, services: Services): Promise<v
     async (request, reply) => {
       const visitor = await visitorOf(request)
       const { sessionToken, ...accepted } = await acceptLink(services, request.body as Accepting, visitor)
-      if (sessionToken !== null) setSessionCookie(reply, cookie, sessionToken)
+      if (sessionToken !== null) writeSessionCookie(reply, cookie, sessionToken)
       return sendData(reply, JSON.stringify(accepted))
     },
   )
@@ -90,6 +92,6 @@ export async function linkRoutes(app: HttpServer, services: Services): Promise<v
   async function visitorOf(request: FastifyRequest) {
     const session = await findLiveSession(services, cookie, request)
     const userId = session?.org_id === null ? session.user_id : null
-    return { userId, token: readSessionCookie(request, cookie), place: placeOf(request) }
+    return { userId, token: readSessionCookie(request, cookie), place: getSignInPlace(request) }
   }
 }

@@ -50,7 +50,7 @@ export async function findOpenLink(db: Db, tokenSha256: Buffer, now: Date): Prom
 type Renewal = { token_sha256: Buffer; created_by_user_id: string | null; created_by_name: string; expires_at: Date }
 
 /** Gives an invitation another token and author. */
-export async function renewInvitation(tx: Tx, id: string, renewal: Renewal): Promise<void> {
+export async function updateInvitation(tx: Tx, id: string, renewal: Renewal): Promise<void> {
   await tx`
     update links
     set token_sha256 = ${renewal.token_sha256}, created_by_user_id = ${renewal.created_by_user_id},
@@ -59,7 +59,7 @@ export async function renewInvitation(tx: Tx, id: string, renewal: Renewal): Pro
 }
 
 /** Closes a link. Returns false if it was closed already: of parallel calls, one succeeds. */
-export async function closeLink(tx: Tx, id: string, at: Date): Promise<boolean> {
+export async function updateLinkClosed(tx: Tx, id: string, at: Date): Promise<boolean> {
   const rows = await tx`
     update links
     set closed_at = ${at}
@@ -70,7 +70,7 @@ export async function closeLink(tx: Tx, id: string, at: Date): Promise<boolean> 
 }
 
 /** Closes all setup links of an organization. */
-export async function closeSetupLinks(tx: Tx, orgId: string, at: Date): Promise<void> {
+export async function updateSetupLinksClosed(tx: Tx, orgId: string, at: Date): Promise<void> {
   await tx`
     update links
     set closed_at = ${at}
@@ -80,7 +80,7 @@ export async function closeSetupLinks(tx: Tx, orgId: string, at: Date): Promise<
 }
 
 /** Closes all links that reset an account. */
-export async function closeResetLinks(tx: Tx, userId: string, at: Date): Promise<void> {
+export async function updateResetLinksClosed(tx: Tx, userId: string, at: Date): Promise<void> {
   await tx`
     update links
     set closed_at = ${at}
@@ -139,7 +139,7 @@ function selectInvitations(db: Db, now: Date) {
 type OpenInvitation = { id: string; role: string }
 
 /** The open invitation of an address, expired or not. */
-export async function findInvitationOf(db: Db, orgId: string, email: string): Promise<OpenInvitation | null> {
+export async function findInvitationByEmail(db: Db, orgId: string, email: string): Promise<OpenInvitation | null> {
   const [row] = await db<OpenInvitation[]>`
     select id, coalesce(built_in_role, custom_role_id::text) as role
     from links

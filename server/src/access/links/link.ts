@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { DAY_MS, HOUR_MS } from '../../platform/clock.ts'
-import { hasChecksum, randomBase62, withChecksum } from '../../platform/crypto/checked-token.ts'
-import { browserAddress } from '../../platform/loopback.ts'
+import { createRandomBase62, hasChecksum, withChecksum } from '../../platform/crypto/checked-token.ts'
+import { toBrowserAddress } from '../../platform/loopback.ts'
 
 /** What a link does: it makes the first Org admin, a member, or new ways to sign in. */
 export type LinkKind = 'setup' | 'invitation' | 'reset'
@@ -12,8 +12,8 @@ export const LINK_MS: Record<LinkKind, number> = { setup: HOUR_MS, invitation: 7
 const PREFIX = 'shl_link_'
 const SECRET_CHARS = 40
 
-export function generateLinkToken(): string {
-  return withChecksum(PREFIX + randomBase62(SECRET_CHARS))
+export function createLinkToken(): string {
+  return withChecksum(PREFIX + createRandomBase62(SECRET_CHARS))
 }
 
 export function isLinkToken(text: string): boolean {
@@ -26,6 +26,6 @@ export function hashLinkToken(token: string): Buffer {
 }
 
 /** Browsers do not send the part after `#` to servers, so that no log contains the token. */
-export function linkAddress(baseUrl: string, token: string): string {
-  return `${browserAddress(baseUrl)}/join#token=${token}`
+export function buildLinkAddress(baseUrl: string, token: string): string {
+  return `${toBrowserAddress(baseUrl)}/join#token=${token}`
 }

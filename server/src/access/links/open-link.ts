@@ -1,8 +1,9 @@
 import { linkNotValid } from '../../errors/organizations.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { covers, permissionsNow } from '../members/author.ts'
-import { hasActiveAdmin, roleIdOf } from '../members/member.store.ts'
-import { findRole, type Role } from '../roles/role.store.ts'
+import { findPermissions, hasPermissions } from '../members/author.ts'
+import { hasActiveAdmin } from '../members/member.store.ts'
+import { findRole } from '../roles/role.store.ts'
+import { getRoleId, type Role } from '../roles/role.ts'
 import { findUser, findUserByEmail, type User } from '../users/user.store.ts'
 import { findOpenLink, type Link } from './link.store.ts'
 import { hashLinkToken, isLinkToken } from './link.ts'
@@ -17,7 +18,7 @@ export async function openLink(db: Db, token: string, now: Date): Promise<OpenLi
   const link = isLinkToken(token) ? await findOpenLink(db, hashLinkToken(token), now) : null
   if (link === null) throw linkNotValid()
   const { org_id, email, user_id } = link
-  const role = org_id === null ? null : await findRole(db, org_id, roleIdOf(link))
+  const role = org_id === null ? null : await findRole(db, org_id, getRoleId(link))
   if (org_id !== null && (role === null || !(await isAllowed(db, org_id, link, role)))) throw linkNotValid()
   const user = user_id ? await findUser(db, user_id) : email ? await findUserByEmail(db, email) : null
   return { ...link, role, user }
@@ -30,5 +31,5 @@ export async function openLink(db: Db, token: string, now: Date): Promise<OpenLi
 async function isAllowed(db: Db, orgId: string, { kind, created_by_user_id }: Link, role: Role): Promise<boolean> {
   if (kind === 'setup') return !(await hasActiveAdmin(db, orgId))
   if (created_by_user_id === null) return true
-  return covers(await permissionsNow(db, orgId, created_by_user_id), ['manage_members', ...role.permissions])
+  return hasPermissions(await findPermissions(db, orgId, created_by_user_id), ['manage_members', ...role.permissions])
 }

@@ -1,7 +1,7 @@
 import { COMMAND_LINE, type Principal } from '../../audit/audit.store.ts'
 import { insufficientPermission } from '../../errors/organizations.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { type Actor, authorOf as authorWithReason, principalOf } from '../actor.ts'
+import { type Actor, toAuthor as authorWithReason, toPrincipal } from '../actor.ts'
 import type { Grantor } from '../grantor.ts'
 import { PERMISSIONS, type Permission } from '../roles/permission.ts'
 import { findMember, lockOrganization } from './member.store.ts'
@@ -11,8 +11,8 @@ export type Author = { principal: Principal; userId: string | null }
 
 export const COMMAND_LINE_AUTHOR: Author = { principal: COMMAND_LINE, userId: null }
 
-export function authorOf(actor: Actor): Author {
-  return { principal: principalOf(actor), userId: actor.credential.id }
+export function toMemberAuthor(actor: Actor): Author {
+  return { principal: toPrincipal(actor), userId: actor.credential.id }
 }
 
 /**
@@ -23,30 +23,30 @@ export function authorOf(actor: Actor): Author {
 export async function lockMembers(tx: Tx, orgId: string, { userId }: Author): Promise<readonly Permission[]> {
   await lockOrganization(tx, orgId)
   if (userId === null) return PERMISSIONS
-  const held = await permissionsNow(tx, orgId, userId)
+  const held = await findPermissions(tx, orgId, userId)
   requireCovers(held, ['manage_members'])
   return held
 }
 
 /** A person can give to a credential what their own role allows when it is created. */
-export function grantorOf(actor: Actor, request: { reason?: string | null }): Grantor {
+export function toGrantor(actor: Actor, request: { reason?: string | null }): Grantor {
   const { org_id, credential } = actor
   return {
     ...authorWithReason(actor, request),
     async holdPermissions(tx) {
       await lockOrganization(tx, org_id)
-      return permissionsNow(tx, org_id, credential.id)
+      return findPermissions(tx, org_id, credential.id)
     },
   }
 }
 
 /** The permissions of a user in an organization. Empty unless they are an active member. */
-export async function permissionsNow(db: Db, orgId: string, userId: string): Promise<readonly Permission[]> {
+export async function findPermissions(db: Db, orgId: string, userId: string): Promise<readonly Permission[]> {
   const member = await findMember(db, orgId, userId)
   return member?.is_active ? member.permissions : []
 }
 
-export function covers(held: readonly Permission[], needed: readonly Permission[]): boolean {
+export function hasPermissions(held: readonly Permission[], needed: readonly Permission[]): boolean {
   return needed.every((permission) => held.includes(permission))
 }
 

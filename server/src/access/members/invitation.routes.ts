@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
@@ -16,13 +16,13 @@ import {
 } from '../links/invite-member.ts'
 import { findInvitation, INVITATIONS_MAX, listInvitations } from '../links/link.store.ts'
 import { requireEmail } from '../users/email-address.ts'
-import { authorOf } from './author.ts'
+import { toMemberAuthor } from './author.ts'
 import { Invitation, InvitationPath, NewInvitation, SentInvitation } from './member.schema.ts'
 
 const PATH = `${ORGANIZATION_PATH}/invitations`
 const TAGS = ['Members and roles']
 
-export async function invitationRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerInvitationRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -57,7 +57,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
     },
     async ({ actor, params }, reply) => {
       const invitation = await findInvitation(services.sql, actor.org_id, params.id, services.clock.now())
-      if (invitation === null) throw notFound('invitation')
+      if (invitation === null) throw createNotFoundError('invitation')
       return sendData(reply, JSON.stringify(invitation))
     },
   )
@@ -83,7 +83,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
     },
     async (request, reply) => {
       const wanted = { email: requireEmail(request.body.email), roleId: request.body.role }
-      const sent = await inviteMember(services, inviterOf(request), wanted)
+      const sent = await inviteMember(services, toInviter(request), wanted)
       request.created = sent.id
       return sendData(reply.code(201), JSON.stringify(toShown(sent)))
     },
@@ -105,7 +105,7 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
       },
     },
     async (request, reply) => {
-      const sent = await resendInvitation(services, inviterOf(request), request.params.id)
+      const sent = await resendInvitation(services, toInviter(request), request.params.id)
       return sendData(reply, JSON.stringify(toShown(sent)))
     },
   )
@@ -126,14 +126,14 @@ export async function invitationRoutes(app: HttpServer, services: Services): Pro
       },
     },
     async (request, reply) => {
-      await revokeInvitation(services, inviterOf(request), request.params.id)
+      await revokeInvitation(services, toInviter(request), request.params.id)
       return reply.code(204).send(null)
     },
   )
 }
 
-function inviterOf({ actor }: Pick<FastifyRequest, 'actor'>) {
-  return { organization: actor.organization, author: authorOf(actor) }
+function toInviter({ actor }: Pick<FastifyRequest, 'actor'>) {
+  return { organization: actor.organization, author: toMemberAuthor(actor) }
 }
 
 /** A mailed link proves that its user reads the mailbox, so that nobody else gets to see it. */

@@ -1,17 +1,17 @@
-import { recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { endSessions } from '../sessions/session-end.store.ts'
-import { setUserDisabled, type User } from '../users/user.store.ts'
+import { updateSessionEnds } from '../sessions/session-end.store.ts'
+import { type User, updateUserDisabled } from '../users/user.store.ts'
 import { COMMAND_LINE_AUTHOR } from './author.ts'
-import { keepOneAdmin } from './manage-members.ts'
+import { requireOneAdmin } from './manage-members.ts'
 import { findMember, listOrganizationIds, lockOrganization, type Member } from './member.store.ts'
 
 /**
  * Disables or enables an account in all organizations, from the command line. Disabling ends all
  * sessions. Throws 409 `last_org_admin`.
  */
-export async function setAccountAccess(
+export async function updateAccountAccess(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
   { id, email }: User,
   isEnabled: boolean,
@@ -19,13 +19,13 @@ export async function setAccountAccess(
   await sql.begin(async (tx) => {
     const memberships = await lockMemberships(tx, id)
     const now = clock.now()
-    await setUserDisabled(tx, id, isEnabled ? null : now)
-    if (!isEnabled) await endSessions(tx, id, null, now)
+    await updateUserDisabled(tx, id, isEnabled ? null : now)
+    if (!isEnabled) await updateSessionEnds(tx, id, null, now)
     for (const [orgId, member] of memberships) {
-      await keepOneAdmin(tx, orgId, member)
+      await requireOneAdmin(tx, orgId, member)
       const action = isEnabled ? 'account.enable' : 'account.disable'
       const entry = { action, object: { type: 'user', id }, reason: null, details: { email } }
-      await recordAudit(tx, orgId, { principal: COMMAND_LINE_AUTHOR.principal, ...entry }, now)
+      await insertAuditEntry(tx, orgId, { principal: COMMAND_LINE_AUTHOR.principal, ...entry }, now)
     }
   })
 }

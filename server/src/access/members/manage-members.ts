@@ -1,20 +1,20 @@
-import { recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { lastOrgAdmin, ownMembership, providerAccountTaken } from '../../errors/organizations.ts'
 import { requireName } from '../../organizations/create-organization.ts'
 import { updateOrganizationName } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidRequest, notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError, invalidRequest } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { findRole, type Role, toStoredRole } from '../roles/role.store.ts'
-import { deleteProviderAccount, findProviderAccounts, setProviderAccount } from '../users/provider-account.store.ts'
+import { findRole } from '../roles/role.store.ts'
+import { getRoleId, type Role, toStoredRole } from '../roles/role.ts'
+import { deleteProviderAccount, findProviderAccounts, upsertProviderAccount } from '../users/provider-account.store.ts'
 import { type Author, lockMembers, requireCovers } from './author.ts'
 import {
   deleteMember,
   findMember,
   hasActiveAdmin,
   type Member,
-  roleIdOf,
-  setMemberDisabled,
+  updateMemberDisabled,
   updateMemberRole,
 } from './member.store.ts'
 
@@ -27,33 +27,33 @@ type Target = { orgId: string; userId: string; author: Author }
  * Gives a member another role. Throws 400, 404 `not_found`, 403 `own_membership` or
  * `insufficient_permission`, and 409 `last_org_admin`.
  */
-export async function changeMemberRole(services: Needs, target: Target, roleId: string): Promise<void> {
+export async function assignMemberRole(services: Needs, target: Target, roleId: string): Promise<void> {
   await changeMember(services, target, async (tx, member, held) => {
     const role = await requireRole(tx, target.orgId, roleId)
     requireCovers(held, role.permissions)
-    const from = roleIdOf(member)
+    const from = getRoleId(member)
     if (from === role.id) return null
     await updateMemberRole(tx, target.orgId, member.user_id, toStoredRole(role))
     return { action: 'member.change_role', details: { from, to: role.id } }
   })
 }
 
-/** Disables or enables a member in this organization. Throws as `changeMemberRole` does. */
-export async function setMemberAccess(services: Needs, target: Target, isEnabled: boolean): Promise<void> {
+/** Disables or enables a member in this organization. Throws as `assignMemberRole` does. */
+export async function updateMemberAccess(services: Needs, target: Target, isEnabled: boolean): Promise<void> {
   await changeMember(services, target, async (tx, member) => {
     const disabledAt = isEnabled ? null : services.clock.now()
-    await setMemberDisabled(tx, target.orgId, member.user_id, disabledAt)
+    await updateMemberDisabled(tx, target.orgId, member.user_id, disabledAt)
     return { action: isEnabled ? 'member.enable' : 'member.disable' }
   })
 }
 
 /**
- * Removes a member from an organization. The account remains. Throws as `changeMemberRole` does.
+ * Removes a member from an organization. The account remains. Throws as `assignMemberRole` does.
  */
 export async function removeMember(services: Needs, target: Target): Promise<void> {
   await changeMember(services, target, async (tx, member) => {
     await deleteMember(tx, target.orgId, member.user_id)
-    return { action: 'member.remove', details: { role: roleIdOf(member) } }
+    return { action: 'member.remove', details: { role: getRoleId(member) } }
   })
 }
 
@@ -69,13 +69,13 @@ async function changeMember({ sql, clock }: Needs, { orgId, userId, author }: Ta
     requireCovers(held, member.permissions)
     const change = await work(tx, member, held)
     if (change === null) return
-    await keepOneAdmin(tx, orgId, member)
+    await requireOneAdmin(tx, orgId, member)
     await recordChange(tx, orgId, { author, member, change }, clock.now())
   })
 }
 
 /** Throws 409 `last_org_admin` if a change of this member has left no active Org admin. */
-export async function keepOneAdmin(tx: Tx, orgId: string, before: Member): Promise<void> {
+export async function requireOneAdmin(tx: Tx, orgId: string, before: Member): Promise<void> {
   const wasAdmin = before.is_active && before.built_in_role === 'org_admin'
   if (!wasAdmin || (await hasActiveAdmin(tx, orgId))) return
   throw lastOrgAdmin()
@@ -85,7 +85,7 @@ export async function keepOneAdmin(tx: Tx, orgId: string, before: Member): Promi
  * Sets who a member is at a code host, or removes it (`login` is null). Members set their own
  * account once: who changes it could otherwise approve a deployment of their own run.
  */
-export async function changeProviderAccount(
+export async function updateProviderAccount(
   { sql, clock }: Needs,
   { orgId, userId, author }: Target,
   { provider, login }: { provider: string; login: string | null },
@@ -123,17 +123,17 @@ export async function renameOrganization(
       reason: null,
       details: { name },
     }
-    await recordAudit(tx, orgId, entry, clock.now())
+    await insertAuditEntry(tx, orgId, entry, clock.now())
   })
   return name
 }
 
 async function requireRemoved(tx: Tx, orgId: string, userId: string, provider: string): Promise<void> {
-  if ((await deleteProviderAccount(tx, orgId, userId, provider)) === null) throw notFound('provider account')
+  if ((await deleteProviderAccount(tx, orgId, userId, provider)) === null) throw createNotFoundError('provider account')
 }
 
-async function requireUntaken(tx: Tx, orgId: string, account: Parameters<typeof setProviderAccount>[2], now: Date) {
-  if (await setProviderAccount(tx, orgId, account, now)) return
+async function requireUntaken(tx: Tx, orgId: string, account: Parameters<typeof upsertProviderAccount>[2], now: Date) {
+  if (await upsertProviderAccount(tx, orgId, account, now)) return
   throw providerAccountTaken()
 }
 
@@ -149,12 +149,12 @@ async function recordChange(tx: Tx, orgId: string, { author, member, change }: R
     reason: null,
     details: { email: member.email, ...details },
   }
-  await recordAudit(tx, orgId, entry, now)
+  await insertAuditEntry(tx, orgId, entry, now)
 }
 
 async function requireMember(tx: Tx, orgId: string, userId: string): Promise<Member> {
   const member = await findMember(tx, orgId, userId)
-  if (member === null) throw notFound('member')
+  if (member === null) throw createNotFoundError('member')
   return member
 }
 

@@ -1,23 +1,22 @@
-import { recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { ownMembership, roleBuiltIn, roleInUse, roleNameTaken, tooManyRoles } from '../../errors/organizations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { isDisplayName } from '../../platform/display-name.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
-import { isUuid, newUuid } from '../../platform/ids.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid, isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { BUILT_IN_ROLE_IDS } from '../roles/built-in-role.ts'
 import { PERMISSIONS, type Permission } from '../roles/permission.ts'
 import {
-  builtInRole,
   CUSTOM_ROLES_MAX,
   type CustomRole,
   countBuiltInRoles,
   deleteCustomRole,
   findCustomRole,
-  isBuiltIn,
   listCustomRoles,
-  writeCustomRole,
+  upsertCustomRole,
 } from '../roles/role.store.ts'
+import { getBuiltInRole, isBuiltIn } from '../roles/role.ts'
 import { type Author, lockMembers, requireCovers } from './author.ts'
 import { findMember } from './member.store.ts'
 
@@ -33,7 +32,7 @@ type RoleFields = { name?: string | undefined; permissions?: readonly Permission
 export async function listRoles({ sql }: Pick<Services, 'sql'>, orgId: string) {
   const [counts, custom] = await Promise.all([countBuiltInRoles(sql, orgId), listCustomRoles(sql, orgId)])
   const builtIn = BUILT_IN_ROLE_IDS.map((id) => ({
-    ...builtInRole(id),
+    ...getBuiltInRole(id),
     created_at: null,
     updated_at: null,
     members: counts.get(id) ?? 0,
@@ -44,7 +43,7 @@ export async function listRoles({ sql }: Pick<Services, 'sql'>, orgId: string) {
 /** One role as `listRoles` has it. Throws 404. */
 export async function findListedRole(services: Pick<Services, 'sql'>, orgId: string, id: string) {
   const role = (await listRoles(services, orgId)).find((listed) => listed.id === id)
-  if (role === undefined) throw notFound('role')
+  if (role === undefined) throw createNotFoundError('role')
   return role
 }
 
@@ -58,7 +57,7 @@ export async function createRole({ sql, clock }: Needs, { orgId, author }: Write
     const [now, permissions] = [clock.now(), inOrder(fields.permissions as Permission[])]
     requireCovers(held, permissions)
     if ((await listCustomRoles(tx, orgId)).length >= CUSTOM_ROLES_MAX) throw tooManyRoles(CUSTOM_ROLES_MAX)
-    const role = { id: newUuid(now), name: requireRoleName(fields.name as string), permissions }
+    const role = { id: createUuid(now), name: requireRoleName(fields.name as string), permissions }
     await write(tx, orgId, role, now)
     await record(tx, { orgId, author }, { action: 'role.create', id: role.id, details: role }, now)
     return { ...role, built_in: false, created_at: now, updated_at: now, members: 0 }
@@ -69,7 +68,7 @@ export async function createRole({ sql, clock }: Needs, { orgId, author }: Write
  * Changes a custom role. Throws as `createRole` does, 404, 409 `role_built_in`, and 403
  * `own_membership` for the role of the author.
  */
-export async function changeRole({ sql, clock }: Needs, { orgId, author }: Writer, id: string, fields: RoleFields) {
+export async function updateRole({ sql, clock }: Needs, { orgId, author }: Writer, id: string, fields: RoleFields) {
   return sql.begin(async (tx) => {
     const held = await lockMembers(tx, orgId, author)
     const role = await requireCustomRole(tx, orgId, id)
@@ -85,7 +84,7 @@ export async function changeRole({ sql, clock }: Needs, { orgId, author }: Write
   })
 }
 
-/** Deletes a custom role. Throws as `changeRole` does, and 409 `role_in_use`. */
+/** Deletes a custom role. Throws as `updateRole` does, and 409 `role_in_use`. */
 export async function deleteRole({ sql, clock }: Needs, { orgId, author }: Writer, id: string): Promise<void> {
   await sql.begin(async (tx) => {
     const held = await lockMembers(tx, orgId, author)
@@ -101,7 +100,7 @@ export async function deleteRole({ sql, clock }: Needs, { orgId, author }: Write
 async function requireCustomRole(tx: Tx, orgId: string, id: string): Promise<CustomRole> {
   if (isBuiltIn(id)) throw roleBuiltIn()
   const role = isUuid(id) ? await findCustomRole(tx, orgId, id) : null
-  if (role === null) throw notFound('role')
+  if (role === null) throw createNotFoundError('role')
   return role
 }
 
@@ -112,9 +111,11 @@ async function refuseOwnRole(tx: Tx, { orgId, author }: Writer, id: string): Pro
   throw ownMembership('role')
 }
 
-async function write(tx: Tx, orgId: string, role: Parameters<typeof writeCustomRole>[2], now: Date): Promise<void> {
-  const isBuiltInName = BUILT_IN_ROLE_IDS.some((id) => builtInRole(id).name.toLowerCase() === role.name.toLowerCase())
-  if (!isBuiltInName && (await writeCustomRole(tx, orgId, role, now))) return
+async function write(tx: Tx, orgId: string, role: Parameters<typeof upsertCustomRole>[2], now: Date): Promise<void> {
+  const isBuiltInName = BUILT_IN_ROLE_IDS.some(
+    (id) => getBuiltInRole(id).name.toLowerCase() === role.name.toLowerCase(),
+  )
+  if (!isBuiltInName && (await upsertCustomRole(tx, orgId, role, now))) return
   throw roleNameTaken(role.name)
 }
 
@@ -123,7 +124,7 @@ const NAME_CHARS_MAX = 100
 function requireRoleName(name: string): string {
   const trimmed = name.trim()
   if (isDisplayName(trimmed, NAME_CHARS_MAX)) return trimmed
-  throw invalidField('/body/name', `must have 1 to ${NAME_CHARS_MAX} characters, and no control characters`)
+  throw createInvalidFieldError('/body/name', `must have 1 to ${NAME_CHARS_MAX} characters, and no control characters`)
 }
 
 /** Without repetitions, in the order in which permissions are listed. */
@@ -135,5 +136,5 @@ type Recorded = { action: string; id: string; details: Record<string, unknown> }
 
 async function record(tx: Tx, { orgId, author }: Writer, { action, id, details }: Recorded, now: Date): Promise<void> {
   const entry = { principal: author.principal, action, object: { type: 'role', id }, reason: null, details }
-  await recordAudit(tx, orgId, entry, now)
+  await insertAuditEntry(tx, orgId, entry, now)
 }

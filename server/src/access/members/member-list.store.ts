@@ -1,8 +1,8 @@
-import { pageOf } from '../../platform/db/page.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
-import { isBuiltIn } from '../roles/role.store.ts'
+import { isBuiltIn } from '../roles/role.ts'
 
 type MemberFilters = {
   search?: string | undefined
@@ -21,13 +21,13 @@ export async function listMembers(db: Db, orgId: string, page: Page, filters: Me
     join users person on person.id = member.user_id
     left join custom_roles role on role.org_id = member.org_id and role.id = member.custom_role_id
     where member.org_id = ${orgId}
-      and ${pageOf(db, page, db`member`)}
-      ${filterOf(db, filters)}
+      and ${buildPageCondition(db, page, db`member`)}
+      ${buildFilter(db, filters)}
     order by member.created_at desc, member.id desc
     limit ${page.limit + 1}`
 }
 
-function filterOf(db: Db, { search, role, status }: MemberFilters) {
+function buildFilter(db: Db, { search, role, status }: MemberFilters) {
   const text = search && `%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
   const column = role !== undefined && isBuiltIn(role) ? db`member.built_in_role` : db`member.custom_role_id::text`
   const isActive = db`(member.disabled_at is null and person.disabled_at is null)`

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import { DURATION_DAYS_MAX } from '../../platform/duration.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -10,8 +10,8 @@ import type { Services } from '../../services.ts'
 import { listContext } from '../actor.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
-import { authorOf } from './author.ts'
-import { changeMemberRole, changeProviderAccount, removeMember, setMemberAccess } from './manage-members.ts'
+import { toMemberAuthor } from './author.ts'
+import { assignMemberRole, removeMember, updateMemberAccess, updateProviderAccount } from './manage-members.ts'
 import {
   Member,
   MemberPath,
@@ -33,7 +33,7 @@ const RULES =
   '403 `own_membership` for your own membership. 403 `insufficient_permission` if the member has a permission that ' +
   'you lack. 409 `last_org_admin` if no active Org admin would remain.'
 
-export async function memberRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerMemberRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -92,7 +92,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async (request, reply) => {
-      await changeMemberRole(services, targetOf(request), request.body.role)
+      await assignMemberRole(services, toTarget(request), request.body.role)
       return sendMember(request, reply, request.params.user_id)
     },
   )
@@ -116,7 +116,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
         },
       },
       async (request, reply) => {
-        await setMemberAccess(services, targetOf(request), isEnabled)
+        await updateMemberAccess(services, toTarget(request), isEnabled)
         return sendMember(request, reply, request.params.user_id)
       },
     )
@@ -136,7 +136,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async (request, reply) => {
-      await removeMember(services, targetOf(request))
+      await removeMember(services, toTarget(request))
       return reply.code(204).send(null)
     },
   )
@@ -160,7 +160,7 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const account = { provider: request.params.provider, login: request.body.login }
-      await changeProviderAccount(services, targetOf(request), account)
+      await updateProviderAccount(services, toTarget(request), account)
       return sendMember(request, reply, request.params.user_id)
     },
   )
@@ -181,18 +181,18 @@ export async function memberRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const account = { provider: request.params.provider, login: null }
-      await changeProviderAccount(services, targetOf(request), account)
+      await updateProviderAccount(services, toTarget(request), account)
       return reply.code(204).send(null)
     },
   )
 
   async function sendMember({ actor }: Pick<FastifyRequest, 'actor'>, reply: FastifyReply, userId: string) {
     const json = await findMemberJson(services.sql, actor.org_id, userId)
-    if (json === null) throw notFound('member')
+    if (json === null) throw createNotFoundError('member')
     return sendData(reply, json)
   }
 }
 
-function targetOf({ actor, params }: Pick<FastifyRequest, 'actor'> & { params: { user_id: string } }) {
-  return { orgId: actor.org_id, userId: params.user_id, author: authorOf(actor) }
+function toTarget({ actor, params }: Pick<FastifyRequest, 'actor'> & { params: { user_id: string } }) {
+  return { orgId: actor.org_id, userId: params.user_id, author: toMemberAuthor(actor) }
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { pageQuery } from '../../platform/http/lists.ts'
+import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { OrganizationSlug } from '../gateway/open-to-people.ts'
@@ -53,7 +53,7 @@ export const Member = Closed(
 const PAGE_MAX = 100
 const PAGE_DEFAULT = 50
 
-export const MemberQuery = pageQuery(PAGE_MAX, PAGE_DEFAULT, {
+export const MemberQuery = definePageQuery(PAGE_MAX, PAGE_DEFAULT, {
   search: Type.Optional(
     Type.String({
       minLength: 1,

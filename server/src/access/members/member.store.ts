@@ -2,7 +2,7 @@ import type { Organization } from '../../organizations/organization.store.ts'
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import { BUILT_IN_ROLES, type BuiltInRoleId } from '../roles/built-in-role.ts'
 import type { Permission } from '../roles/permission.ts'
-import type { StoredRole } from '../roles/role.store.ts'
+import type { StoredRole } from '../roles/role.ts'
 
 /** Locks the members, roles and invitations of an organization until the transaction ends. */
 export async function lockOrganization(tx: Tx, orgId: string): Promise<void> {
@@ -46,10 +46,6 @@ export async function findMember(db: Db, orgId: string, userId: string): Promise
   }
 }
 
-export function roleIdOf({ built_in_role, custom_role_id }: StoredRole): string {
-  return (built_in_role ?? custom_role_id) as string
-}
-
 type NewMember = StoredRole & { user_id: string; created_at: Date }
 
 /** Stores a member. Returns false if the user is one already, disabled or not. */
@@ -70,7 +66,12 @@ export async function updateMemberRole(tx: Tx, orgId: string, userId: string, ro
       and user_id = ${userId}`
 }
 
-export async function setMemberDisabled(tx: Tx, orgId: string, userId: string, disabledAt: Date | null): Promise<void> {
+export async function updateMemberDisabled(
+  tx: Tx,
+  orgId: string,
+  userId: string,
+  disabledAt: Date | null,
+): Promise<void> {
   await tx`
     update members
     set disabled_at = ${disabledAt}

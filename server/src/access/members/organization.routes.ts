@@ -6,11 +6,11 @@ import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
-import { authorOf } from './author.ts'
+import { toMemberAuthor } from './author.ts'
 import { renameOrganization } from './manage-members.ts'
 import { OrganizationChange, OrganizationSettings } from './member.schema.ts'
 
-export async function organizationRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
   const withKind = async (organization: Organization) => ({
     ...organization,
     is_demo: await isDemo(services.sql, organization.id),
@@ -47,7 +47,7 @@ export async function organizationRoutes(app: HttpServer, services: Services): P
       },
     },
     async ({ actor, body }, reply) => {
-      const writer = { orgId: actor.org_id, author: authorOf(actor) }
+      const writer = { orgId: actor.org_id, author: toMemberAuthor(actor) }
       const name = await renameOrganization(services, writer, body.name)
       return sendData(reply, JSON.stringify(await withKind({ ...actor.organization, name })))
     },

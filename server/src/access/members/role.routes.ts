@@ -7,14 +7,14 @@ import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
-import { authorOf } from './author.ts'
-import { changeRole, createRole, deleteRole, findListedRole, listRoles } from './manage-roles.ts'
+import { toMemberAuthor } from './author.ts'
+import { createRole, deleteRole, findListedRole, listRoles, updateRole } from './manage-roles.ts'
 import { NewRole, Role, RoleChange, RolePath } from './role.schema.ts'
 
 const PATH = `${ORGANIZATION_PATH}/roles`
 const TAGS = ['Members and roles']
 
-export async function roleRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerRoleRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -64,7 +64,7 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
       },
     },
     async (request, reply) => {
-      const role = await createRole(services, writerOf(request), request.body)
+      const role = await createRole(services, toWriter(request), request.body)
       request.created = role.id
       return sendData(reply.code(201), JSON.stringify(role))
     },
@@ -88,7 +88,7 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
       },
     },
     async (request, reply) => {
-      await changeRole(services, writerOf(request), request.params.id, request.body)
+      await updateRole(services, toWriter(request), request.params.id, request.body)
       return send(request.actor.org_id, request.params.id, reply)
     },
   )
@@ -109,7 +109,7 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
       },
     },
     async (request, reply) => {
-      await deleteRole(services, writerOf(request), request.params.id)
+      await deleteRole(services, toWriter(request), request.params.id)
       return reply.code(204).send(null)
     },
   )
@@ -119,6 +119,6 @@ export async function roleRoutes(app: HttpServer, services: Services): Promise<v
   }
 }
 
-function writerOf({ actor }: Pick<FastifyRequest, 'actor'>) {
-  return { orgId: actor.org_id, author: authorOf(actor) }
+function toWriter({ actor }: Pick<FastifyRequest, 'actor'>) {
+  return { orgId: actor.org_id, author: toMemberAuthor(actor) }
 }

@@ -13,7 +13,7 @@ export function isIssuer(text: string): boolean {
 }
 
 /** The address of an issuer's discovery document (OpenID Connect Discovery §4.1). */
-export function discoveryUrl(issuer: string): string {
+export function buildDiscoveryUrl(issuer: string): string {
   return `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
 }
 
@@ -40,7 +40,7 @@ const KNOWN_ISSUERS: readonly [RegExp, TrustProvider][] = [
 ]
 
 /** The provider of a well-known issuer. */
-export function providerOfIssuer(issuer: string): TrustProvider | null {
+export function getProviderOfIssuer(issuer: string): TrustProvider | null {
   return KNOWN_ISSUERS.find(([form]) => form.test(issuer))?.[1] ?? null
 }
 

@@ -1,29 +1,11 @@
-import { type Db, sqlState, type Tx, UNIQUE_VIOLATION } from '../../platform/db/sql.ts'
+import { type Db, getSqlState, type Tx, UNIQUE_VIOLATION } from '../../platform/db/sql.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { BUILT_IN_ROLE_IDS, BUILT_IN_ROLES, type BuiltInRoleId } from './built-in-role.ts'
 import type { Permission } from './permission.ts'
-
-/** A role that members can have. The id is that of a built-in role, or a UUID. */
-export type Role = { id: string; name: string; built_in: boolean; permissions: readonly Permission[] }
-
-/** A role as tables store it. */
-export type StoredRole = { built_in_role: BuiltInRoleId | null; custom_role_id: string | null }
-
-export function toStoredRole({ id }: Pick<Role, 'id'>): StoredRole {
-  return isBuiltIn(id) ? { built_in_role: id, custom_role_id: null } : { built_in_role: null, custom_role_id: id }
-}
-
-export function isBuiltIn(id: string): id is BuiltInRoleId {
-  return BUILT_IN_ROLE_IDS.some((known) => known === id)
-}
-
-export function builtInRole(id: BuiltInRoleId): Role {
-  return { id, built_in: true, ...BUILT_IN_ROLES[id] }
-}
+import { getBuiltInRole, isBuiltIn, type Role } from './role.ts'
 
 /** Finds a built-in or custom role of an organization. */
 export async function findRole(db: Db, orgId: string, id: string): Promise<Role | null> {
-  if (isBuiltIn(id)) return builtInRole(id)
+  if (isBuiltIn(id)) return getBuiltInRole(id)
   return isUuid(id) ? findCustomRole(db, orgId, id) : null
 }
 
@@ -75,7 +57,7 @@ export async function countBuiltInRoles(db: Db, orgId: string): Promise<Map<stri
 type WrittenRole = { id: string; name: string; permissions: readonly Permission[] }
 
 /** Creates or changes a custom role. Returns false if another role has the name. */
-export async function writeCustomRole(tx: Tx, orgId: string, role: WrittenRole, at: Date): Promise<boolean> {
+export async function upsertCustomRole(tx: Tx, orgId: string, role: WrittenRole, at: Date): Promise<boolean> {
   try {
     await tx.savepoint(
       (savepoint) => savepoint`
@@ -86,7 +68,7 @@ export async function writeCustomRole(tx: Tx, orgId: string, role: WrittenRole, 
     )
     return true
   } catch (error) {
-    if (sqlState(error) === UNIQUE_VIOLATION) return false
+    if (getSqlState(error) === UNIQUE_VIOLATION) return false
     throw error
   }
 }

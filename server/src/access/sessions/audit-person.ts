@@ -1,4 +1,4 @@
-import { type AuditEntry, recordAudit } from '../../audit/audit.store.ts'
+import { type AuditEntry, insertAuditEntry } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { findUserName, listOwnOrganizations } from './memberships.store.ts'
 
@@ -15,6 +15,6 @@ export async function auditPerson(
   const name = (await findUserName(tx, userId)) ?? ''
   const principal = { type: 'user', id: userId, name } as const
   for (const { id } of await listOwnOrganizations(tx, userId)) {
-    await recordAudit(tx, id, { ...entry, principal, reason: null }, now)
+    await insertAuditEntry(tx, id, { ...entry, principal, reason: null }, now)
   }
 }

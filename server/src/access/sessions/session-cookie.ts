@@ -11,7 +11,7 @@ export type SessionCookie = { name: string; secure: boolean }
  * therefore gets a cookie without them: elsewhere the session could be read on its way. The base
  * URL decides, not the request, which a proxy may have rewritten.
  */
-export function sessionCookieOf(baseUrl: string): SessionCookie {
+export function defineSessionCookie(baseUrl: string): SessionCookie {
   const secure = !isPlainLoopback(baseUrl)
   return { name: secure ? '__Host-shiplock' : 'shiplock', secure }
 }
@@ -20,11 +20,11 @@ export function readSessionCookie(request: FastifyRequest, { name }: SessionCook
   return parseCookie(request.headers.cookie ?? '')[name] ?? null
 }
 
-export function setSessionCookie(reply: FastifyReply, cookie: SessionCookie, token: string): void {
+export function writeSessionCookie(reply: FastifyReply, cookie: SessionCookie, token: string): void {
   reply.header('set-cookie', toHeader(cookie, token, SESSION_MS_MAX / 1000))
 }
 
-export function clearSessionCookie(reply: FastifyReply, cookie: SessionCookie): void {
+export function removeSessionCookie(reply: FastifyReply, cookie: SessionCookie): void {
   reply.header('set-cookie', toHeader(cookie, '', 0))
 }
 

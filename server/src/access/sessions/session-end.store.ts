@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 
 /** Returns false if the user has no such session, or it has ended. */
-export async function endSession(db: Db, userId: string, id: string, at: Date): Promise<boolean> {
+export async function updateSessionEnd(db: Db, userId: string, id: string, at: Date): Promise<boolean> {
   const { count } = await db`
     update user_sessions
     set ended_at = ${at}
@@ -12,7 +12,7 @@ export async function endSession(db: Db, userId: string, id: string, at: Date): 
 }
 
 /** Ends the session with this token, whoever it belongs to. */
-export async function endSessionOfToken(db: Db, tokenSha256: Buffer, at: Date): Promise<void> {
+export async function updateSessionEndByToken(db: Db, tokenSha256: Buffer, at: Date): Promise<void> {
   await db`
     update user_sessions
     set ended_at = ${at}
@@ -21,7 +21,7 @@ export async function endSessionOfToken(db: Db, tokenSha256: Buffer, at: Date): 
 }
 
 /** Ends all sessions of a user except `keptId`. Returns their number. */
-export async function endSessions(db: Db, userId: string, keptId: string | null, at: Date): Promise<number> {
+export async function updateSessionEnds(db: Db, userId: string, keptId: string | null, at: Date): Promise<number> {
   const { count } = await db`
     update user_sessions
     set ended_at = ${at}
@@ -32,7 +32,7 @@ export async function endSessions(db: Db, userId: string, keptId: string | null,
 }
 
 /** Ends the sessions that the single sign-on of an organization has started. */
-export async function endSessionsOfProvider(db: Db, orgId: string, at: Date): Promise<void> {
+export async function updateSessionEndsOfProvider(db: Db, orgId: string, at: Date): Promise<void> {
   await db`
     update user_sessions
     set ended_at = ${at}
@@ -41,7 +41,7 @@ export async function endSessionsOfProvider(db: Db, orgId: string, at: Date): Pr
 }
 
 /** Ends the least recently used sessions of a user, so that `kept` are left besides `newestId`. */
-export async function endExcessSessions(
+export async function updateExcessSessionEnds(
   db: Db,
   userId: string,
   { newestId, kept }: { newestId: string; kept: number },

@@ -74,7 +74,7 @@ export async function findSession(db: Db, tokenSha256: Buffer, slug: string | nu
 }
 
 /** Stores the minute of the last use. Earlier ones are kept. */
-export async function touchSession(db: Db, id: string, minute: Date): Promise<void> {
+export async function updateSessionLastUse(db: Db, id: string, minute: Date): Promise<void> {
   await db`
     update user_sessions
     set last_used_at = ${minute}
@@ -86,7 +86,7 @@ export async function touchSession(db: Db, id: string, minute: Date): Promise<vo
  * Replaces the token of a session whose user has proved again who they are. Returns false if the
  * session has ended or another request has replaced the token.
  */
-export async function replaceToken(
+export async function updateSessionToken(
   db: Db,
   id: string,
   { from, to }: { from: Buffer; to: Buffer },

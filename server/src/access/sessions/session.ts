@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
-import { hasChecksum, randomBase62, withChecksum } from '../../platform/crypto/checked-token.ts'
+import { createRandomBase62, hasChecksum, withChecksum } from '../../platform/crypto/checked-token.ts'
 
 /** A session ends when it was not used for this long (console specification §1). */
 export const SESSION_IDLE_MS_MAX = 12 * HOUR_MS
@@ -24,8 +24,8 @@ export function isFresh({ signed_in_at }: Pick<SessionTimes, 'signed_in_at'>, no
 const PREFIX = 'shl_session_'
 const SECRET_CHARS = 40
 
-export function generateSessionToken(): string {
-  return withChecksum(PREFIX + randomBase62(SECRET_CHARS))
+export function createSessionToken(): string {
+  return withChecksum(PREFIX + createRandomBase62(SECRET_CHARS))
 }
 
 export function isSessionToken(text: string): boolean {

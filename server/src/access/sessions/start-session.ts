@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import { auditPerson } from './audit-person.ts'
 import { insertSession, type SignInMethod } from './session.store.ts'
-import { generateSessionToken, hashSessionToken } from './session.ts'
-import { endExcessSessions, endSessionOfToken } from './session-end.store.ts'
+import { createSessionToken, hashSessionToken } from './session.ts'
+import { updateExcessSessionEnds, updateSessionEndByToken } from './session-end.store.ts'
 
 /** Where a sign-in came from, as the user sees it in the list of sessions. */
 export type SignInPlace = { address: string | null; user_agent: string | null }
@@ -13,7 +13,7 @@ const USER_AGENT_CHARS_MAX = 300
 /** Sessions of one user that were not ended. A sign-in beyond that ends the least recently used. */
 export const SESSIONS_PER_USER_MAX = 100
 
-export function placeOf({ ip, headers }: FastifyRequest): SignInPlace {
+export function getSignInPlace({ ip, headers }: FastifyRequest): SignInPlace {
   return { address: ip, user_agent: headers['user-agent']?.slice(0, USER_AGENT_CHARS_MAX) ?? null }
 }
 
@@ -39,18 +39,18 @@ export async function startSession(
   tx: Tx,
   { userId, method, place, now, replaces = null, orgId = null }: SignIn,
 ): Promise<string> {
-  const token = generateSessionToken()
+  const token = createSessionToken()
   const session = {
-    id: newUuid(now),
+    id: createUuid(now),
     user_id: userId,
     token_sha256: hashSessionToken(token),
     method,
     org_id: orgId,
     ...place,
   }
-  if (replaces !== null) await endSessionOfToken(tx, hashSessionToken(replaces), now)
+  if (replaces !== null) await updateSessionEndByToken(tx, hashSessionToken(replaces), now)
   await insertSession(tx, session, now)
-  await endExcessSessions(tx, userId, { newestId: session.id, kept: SESSIONS_PER_USER_MAX - 1 }, now)
+  await updateExcessSessionEnds(tx, userId, { newestId: session.id, kept: SESSIONS_PER_USER_MAX - 1 }, now)
   const details = { method, address: place.address }
   const object = { type: 'session', id: session.id }
   await auditPerson(tx, userId, { action: 'session.start', object, details }, now)

@@ -2,7 +2,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
-import { readSessionCookie, sessionCookieOf, setSessionCookie } from '../sessions/session-cookie.ts'
+import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sessions/session-cookie.ts'
 import { requireUserName } from '../users/user-name.ts'
 import {
   AccountChange,
@@ -13,17 +13,17 @@ import {
   TotpDisabled,
   TotpEnrolment,
 } from './account.schema.ts'
-import { renameUser } from './account.store.ts'
-import { confirmEnrolment, disableTotp, renewRecoveryCodes, startEnrolment } from './enroll-totp.ts'
+import { updateUserName } from './account.store.ts'
+import { confirmEnrolment, removeTotp, rotateRecoveryCodes, startEnrolment } from './enroll-totp.ts'
 import { readCurrentSession } from './read-current-session.ts'
-import { changePassword } from './set-password.ts'
+import { updatePassword } from './set-password.ts'
 import { CurrentSession, ProofRefused } from './sign-in.schema.ts'
 
 const tags = ['Account']
 
 /** What users change about their own account. */
-export async function accountRoutes(app: HttpServer, services: Services): Promise<void> {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+export async function registerAccountRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
 
   app.patch(
     '/app/api/account',
@@ -43,7 +43,7 @@ export async function accountRoutes(app: HttpServer, services: Services): Promis
       const { user_id, name: from } = session
       const entry = { action: 'account.rename', object: { type: 'user', id: user_id }, details: { from, to: name } }
       await services.sql.begin(async (tx) => {
-        await renameUser(tx, user_id, name)
+        await updateUserName(tx, user_id, name)
         await auditPerson(tx, user_id, entry, services.clock.now())
       })
       return { data: await readCurrentSession(services, { ...session, name }) }
@@ -68,8 +68,8 @@ export async function accountRoutes(app: HttpServer, services: Services): Promis
     },
     async (request, reply) => {
       const presented = { token: readSessionCookie(request, cookie) ?? '', address: request.ip }
-      const token = await changePassword(services, request.session, { ...request.body, ...presented })
-      setSessionCookie(reply, cookie, token)
+      const token = await updatePassword(services, request.session, { ...request.body, ...presented })
+      writeSessionCookie(reply, cookie, token)
       return { data: { changed: true as const } }
     },
   )
@@ -127,7 +127,7 @@ export async function accountRoutes(app: HttpServer, services: Services): Promis
       },
     },
     async ({ session }) => {
-      await disableTotp(services, session)
+      await removeTotp(services, session)
       return { data: { disabled: true as const } }
     },
   )
@@ -145,6 +145,6 @@ export async function accountRoutes(app: HttpServer, services: Services): Promis
         response: { 200: Envelope(RecoveryCodes, 'The new recovery codes.') },
       },
     },
-    async ({ session }) => ({ data: { recovery_codes: await renewRecoveryCodes(services, session) } }),
+    async ({ session }) => ({ data: { recovery_codes: await rotateRecoveryCodes(services, session) } }),
   )
 }

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 /** How a user can sign in. */
 type OwnMethods = { password: boolean; totp: boolean; recovery_codes_left: number; passkeys: number }
 
-export async function readMethods(db: Db, userId: string): Promise<OwnMethods> {
+export async function findMethods(db: Db, userId: string): Promise<OwnMethods> {
   const [row] = await db<[OwnMethods]>`
     select exists (select from user_passwords where user_id = ${userId}) as password,
       exists (select from user_totp where user_id = ${userId} and confirmed_at is not null) as totp,
@@ -20,7 +20,7 @@ export async function lockUser(tx: Tx, userId: string): Promise<void> {
     for no key update`
 }
 
-export async function renameUser(db: Db, userId: string, name: string): Promise<void> {
+export async function updateUserName(db: Db, userId: string, name: string): Promise<void> {
   await db`
     update users
     set name = ${name}
@@ -28,7 +28,7 @@ export async function renameUser(db: Db, userId: string, name: string): Promise<
 }
 
 /** Removes the password, TOTP and the passkeys of a user. Accounts at identity providers stay. */
-export async function forgetCredentials(tx: Tx, userId: string): Promise<void> {
+export async function deleteCredentials(tx: Tx, userId: string): Promise<void> {
   await tx`delete from user_passwords where user_id = ${userId}`
   await tx`delete from user_totp where user_id = ${userId}`
   await tx`delete from recovery_codes where user_id = ${userId}`

@@ -5,27 +5,27 @@ import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
 export type AttemptLimit = { key: string; max: number; windowMs: number }
 
 /** Failed passwords of one account. Accounts that do not exist have the same limit. */
-export function passwordLimit(email: string): AttemptLimit {
+export function getPasswordLimit(email: string): AttemptLimit {
   return { key: `password:${hash('sha256', email)}`, max: 10, windowMs: 15 * MINUTE_MS }
 }
 
 /** Failed codes of one account. They follow the right password, so that few are mistakes. */
-export function codeLimit(userId: string): AttemptLimit {
+export function getCodeLimit(userId: string): AttemptLimit {
   return { key: `code:${userId}`, max: 10, windowMs: HOUR_MS }
 }
 
 /** Failed attempts of one address, whichever accounts they are for. */
-export function addressLimit(address: string | null): AttemptLimit {
-  return { key: `address:${networkOf(address)}`, max: 100, windowMs: 15 * MINUTE_MS }
+export function getAddressLimit(address: string | null): AttemptLimit {
+  return { key: `address:${getNetwork(address)}`, max: 100, windowMs: 15 * MINUTE_MS }
 }
 
 /** Challenges of passkeys for one address. */
-export function challengeLimit(address: string | null): AttemptLimit {
-  return { key: `challenge:${networkOf(address)}`, max: 600, windowMs: 15 * MINUTE_MS }
+export function getChallengeLimit(address: string | null): AttemptLimit {
+  return { key: `challenge:${getNetwork(address)}`, max: 600, windowMs: 15 * MINUTE_MS }
 }
 
 /** An IPv6 network of 64 bits has one owner, who can use any of its addresses. */
-function networkOf(address: string | null): string {
+function getNetwork(address: string | null): string {
   if (!address?.includes(':')) return address ?? 'unknown'
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped) return mapped

@@ -22,7 +22,7 @@ export async function countAttempt(db: Db, key: string, windowMs: number, at: Da
 }
 
 /** Takes back one attempt. */
-export async function uncountAttempt(db: Db, key: string): Promise<void> {
+export async function updateReleasedAttempt(db: Db, key: string): Promise<void> {
   await db`
     update sign_in_attempts
     set attempts = attempts - 1
@@ -30,7 +30,7 @@ export async function uncountAttempt(db: Db, key: string): Promise<void> {
       and attempts > 0`
 }
 
-export async function forgetAttempts(db: Db, key: string): Promise<void> {
+export async function deleteAttempts(db: Db, key: string): Promise<void> {
   await db`
     delete from sign_in_attempts
     where key = ${key}`

@@ -2,30 +2,30 @@ import { invalidCode, totpEnabled, totpNotEnabled, totpNotStarted } from '../../
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import type { FoundSession } from '../sessions/session.store.ts'
-import { endSessions } from '../sessions/session-end.store.ts'
+import { updateSessionEnds } from '../sessions/session-end.store.ts'
 import { lockUser } from './account.store.ts'
-import { codeLimit } from './attempt-limit.ts'
+import { getCodeLimit } from './attempt-limit.ts'
 import {
-  generateRecoveryCodes,
-  generateTotpSecret,
+  createRecoveryCodes,
+  createTotpSecret,
+  formatTotpUri,
   hashRecoveryCode,
   openTotpSecret,
   sealTotpSecret,
-  stepOfCode,
-  totpUri,
+  verifyTotpCode,
 } from './second-factor.ts'
-import { resetAttempts, takeAttempt } from './take-attempt.ts'
-import { confirmTotp, deleteTotp, findTotp, insertTotp, replaceRecoveryCodes } from './totp.store.ts'
+import { removeAttempts, reserveAttempt } from './take-attempt.ts'
+import { deleteTotp, findTotp, insertTotp, updateRecoveryCodes, updateTotpConfirmed } from './totp.store.ts'
 
 /** A user, by their session. */
 type Owner = Pick<FoundSession, 'id' | 'user_id' | 'email' | 'name'>
 
 /** Starts an enrolment. TOTP is on after `confirmEnrolment`. Throws 409 `totp_enabled`. */
 export async function startEnrolment({ sql, clock, sealingKey }: Services, { user_id, email }: Owner) {
-  const secret = generateTotpSecret()
+  const secret = createTotpSecret()
   const isStarted = await insertTotp(sql, user_id, sealTotpSecret(sealingKey, user_id, secret), clock.now())
   if (!isStarted) throw totpEnabled()
-  return { secret, uri: totpUri(secret, email) }
+  return { secret, uri: formatTotpUri(secret, email) }
 }
 
 /**
@@ -36,31 +36,31 @@ export async function confirmEnrolment(services: Services, { user_id }: Owner, c
   const { sql, clock, sealingKey } = services
   const totp = await findTotp(sql, user_id)
   if (!totp || totp.confirmed_at) throw totpNotStarted()
-  await takeAttempt(services, codeLimit(user_id))
+  await reserveAttempt(services, getCodeLimit(user_id))
   const now = clock.now()
-  const step = stepOfCode(openTotpSecret(sealingKey, user_id, totp.sealed_secret), code, now)
+  const step = verifyTotpCode(openTotpSecret(sealingKey, user_id, totp.sealed_secret), code, now)
   if (step === null) throw invalidCode()
-  await resetAttempts(services, codeLimit(user_id))
+  await removeAttempts(services, getCodeLimit(user_id))
   return sql.begin(async (tx) => {
-    if (!(await confirmTotp(tx, user_id, { ...totp, step }, now))) throw totpNotStarted()
+    if (!(await updateTotpConfirmed(tx, user_id, { ...totp, step }, now))) throw totpNotStarted()
     await audit(tx, user_id, 'totp.enable', now)
     return storeRecoveryCodes(tx, user_id, now)
   })
 }
 
 /** Turns TOTP off and ends all other sessions. Throws 409 `totp_not_enabled`. */
-export async function disableTotp({ sql, clock }: Services, { id, user_id }: Owner): Promise<void> {
+export async function removeTotp({ sql, clock }: Services, { id, user_id }: Owner): Promise<void> {
   const now = clock.now()
   await sql.begin(async (tx) => {
     await lockUser(tx, user_id)
     if (!(await deleteTotp(tx, user_id))) throw totpNotEnabled()
-    await endSessions(tx, user_id, id, now)
+    await updateSessionEnds(tx, user_id, id, now)
     await audit(tx, user_id, 'totp.disable', now)
   })
 }
 
 /** Replaces the recovery codes. Throws 409 `totp_not_enabled`. */
-export async function renewRecoveryCodes({ sql, clock }: Services, { user_id }: Owner): Promise<string[]> {
+export async function rotateRecoveryCodes({ sql, clock }: Services, { user_id }: Owner): Promise<string[]> {
   const now = clock.now()
   return sql.begin(async (tx) => {
     await lockUser(tx, user_id)
@@ -74,8 +74,8 @@ export async function renewRecoveryCodes({ sql, clock }: Services, { user_id }: 
 type Transaction = Parameters<typeof auditPerson>[0]
 
 async function storeRecoveryCodes(tx: Transaction, userId: string, now: Date): Promise<string[]> {
-  const codes = generateRecoveryCodes()
-  await replaceRecoveryCodes(tx, userId, codes.map(hashRecoveryCode), now)
+  const codes = createRecoveryCodes()
+  await updateRecoveryCodes(tx, userId, codes.map(hashRecoveryCode), now)
   return codes
 }
 

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../platform/clock.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { deleteOldSessions } from '../sessions/session-end.store.ts'
 import { deleteOldAttempts } from './attempt.store.ts'
@@ -9,7 +9,7 @@ import { deleteUnconfirmedTotp } from './totp.store.ts'
 const SESSIONS_KEPT_MS = 30 * DAY_MS
 
 /** Removes what sign-ins leave behind. Runs every hour. */
-export const forgetSignIns = scheduledJob<Services>('access.forget-sign-ins', {
+export const forgetSignIns = defineScheduledJob<Services>('access.forget-sign-ins', {
   schedule: '23 * * * *',
   async run({ sql, clock }) {
     const now = clock.now()

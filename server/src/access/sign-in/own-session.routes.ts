@@ -1,22 +1,22 @@
 import { Type } from 'typebox'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import { type ListedSession, listSessions } from '../sessions/session.store.ts'
 import { SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from '../sessions/session.ts'
-import { clearSessionCookie, sessionCookieOf } from '../sessions/session-cookie.ts'
-import { endSession, endSessions } from '../sessions/session-end.store.ts'
+import { defineSessionCookie, removeSessionCookie } from '../sessions/session-cookie.ts'
+import { updateSessionEnd, updateSessionEnds } from '../sessions/session-end.store.ts'
 import { SESSIONS_PER_USER_MAX } from '../sessions/start-session.ts'
 import { OwnSession, OwnSessionPath, SessionRevoked, SessionsRevoked } from './account.schema.ts'
 
 const tags = ['Account']
 
 /** The sessions of the user who is signed in. */
-export async function ownSessionRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerOwnSessionRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, clock } = services
-  const cookie = sessionCookieOf(services.config.baseUrl)
+  const cookie = defineSessionCookie(services.config.baseUrl)
 
   app.get(
     '/app/api/account/sessions',
@@ -55,10 +55,10 @@ export async function ownSessionRoutes(app: HttpServer, services: Services): Pro
       const { user_id } = session
       const now = clock.now()
       await sql.begin(async (tx) => {
-        if (!(await endSession(tx, user_id, id, now))) throw notFound('session')
+        if (!(await updateSessionEnd(tx, user_id, id, now))) throw createNotFoundError('session')
         await auditPerson(tx, user_id, { action: 'session.revoke', object: { type: 'session', id } }, now)
       })
-      if (id === session.id) clearSessionCookie(reply, cookie)
+      if (id === session.id) removeSessionCookie(reply, cookie)
       return { data: { revoked: true as const } }
     },
   )
@@ -78,7 +78,7 @@ export async function ownSessionRoutes(app: HttpServer, services: Services): Pro
     async ({ session: { id, user_id } }) => {
       const now = clock.now()
       const revoked = await sql.begin(async (tx) => {
-        const ended = await endSessions(tx, user_id, id, now)
+        const ended = await updateSessionEnds(tx, user_id, id, now)
         const entry = { action: 'session.revoke', object: { type: 'user', id: user_id }, details: { sessions: ended } }
         await auditPerson(tx, user_id, entry, now)
         return ended

@@ -1,13 +1,13 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { Type } from 'typebox'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import { NewPasskey, Passkey, PasskeyChange, PasskeyPath, PasskeyRemoved } from './account.schema.ts'
-import { listPasskeys, renamePasskey, type Passkey as StoredPasskey } from './passkey.store.ts'
-import { addPasskey, createPasskeyOptions, verifyNewPasskey } from './register-passkey.ts'
+import { listPasskeys, type Passkey as StoredPasskey, updatePasskeyName } from './passkey.store.ts'
+import { createPasskeyOptions, registerPasskey, verifyNewPasskey } from './register-passkey.ts'
 import { removePasskey } from './remove-passkey.ts'
 import { PasskeyOptions } from './sign-in.schema.ts'
 
@@ -20,7 +20,7 @@ const CreationOptions = {
 }
 
 /** The passkeys of the user who is signed in. */
-export async function passkeyRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerPasskeyRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, clock } = services
 
   app.get(
@@ -74,7 +74,7 @@ export async function passkeyRoutes(app: HttpServer, services: Services): Promis
     async ({ session: { user_id }, body }, reply) => {
       const passkey = await verifyNewPasskey(services, user_id, body.credential as RegistrationResponseJSON)
       const name = body.name?.trim() ?? 'Passkey'
-      const added = await sql.begin((tx) => addPasskey(tx, user_id, { passkey, name, now: clock.now() }))
+      const added = await sql.begin((tx) => registerPasskey(tx, user_id, { passkey, name, now: clock.now() }))
       return reply.code(201).send({ data: describe(added) })
     },
   )
@@ -96,8 +96,8 @@ export async function passkeyRoutes(app: HttpServer, services: Services): Promis
     async ({ session, params, body }) => {
       const { user_id } = session
       const renamed = await sql.begin(async (tx) => {
-        const passkey = await renamePasskey(tx, user_id, params.id, body.name.trim())
-        if (passkey === null) throw notFound('passkey')
+        const passkey = await updatePasskeyName(tx, user_id, params.id, body.name.trim())
+        if (passkey === null) throw createNotFoundError('passkey')
         const object = { type: 'passkey', id: passkey.id }
         const entry = { action: 'passkey.rename', object, details: { name: passkey.name } }
         await auditPerson(tx, user_id, entry, clock.now())

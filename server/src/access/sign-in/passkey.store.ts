@@ -70,7 +70,7 @@ export async function listPasskeys(
  * Stores a use of a passkey. Returns false if the passkey was removed, or if its counter has not
  * grown, because it may then be a copy (WebAuthn §6.1.1). Authenticators without a counter send 0.
  */
-export async function usePasskey(db: Db, id: string, signCount: number, at: Date): Promise<boolean> {
+export async function updatePasskeyUse(db: Db, id: string, signCount: number, at: Date): Promise<boolean> {
   const { count } = await db`
     update passkeys
     set sign_count = ${signCount}, last_used_at = ${at}
@@ -79,7 +79,7 @@ export async function usePasskey(db: Db, id: string, signCount: number, at: Date
   return count === 1
 }
 
-export async function renamePasskey(db: Db, userId: string, id: string, name: string): Promise<Passkey | null> {
+export async function updatePasskeyName(db: Db, userId: string, id: string, name: string): Promise<Passkey | null> {
   const [row] = await db<[Passkey?]>`
     update passkeys
     set name = ${name}
@@ -108,7 +108,7 @@ export async function insertChallenge(db: Db, challenge: Challenge, expiresAt: D
 }
 
 /** Uses a challenge up. Returns false if it is unknown, used, expired or another one's. */
-export async function takeChallenge(
+export async function deleteChallenge(
   db: Db,
   { challenge_sha256, purpose, user_id }: Challenge,
   now: Date,

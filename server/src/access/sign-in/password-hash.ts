@@ -31,7 +31,7 @@ export async function hashPassword(password: string): Promise<PasswordHash> {
  * Whether a password has this hash. Without a hash the work is the same, so that the time does not
  * tell whether an account exists.
  */
-export async function matchesPassword(stored: string | null, password: string): Promise<boolean> {
+export async function matchPassword(stored: string | null, password: string): Promise<boolean> {
   const hashed = parse(stored ?? NO_PASSWORD)
   if (hashed === null) throw new Error('A stored password hash is not a PHC string of argon2id.')
   const tag = await compute(password, hashed)

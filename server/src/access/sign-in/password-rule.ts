@@ -69,8 +69,8 @@ export function requireStrongPassword(password: string, { email, name }: Owner):
   if (chars < PASSWORD_CHARS_MIN || chars > PASSWORD_CHARS_MAX)
     throw weakPassword(`The password must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters.`)
   if (isCommon(text)) throw weakPassword('The password is one of the commonest passwords. Choose another one.')
-  const own = [email, email.split('@')[0] ?? '', name].map(lettersOf)
-  if (own.some((word) => word.length >= 3 && isRepeated(lettersOf(text), word)))
+  const own = [email, email.split('@')[0] ?? '', name].map(getLetters)
+  if (own.some((word) => word.length >= 3 && isRepeated(getLetters(text), word)))
     throw weakPassword('The password must not be your email address or your name.')
 }
 
@@ -93,7 +93,7 @@ function isRepeated(text: string, word: string): boolean {
 }
 
 /** Only letters and digits, in lower case. */
-function lettersOf(text: string): string {
+function getLetters(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

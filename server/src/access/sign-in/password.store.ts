@@ -23,7 +23,7 @@ export async function upsertPassword(db: Db, userId: string, passwordHash: strin
 }
 
 /** Replaces the hash of the same password, unless the password was changed. */
-export async function replaceHash(db: Db, userId: string, from: string, to: string): Promise<void> {
+export async function updatePasswordHash(db: Db, userId: string, from: string, to: string): Promise<void> {
   await db`
     update user_passwords
     set password_hash = ${to}
@@ -35,7 +35,7 @@ export async function replaceHash(db: Db, userId: string, from: string, to: stri
  * Whether the password still has the hash. Keeps it until the end of the transaction, so that a
  * change of the password waits, and then ends the session that the transaction starts.
  */
-export async function holdPassword(tx: Tx, userId: string, passwordHash: string): Promise<boolean> {
+export async function lockPassword(tx: Tx, userId: string, passwordHash: string): Promise<boolean> {
   const rows = await tx`
     select from user_passwords
     where user_id = ${userId}

@@ -15,15 +15,15 @@ export type Proof = {
 }
 
 /** The same error for unknown accounts, disabled users and wrong passwords. */
-export function passwordFailed(): ApiError {
+export function createPasswordFailedError(): ApiError {
   return signInFailed('The email address or the password is wrong.')
 }
 
-export function passkeyFailed(): ApiError {
+export function createPasskeyFailedError(): ApiError {
   return signInFailed('The passkey was not accepted. Try again, or sign in another way.')
 }
 
 /** The session ended, or another request replaced its token, while the request was handled. */
-export function sessionEnded(): ApiError {
+export function createSessionEndedError(): ApiError {
   return notSignedIn('The session has ended. Sign in again.')
 }

@@ -1,17 +1,17 @@
 import type { AuthenticationResponseJSON, PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
 import type { Services } from '../../services.ts'
-import { addressLimit, challengeLimit } from './attempt-limit.ts'
+import { getAddressLimit, getChallengeLimit } from './attempt-limit.ts'
 import {
+  deleteChallenge,
   findPasskey,
   insertChallenge,
   type KnownPasskey,
   listPasskeys,
-  takeChallenge,
-  usePasskey,
+  updatePasskeyUse,
 } from './passkey.store.ts'
-import { type Proof, passkeyFailed } from './proof.ts'
-import { CHALLENGE_MS_MAX, challengeOf, hashChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts'
-import { returnAttempt, takeAttempt } from './take-attempt.ts'
+import { createPasskeyFailedError, type Proof } from './proof.ts'
+import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
+import { releaseAttempt, reserveAttempt } from './take-attempt.ts'
 
 /** Whose passkey is asked for: null for a sign-in, where the passkey tells who it is. */
 type Asked = { userId: string | null; address: string | null }
@@ -22,12 +22,12 @@ export async function createRequestOptions(
   { userId, address }: Asked,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { sql, clock, config } = services
-  await takeAttempt(services, challengeLimit(address))
+  await reserveAttempt(services, getChallengeLimit(address))
   // Loading the package takes 0.1 s.
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   const allowed = userId === null ? null : await listPasskeys(sql, userId)
   const options = await generateAuthenticationOptions({
-    rpID: relyingPartyOf(config.baseUrl).id,
+    rpID: getRelyingParty(config.baseUrl).id,
     userVerification: 'required',
     timeout: CHALLENGE_MS_MAX,
     ...(allowed && {
@@ -45,33 +45,37 @@ function challenge(text: string, userId: string | null) {
 }
 
 /** Verifies the response of a browser. Throws 401 `sign_in_failed` and 429 `rate_limited`. */
-export async function proveByPasskey(
+export async function authenticateByPasskey(
   services: Services,
   response: AuthenticationResponseJSON,
   { userId, address }: Asked,
 ): Promise<Proof> {
   const { sql, clock } = services
-  const limit = addressLimit(address)
-  await takeAttempt(services, limit)
-  const answered = challengeOf(response.response.clientDataJSON) ?? ''
-  if (!(await takeChallenge(sql, challenge(answered, userId), clock.now()))) throw passkeyFailed()
+  const limit = getAddressLimit(address)
+  await reserveAttempt(services, limit)
+  const answered = parseChallenge(response.response.clientDataJSON) ?? ''
+  if (!(await deleteChallenge(sql, challenge(answered, userId), clock.now()))) throw createPasskeyFailedError()
   const passkey = await findPasskey(sql, response.id)
-  if (passkey === null || !isOf(passkey, response, userId)) throw passkeyFailed()
+  if (passkey === null || !isForUser(passkey, response, userId)) throw createPasskeyFailedError()
   const signCount = await verify(services, response, { passkey, answered })
-  if (signCount === null) throw passkeyFailed()
-  await returnAttempt(services, limit)
+  if (signCount === null) throw createPasskeyFailedError()
+  await releaseAttempt(services, limit)
   return {
     userId: passkey.user_id,
     method: 'passkey',
-    settle: (tx) => usePasskey(tx, passkey.id, signCount, clock.now()),
+    settle: (tx) => updatePasskeyUse(tx, passkey.id, signCount, clock.now()),
   }
 }
 
 /** A sign-in without a user requires the user handle (WebAuthn §7.2, step 6). */
-function isOf({ user_id }: KnownPasskey, { response }: AuthenticationResponseJSON, userId: string | null): boolean {
+function isForUser(
+  { user_id }: KnownPasskey,
+  { response }: AuthenticationResponseJSON,
+  userId: string | null,
+): boolean {
   if (userId !== null && userId !== user_id) return false
   if (!response.userHandle) return userId !== null
-  return response.userHandle === userHandleOf(user_id).toString('base64url')
+  return response.userHandle === encodeUserHandle(user_id).toString('base64url')
 }
 
 type Verified = { passkey: KnownPasskey; answered: string }
@@ -79,7 +83,7 @@ type Verified = { passkey: KnownPasskey; answered: string }
 /** Returns the new signature counter, or null if the response does not verify. */
 async function verify(services: Services, response: AuthenticationResponseJSON, { passkey, answered }: Verified) {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
-  const { id, origins } = relyingPartyOf(services.config.baseUrl)
+  const { id, origins } = getRelyingParty(services.config.baseUrl)
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,

@@ -1,12 +1,12 @@
 import { invalidCode, totpRequired } from '../../errors/sign-in.ts'
 import type { Services } from '../../services.ts'
-import { addressLimit, codeLimit, passwordLimit } from './attempt-limit.ts'
-import { type Account, findAccount, holdPassword, replaceHash } from './password.store.ts'
-import { hashPassword, isOutdated, matchesPassword } from './password-hash.ts'
-import { type Proof, passwordFailed } from './proof.ts'
-import { hashRecoveryCode, openTotpSecret, stepOfCode } from './second-factor.ts'
-import { resetAttempts, returnAttempt, takeAttempt } from './take-attempt.ts'
-import { deleteRecoveryCode, findTotp, useStep } from './totp.store.ts'
+import { getAddressLimit, getCodeLimit, getPasswordLimit } from './attempt-limit.ts'
+import { type Account, findAccount, lockPassword, updatePasswordHash } from './password.store.ts'
+import { hashPassword, isOutdated, matchPassword } from './password-hash.ts'
+import { createPasswordFailedError, type Proof } from './proof.ts'
+import { hashRecoveryCode, openTotpSecret, verifyTotpCode } from './second-factor.ts'
+import { releaseAttempt, removeAttempts, reserveAttempt } from './take-attempt.ts'
+import { deleteRecoveryCode, findTotp, updateTotpStep } from './totp.store.ts'
 
 type PasswordProof = {
   email: string
@@ -19,7 +19,7 @@ type PasswordProof = {
  * Verifies a password, and the second factor of users who have one. Throws 401 `sign_in_failed`,
  * `totp_required` or `invalid_code`, and 429 `rate_limited`.
  */
-export async function proveByPassword(
+export async function authenticateByPassword(
   services: Services,
   given: PasswordProof,
   address: string | null,
@@ -29,7 +29,7 @@ export async function proveByPassword(
   return {
     userId: account.id,
     method: 'password',
-    settle: (tx) => holdPassword(tx, account.id, account.password_hash),
+    settle: (tx) => lockPassword(tx, account.id, account.password_hash),
   }
 }
 
@@ -42,13 +42,13 @@ export async function verifyPassword(
   address: string | null,
 ): Promise<WithPassword> {
   const known = email.trim().toLowerCase()
-  const [ofAddress, ofAccount] = [addressLimit(address), passwordLimit(known)]
-  await takeAttempt(services, ofAddress, ofAccount)
+  const [ofAddress, ofAccount] = [getAddressLimit(address), getPasswordLimit(known)]
+  await reserveAttempt(services, ofAddress, ofAccount)
   const account = await findAccount(services.sql, known)
-  const matches = await matchesPassword(account?.password_hash ?? null, password)
-  if (!matches || !account?.password_hash) throw passwordFailed()
-  await returnAttempt(services, ofAddress)
-  await resetAttempts(services, ofAccount)
+  const matches = await matchPassword(account?.password_hash ?? null, password)
+  if (!matches || !account?.password_hash) throw createPasswordFailedError()
+  await releaseAttempt(services, ofAddress)
+  await removeAttempts(services, ofAccount)
   const password_hash = await renewHash(services, account as WithPassword, password)
   return { ...account, password_hash }
 }
@@ -58,7 +58,7 @@ async function renewHash({ sql }: Services, account: WithPassword, password: str
   const { id, password_hash } = account
   if (!isOutdated(password_hash)) return password_hash
   const renewed = await hashPassword(password)
-  await replaceHash(sql, id, password_hash, renewed)
+  await updatePasswordHash(sql, id, password_hash, renewed)
   return renewed
 }
 
@@ -69,11 +69,11 @@ async function verifySecondFactor(services: Services, userId: string, given: Cod
   const totp = await findTotp(services.sql, userId)
   if (!totp?.confirmed_at) return
   if (given.totp_code === undefined && given.recovery_code === undefined) throw totpRequired()
-  const [ofAddress, ofAccount] = [addressLimit(address), codeLimit(userId)]
-  await takeAttempt(services, ofAddress, ofAccount)
+  const [ofAddress, ofAccount] = [getAddressLimit(address), getCodeLimit(userId)]
+  await reserveAttempt(services, ofAddress, ofAccount)
   if (!(await useCode(services, userId, totp.sealed_secret, given))) throw invalidCode()
-  await returnAttempt(services, ofAddress)
-  await resetAttempts(services, ofAccount)
+  await releaseAttempt(services, ofAddress)
+  await removeAttempts(services, ofAccount)
 }
 
 /** Uses a code up. Of parallel requests with the same code, one succeeds. */
@@ -81,6 +81,6 @@ async function useCode(services: Services, userId: string, sealedSecret: string,
   const { sql, clock, sealingKey } = services
   const { totp_code, recovery_code } = codes
   if (totp_code === undefined) return deleteRecoveryCode(sql, userId, hashRecoveryCode(recovery_code ?? ''))
-  const step = stepOfCode(openTotpSecret(sealingKey, userId, sealedSecret), totp_code, clock.now())
-  return step !== null && (await useStep(sql, userId, step))
+  const step = verifyTotpCode(openTotpSecret(sealingKey, userId, sealedSecret), totp_code, clock.now())
+  return step !== null && (await updateTotpStep(sql, userId, step))
 }

@@ -3,21 +3,21 @@ import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
 import { listOwnOrganizations, type OwnOrganization } from '../sessions/memberships.store.ts'
 import { type FoundSession, findSession } from '../sessions/session.store.ts'
 import { FRESH_MS_MAX, hashSessionToken, isFresh, SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from '../sessions/session.ts'
-import { readMethods } from './account.store.ts'
-import { sessionEnded } from './proof.ts'
+import { findMethods } from './account.store.ts'
+import { createSessionEndedError } from './proof.ts'
 import type { CurrentSession } from './sign-in.schema.ts'
 
 /** Describes the session that a sign-in has just started. */
 export async function readSessionOfToken(services: Services, token: string): Promise<CurrentSession> {
   const session = await findSession(services.sql, hashSessionToken(token), null)
-  if (session === null) throw sessionEnded()
+  if (session === null) throw createSessionEndedError()
   return readCurrentSession(services, session)
 }
 
 /** Describes who is signed in, what they may do, and how they can sign in. */
 export async function readCurrentSession({ sql, clock }: Services, session: FoundSession): Promise<CurrentSession> {
   const { user_id, email, name } = session
-  const [methods, organizations] = await Promise.all([readMethods(sql, user_id), listOwnOrganizations(sql, user_id)])
+  const [methods, organizations] = await Promise.all([findMethods(sql, user_id), listOwnOrganizations(sql, user_id)])
   return {
     user: { id: user_id, email, name },
     session: describeSession(session, clock.now()),

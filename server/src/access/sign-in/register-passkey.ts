@@ -1,20 +1,20 @@
 import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { passkeyKnown, passkeyRefused, tooManyPasskeys } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import { lockUser } from './account.store.ts'
 import {
+  deleteChallenge,
   insertChallenge,
   insertPasskey,
   listPasskeys,
   type NewPasskey,
   PASSKEYS_PER_USER_MAX,
   type Passkey,
-  takeChallenge,
 } from './passkey.store.ts'
-import { CHALLENGE_MS_MAX, challengeOf, hashChallenge, relyingPartyOf, userHandleOf } from './relying-party.ts'
+import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
 
 /** Who gets the passkey. The user may not be stored yet, but must get this id. */
 type PasskeyOwner = { userId: string; email: string; name: string }
@@ -28,11 +28,11 @@ export async function createPasskeyOptions(
   { userId, email, name }: PasskeyOwner,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
-  const { id, name: rpName } = relyingPartyOf(config.baseUrl)
+  const { id, name: rpName } = getRelyingParty(config.baseUrl)
   const options = await generateRegistrationOptions({
     rpName,
     rpID: id,
-    userID: userHandleOf(userId),
+    userID: encodeUserHandle(userId),
     userName: email,
     userDisplayName: name,
     timeout: CHALLENGE_MS_MAX,
@@ -64,8 +64,8 @@ export async function verifyNewPasskey(
   userId: string,
   response: RegistrationResponseJSON,
 ): Promise<VerifiedPasskey> {
-  const answered = challengeOf(response.response.clientDataJSON) ?? ''
-  const isOurs = await takeChallenge(services.sql, challenge(answered, userId), services.clock.now())
+  const answered = parseChallenge(response.response.clientDataJSON) ?? ''
+  const isOurs = await deleteChallenge(services.sql, challenge(answered, userId), services.clock.now())
   if (!isOurs) throw passkeyRefused('The challenge is unknown or has expired. Try again.')
   const info = await verify(services, response, answered)
   if (info === null) throw passkeyRefused('The passkey could not be verified.')
@@ -83,7 +83,7 @@ const TRANSPORTS_MAX = 10
 
 async function verify({ config, log }: Services, response: RegistrationResponseJSON, answered: string) {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
-  const { id, origins } = relyingPartyOf(config.baseUrl)
+  const { id, origins } = getRelyingParty(config.baseUrl)
   try {
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
@@ -103,11 +103,11 @@ async function verify({ config, log }: Services, response: RegistrationResponseJ
 type Addition = { passkey: VerifiedPasskey; name: string; now: Date }
 
 /** Stores a passkey. Throws 409 `passkey_known` or `too_many_passkeys`. */
-export async function addPasskey(tx: Tx, userId: string, { passkey, name, now }: Addition): Promise<Passkey> {
+export async function registerPasskey(tx: Tx, userId: string, { passkey, name, now }: Addition): Promise<Passkey> {
   await lockUser(tx, userId)
   const { length } = await listPasskeys(tx, userId)
   if (length >= PASSKEYS_PER_USER_MAX) throw tooManyPasskeys(PASSKEYS_PER_USER_MAX)
-  const added = { ...passkey, id: newUuid(now), name, created_at: now }
+  const added = { ...passkey, id: createUuid(now), name, created_at: now }
   if (!(await insertPasskey(tx, userId, added))) throw passkeyKnown()
   const object = { type: 'passkey', id: added.id }
   await auditPerson(tx, userId, { action: 'passkey.add', object, details: { name } }, now)

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { isLoopback } from '../../platform/loopback.ts'
-import { ownOrigins } from '../sessions/own-origins.ts'
+import { getOwnOrigins } from '../sessions/own-origins.ts'
 
 /** Who passkeys are for (WebAuthn §4, "relying party"), and the pages that may use them. */
 type RelyingParty = { id: string; name: string; origins: string[] }
 
 /** Browsers accept no IP address, so that passkeys on loopback are for `localhost`. */
-export function relyingPartyOf(baseUrl: string): RelyingParty {
+export function getRelyingParty(baseUrl: string): RelyingParty {
   const { hostname } = new URL(baseUrl)
-  return { id: isLoopback(hostname) ? 'localhost' : hostname, name: 'Shiplock', origins: ownOrigins(baseUrl) }
+  return { id: isLoopback(hostname) ? 'localhost' : hostname, name: 'Shiplock', origins: getOwnOrigins(baseUrl) }
 }
 
 /** How long a browser may take to answer a challenge. */
@@ -21,7 +21,7 @@ export function hashChallenge(challenge: string): Buffer {
 }
 
 /** The challenge that a response of a browser answers, or null if the response is malformed. */
-export function challengeOf(clientDataJson: string): string | null {
+export function parseChallenge(clientDataJson: string): string | null {
   try {
     const { challenge } = JSON.parse(Buffer.from(clientDataJson, 'base64url').toString('utf8'))
     return typeof challenge === 'string' ? challenge : null
@@ -33,6 +33,6 @@ export function challengeOf(clientDataJson: string): string | null {
 /**
  * The handle by which authenticators know a user: the bytes of the user's id (WebAuthn §14.6.1).
  */
-export function userHandleOf(userId: string): Buffer<ArrayBuffer> {
+export function encodeUserHandle(userId: string): Buffer<ArrayBuffer> {
   return Buffer.from(userId.replaceAll('-', ''), 'hex')
 }

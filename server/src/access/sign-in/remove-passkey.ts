@@ -1,10 +1,10 @@
 import { lastSignInMethod } from '../../errors/sign-in.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
 import type { FoundSession } from '../sessions/session.store.ts'
-import { endSessions } from '../sessions/session-end.store.ts'
-import { lockUser, readMethods } from './account.store.ts'
+import { updateSessionEnds } from '../sessions/session-end.store.ts'
+import { findMethods, lockUser } from './account.store.ts'
 import { deletePasskey } from './passkey.store.ts'
 
 /**
@@ -16,10 +16,10 @@ export async function removePasskey({ sql, clock }: Services, session: FoundSess
   const now = clock.now()
   await sql.begin(async (tx) => {
     await lockUser(tx, user_id)
-    if (!(await deletePasskey(tx, user_id, id))) throw notFound('passkey')
-    const left = await readMethods(tx, user_id)
+    if (!(await deletePasskey(tx, user_id, id))) throw createNotFoundError('passkey')
+    const left = await findMethods(tx, user_id)
     if (!left.password && left.passkeys === 0 && method !== 'sso') throw lastSignInMethod()
-    await endSessions(tx, user_id, sessionId, now)
+    await updateSessionEnds(tx, user_id, sessionId, now)
     await auditPerson(tx, user_id, { action: 'passkey.remove', object: { type: 'passkey', id } }, now)
   })
 }

@@ -10,17 +10,17 @@ const WINDOW_STEPS = 1
 const SECRET_BYTES = 20
 
 /** A new secret in base32. */
-export function generateTotpSecret(): string {
+export function createTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32
 }
 
 /** The address that authenticator apps read from a QR code (`otpauth://`). */
-export function totpUri(secret: string, email: string): string {
+export function formatTotpUri(secret: string, email: string): string {
   return new TOTP({ ...FORM, issuer: ISSUER, label: email, secret }).toString()
 }
 
 /** The time step that a code belongs to, or null if the code is wrong. */
-export function stepOfCode(secret: string, code: string, now: Date): number | null {
+export function verifyTotpCode(secret: string, code: string, now: Date): number | null {
   const timestamp = now.getTime()
   const token = code.replaceAll(/\s/g, '')
   if (!/^[0-9]{6}$/.test(token)) return null
@@ -42,7 +42,7 @@ const RECOVERY_CHARS = 16
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** New recovery codes, such as `7k3m-9x2p-4hqt-w8zn`. */
-export function generateRecoveryCodes(): string[] {
+export function createRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const chars = Array.from({ length: RECOVERY_CHARS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
     return chars.replaceAll(/(.{4})(?=.)/g, '$1-')

@@ -1,24 +1,29 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
-import { clearSessionCookie, readSessionCookie, sessionCookieOf, setSessionCookie } from '../sessions/session-cookie.ts'
-import { endSession } from '../sessions/session-end.store.ts'
-import { placeOf } from '../sessions/start-session.ts'
+import {
+  defineSessionCookie,
+  readSessionCookie,
+  removeSessionCookie,
+  writeSessionCookie,
+} from '../sessions/session-cookie.ts'
+import { updateSessionEnd } from '../sessions/session-end.store.ts'
+import { getSignInPlace } from '../sessions/start-session.ts'
 import type { Proof } from './proof.ts'
-import { createRequestOptions, proveByPasskey } from './prove-by-passkey.ts'
-import { proveByPassword } from './prove-by-password.ts'
+import { authenticateByPasskey, createRequestOptions } from './prove-by-passkey.ts'
+import { authenticateByPassword } from './prove-by-password.ts'
 import { readCurrentSession, readSessionOfToken } from './read-current-session.ts'
 import { Confirmation, CurrentSession, PasskeyOptions, ProofRefused, SignedOut } from './sign-in.schema.ts'
 import { confirmSession } from './sign-in-person.ts'
 
 /** The session of the request. */
-export async function sessionRoutes(app: HttpServer, services: Services): Promise<void> {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+export async function registerSessionRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
 
   app.get(
     '/app/api/session',
@@ -53,10 +58,10 @@ export async function sessionRoutes(app: HttpServer, services: Services): Promis
       const { user_id, id } = session
       const now = services.clock.now()
       await services.sql.begin(async (tx) => {
-        if (!(await endSession(tx, user_id, id, now))) return
+        if (!(await updateSessionEnd(tx, user_id, id, now))) return
         await auditPerson(tx, user_id, { action: 'session.end', object: { type: 'session', id } }, now)
       })
-      clearSessionCookie(reply, cookie)
+      removeSessionCookie(reply, cookie)
       return { data: { signed_out: true as const } }
     },
   )
@@ -99,9 +104,9 @@ export async function sessionRoutes(app: HttpServer, services: Services): Promis
     },
     async (request, reply) => {
       const proof = await prove(request, request.body)
-      const visit = { place: placeOf(request), token: readSessionCookie(request, cookie) }
+      const visit = { place: getSignInPlace(request), token: readSessionCookie(request, cookie) }
       const token = await confirmSession(services, request.session, proof, visit)
-      setSessionCookie(reply, cookie, token)
+      writeSessionCookie(reply, cookie, token)
       return { data: await readSessionOfToken(services, token) }
     },
   )
@@ -109,9 +114,10 @@ export async function sessionRoutes(app: HttpServer, services: Services): Promis
   function prove({ session, ip }: FastifyRequest, body: Static<typeof Confirmation>): Promise<Proof> {
     const { password, credential, ...codes } = body
     if ((password === undefined) === (credential === undefined))
-      throw invalidField('/body', 'must have either password or credential')
-    if (password !== undefined) return proveByPassword(services, { email: session.email, password, ...codes }, ip)
+      throw createInvalidFieldError('/body', 'must have either password or credential')
+    if (password !== undefined)
+      return authenticateByPassword(services, { email: session.email, password, ...codes }, ip)
     const asked = { userId: session.user_id, address: ip }
-    return proveByPasskey(services, credential as AuthenticationResponseJSON, asked)
+    return authenticateByPasskey(services, credential as AuthenticationResponseJSON, asked)
   }
 }

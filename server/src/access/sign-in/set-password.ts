@@ -1,14 +1,14 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
-import { type FoundSession, replaceToken } from '../sessions/session.store.ts'
-import { generateSessionToken, hashSessionToken } from '../sessions/session.ts'
-import { endSessions } from '../sessions/session-end.store.ts'
+import { type FoundSession, updateSessionToken } from '../sessions/session.store.ts'
+import { createSessionToken, hashSessionToken } from '../sessions/session.ts'
+import { updateSessionEnds } from '../sessions/session-end.store.ts'
 import { lockUser } from './account.store.ts'
 import { findAccount, upsertPassword } from './password.store.ts'
 import { hashPassword, type PasswordHash } from './password-hash.ts'
 import { requireStrongPassword } from './password-rule.ts'
-import { sessionEnded } from './proof.ts'
+import { createSessionEndedError } from './proof.ts'
 import { verifyPassword } from './prove-by-password.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function hashNewPassword(password: string, owner: { email: string; 
 type Change = { now: Date; keptSessionId?: string }
 
 /** Sets a user's password and ends all sessions of the user, except the kept one. */
-export async function setPassword(
+export async function savePassword(
   tx: Tx,
   userId: string,
   passwordHash: PasswordHash,
@@ -31,7 +31,7 @@ export async function setPassword(
 ): Promise<void> {
   await lockUser(tx, userId)
   await upsertPassword(tx, userId, passwordHash, now)
-  await endSessions(tx, userId, keptSessionId ?? null, now)
+  await updateSessionEnds(tx, userId, keptSessionId ?? null, now)
 }
 
 type Request = {
@@ -46,7 +46,7 @@ type Request = {
  * returns a new token for this one. Throws 401 `sign_in_failed`, 400 `weak_password` and 429
  * `rate_limited`.
  */
-export async function changePassword(services: Services, session: FoundSession, request: Request): Promise<string> {
+export async function updatePassword(services: Services, session: FoundSession, request: Request): Promise<string> {
   const { sql, clock } = services
   const { id, user_id, email } = session
   const { current_password, new_password, address } = request
@@ -54,11 +54,11 @@ export async function changePassword(services: Services, session: FoundSession, 
   if (account?.password_hash) await verifyPassword(services, { email, password: current_password ?? '' }, address)
   const passwordHash = await hashNewPassword(new_password, session)
   const now = clock.now()
-  const token = generateSessionToken()
+  const token = createSessionToken()
   const tokens = { from: hashSessionToken(request.token), to: hashSessionToken(token) }
   await sql.begin(async (tx) => {
-    await setPassword(tx, user_id, passwordHash, { now, keptSessionId: id })
-    if (!(await replaceToken(tx, id, tokens, session.signed_in_at))) throw sessionEnded()
+    await savePassword(tx, user_id, passwordHash, { now, keptSessionId: id })
+    if (!(await updateSessionToken(tx, id, tokens, session.signed_in_at))) throw createSessionEndedError()
     await auditPerson(tx, user_id, { action: 'password.change', object: { type: 'user', id: user_id } }, now)
   })
   return token

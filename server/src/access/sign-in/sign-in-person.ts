@@ -1,10 +1,10 @@
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
-import { type FoundSession, replaceToken } from '../sessions/session.store.ts'
-import { generateSessionToken, hashSessionToken } from '../sessions/session.ts'
+import { type FoundSession, updateSessionToken } from '../sessions/session.store.ts'
+import { createSessionToken, hashSessionToken } from '../sessions/session.ts'
 import { type SignInPlace, startSession } from '../sessions/start-session.ts'
-import { type Proof, passkeyFailed, passwordFailed, sessionEnded } from './proof.ts'
+import { createPasskeyFailedError, createPasswordFailedError, createSessionEndedError, type Proof } from './proof.ts'
 
 /** A visit of a browser: where it comes from, and the session token that it sent. */
 type Visit = { place: SignInPlace; token: string | null }
@@ -13,7 +13,7 @@ type Visit = { place: SignInPlace; token: string | null }
 export async function signInPerson({ sql, clock }: Services, proof: Proof, visit: Visit): Promise<string> {
   const { userId, method, settle } = proof
   return sql.begin(async (tx) => {
-    if (!(await settle(tx))) throw failureOf(proof)
+    if (!(await settle(tx))) throw toFailure(proof)
     return startSession(tx, { userId, method, place: visit.place, now: clock.now(), replaces: visit.token })
   })
 }
@@ -28,12 +28,12 @@ export async function confirmSession(
   proof: Proof,
   visit: Visit,
 ): Promise<string> {
-  const token = generateSessionToken()
+  const token = createSessionToken()
   const tokens = { from: hashSessionToken(visit.token ?? ''), to: hashSessionToken(token) }
   const now = clock.now()
   await sql.begin(async (tx) => {
-    if (proof.userId !== session.user_id || !(await proof.settle(tx))) throw failureOf(proof)
-    if (!(await replaceToken(tx, session.id, tokens, now))) throw sessionEnded()
+    if (proof.userId !== session.user_id || !(await proof.settle(tx))) throw toFailure(proof)
+    if (!(await updateSessionToken(tx, session.id, tokens, now))) throw createSessionEndedError()
     const details = { method: proof.method, address: visit.place.address }
     const object = { type: 'session', id: session.id }
     await auditPerson(tx, session.user_id, { action: 'session.confirm', object, details }, now)
@@ -41,6 +41,6 @@ export async function confirmSession(
   return token
 }
 
-function failureOf({ method }: Proof): ApiError {
-  return method === 'passkey' ? passkeyFailed() : passwordFailed()
+function toFailure({ method }: Proof): ApiError {
+  return method === 'passkey' ? createPasskeyFailedError() : createPasswordFailedError()
 }

@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { readSessionCookie, sessionCookieOf, setSessionCookie } from '../sessions/session-cookie.ts'
-import { placeOf } from '../sessions/start-session.ts'
+import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sessions/session-cookie.ts'
+import { getSignInPlace } from '../sessions/start-session.ts'
 import type { Proof } from './proof.ts'
-import { createRequestOptions, proveByPasskey } from './prove-by-passkey.ts'
-import { proveByPassword } from './prove-by-password.ts'
+import { authenticateByPasskey, createRequestOptions } from './prove-by-passkey.ts'
+import { authenticateByPassword } from './prove-by-password.ts'
 import { readSessionOfToken } from './read-current-session.ts'
 import { CurrentSession, PasskeyOptions, PasskeySignIn, PasswordSignIn, ProofRefused } from './sign-in.schema.ts'
 import { signInPerson } from './sign-in-person.ts'
@@ -17,8 +17,8 @@ const LIMITED = '429 `rate_limited` after too many failed attempts for this acco
 const SIGNED_IN = { 200: Envelope(CurrentSession, 'You are signed in.'), 401: ProofRefused }
 
 /** The ways to sign in that need nothing but this server. */
-export async function signInRoutes(app: HttpServer, services: Services): Promise<void> {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+export async function registerSignInRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
 
   app.post(
     '/app/api/sign-in/password',
@@ -37,7 +37,7 @@ export async function signInRoutes(app: HttpServer, services: Services): Promise
         response: SIGNED_IN,
       },
     },
-    async (request, reply) => start(request, reply, await proveByPassword(services, request.body, request.ip)),
+    async (request, reply) => start(request, reply, await authenticateByPassword(services, request.body, request.ip)),
   )
 
   app.post(
@@ -76,14 +76,18 @@ export async function signInRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const credential = request.body.credential as AuthenticationResponseJSON
-      return start(request, reply, await proveByPasskey(services, credential, { userId: null, address: request.ip }))
+      return start(
+        request,
+        reply,
+        await authenticateByPasskey(services, credential, { userId: null, address: request.ip }),
+      )
     },
   )
 
   async function start(request: FastifyRequest, reply: FastifyReply, proof: Proof) {
-    const visit = { place: placeOf(request), token: readSessionCookie(request, cookie) }
+    const visit = { place: getSignInPlace(request), token: readSessionCookie(request, cookie) }
     const token = await signInPerson(services, proof, visit)
-    setSessionCookie(reply, cookie, token)
+    writeSessionCookie(reply, cookie, token)
     return { data: await readSessionOfToken(services, token) }
   }
 }

@@ -22,7 +22,7 @@ export async function insertTotp(db: Db, userId: string, sealedSecret: string, a
 }
 
 /** Confirms an enrolment with this secret. Returns false if it is confirmed or replaced. */
-export async function confirmTotp(
+export async function updateTotpConfirmed(
   db: Db,
   userId: string,
   { sealed_secret, step }: { sealed_secret: string; step: number },
@@ -41,7 +41,7 @@ export async function confirmTotp(
  * Uses the code of a time step up. Returns false if it or a later one was used: of parallel
  * requests with the same code, one succeeds.
  */
-export async function useStep(db: Db, userId: string, step: number): Promise<boolean> {
+export async function updateTotpStep(db: Db, userId: string, step: number): Promise<boolean> {
   const { count } = await db`
     update user_totp
     set last_step = ${step}
@@ -64,7 +64,7 @@ export async function deleteTotp(db: Db, userId: string): Promise<boolean> {
 }
 
 /** Replaces all recovery codes of a user. */
-export async function replaceRecoveryCodes(db: Db, userId: string, hashes: Buffer[], at: Date): Promise<void> {
+export async function updateRecoveryCodes(db: Db, userId: string, hashes: Buffer[], at: Date): Promise<void> {
   await db`
     delete from recovery_codes
     where user_id = ${userId}`

@@ -1,16 +1,16 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { lockOrganization } from '../members/member.store.ts'
 import { auditPerson } from '../sessions/audit-person.ts'
-import { endSessions } from '../sessions/session-end.store.ts'
+import { updateSessionEnds } from '../sessions/session-end.store.ts'
 import { type SignInPlace, startSession } from '../sessions/start-session.ts'
-import { forgetCredentials } from '../sign-in/account.store.ts'
+import { deleteCredentials } from '../sign-in/account.store.ts'
 import { findUser, findUserByEmail, insertUser, type User } from '../users/user.store.ts'
-import { type Authenticated, settingsChanged } from './complete-sign-in.ts'
+import { type Authenticated, createSettingsChangedError } from './complete-sign-in.ts'
 import { findStoredProvider } from './provider.store.ts'
-import { isAllowedDomain, nameOfClaims, type Provider, verifiedEmail } from './provider.ts'
-import { refuse } from './refusal.ts'
+import { getVerifiedEmail, isAllowedDomain, type Provider, selectUserName } from './provider.ts'
+import { createRefusedError } from './refusal.ts'
 import { type AdmittedUser, settleMembership } from './settle-membership.ts'
 import { findUserOfIdentity, insertIdentity } from './sign-in-request.store.ts'
 
@@ -27,14 +27,15 @@ export async function admitPerson(
   visitor: SsoVisitor,
 ): Promise<string> {
   const { provider, claims } = authenticated
-  const email = verifiedEmail(claims)
-  if (!isAllowedDomain(provider, email)) throw refuse(email === null ? 'email_not_verified' : 'domain_not_allowed')
+  const email = getVerifiedEmail(claims)
+  if (!isAllowedDomain(provider, email))
+    throw createRefusedError(email === null ? 'email_not_verified' : 'domain_not_allowed')
   return sql.begin(async (tx) => {
     if (provider.joined_org_id !== null) await lockOrganization(tx, provider.joined_org_id)
-    if (!(await isStillSet(tx, provider))) throw settingsChanged()
+    if (!(await isStillSet(tx, provider))) throw createSettingsChangedError()
     const now = clock.now()
     const admitted = await findAccount(tx, authenticated, { email, visitor, now })
-    if (admitted.user.disabled_at !== null) throw refuse('disabled')
+    if (admitted.user.disabled_at !== null) throw createRefusedError('disabled')
     await settleMembership(tx, authenticated, admitted, now)
     const signIn = { userId: admitted.user.id, method: 'sso', orgId: provider.org_id } as const
     return startSession(tx, { ...signIn, place: visitor.place, replaces: visitor.token, now })
@@ -59,12 +60,12 @@ async function findAccount(
   const identity = { org_id: provider.org_id, issuer: provider.issuer, subject: claims.sub }
   const knownId = await findUserOfIdentity(tx, identity)
   if (knownId !== null) return { user: (await findUser(tx, knownId)) as User, isNew: false, isCreated: false }
-  if (email === null) throw refuse('email_not_verified')
+  if (email === null) throw createRefusedError('email_not_verified')
   const existing = await findUserByEmail(tx, email)
-  if (existing !== null && !mayJoin(authenticated, existing, visitor)) throw refuse('account_exists')
+  if (existing !== null && !mayJoin(authenticated, existing, visitor)) throw createRefusedError('account_exists')
   const user = existing ?? (await createAccount(tx, authenticated, email, now))
-  if (!(await insertIdentity(tx, { ...identity, id: newUuid(now), user_id: user.id }, now)))
-    throw refuse('account_exists')
+  if (!(await insertIdentity(tx, { ...identity, id: createUuid(now), user_id: user.id }, now)))
+    throw createRefusedError('account_exists')
   if (existing !== null && !ownsAccount(authenticated, existing, visitor)) await takeOver(tx, existing.id, now)
   if (existing !== null) await recordConnection(tx, existing, authenticated, now)
   return { user, isNew: true, isCreated: existing === null }
@@ -93,14 +94,19 @@ function ownsAccount({ request }: Authenticated, user: User, { userId }: SsoVisi
  * that the address is theirs: they could have made the account before its owner came.
  */
 async function takeOver(tx: Tx, userId: string, now: Date): Promise<void> {
-  await forgetCredentials(tx, userId)
-  await endSessions(tx, userId, null, now)
+  await deleteCredentials(tx, userId)
+  await updateSessionEnds(tx, userId, null, now)
   await auditPerson(tx, userId, { action: 'account.join_by_sso', object: { type: 'user', id: userId } }, now)
 }
 
 async function createAccount(tx: Tx, { provider, claims }: Authenticated, email: string, now: Date): Promise<User> {
-  if (!provider.creates_accounts) throw refuse('no_account')
-  const user = await insertUser(tx, { id: newUuid(now), email, name: nameOfClaims(claims, email), created_at: now })
-  if (user === null) throw refuse('account_exists')
+  if (!provider.creates_accounts) throw createRefusedError('no_account')
+  const user = await insertUser(tx, {
+    id: createUuid(now),
+    email,
+    name: selectUserName(claims, email),
+    created_at: now,
+  })
+  if (user === null) throw createRefusedError('account_exists')
   return user
 }

@@ -2,11 +2,11 @@ import type { Configuration } from 'openid-client'
 import { ssoFailed } from '../../errors/sign-in.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
-import { findProviderOf, findServerProvider } from './find-provider.ts'
+import { findOwnProvider, findServerProvider } from './find-provider.ts'
 import { type OpenIssuer, openIssuer } from './open-issuer.ts'
 import type { IdClaims, Provider } from './provider.ts'
-import { type SignInRequest, takeSignInRequest } from './sign-in-request.store.ts'
-import { CONFIRMATION_SECONDS_MAX, callbackUrl, sha256 } from './start-sign-in.ts'
+import { deleteSignInRequest, type SignInRequest } from './sign-in-request.store.ts'
+import { buildCallbackUrl, CONFIRMATION_SECONDS_MAX, hashText } from './start-sign-in.ts'
 
 /** Who has signed in at a provider, and the request that started it. */
 export type Authenticated = { provider: Provider; claims: IdClaims; request: SignInRequest }
@@ -22,25 +22,25 @@ export async function completeSignIn(services: Services, { query, browser }: Cal
   const { sql, clock, config } = services
   const state = query.get('state')
   if (state === null || browser === null) throw ssoFailed('The sign-in was not started in this browser.')
-  const keys = { state_sha256: sha256(state), browser_sha256: sha256(browser) }
-  const request = await takeSignInRequest(sql, keys, clock.now())
+  const keys = { state_sha256: hashText(state), browser_sha256: hashText(browser) }
+  const request = await deleteSignInRequest(sql, keys, clock.now())
   if (request === null) throw ssoFailed('The sign-in was completed already, has expired, or was started elsewhere.')
-  const provider = await providerOf(services, request)
-  const url = new URL(`${callbackUrl(config.baseUrl)}?${query}`)
+  const provider = await requireProvider(services, request)
+  const url = new URL(`${buildCallbackUrl(config.baseUrl)}?${query}`)
   const issuer = await openIssuer(services, provider)
   try {
     return { provider, request, claims: await exchange(issuer, { url, state, request, provider }) }
   } catch (error) {
     // The error describes the protocol. It contains neither the code nor tokens.
-    services.log.info({ issuer: provider.issuer, reason: reasonOf(error) }, 'A single sign-on failed')
+    services.log.info({ issuer: provider.issuer, reason: describeReason(error) }, 'A single sign-on failed')
     throw ssoFailed('The identity provider did not confirm the sign-in. Start again.')
   }
 }
 
 /** The settings may have changed in the meantime. */
-async function providerOf(services: Services, { org_id, issuer }: SignInRequest): Promise<Provider> {
-  const provider = org_id === null ? await findServerProvider(services) : await findProviderOf(services, org_id)
-  if (provider === null || provider.issuer !== issuer) throw settingsChanged()
+async function requireProvider(services: Services, { org_id, issuer }: SignInRequest): Promise<Provider> {
+  const provider = org_id === null ? await findServerProvider(services) : await findOwnProvider(services, org_id)
+  if (provider === null || provider.issuer !== issuer) throw createSettingsChangedError()
   return provider
 }
 
@@ -76,12 +76,12 @@ async function readClaims(
   return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims }
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code, error: answered } = error as Error & { code?: string; error?: string }
   return [error.message, code, answered].filter((part) => typeof part === 'string').join('; ')
 }
 
-export function settingsChanged(): ApiError {
+export function createSettingsChangedError(): ApiError {
   return ssoFailed('The settings of single sign-on have changed.')
 }

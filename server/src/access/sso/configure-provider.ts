@@ -1,15 +1,15 @@
-import { recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type Author, lockMembers, requireCovers } from '../members/author.ts'
 import { isIssuer } from '../oidc-trusts/issuer.ts'
 import type { Permission } from '../roles/permission.ts'
 import { findRole } from '../roles/role.store.ts'
-import { endSessionsOfProvider } from '../sessions/session-end.store.ts'
-import { secretLabel } from './find-provider.ts'
-import { deleteProvider, findStoredProvider, type StoredProvider, writeProvider } from './provider.store.ts'
+import { updateSessionEndsOfProvider } from '../sessions/session-end.store.ts'
+import { formatSecretLabel } from './find-provider.ts'
+import { deleteProvider, findStoredProvider, type StoredProvider, upsertProvider } from './provider.store.ts'
 import type { AdmissionRules } from './provider.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'sealingKey'>
@@ -26,9 +26,10 @@ type WantedProvider = AdmissionRules & {
  * Sets the identity provider of an organization. Throws 400, and 403 `insufficient_permission` for
  * a role with a permission that the author lacks.
  */
-export async function configureProvider({ sql, clock, sealingKey }: Needs, writer: Writer, wanted: WantedProvider) {
+export async function saveProvider({ sql, clock, sealingKey }: Needs, writer: Writer, wanted: WantedProvider) {
   const { orgId, author } = writer
-  if (!isIssuer(wanted.issuer)) throw invalidField('/body/issuer', 'must be an https URL without query and fragment')
+  if (!isIssuer(wanted.issuer))
+    throw createInvalidFieldError('/body/issuer', 'must be an https URL without query and fragment')
   await sql.begin(async (tx) => {
     const held = await lockMembers(tx, orgId, author)
     await requireRoles(tx, orgId, held, wanted)
@@ -36,11 +37,11 @@ export async function configureProvider({ sql, clock, sealingKey }: Needs, write
     const present = await findStoredProvider(tx, orgId)
     const { client_secret, ...provider } = wanted
     const sealed_client_secret = client_secret
-      ? sealText(sealingKey, secretLabel(orgId), client_secret)
+      ? sealText(sealingKey, formatSecretLabel(orgId), client_secret)
       : keptSecret(present, wanted)
     const isOther = present?.issuer !== wanted.issuer || present.client_id !== wanted.client_id
-    if (isOther) await endSessionsOfProvider(tx, orgId, now)
-    await writeProvider(tx, { ...provider, org_id: orgId, sealed_client_secret, updated_at: now })
+    if (isOther) await updateSessionEndsOfProvider(tx, orgId, now)
+    await upsertProvider(tx, { ...provider, org_id: orgId, sealed_client_secret, updated_at: now })
     const details = { ...provider, client_secret: client_secret ? 'replaced' : 'kept' }
     await record(tx, writer, { action: 'single_sign_on.configure', details }, now)
   })
@@ -49,7 +50,7 @@ export async function configureProvider({ sql, clock, sealingKey }: Needs, write
 /** The secret of one issuer is never sent to another one. */
 function keptSecret(present: StoredProvider | null, { issuer }: WantedProvider): string {
   if (present?.issuer === issuer) return present.sealed_client_secret
-  throw invalidField('/body/client_secret', 'is required for a new issuer')
+  throw createInvalidFieldError('/body/client_secret', 'is required for a new issuer')
 }
 
 async function requireRoles(tx: Tx, orgId: string, held: readonly Permission[], rules: AdmissionRules): Promise<void> {
@@ -57,11 +58,11 @@ async function requireRoles(tx: Tx, orgId: string, held: readonly Permission[], 
   if (rules.default_role !== null) named.push({ path: '/body/default_role', role: rules.default_role })
   for (const { path, role } of named) {
     const found = await findRole(tx, orgId, role)
-    if (found === null) throw invalidField(path, 'is neither a built-in role nor the id of a custom role')
+    if (found === null) throw createInvalidFieldError(path, 'is neither a built-in role nor the id of a custom role')
     requireCovers(held, found.permissions)
   }
   if (rules.role_map.length > 0 && rules.role_claim === null)
-    throw invalidField('/body/role_claim', 'is required with role_map')
+    throw createInvalidFieldError('/body/role_claim', 'is required with role_map')
 }
 
 /**
@@ -72,8 +73,8 @@ export async function removeProvider({ sql, clock }: Needs, writer: Writer): Pro
   await sql.begin(async (tx) => {
     await lockMembers(tx, writer.orgId, writer.author)
     const now = clock.now()
-    if (!(await deleteProvider(tx, writer.orgId))) throw notFound('single sign-on')
-    await endSessionsOfProvider(tx, writer.orgId, now)
+    if (!(await deleteProvider(tx, writer.orgId))) throw createNotFoundError('single sign-on')
+    await updateSessionEndsOfProvider(tx, writer.orgId, now)
     await record(tx, writer, { action: 'single_sign_on.remove', details: {} }, now)
   })
 }
@@ -82,5 +83,5 @@ type Recorded = { action: string; details: Record<string, unknown> }
 
 async function record(tx: Tx, { orgId, author }: Writer, { action, details }: Recorded, now: Date): Promise<void> {
   const object = { type: 'organization', id: orgId }
-  await recordAudit(tx, orgId, { principal: author.principal, action, object, reason: null, details }, now)
+  await insertAuditEntry(tx, orgId, { principal: author.principal, action, object, reason: null, details }, now)
 }

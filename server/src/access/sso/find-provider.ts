@@ -7,11 +7,11 @@ import type { Provider } from './provider.ts'
 type Needs = Pick<Services, 'sql' | 'config' | 'sealingKey'>
 
 /** The provider of an organization. */
-export async function findProviderOf({ sql, sealingKey }: Needs, orgId: string): Promise<Provider | null> {
+export async function findOwnProvider({ sql, sealingKey }: Needs, orgId: string): Promise<Provider | null> {
   const stored = await findStoredProvider(sql, orgId)
   if (stored === null) return null
   const { sealed_client_secret, ...provider } = stored
-  const client_secret = openSealedText(sealingKey, secretLabel(orgId), sealed_client_secret)
+  const client_secret = openSealedText(sealingKey, formatSecretLabel(orgId), sealed_client_secret)
   return { ...provider, client_secret, joined_org_id: orgId }
 }
 
@@ -26,11 +26,11 @@ export async function findServerProvider({ sql, config }: Needs): Promise<Provid
 /** The provider that the users of an organization use: its own, or that of the server. */
 export async function findProvider(needs: Needs, slug: string | null): Promise<Provider | null> {
   const organization = slug === null ? null : await findOrganization(needs.sql, slug)
-  const own = organization === null ? null : await findProviderOf(needs, organization.id)
+  const own = organization === null ? null : await findOwnProvider(needs, organization.id)
   return own ?? findServerProvider(needs)
 }
 
 /** Binds a sealed client secret to its organization. */
-export function secretLabel(orgId: string): string {
+export function formatSecretLabel(orgId: string): string {
   return `single sign-on of ${orgId}`
 }

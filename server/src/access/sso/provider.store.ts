@@ -19,7 +19,7 @@ export async function findStoredProvider(db: Db, orgId: string): Promise<StoredP
   return row ?? null
 }
 
-export async function writeProvider(tx: Tx, provider: Omit<StoredProvider, 'created_at'>): Promise<void> {
+export async function upsertProvider(tx: Tx, provider: Omit<StoredProvider, 'created_at'>): Promise<void> {
   await tx`
     insert into single_sign_on (
       org_id, issuer, client_id, sealed_client_secret, email_domains, creates_accounts, default_role, role_claim,

@@ -1,4 +1,4 @@
-import { domainOf, toEmail } from '../users/email-address.ts'
+import { getEmailDomain, toEmail } from '../users/email-address.ts'
 import { toUserName } from '../users/user-name.ts'
 
 /** A value of the role claim, and the role of people who have it. */
@@ -27,28 +27,28 @@ export type Provider = AdmissionRules & {
 export type IdClaims = { sub: string; [name: string]: unknown }
 
 /** The email address that the provider has verified, in its stored form; otherwise null. */
-export function verifiedEmail({ email, email_verified: verified }: IdClaims): string | null {
+export function getVerifiedEmail({ email, email_verified: verified }: IdClaims): string | null {
   return verified === true && typeof email === 'string' ? toEmail(email) : null
 }
 
 export function isAllowedDomain({ email_domains }: AdmissionRules, email: string | null): boolean {
-  return email_domains.length === 0 || (email !== null && email_domains.includes(domainOf(email)))
+  return email_domains.length === 0 || (email !== null && email_domains.includes(getEmailDomain(email)))
 }
 
 /** The role that the claims give now, or null. The first mapping that fits decides. */
-export function roleOfClaims({ role_claim, role_map, default_role }: AdmissionRules, claims: IdClaims): string | null {
+export function selectRole({ role_claim, role_map, default_role }: AdmissionRules, claims: IdClaims): string | null {
   const given = role_claim === null ? [] : [claims[role_claim]].flat()
   return role_map.find(({ value }) => given.includes(value))?.role ?? default_role
 }
 
 /** The name of a new account. */
-export function nameOfClaims(claims: IdClaims, email: string): string {
+export function selectUserName(claims: IdClaims, email: string): string {
   const names = [claims.name, claims.preferred_username].filter((name) => typeof name === 'string')
   return toUserName([...names, email])
 }
 
 /** A path of this server, where a sign-in may lead to; otherwise the start page. */
-export function ownPath(next: string | undefined, baseUrl: string): string {
+export function toOwnPath(next: string | undefined, baseUrl: string): string {
   if (next === undefined || !/^\/(?![/\\])[^\\\s\p{Cc}]{0,2000}$/u.test(next)) return '/'
   const { origin, pathname, search, hash } = new URL(next, baseUrl)
   // A path such as /.//host becomes //host, which browsers read as another host.

@@ -16,6 +16,6 @@ const MESSAGES = {
 type Refusal = keyof typeof MESSAGES
 
 /** The error 403 `sso_refused` with its reason. */
-export function refuse(reason: Refusal): ApiError {
+export function createRefusedError(reason: Refusal): ApiError {
   return ssoRefused(MESSAGES[reason], reason)
 }

@@ -1,18 +1,12 @@
-import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import {
-  findMember,
-  hasActiveAdmin,
-  insertMember,
-  type Member,
-  roleIdOf,
-  updateMemberRole,
-} from '../members/member.store.ts'
-import { findRole, type Role, toStoredRole } from '../roles/role.store.ts'
+import { findMember, hasActiveAdmin, insertMember, type Member, updateMemberRole } from '../members/member.store.ts'
+import { findRole } from '../roles/role.store.ts'
+import { getRoleId, type Role, toStoredRole } from '../roles/role.ts'
 import type { User } from '../users/user.store.ts'
 import type { Authenticated } from './complete-sign-in.ts'
-import { roleOfClaims } from './provider.ts'
-import { refuse } from './refusal.ts'
+import { selectRole } from './provider.ts'
+import { createRefusedError } from './refusal.ts'
 
 /** The account of an identity. `isNew`: the identity signs in for the first time. */
 export type AdmittedUser = { user: User; isNew: boolean; isCreated: boolean }
@@ -28,14 +22,14 @@ export async function settleMembership(tx: Tx, authenticated: Authenticated, adm
   const orgId = provider.joined_org_id
   if (orgId === null) return
   const member = await findMember(tx, orgId, user.id)
-  const roleId = roleOfClaims(provider, claims)
+  const roleId = selectRole(provider, claims)
   const role = roleId === null ? null : await findRole(tx, orgId, roleId)
   if (member !== null) return updateRole(tx, authenticated, { orgId, member, role }, now)
   if (isNew && provider.creates_accounts && role !== null) {
     await insertMember(tx, orgId, { user_id: user.id, ...toStoredRole(role), created_at: now })
     return record(tx, orgId, { userId: user.id, action: 'member.join_by_sso', details: { role: role.id } }, now)
   }
-  if (provider.org_id !== null || isCreated) throw refuse(role === null ? 'no_role' : 'not_a_member')
+  if (provider.org_id !== null || isCreated) throw createRefusedError(role === null ? 'no_role' : 'not_a_member')
 }
 
 type Change = { orgId: string; member: Member; role: Role | null }
@@ -43,12 +37,12 @@ type Change = { orgId: string; member: Member; role: Role | null }
 /** The only Org admin keeps the role. */
 async function updateRole(tx: Tx, { provider }: Authenticated, { orgId, member, role }: Change, now: Date) {
   if (!member.is_active) {
-    if (provider.org_id !== null) throw refuse('disabled')
+    if (provider.org_id !== null) throw createRefusedError('disabled')
     return
   }
   if (provider.role_map.length === 0) return
-  if (role === null) throw refuse('no_role')
-  const from = roleIdOf(member)
+  if (role === null) throw createRefusedError('no_role')
+  const from = getRoleId(member)
   if (from === role.id) return
   await updateMemberRole(tx, orgId, member.user_id, toStoredRole(role))
   if (from === 'org_admin' && !(await hasActiveAdmin(tx, orgId))) {
@@ -63,5 +57,5 @@ type Recorded = { userId: string; action: string; details: Record<string, unknow
 
 async function record(tx: Tx, orgId: string, { userId, action, details }: Recorded, now: Date): Promise<void> {
   const entry = { principal: SYSTEM, action, object: { type: 'user', id: userId }, reason: null, details }
-  await recordAudit(tx, orgId, entry, now)
+  await insertAuditEntry(tx, orgId, entry, now)
 }

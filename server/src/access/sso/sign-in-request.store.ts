@@ -32,7 +32,7 @@ export async function insertSignInRequest(
 }
 
 /** Removes and returns the request: of parallel calls, one gets it. */
-export async function takeSignInRequest(db: Db, keys: Keys, now: Date): Promise<SignInRequest | null> {
+export async function deleteSignInRequest(db: Db, keys: Keys, now: Date): Promise<SignInRequest | null> {
   const [row] = await db<SignInRequest[]>`
     delete from sso_requests
     where state_sha256 = ${keys.state_sha256}

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
@@ -7,17 +7,17 @@ import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
-import { authorOf } from '../members/author.ts'
-import { configureProvider, removeProvider } from './configure-provider.ts'
+import { toMemberAuthor } from '../members/author.ts'
+import { removeProvider, saveProvider } from './configure-provider.ts'
 import { findStoredProvider } from './provider.store.ts'
 import { NewSingleSignOn, SingleSignOn } from './single-sign-on.schema.ts'
-import { callbackUrl } from './start-sign-in.ts'
+import { buildCallbackUrl } from './start-sign-in.ts'
 
 const PATH = `${ORGANIZATION_PATH}/single-sign-on`
 const TAGS = ['Single sign-on']
 
 /** The settings of an organization's own identity provider. */
-export async function singleSignOnRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerSingleSignOnRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -53,7 +53,7 @@ export async function singleSignOnRoutes(app: HttpServer, services: Services): P
     },
     async (request, reply) => {
       const { default_role = null, role_claim = null, ...rest } = request.body
-      await configureProvider(services, writerOf(request), { ...rest, default_role, role_claim })
+      await saveProvider(services, toWriter(request), { ...rest, default_role, role_claim })
       return send(request.actor.org_id, reply)
     },
   )
@@ -72,19 +72,19 @@ export async function singleSignOnRoutes(app: HttpServer, services: Services): P
       },
     },
     async (request, reply) => {
-      await removeProvider(services, writerOf(request))
+      await removeProvider(services, toWriter(request))
       return reply.code(204).send(null)
     },
   )
 
   async function send(orgId: string, reply: Parameters<typeof sendData>[0]) {
     const stored = await findStoredProvider(services.sql, orgId)
-    if (stored === null) throw notFound('single sign-on')
+    if (stored === null) throw createNotFoundError('single sign-on')
     const { org_id: _, sealed_client_secret: __, ...shown } = stored
-    return sendData(reply, JSON.stringify({ ...shown, callback_url: callbackUrl(services.config.baseUrl) }))
+    return sendData(reply, JSON.stringify({ ...shown, callback_url: buildCallbackUrl(services.config.baseUrl) }))
   }
 }
 
-function writerOf({ actor }: Pick<FastifyRequest, 'actor'>) {
-  return { orgId: actor.org_id, author: authorOf(actor) }
+function toWriter({ actor }: Pick<FastifyRequest, 'actor'>) {
+  return { orgId: actor.org_id, author: toMemberAuthor(actor) }
 }

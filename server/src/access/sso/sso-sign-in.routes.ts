@@ -3,14 +3,14 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../platform/http/api-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { errorResponse } from '../../platform/http/openapi.ts'
+import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { isLoopback } from '../../platform/loopback.ts'
 import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
-import { readSessionCookie, sessionCookieOf, setSessionCookie } from '../sessions/session-cookie.ts'
-import { placeOf } from '../sessions/start-session.ts'
+import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sessions/session-cookie.ts'
+import { getSignInPlace } from '../sessions/start-session.ts'
 import { admitPerson } from './admit-person.ts'
 import { completeSignIn } from './complete-sign-in.ts'
 import { findProvider } from './find-provider.ts'
@@ -21,11 +21,13 @@ const PATH = `${APP_PATH}/sso`
 const TAGS = ['Single sign-on']
 const REDIRECT = { type: 'null', description: 'The browser goes on to the address in `Location`.' } as const
 
-const PROVIDER_UNAVAILABLE = errorResponse('`identity_provider_unavailable`: the identity provider cannot be reached.')
+const PROVIDER_UNAVAILABLE = defineErrorResponse(
+  '`identity_provider_unavailable`: the identity provider cannot be reached.',
+)
 
 /** The sign-in at an OpenID provider. */
-export async function ssoSignInRoutes(app: HttpServer, services: Services): Promise<void> {
-  const cookie = sessionCookieOf(services.config.baseUrl)
+export async function registerSsoSignInRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
   const browserCookie = `${cookie.name}-sso`
 
   app.get(
@@ -115,9 +117,9 @@ export async function ssoSignInRoutes(app: HttpServer, services: Services): Prom
         const token = await admitPerson(services, authenticated, {
           userId: session?.org_id === null ? session.user_id : null,
           token: readSessionCookie(request, cookie),
-          place: placeOf(request),
+          place: getSignInPlace(request),
         })
-        setSessionCookie(reply, cookie, token)
+        writeSessionCookie(reply, cookie, token)
         return reply.redirect(authenticated.request.next, 302)
       }),
   )

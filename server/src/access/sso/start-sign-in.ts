@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { challengeLimit } from '../sign-in/attempt-limit.ts'
-import { takeAttempt } from '../sign-in/take-attempt.ts'
+import { getChallengeLimit } from '../sign-in/attempt-limit.ts'
+import { reserveAttempt } from '../sign-in/take-attempt.ts'
 import { findProvider } from './find-provider.ts'
 import { openIssuer } from './open-issuer.ts'
-import { ownPath } from './provider.ts'
+import { toOwnPath } from './provider.ts'
 import { insertSignInRequest } from './sign-in-request.store.ts'
 
 /** How long a person may take at the provider. */
@@ -31,25 +31,25 @@ type Start = {
  */
 export async function startSignIn(services: Services, start: Start): Promise<URL> {
   const { sql, clock, config } = services
-  await takeAttempt(services, challengeLimit(start.address))
+  await reserveAttempt(services, getChallengeLimit(start.address))
   const provider = await findProvider(services, start.org ?? null)
-  if (provider === null) throw notFound('single sign-on')
+  if (provider === null) throw createNotFoundError('single sign-on')
   const { client, configure } = await openIssuer(services, provider)
   const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()]
   const now = clock.now()
   const request = {
-    state_sha256: sha256(state),
-    browser_sha256: sha256(start.browser),
+    state_sha256: hashText(state),
+    browser_sha256: hashText(start.browser),
     org_id: provider.org_id,
     issuer: provider.issuer,
     nonce,
     code_verifier: verifier,
-    next: ownPath(start.next, config.baseUrl),
+    next: toOwnPath(start.next, config.baseUrl),
     confirms_user_id: start.userId,
   }
   await insertSignInRequest(sql, request, { now, expiresAt: new Date(now.getTime() + REQUEST_MS_MAX) })
   return client.buildAuthorizationUrl(configure('client_secret_basic'), {
-    redirect_uri: callbackUrl(config.baseUrl),
+    redirect_uri: buildCallbackUrl(config.baseUrl),
     scope: 'openid email profile',
     state,
     nonce,
@@ -59,10 +59,10 @@ export async function startSignIn(services: Services, start: Start): Promise<URL
   })
 }
 
-export function callbackUrl(baseUrl: string): string {
+export function buildCallbackUrl(baseUrl: string): string {
   return `${baseUrl}/app/api/sso/callback`
 }
 
-export function sha256(text: string): Buffer {
+export function hashText(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }

@@ -20,6 +20,6 @@ export function requireEmail(text: string): string {
   throw invalidRequest(`"${text.slice(0, 80)}" is not an email address`)
 }
 
-export function domainOf(email: string): string {
+export function getEmailDomain(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1)
 }

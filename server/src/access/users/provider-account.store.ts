@@ -1,4 +1,4 @@
-import { type Db, sqlState, type Tx, UNIQUE_VIOLATION } from '../../platform/db/sql.ts'
+import { type Db, getSqlState, type Tx, UNIQUE_VIOLATION } from '../../platform/db/sql.ts'
 
 /** Who a member is at a code host. */
 type ProviderAccount = { provider: string; login: string }
@@ -16,7 +16,7 @@ export async function findProviderAccounts(db: Db, orgId: string, userId: string
 type StoredAccount = ProviderAccount & { user_id: string }
 
 /** Sets the login of a member. Returns false if another member has it. */
-export async function setProviderAccount(tx: Tx, orgId: string, account: StoredAccount, at: Date): Promise<boolean> {
+export async function upsertProviderAccount(tx: Tx, orgId: string, account: StoredAccount, at: Date): Promise<boolean> {
   const { user_id, provider, login } = account
   try {
     await tx.savepoint(
@@ -28,7 +28,7 @@ export async function setProviderAccount(tx: Tx, orgId: string, account: StoredA
     )
     return true
   } catch (error) {
-    if (sqlState(error) === UNIQUE_VIOLATION) return false
+    if (getSqlState(error) === UNIQUE_VIOLATION) return false
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { isDisplayName, toDisplayName } from '../../platform/display-name.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 
 const CHARS_MAX = 100
 
@@ -7,7 +7,7 @@ const CHARS_MAX = 100
 export function requireUserName(name: string): string {
   const trimmed = name.trim()
   if (isDisplayName(trimmed, CHARS_MAX)) return trimmed
-  throw invalidField('/body/name', `must have 1 to ${CHARS_MAX} characters, and no control characters`)
+  throw createInvalidFieldError('/body/name', `must have 1 to ${CHARS_MAX} characters, and no control characters`)
 }
 
 /** Makes a name of the first text that has characters to show. */

@@ -61,7 +61,7 @@ export async function listUsers(db: Db, orgId: string | null): Promise<ListedUse
 }
 
 /** Disables or enables an account in all organizations. */
-export async function setUserDisabled(tx: Tx, id: string, disabledAt: Date | null): Promise<void> {
+export async function updateUserDisabled(tx: Tx, id: string, disabledAt: Date | null): Promise<void> {
   await tx`
     update users
     set disabled_at = ${disabledAt}
@@ -69,7 +69,7 @@ export async function setUserDisabled(tx: Tx, id: string, disabledAt: Date | nul
 }
 
 /** Marks a user as a fictional person, who exists only in an organization with example data. */
-export async function markAsExample(tx: Tx, id: string, orgId: string): Promise<void> {
+export async function updateUserAsExample(tx: Tx, id: string, orgId: string): Promise<void> {
   await tx`
     update users
     set example_of = ${orgId}

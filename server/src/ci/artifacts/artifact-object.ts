@@ -6,7 +6,7 @@ import type { ArtifactRow } from './artifact.store.ts'
 const CONTENT_TYPE = 'application/octet-stream'
 
 /** The key of an artifact in the object store. Keys are unique and never reused. */
-export function artifactKey(orgId: string, artifactId: string): string {
+export function formatArtifactKey(orgId: string, artifactId: string): string {
   return `artifacts/${orgId}/${artifactId}`
 }
 
@@ -15,7 +15,7 @@ export async function signSlots({ objects }: Services, actor: Actor, artifacts: 
   return Promise.all(
     artifacts.map(async ({ id, path, size, sha256 }) => {
       const expected = { sizeBytes: size, sha256, contentType: CONTENT_TYPE }
-      const key = artifactKey(actor.org_id, id)
+      const key = formatArtifactKey(actor.org_id, id)
       const { url, method, headers, expires_at } = await objects.presignPut(key, expected, now)
       return { artifact_id: id, path, url, method, headers, expires_at: expires_at.toISOString() }
     }),

@@ -1,8 +1,8 @@
-import { acrossOrganizations, onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition, runAcrossOrganizations } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { abandonObjects } from '../../platform/objects/abandoned-objects.store.ts'
+import { insertAbandonedObjects } from '../../platform/objects/abandoned-objects.store.ts'
 import type { ArtifactRow, ReportKey } from './artifact.store.ts'
-import { artifactKey } from './artifact-object.ts'
+import { formatArtifactKey } from './artifact-object.ts'
 
 type AbandonedArtifact = Pick<ArtifactRow, 'id' | 'put_until'>
 
@@ -52,7 +52,7 @@ async function deleteWhere(tx: Tx, report: ReportKey, condition: ReturnType<type
     )
     select id, put_until
     from deleted`
-  await abandonArtifacts(tx, report.org_id, deleted)
+  await insertArtifactRemovals(tx, report.org_id, deleted)
 }
 
 const UNFINISHED_AT_ONCE_MAX = 500
@@ -62,7 +62,7 @@ const UNFINISHED_AT_ONCE_MAX = 500
  * deleted, at most 500; on several servers, at most 500 of each organization.
  */
 export async function deleteUnfinished(tx: Tx, putUntilMax: Date): Promise<number> {
-  const deleted = await acrossOrganizations(
+  const deleted = await runAcrossOrganizations(
     tx,
     tx`ci_artifacts where status = 'pending' and put_until <= ${putUntilMax}`,
     (orgId) => tx<(AbandonedArtifact & { org_id: string })[]>`
@@ -70,17 +70,17 @@ export async function deleteUnfinished(tx: Tx, putUntilMax: Date): Promise<numbe
         select org_id, id
         from ci_artifacts artifact
         where status = 'pending'
-          and put_until <= ${putUntilMax} ${onServerOf(tx, 'artifact', orgId)}
+          and put_until <= ${putUntilMax} ${buildSpreadCondition(tx, 'artifact', orgId)}
         order by put_until
         limit ${UNFINISHED_AT_ONCE_MAX}
         for update skip locked
       )
       delete from ci_artifacts artifact
       using unfinished
-      where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id) ${onServerOf(tx, 'artifact', orgId)}
+      where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id) ${buildSpreadCondition(tx, 'artifact', orgId)}
       returning artifact.org_id, artifact.id, artifact.put_until`,
   )
-  for (const artifact of deleted) await abandonArtifacts(tx, artifact.org_id, [artifact])
+  for (const artifact of deleted) await insertArtifactRemovals(tx, artifact.org_id, [artifact])
   return deleted.length
 }
 
@@ -91,19 +91,19 @@ export async function deleteArtifactsOfRuns(tx: Tx, orgId: string, runIds: reado
     where org_id = ${orgId}
       and run_id = any(${[...runIds]})
     returning id, put_until`
-  await abandonArtifacts(tx, orgId, deleted)
+  await insertArtifactRemovals(tx, orgId, deleted)
 }
 
 /**
  * Schedules the removal of the objects for the time when their upload slots have expired.
  */
-export async function abandonArtifacts(tx: Tx, orgId: string, artifacts: AbandonedArtifact[]): Promise<void> {
+export async function insertArtifactRemovals(tx: Tx, orgId: string, artifacts: AbandonedArtifact[]): Promise<void> {
   if (artifacts.length === 0) return
   const objects = artifacts.map(({ id, put_until }) => ({
-    object_key: artifactKey(orgId, id),
+    object_key: formatArtifactKey(orgId, id),
     remove_after: put_until,
   }))
-  await abandonObjects(tx, objects)
+  await insertAbandonedObjects(tx, objects)
 }
 
 type Listed = { after: string; limit: number }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { lowestUuidAt } from '../../platform/ids.ts'
+import { getLowestUuid } from '../../platform/ids.ts'
 import type { TrustClass } from '../runs/trust.ts'
 
 /** Identifies a report of a run. */
@@ -39,7 +39,7 @@ export async function findArtifactsById(db: Db, report: ReportKey, ids: string[]
  * Bytes that count toward the quota of a run: files that are uploaded, and slots that are still
  * open.
  */
-export async function sumRunBytes(tx: Tx, report: ReportKey, now: Date): Promise<number> {
+export async function countRunBytes(tx: Tx, report: ReportKey, now: Date): Promise<number> {
   const [row] = await tx<[{ bytes: number }]>`
     select coalesce(sum(size), 0)::bigint as bytes
     from ci_artifacts
@@ -85,7 +85,11 @@ export async function upsertSlots(
 }
 
 /** Stores who declared uploaded artifacts last. */
-export async function setDeclarer(tx: Tx, report: ReportKey & { declarer: Declarer }, paths: string[]): Promise<void> {
+export async function updateDeclarer(
+  tx: Tx,
+  report: ReportKey & { declarer: Declarer },
+  paths: string[],
+): Promise<void> {
   const { trust, repository } = report.declarer
   await tx`
     update ci_artifacts
@@ -97,7 +101,7 @@ export async function setDeclarer(tx: Tx, report: ReportKey & { declarer: Declar
 }
 
 /** Sets the final status of a pending artifact. Returns false when it is not pending any more. */
-export async function settleArtifact(
+export async function updateArtifactStatus(
   tx: Tx,
   orgId: string,
   id: string,
@@ -122,7 +126,7 @@ type NamedArtifact = { id: string; kinds: ('scan' | 'sbom' | 'ownership')[] }
  * Marks the uploaded artifacts that an attestation of the report names as announced, if they can be
  * read. Returns those that were not announced before.
  */
-export async function markAnnounced(tx: Tx, report: ReportKey): Promise<NamedArtifact[]> {
+export async function updateAnnounced(tx: Tx, report: ReportKey): Promise<NamedArtifact[]> {
   return tx<NamedArtifact[]>`
     update ci_artifacts artifact
     set announced = true
@@ -144,12 +148,12 @@ export async function markAnnounced(tx: Tx, report: ReportKey): Promise<NamedArt
 }
 
 /** The bytes of the artifacts that were uploaded, or announced, since a time. */
-export async function sumArtifactBytes(db: Db, orgId: string, since: Date): Promise<number> {
+export async function countArtifactBytes(db: Db, orgId: string, since: Date): Promise<number> {
   const [row] = await db<[{ bytes: number }]>`
     select coalesce(sum(size), 0)::bigint as bytes
     from ci_artifacts
     where org_id = ${orgId}
-      and id >= ${lowestUuidAt(since)}
+      and id >= ${getLowestUuid(since)}
       and status <> 'rejected'`
   return row.bytes
 }

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../platform/clock.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { deleteUnfinished } from './artifact-removal.store.ts'
 
@@ -7,7 +7,7 @@ import { deleteUnfinished } from './artifact-removal.store.ts'
  * Runs hourly: deletes artifacts that were not completed within a day after their slot closed, and
  * their objects.
  */
-export const forgetUnfinishedArtifacts = scheduledJob<Services>('ci.forget-unfinished-artifacts', {
+export const forgetUnfinishedArtifacts = defineScheduledJob<Services>('ci.forget-unfinished-artifacts', {
   schedule: '23 * * * *',
   async run({ sql, clock }): Promise<void> {
     const putUntilMax = new Date(clock.now().getTime() - DAY_MS)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { artifactPathMistake } from './reserve-artifacts.ts'
+import { findPathMistake } from './reserve-artifacts.ts'
 
 const TAKEN = [
   'a',
@@ -16,7 +16,7 @@ const TAKEN = [
 
 for (const path of TAKEN) {
   test(`accepted: ${path.slice(0, 20)}`, () => {
-    assert.equal(artifactPathMistake(path), null)
+    assert.equal(findPathMistake(path), null)
   })
 }
 
@@ -44,6 +44,6 @@ const REFUSED: [reason: string, path: string, message: RegExp][] = [
 
 for (const [reason, path, message] of REFUSED) {
   test(`refused: ${reason}`, () => {
-    assert.match(artifactPathMistake(path) ?? '', message)
+    assert.match(findPathMistake(path) ?? '', message)
   })
 }

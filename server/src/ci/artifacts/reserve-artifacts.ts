@@ -1,22 +1,22 @@
 import type { Actor } from '../../access/actor.ts'
-import { useMonthly } from '../../organizations/usage.store.ts'
-import { utcMonthStart } from '../../platform/clock.ts'
+import { upsertMonthlyUse } from '../../organizations/usage.store.ts'
+import { getUtcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidFields } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createInvalidFieldsError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import { isOtherHosts, readTokenAddress } from '../runs/match-token-repository.ts'
-import { jobOf } from '../runs/token-run.ts'
+import { getTokenJob } from '../runs/token-run.ts'
 import type { TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem, Skipped } from './artifact.schema.ts'
 import {
   type ArtifactRow,
+  countRunBytes,
   type Declarer,
   findArtifactsByPath,
   type ReportKey,
   type StoredArtifact,
-  setDeclarer,
-  sumRunBytes,
+  updateDeclarer,
   upsertSlots,
 } from './artifact.store.ts'
 import { deleteArtifacts } from './artifact-removal.store.ts'
@@ -33,14 +33,14 @@ export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Pro
   const { report, items, now } = request
   const paths = items.map(({ path }) => path)
   const stored = new Map((await findArtifactsByPath(tx, report, paths)).map((row) => [row.path, row]))
-  const reservation = new Reservation(tx, request, stored, await sumRunBytes(tx, report, now))
+  const reservation = new Reservation(tx, request, stored, await countRunBytes(tx, report, now))
   for (const item of items) await reservation.add(item)
   await deleteArtifacts(tx, report, reservation.outdatedPaths)
   const declared = { ...report, declarer: await readDeclarer(tx, request) }
   if (reservation.slots.length > 0) await upsertSlots(tx, declared, reservation.slots, now)
   const uploaded = reservation.skipped.filter(({ reason }) => reason === 'already_uploaded')
   if (uploaded.length > 0)
-    await setDeclarer(
+    await updateDeclarer(
       tx,
       declared,
       uploaded.map(({ path }) => path),
@@ -49,7 +49,7 @@ export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Pro
 }
 
 async function readDeclarer(tx: Tx, { actor, trust }: ReservationRequest): Promise<Declarer> {
-  const job = jobOf(actor)
+  const job = getTokenJob(actor)
   if (job === null) return { trust, repository: null }
   const address = await readTokenAddress(tx, actor.org_id, job)
   const { host, id } = job.repository
@@ -91,12 +91,12 @@ class Reservation {
     const waiting = same?.status === 'pending' ? same : undefined
     if (stored && !waiting) this.outdatedPaths.push(item.path)
     const put_until = new Date(this.#now.getTime() + ADDRESS_LIFETIME_MS)
-    this.slots.push({ ...item, id: waiting?.id ?? newUuid(this.#now), put_until })
+    this.slots.push({ ...item, id: waiting?.id ?? createUuid(this.#now), put_until })
   }
 
   /**
    * The bytes of a stored artifact that count toward the quota of its run, by the rule of
-   * `sumRunBytes`.
+   * `countRunBytes`.
    */
   #countedBytes(stored: StoredArtifact | undefined): number {
     const counts = stored?.status === 'uploaded' || (stored?.status === 'pending' && stored.put_until > this.#now)
@@ -118,29 +118,29 @@ class Reservation {
     if (runBytes > plan.artifact_bytes_per_run_max) return 'run_quota'
     const max = plan.artifact_bytes_per_month_max
     if (max === null || same) return null
-    const use = { metric: 'artifact_bytes', amount: item.size, month: utcMonthStart(this.#now), max } as const
-    return (await useMonthly(this.#tx, org_id, use)) ? null : 'monthly_quota'
+    const use = { metric: 'artifact_bytes', amount: item.size, month: getUtcMonthStart(this.#now), max } as const
+    return (await upsertMonthlyUse(this.#tx, org_id, use)) ? null : 'monthly_quota'
   }
 }
 
 const CHARS_MAX = 500
 
 /** Throws 400 `invalid_request` that names each path that is not valid or that occurs twice. */
-export function refuseBadPaths(items: ArtifactItem[]): void {
+export function checkArtifactPaths(items: ArtifactItem[]): void {
   const seen = new Set<string>()
   const errors = items.flatMap(({ path }, index) => {
-    const mistake = artifactPathMistake(path) ?? (seen.has(path) ? 'occurs twice in this request' : null)
+    const mistake = findPathMistake(path) ?? (seen.has(path) ? 'occurs twice in this request' : null)
     seen.add(path)
     return mistake === null ? [] : [{ path: `/body/artifacts/${index}/path`, message: mistake }]
   })
-  if (errors.length > 0) throw invalidFields(errors)
+  if (errors.length > 0) throw createInvalidFieldsError(errors)
 }
 
 /**
  * The error message for a path that is not relative, `/`-separated and 1 to 500 characters long;
  * otherwise null.
  */
-export function artifactPathMistake(path: string): string | null {
+export function findPathMistake(path: string): string | null {
   if (path === '' || [...path].length > CHARS_MAX) return `must have 1 to ${CHARS_MAX} characters`
   if (/\p{Cc}/u.test(path)) return 'must not contain control characters'
   if (path.includes('\\')) return 'must use / as the separator'

@@ -2,7 +2,7 @@ import type { HostEventHandler } from '../../codehosts/deliveries/host-event-han
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { branchName, isTracked } from '../../repositories/branch-name.ts'
+import { isTracked, parseBranchName } from '../../repositories/branch-name.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
 import { upsertCheck } from './commit-check.store.ts'
 import { upsertPullRequest, upsertReview } from './pull-request.store.ts'
@@ -17,7 +17,7 @@ export const applyCheck: HostEventHandler<'check'> = (_, tx, source, check) => u
 
 /** Keeps pushes to the tracked branch. Only they change what a change record describes. */
 export const applyPush: HostEventHandler<'push'> = async (_, tx, source, push) => {
-  const branch = branchName(push.ref)
+  const branch = parseBranchName(push.ref)
   if (branch === null || push.after === null) return
   if (await isTrackedBranch(tx, source, push.repository, branch)) {
     await insertPush(tx, source, { ...push, branch, after: push.after })

@@ -47,9 +47,9 @@ const CHECKS_MAX = 1000
  * pull request of a commit is the one that its merge created, else one whose newest commit it
  * was.
  */
-export async function readChangeFacts(db: Db, key: ChangeKey): Promise<ChangeFacts> {
+export async function findChangeFacts(db: Db, key: ChangeKey): Promise<ChangeFacts> {
   const [row] = await db<[ChangeFacts]>`
-    with pull_request as (${pullRequestOf(db, key)})
+    with pull_request as (${buildPullRequest(db, key)})
     select
       (
         select json_build_object(
@@ -64,7 +64,7 @@ export async function readChangeFacts(db: Db, key: ChangeKey): Promise<ChangeFac
   return row
 }
 
-function pullRequestOf(db: Db, { org_id, provider, repository_id, commit_sha, pull_request }: ChangeKey) {
+function buildPullRequest(db: Db, { org_id, provider, repository_id, commit_sha, pull_request }: ChangeKey) {
   const named =
     pull_request === null
       ? db`(

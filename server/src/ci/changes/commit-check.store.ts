@@ -1,13 +1,13 @@
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostCheck } from '../../codehosts/host-run.ts'
-import { hostVersion, orderOfStatus } from '../../codehosts/host-version.ts'
+import { computeHostVersion, getStatusOrder } from '../../codehosts/host-version.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 
 /** Stores a check of a commit, unless a newer version of it is stored. */
 export async function upsertCheck(tx: Tx, source: HostSource, check: HostCheck): Promise<void> {
   const { repository, ...content } = check
   const at = check.completed_at ?? check.started_at
-  const version = hostVersion({ updated_at: at, state: orderOfStatus(check.status), content })
+  const version = computeHostVersion({ updated_at: at, state: getStatusOrder(check.status), content })
   await tx`
     insert into commit_checks as stored (
       org_id, provider, repository_id, commit_sha, id, host_version, name, source, status, url, started_at, completed_at

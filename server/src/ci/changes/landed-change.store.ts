@@ -99,7 +99,7 @@ export type LandedPush = {
 
 export async function findPush(db: Db, repository: RepositoryKey, id: string): Promise<LandedPush | null> {
   const [row] = await db<LandedPush[]>`
-    ${pushesOf(db, repository)}
+    ${buildPushes(db, repository)}
       and id = ${id}`
   return row ?? null
 }
@@ -113,7 +113,7 @@ export async function findPushOfCommit(
 ): Promise<LandedPush | null> {
   const { org_id, provider, repository_id } = repository
   const [row] = await db<LandedPush[]>`
-    ${pushesOf(db, repository)}
+    ${buildPushes(db, repository)}
       and branch = ${branch}
       and (
         after_sha = ${sha}
@@ -131,7 +131,7 @@ export async function findPushOfCommit(
   return row ?? null
 }
 
-function pushesOf(db: Db, { org_id, provider, repository_id }: RepositoryKey) {
+function buildPushes(db: Db, { org_id, provider, repository_id }: RepositoryKey) {
   return db`
     select id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
     from pushes
@@ -177,7 +177,7 @@ export type LandedReview = {
 const REVIEWS_MAX = 1000
 
 /** The reviews of a pull request, oldest first. */
-export async function listReviewsOf(
+export async function listLandedReviews(
   db: Db,
   { org_id, provider, repository_id }: RepositoryKey,
   pullRequest: number,

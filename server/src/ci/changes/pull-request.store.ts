@@ -1,7 +1,7 @@
 import type { HostPullRequest, HostReview } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostAccount } from '../../codehosts/host-repository.ts'
-import { hostVersion } from '../../codehosts/host-version.ts'
+import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 
 const STATES: HostPullRequest['state'][] = ['open', 'closed', 'merged']
@@ -9,7 +9,7 @@ const STATES: HostPullRequest['state'][] = ['open', 'closed', 'merged']
 /** Stores a pull request, unless a newer version of it is stored. */
 export async function upsertPullRequest(tx: Tx, source: HostSource, pull: HostPullRequest): Promise<void> {
   const { repository, ...content } = pull
-  const version = hostVersion({ updated_at: pull.updated_at, state: STATES.indexOf(pull.state), content })
+  const version = computeHostVersion({ updated_at: pull.updated_at, state: STATES.indexOf(pull.state), content })
   await tx`
     insert into pull_requests as stored (
       org_id, provider, repository_id, number, host_version, title, url, author, state, draft, head_ref, head_sha,
@@ -18,9 +18,9 @@ export async function upsertPullRequest(tx: Tx, source: HostSource, pull: HostPu
     )
     values (
       ${source.org_id}, ${source.provider}, ${repository.id}, ${pull.number}, ${version}, ${pull.title}, ${pull.url},
-      ${accountJson(tx, pull.author)}, ${pull.state}, ${pull.draft}, ${pull.head.ref}, ${pull.head.sha},
+      ${buildAccountJson(tx, pull.author)}, ${pull.state}, ${pull.draft}, ${pull.head.ref}, ${pull.head.sha},
       ${pull.head.repository_id}, ${pull.base.ref}, ${pull.base.sha}, ${pull.merge_commit_sha},
-      ${accountJson(tx, pull.merged_by)}, ${pull.merged_by_queue}, ${pull.created_at}, ${pull.merged_at},
+      ${buildAccountJson(tx, pull.merged_by)}, ${pull.merged_by_queue}, ${pull.created_at}, ${pull.merged_at},
       ${pull.closed_at}, ${pull.updated_at}
     )
     on conflict (org_id, provider, repository_id, number) do update
@@ -39,14 +39,14 @@ export async function upsertPullRequest(tx: Tx, source: HostSource, pull: HostPu
 /** Stores a review, unless a newer version of it is stored. A dismissal is final. */
 export async function upsertReview(tx: Tx, source: HostSource, review: HostReview): Promise<void> {
   const { repository, ...content } = review
-  const version = hostVersion({ updated_at: null, state: review.state === 'dismissed' ? 1 : 0, content })
+  const version = computeHostVersion({ updated_at: null, state: review.state === 'dismissed' ? 1 : 0, content })
   await tx`
     insert into pull_request_reviews as stored (
       org_id, provider, repository_id, id, pull_request, host_version, reviewer, state, commit_sha, submitted_at
     )
     values (
       ${source.org_id}, ${source.provider}, ${repository.id}, ${review.id}, ${review.pull_request}, ${version},
-      ${accountJson(tx, review.reviewer)}, ${review.state}, ${review.commit_sha}, ${review.submitted_at}
+      ${buildAccountJson(tx, review.reviewer)}, ${review.state}, ${review.commit_sha}, ${review.submitted_at}
     )
     on conflict (org_id, provider, repository_id, id) do update
     set host_version = excluded.host_version, pull_request = excluded.pull_request, reviewer = excluded.reviewer,
@@ -55,7 +55,7 @@ export async function upsertReview(tx: Tx, source: HostSource, review: HostRevie
 }
 
 /** What is kept of an account: who it is, and whether it is a person. */
-export function accountJson(tx: Tx, account: HostAccount | null) {
+export function buildAccountJson(tx: Tx, account: HostAccount | null) {
   return account && tx.json({ id: account.id, login: account.login, is_bot: account.is_bot })
 }
 

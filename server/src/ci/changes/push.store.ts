@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HostPush } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { accountJson } from './pull-request.store.ts'
+import { buildAccountJson } from './pull-request.store.ts'
 
 const COMMITS_MAX = 1000
 const MESSAGE_CHARS_MAX = 4000
@@ -15,14 +15,14 @@ type BranchPush = HostPush & { branch: string; after: string }
  * can give slightly different times; the earlier one is kept.
  */
 export async function insertPush(tx: Tx, source: HostSource, push: BranchPush): Promise<void> {
-  const id = pushId(push)
+  const id = buildPushId(push)
   await tx`
     insert into pushes as stored (
       org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
     )
     values (
       ${source.org_id}, ${source.provider}, ${push.repository.id}, ${id}, ${push.branch}, ${push.before}, ${push.after},
-      ${push.forced}, ${push.by_merge_queue}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
+      ${push.forced}, ${push.by_merge_queue}, ${buildAccountJson(tx, push.pusher)}, ${push.pushed_at}
     )
     on conflict (org_id, provider, repository_id, id) do update
     set pushed_at = excluded.pushed_at
@@ -52,7 +52,7 @@ async function insertCommits(tx: Tx, source: HostSource, push: BranchPush, id: s
  * Hosts give pushes no id, so theirs is derived from what happened. A push that repeats an earlier
  * one brings no new commit.
  */
-export function pushId({ ref, before, after }: HostPush): string {
+export function buildPushId({ ref, before, after }: HostPush): string {
   const facts = JSON.stringify([ref, before, after])
   return createHash('sha256').update(facts).digest('hex').slice(0, 32)
 }

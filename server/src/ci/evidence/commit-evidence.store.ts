@@ -1,7 +1,7 @@
 import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import { buildCompletedAt, buildStatusAt } from '../runs/attempt-deadline.store.ts'
 import type { CommitRun, RunArtifact } from './commit-evidence.schema.ts'
 
 /** Runs of one commit that are listed, oldest first. */
@@ -20,17 +20,17 @@ export type RunArtifacts = Listed<RunArtifact>
  * (repository, status)`. No row if the run is unknown; a null status if the attempt is. `alias` has
  * `org_id`, `pipeline_run_id` and `attempt`.
  */
-export function runOfDeployment(db: Db, orgId: string, alias: string, now: Date) {
+export function buildDeploymentRun(db: Db, orgId: string, alias: string, now: Date) {
   const of = db(alias)
   return db`(
     select run.repository,
-      case when run.newest_attempt = ${of}.attempt then ${statusAt(db, 'run', now)}
-        else ${statusAt(db, 'attempt', now)} end as status
+      case when run.newest_attempt = ${of}.attempt then ${buildStatusAt(db, 'run', now)}
+        else ${buildStatusAt(db, 'attempt', now)} end as status
     from ci_runs run
     left join ci_run_attempts attempt
       on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = ${of}.attempt
-        ${onServerOf(db, 'attempt', orgId)}
-    where run.org_id = ${of}.org_id ${onServerOf(db, 'run', orgId)}
+        ${buildSpreadCondition(db, 'attempt', orgId)}
+    where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
       and run.id = ${of}.pipeline_run_id
   )`
 }
@@ -39,7 +39,7 @@ export function runOfDeployment(db: Db, orgId: string, alias: string, now: Date)
  * SQL: `CommitRuns` of a commit of a repository, at `now`. `alias` has `org_id`, `commit_sha`,
  * `address` (`host/owner/name`), and `provider` and `repository_id` of a connected repository.
  */
-export function commitRunsJson(db: Db, orgId: string, alias: string, now: Date) {
+export function buildCommitRunsJson(db: Db, orgId: string, alias: string, now: Date) {
   const of = db(alias)
   return db`(
     select json_build_object(
@@ -56,7 +56,7 @@ export function commitRunsJson(db: Db, orgId: string, alias: string, now: Date) 
     from (
       select run.*, count(*) over () as total
       from ci_runs run
-      where run.org_id = ${of}.org_id ${onServerOf(db, 'run', orgId)}
+      where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
         and run.commit_sha = ${of}.commit_sha
         and (
           run.repository = ${of}.address
@@ -71,7 +71,7 @@ export function commitRunsJson(db: Db, orgId: string, alias: string, now: Date) 
           or exists (
             select
             from provider_runs provider_run
-            where provider_run.org_id = run.org_id ${onServerOf(db, 'provider_run', orgId)}
+            where provider_run.org_id = run.org_id ${buildSpreadCondition(db, 'provider_run', orgId)}
               and provider_run.run_id = run.id
               and provider_run.provider = ${of}.provider
               and provider_run.repository_id = ${of}.repository_id
@@ -87,8 +87,8 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
   return db`(
     select json_agg(
       json_build_object(
-        'number', attempt.number, 'status', ${statusAt(db, 'attempt', now)}, 'actor', attempt.actor,
-        'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)})
+        'number', attempt.number, 'status', ${buildStatusAt(db, 'attempt', now)}, 'actor', attempt.actor,
+        'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${buildCompletedAt(db, 'attempt', now)})
       )
       order by attempt.number
     )
@@ -98,7 +98,7 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
       select earlier.number, earlier.status, earlier.actor, earlier.started_at, earlier.completed_at,
         earlier.deadline_at
       from ci_run_attempts earlier
-      where earlier.org_id = run.org_id ${onServerOf(db, 'earlier', orgId)}
+      where earlier.org_id = run.org_id ${buildSpreadCondition(db, 'earlier', orgId)}
         and earlier.run_id = run.id
     ) attempt
   )`
@@ -109,7 +109,7 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
  * use the artifacts of earlier ones. Only uploaded artifacts count: their checksums were verified.
  * `alias` has `org_id`, `pipeline_run_id` and `attempt`.
  */
-export function runArtifactsJson(db: Db, orgId: string, alias: string) {
+export function buildRunArtifactsJson(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`(
     select json_build_object(
@@ -126,7 +126,7 @@ export function runArtifactsJson(db: Db, orgId: string, alias: string) {
       select item.path, item.size, item.sha256, item.created_at, item.id, report.attempt, count(*) over () as total
       from ci_artifacts item
       join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
-      where item.org_id = ${of}.org_id ${onServerOf(db, 'item', orgId)} ${onServerOf(db, 'report', orgId)}
+      where item.org_id = ${of}.org_id ${buildSpreadCondition(db, 'item', orgId)} ${buildSpreadCondition(db, 'report', orgId)}
         and item.run_id = ${of}.pipeline_run_id
         and item.status = 'uploaded'
         and report.attempt <= ${of}.attempt

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { statusAt } from '../runs/attempt-deadline.store.ts'
+import { buildStatusAt } from '../runs/attempt-deadline.store.ts'
 
 /** A run that a policy can be tried on, with its newest attempt. */
 export type RecentRun = {
@@ -20,7 +20,7 @@ export async function listRecentRuns(db: Db, orgId: string, filter: RecentFilter
   const { since, repository, limit } = filter
   return db<RecentRun[]>`
     select id, newest_attempt as attempt, repository, ref, commit_sha, pipeline_name,
-      ${statusAt(db, 'run', now)} as status, created_at
+      ${buildStatusAt(db, 'run', now)} as status, created_at
     from ci_runs run
     where org_id = ${orgId}
       and created_at >= ${since}

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { dataWithFigures } from '../reports/attestation.store.ts'
-import { type AttemptKey, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
-import { attemptsOf } from '../runs/run-attempt.store.ts'
+import { buildDataWithFigures } from '../reports/attestation.store.ts'
+import { type AttemptKey, buildCompletedAt, buildStatusAt } from '../runs/attempt-deadline.store.ts'
+import { buildAttempts } from '../runs/run-attempt.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from './run-evidence.ts'
 
 const ATTESTATION_BYTES_MAX = 2 * 1024 * 1024
@@ -10,12 +10,12 @@ const ATTESTATION_BYTES_MAX = 2 * 1024 * 1024
  * The evidence of one attempt of a run at `now`, in one query; null when the attempt does not
  * exist.
  */
-export async function readRunEvidence(db: Db, key: AttemptKey, now: Date): Promise<RunEvidence | null> {
+export async function findRunEvidence(db: Db, key: AttemptKey, now: Date): Promise<RunEvidence | null> {
   const [row] = await db<RunEvidence[]>`
     select ${runJson(db, now)} as run, ${attemptsJson(db, key, now)} as attempts,
       ${reportsJson(db)} as reports, ${attestationsJson(db)} as attestations, ${artifactsJson(db)} as artifacts
     from ci_runs run
-    cross join ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    cross join ${buildAttempts(db, key.org_id, key.run_id)} attempt
     where run.org_id = ${key.org_id}
       and run.id = ${key.run_id}
       and attempt.number = ${key.attempt}`
@@ -26,8 +26,8 @@ function runJson(db: Db, now: Date) {
   return db`json_build_object(
     'id', run.id, 'provider', run.provider, 'ci_system', coalesce(run.ci_system, run.provider), 'external_run_id', run.external_run_id,
     'repository', run.repository, 'ref', run.ref, 'commit_sha', run.commit_sha, 'pipeline_name', run.pipeline_name,
-    'event', run.event, 'attempt', attempt.number, 'status', ${statusAt(db, 'attempt', now)}, 'actor', attempt.actor,
-    'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
+    'event', run.event, 'attempt', attempt.number, 'status', ${buildStatusAt(db, 'attempt', now)}, 'actor', attempt.actor,
+    'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${buildCompletedAt(db, 'attempt', now)}),
     'trust', attempt.trust
   )`
 }
@@ -36,13 +36,13 @@ function attemptsJson(db: Db, { org_id, run_id }: AttemptKey, now: Date) {
   return db`(
     select json_agg(
       json_build_object(
-        'number', attempt.number, 'status', ${statusAt(db, 'attempt', now)},
-        'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
+        'number', attempt.number, 'status', ${buildStatusAt(db, 'attempt', now)},
+        'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${buildCompletedAt(db, 'attempt', now)}),
         'trust', attempt.trust
       )
       order by attempt.number
     )
-    from ${attemptsOf(db, org_id, run_id)} attempt
+    from ${buildAttempts(db, org_id, run_id)} attempt
   )`
 }
 
@@ -84,7 +84,7 @@ function attestationsJson(db: Db) {
     from (
       select *, row_number() over first_to_last as position, sum(octet_length(data::text)) over first_to_last as bytes_so_far
       from (
-        select item.report_id, report.job_name, item.kind, item.name, item.status, ${dataWithFigures(db)} as data, item.trust,
+        select item.report_id, report.job_name, item.kind, item.name, item.status, ${buildDataWithFigures(db)} as data, item.trust,
           item.updated_at, item.id,
           case item.status when 'fail' then 0 when 'warn' then 1 else 2 end as rank
         from ci_reports report

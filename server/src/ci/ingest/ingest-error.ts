@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.ts'
 import { repoNotLinked, tokenExpired, tokenInvalid } from '../../errors/ingest.ts'
 import { type ApiError, GatewayRejection } from '../../platform/http/api-error.ts'
-import { apiErrorOf, sendApiError } from '../../platform/http/error-handler.ts'
+import { sendApiError, toRequestError } from '../../platform/http/error-handler.ts'
 
 /** Sends an error as the ingest routes describe it: `{code, error, retryable}` (docs/ingest.md). */
 export function sendIngestError(error: Error, request: FastifyRequest, reply: FastifyReply) {
-  const known = error instanceof GatewayRejection ? toTokenError(error) : apiErrorOf(error, request)
+  const known = error instanceof GatewayRejection ? toTokenError(error) : toRequestError(error, request)
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
   return sendApiError(known, request, reply, toBody)
 }

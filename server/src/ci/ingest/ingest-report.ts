@@ -18,7 +18,7 @@ const REPLACED = 'REPORT_REPLACED_BY_OTHER_RUNNER'
  * Stores a report of the job that a token names, and opens an upload slot for each file. Errors:
  * 400 `invalid_request`; 404 `run_not_found`.
  */
-export async function ingestReport(services: Services, intake: RunIntake, actor: Actor, body: IngestedReport) {
+export async function createIngestedReport(services: Services, intake: RunIntake, actor: Actor, body: IngestedReport) {
   const { report, warnings } = toReport(body)
   const { run_id, attempt } = await requireTokenRun(services, intake, actor)
   const { result, otherRunner } = await createReport(services, actor, run_id, { ...report, attempt })

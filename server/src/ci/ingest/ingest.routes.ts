@@ -1,28 +1,28 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { logged } from '../../access/gateway/authorize.ts'
+import { logRejection } from '../../access/gateway/authorize.ts'
 import { TRUST_PROVIDERS, type TrustProvider } from '../../access/oidc-trusts/token-job.ts'
 import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { replaceUnstorableText } from '../../platform/http/json-body.ts'
+import { registerReplacingJsonBody } from '../../platform/http/json-body.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { openRunIntake, type RunIntake } from '../runs/run-intake.ts'
 import { INGEST_BODY_BYTES_MAX, IngestedCompletion, IngestedReport, IngestedReportPath } from './ingest.schema.ts'
 import { sendIngestError } from './ingest-error.ts'
-import { completeIngested, ingestReport } from './ingest-report.ts'
+import { completeIngested, createIngestedReport } from './ingest-report.ts'
 
 /**
  * The routes of the public action (docs/ingest.md). They have their own form of bodies and errors,
  * and store the same as the routes of the API. They are not part of the OpenAPI document.
  */
-export async function ingestRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerIngestRoutes(app: HttpServer, services: Services): Promise<void> {
   const intake = openRunIntake(services.sql)
   const routes = async (scope: HttpServer) => {
     const base = scope as unknown as FastifyInstance
     base.setErrorHandler(sendIngestError)
     // A hook of the server refuses unknown paths. With this, the error has the form of this scope.
     base.setNotFoundHandler(() => {})
-    replaceUnstorableText(base)
+    registerReplacingJsonBody(base)
     for (const provider of TRUST_PROVIDERS) addRoutes(scope, provider, services, intake)
   }
   await app.register(routes, { prefix: '/api/ingest' })
@@ -36,7 +36,7 @@ function addRoutes(app: HttpServer, provider: TrustProvider, services: Services,
   }
 
   app.post(`/${provider}/reports`, { ...options, schema: { body: IngestedReport } }, ({ actor, body }) =>
-    ingestReport(services, intake, actor, body),
+    createIngestedReport(services, intake, actor, body),
   )
 
   app.post(
@@ -52,6 +52,6 @@ function requireProvider(provider: TrustProvider) {
     const { credential } = request.actor
     if (credential.type === 'oidc_trust' && credential.job?.provider === provider) return
     const details = `The token does not name a run and a repository as tokens of ${provider} do, or its trust has another provider.`
-    throw logged(request, new TokenRejection('invalid', details))
+    throw logRejection(request, new TokenRejection('invalid', details))
   }
 }

@@ -1,6 +1,6 @@
-import { invalidField } from '../../platform/http/errors.ts'
-import { replaceUnstorable } from '../../platform/http/unstorable.ts'
-import { objectOf } from '../../platform/json/read-value.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import { normalizeUnstorable } from '../../platform/http/unstorable.ts'
+import { toObject } from '../../platform/json/read-value.ts'
 import { MATRIX_KEY_CHARS_MAX, MATRIX_KEYS_MAX, MATRIX_TEXT_CHARS_MAX, type Matrix } from '../reports/report.schema.ts'
 
 const POINTER = '/body/job/matrix'
@@ -14,16 +14,16 @@ const BYTES_MAX = 16 * 1024
 export function readMatrix(sent: unknown): Matrix | null {
   const value = typeof sent === 'string' ? parsedText(sent) : (sent ?? null)
   if (value === null) return null
-  const matrix = objectOf(value) ?? { value }
+  const matrix = toObject(value) ?? { value }
   const mistake = matrixMistake(matrix)
-  if (mistake !== null) throw invalidField(POINTER, mistake)
+  if (mistake !== null) throw createInvalidFieldError(POINTER, mistake)
   return matrix
 }
 
 function parsedText(text: string): unknown {
   if (text.trim() === '') return null
   try {
-    return replaceUnstorable(JSON.parse(text), POINTER)
+    return normalizeUnstorable(JSON.parse(text), POINTER)
   } catch (error) {
     if (error instanceof SyntaxError) return text
     throw error

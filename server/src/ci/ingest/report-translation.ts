@@ -1,4 +1,4 @@
-import { shortened } from '../../platform/shortened.ts'
+import { truncate } from '../../platform/truncate.ts'
 import { INGEST_RULES } from '../reports/attestation-data.ts'
 import type { NewReport } from '../reports/create-report.ts'
 import { OWNERSHIP_BYTES_MAX } from '../reports/ownership/ownership-file.parser.ts'
@@ -32,7 +32,7 @@ export function toReport({ job, name, summary, attestations, artifacts }: Ingest
 
 function toItem({ kind, name, status, data: sent }: IngestedAttestation, warnings: string[]): AttestationItem {
   const data = hasFreeData(kind) ? sent : withoutNulls(sent)
-  const cut = sizeOf(data) > INGEST_RULES.dataBytesMax ? withShortMessages(data, INGEST_RULES.dataBytesMax) : null
+  const cut = computeSize(data) > INGEST_RULES.dataBytesMax ? withShortMessages(data, INGEST_RULES.dataBytesMax) : null
   if (cut) warnings.push(`The messages of ${kind} "${name}" were cut, because its data is larger than 256 KiB.`)
   return { kind, name, data: cut ?? data, ...(status != null && { status }) }
 }
@@ -53,17 +53,17 @@ function withoutNulls(data: object): object {
 function withShortMessages(data: object, bytesMax: number): object | null {
   const cutTo = (charsMax: number) => cutMessages(data, charsMax) as object
   let fits = 1 // an ellipsis
-  if (sizeOf(cutTo(fits)) > bytesMax) return null
+  if (computeSize(cutTo(fits)) > bytesMax) return null
   let tooLong = bytesMax
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2)
-    if (sizeOf(cutTo(middle)) > bytesMax) tooLong = middle
+    if (computeSize(cutTo(middle)) > bytesMax) tooLong = middle
     else fits = middle
   }
   return cutTo(fits)
 }
 
-function sizeOf(data: object): number {
+function computeSize(data: object): number {
   return Buffer.byteLength(JSON.stringify(data))
 }
 
@@ -73,7 +73,7 @@ function cutMessages(value: unknown, charsMax: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => [
     name,
-    name === 'message' && typeof inner === 'string' ? shortened(inner, charsMax) : cutMessages(inner, charsMax),
+    name === 'message' && typeof inner === 'string' ? truncate(inner, charsMax) : cutMessages(inner, charsMax),
   ])
   return Object.fromEntries(entries)
 }

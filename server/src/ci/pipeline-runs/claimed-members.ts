@@ -1,7 +1,7 @@
 import type { ClaimedRun } from '../runs/new-run.store.ts'
 
 /** The members of a pipeline run that the claims of its token give; the others are null. */
-export function claimedMembers({ provider, repository_id, claims }: Omit<ClaimedRun, 'host'>) {
+export function getClaimedMembers({ provider, repository_id, claims }: Omit<ClaimedRun, 'host'>) {
   const ownerId = provider === 'gitlab' ? claims.namespace_id : claims.repository_owner_id
   return {
     github_run_id: provider === 'github' ? toInteger(claims.run_id) : null,

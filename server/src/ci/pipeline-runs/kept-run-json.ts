@@ -15,15 +15,15 @@ export class KeptRunJson {
 
   /** Undefined unless this version of the run is kept. */
   find(orgId: string, { id, version }: Version): Buffer | undefined {
-    const kept = this.#runs.get(keyOf(orgId, id))
+    const kept = this.#runs.get(formatKey(orgId, id))
     return kept?.version === version ? kept.json : undefined
   }
 
   /** Drops what was kept first if there is no room. A run without a version is not kept. */
   keep(orgId: string, { id, version }: Version, json: Buffer): void {
     if (version === null) return
-    this.#drop(keyOf(orgId, id))
-    this.#runs.set(keyOf(orgId, id), { version, json })
+    this.#drop(formatKey(orgId, id))
+    this.#runs.set(formatKey(orgId, id), { version, json })
     this.#bytes += json.length
     for (const key of this.#runs.keys()) {
       if (this.#bytes <= this.#bytesMax) return
@@ -37,6 +37,6 @@ export class KeptRunJson {
   }
 }
 
-function keyOf(orgId: string, id: string): string {
+function formatKey(orgId: string, id: string): string {
   return `${orgId} ${id}`
 }

@@ -1,5 +1,5 @@
-import { branchName } from '../../repositories/branch-name.ts'
-import { claimedMembers } from './claimed-members.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
+import { getClaimedMembers } from './claimed-members.ts'
 import type { AttemptRow, RunRow } from './pipeline-run-row.store.ts'
 
 /** Fields that no source has a value for yet. */
@@ -29,10 +29,10 @@ const WITHOUT_PROVIDER = {
   failure_recurrence: null,
   azure: null,
 }
-const HOST_MEMBERS = membersOf(WITHOUT_VALUE)
-const OTHER_MEMBERS = membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })
+const HOST_MEMBERS = formatMembers(WITHOUT_VALUE)
+const OTHER_MEMBERS = formatMembers({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })
 
-function membersOf(fields: object): string {
+function formatMembers(fields: object): string {
   return JSON.stringify(fields).slice(1, -1)
 }
 
@@ -41,18 +41,18 @@ function membersOf(fields: object): string {
  * shape, and what occurs twice is written once (docs/adr/0003-json-from-postgresql.md). `provided`
  * are the members that its code host provides; undefined for other runs.
  */
-export function pipelineRunJson(run: RunRow, earlier: readonly AttemptRow[], provided: string | undefined): string {
+export function formatPipelineRun(run: RunRow, earlier: readonly AttemptRow[], provided: string | undefined): string {
   const fullName = run.repository.slice(run.repository.indexOf('/') + 1)
   const name = fullName.slice(fullName.lastIndexOf('/') + 1)
   const event = quote(run.event)
-  const course = courseOf(run)
+  const course = formatCourse(run)
   return `{"id":${quote(run.id)},"provider":${quote(run.provider)},"workflow_name":${quote(run.pipeline_name)},\
 "repository_name":${quote(name)},"repository_full_name":${quote(fullName)},\
 "repository_owner_login":${quote(fullName.slice(0, -name.length - 1))},"commit_sha":${quote(run.commit_sha)},\
 "html_url":${quote(run.url)},"event_type":${event},"run_attempt":${run.number},${course},\
-"attempts":[${earlier.map((attempt) => `${attemptJson(attempt, courseOf(attempt))},`).join('')}${attemptJson(run, course)}],\
+"attempts":[${earlier.map((attempt) => `${attemptJson(attempt, formatCourse(attempt))},`).join('')}${attemptJson(run, course)}],\
 "ci_system":${quote(run.ci_system)},"trust":${quote(run.trust)},"created_at":"${rfc3339(run.created_at)}",\
-"updated_at":"${rfc3339(run.updated_at)}","branch":${quote(branchName(run.ref))},\
+"updated_at":"${rfc3339(run.updated_at)}","branch":${quote(parseBranchName(run.ref))},\
 ${provided === undefined ? membersWithoutHost(run, event) : `${provided},${HOST_MEMBERS}`}}`
 }
 
@@ -61,7 +61,7 @@ function attemptJson({ number, actor }: AttemptRow, course: string): string {
 }
 
 /** The members for the status and times of an attempt, which a run shares with its newest one. */
-function courseOf({ status, started_at, completed_at }: AttemptRow): string {
+function formatCourse({ status, started_at, completed_at }: AttemptRow): string {
   const startedAt = rfc3339(started_at)
   const start = `"status":"${status}","started_at":"${startedAt}"`
   if (completed_at === null) return `${start},"completed_at":null,"duration_seconds":null`
@@ -78,8 +78,8 @@ function membersWithoutHost(run: RunRow, event: string): string {
   const trigger = `"trigger":{"event":${ownEvent === undefined ? event : quote(ownEvent)},"kind":${event},\
 "actor":${actor},"pull_request":null,"merged_pull_request":null},"actor_login":${actor}`
   if (claims === null) return `${trigger},${OTHER_MEMBERS}`
-  const claimed = claimedMembers({ provider, repository_id, claims })
-  return `${trigger},${membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER, ...claimed })}`
+  const claimed = getClaimedMembers({ provider, repository_id, claims })
+  return `${trigger},${formatMembers({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER, ...claimed })}`
 }
 
 /** Without quotes, backslashes, control characters and lone surrogates, text is JSON as it is. */

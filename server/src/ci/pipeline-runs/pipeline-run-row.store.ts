@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { type AttemptTable, completedAt, isOverdue, statusAt } from '../runs/attempt-deadline.store.ts'
+import { type AttemptTable, buildCompletedAt, buildStatusAt, isOverdue } from '../runs/attempt-deadline.store.ts'
 import type { ClaimedRun } from '../runs/new-run.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 
@@ -12,7 +12,7 @@ export type AttemptRow = {
   actor: string | null
 }
 
-/** A run with its newest attempt, in the columns of `runColumns`. */
+/** A run with its newest attempt, in the columns of `buildRunColumns`. */
 export type RunRow = AttemptRow & {
   id: string
   provider: string
@@ -38,30 +38,30 @@ export type RunRow = AttemptRow & {
  * SQL: what the JSON of a run is made from. Times are read as text, because objects of them take
  * longer to make and to write than everything else of a run.
  */
-export function runColumns(db: Db, now: Date) {
+export function buildRunColumns(db: Db, now: Date) {
   return db`
     run.id, run.provider, run.pipeline_name, run.repository, run.commit_sha, run.ref, run.url, run.event, run.ci_system,
     run.trust, run.created_at::text, run.updated_at::text, run.claims, run.claimed_provider, run.claimed_repository_id,
-    run.newest_attempt as number, ${attemptColumns(db, 'run', now)}, ${runVersion(db, now)} as version`
+    run.newest_attempt as number, ${attemptColumns(db, 'run', now)}, ${buildRunVersion(db, now)} as version`
 }
 
 /**
- * SQL: as long as it is the same, so is what `runColumns` reads: the transaction that wrote the
- * row, and whether the deadline has passed. Null for a run with earlier attempts, which change
+ * SQL: as long as it is the same, so is what `buildRunColumns` reads: the transaction that wrote
+ * the row, and whether the deadline has passed. Null for a run with earlier attempts, which change
  * without it.
  */
-export function runVersion(db: Db, now: Date) {
+export function buildRunVersion(db: Db, now: Date) {
   return db`case when run.newest_attempt = 1 then concat(run.xmin, ${isOverdue(db, 'run', now)}) end`
 }
 
 function attemptColumns(db: Db, table: AttemptTable, now: Date) {
   return db`
-    ${statusAt(db, table, now)} as status, ${db(table)}.started_at::text,
-    (${completedAt(db, table, now)})::text as completed_at, ${db(table)}.actor`
+    ${buildStatusAt(db, table, now)} as status, ${db(table)}.started_at::text,
+    (${buildCompletedAt(db, table, now)})::text as completed_at, ${db(table)}.actor`
 }
 
 /** The attempts before the newest one, in their order, by the id of the run. */
-export async function readEarlierAttempts(
+export async function listEarlierAttempts(
   db: Db,
   orgId: string,
   runs: readonly RunRow[],

@@ -1,6 +1,6 @@
 import { listContext } from '../../access/actor.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -10,7 +10,7 @@ import { PipelineRun, PipelineRunPath, PipelineRunQuery } from './pipeline-run.s
 import { findPipelineRun } from './pipeline-run.store.ts'
 import { RunPages } from './run-pages.ts'
 
-export async function pipelineRunRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerPipelineRunRoutes(app: HttpServer, services: Services): Promise<void> {
   const pages = new RunPages()
   app.get(
     '/v1/runs',
@@ -29,7 +29,8 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       const context = listContext(services, request)
       const page = readPage(request.query, context)
       const { status, repository, branch } = request.query
-      if (branch !== undefined && repository === undefined) throw invalidField('/query/branch', 'requires repository')
+      if (branch !== undefined && repository === undefined)
+        throw createInvalidFieldError('/query/branch', 'requires repository')
       const filter = { status, repository, branch, now: context.now }
       const { org_id } = request.actor
       const rows = await services.reads.read((sql) => pages.list(sql, org_id, page, filter))
@@ -53,9 +54,9 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
     async (request, reply) => {
       const { org_id, plan } = request.actor
       const now = services.clock.now()
-      const period = { retainedSince: retainedSince(plan, now), now }
+      const period = { retainedSince: computeRetentionStart(plan, now), now }
       const json = await findPipelineRun(services.sql, org_id, request.params.id, period)
-      if (json === null) throw notFound('run')
+      if (json === null) throw createNotFoundError('run')
       return sendData(reply, json)
     },
   )

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { RUN_STATUSES } from '../runs/run-status.ts'
 
@@ -8,7 +8,7 @@ const Whole = (description?: string) => Nullable(Type.Integer(description === un
 const CompletedAt = Nullable({ ...Timestamp, description: 'When the attempt finished. Null until then.' })
 const DurationSeconds = Whole('The number of whole seconds from `started_at` to `completed_at`.')
 
-export const PipelineRunQuery = pageQuery(100, 50, {
+export const PipelineRunQuery = definePageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(RUN_STATUSES, { description: 'Return only runs with this status.' })),
   repository: Type.Optional(

@@ -1,11 +1,11 @@
-import { pageOf } from '../../platform/db/page.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { statusAt } from '../runs/attempt-deadline.store.ts'
-import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import { pipelineRunJson } from './pipeline-run-json.ts'
-import { type RunRow, readEarlierAttempts, runColumns, runVersion } from './pipeline-run-row.store.ts'
-import { readProviderMembers } from './provider-run-members.store.ts'
+import { buildStatusAt } from '../runs/attempt-deadline.store.ts'
+import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
+import { formatPipelineRun } from './pipeline-run-json.ts'
+import { buildRunColumns, buildRunVersion, listEarlierAttempts, type RunRow } from './pipeline-run-row.store.ts'
+import { listProviderMembers } from './provider-run-members.store.ts'
 
 export type RunFilter = {
   /** The status that a run has at `now`. */
@@ -23,34 +23,38 @@ export type ListedRun = { id: string; created_at: Date; provider: string; versio
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
  */
 export async function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<ListedRun[]> {
-  const conditions = conditionsOf(db, orgId, page, filter)
+  const conditions = buildConditions(db, orgId, page, filter)
   return db<ListedRun[]>`
-    select run.id, run.created_at, run.provider, ${runVersion(db, filter.now)} as version
+    select run.id, run.created_at, run.provider, ${buildRunVersion(db, filter.now)} as version
     from ${filter.status === 'timed_out' ? timedOutRuns(db, conditions, { page, now: filter.now }) : db`ci_runs`} run
     where ${conditions}
     order by run.created_at desc, run.id desc
     limit ${page.limit + 1}`
 }
 
-function conditionsOf(db: Db, orgId: string, page: Page, { status, repository, branch, now }: RunFilter) {
+function buildConditions(db: Db, orgId: string, page: Page, { status, repository, branch, now }: RunFilter) {
   return db`
     run.org_id = ${orgId}
-    and ${pageOf(db, page, db`run`)}
+    and ${buildPageCondition(db, page, db`run`)}
     ${repository === undefined ? db`` : db`and run_full_name(run.repository) = ${repository}`}
     ${branch === undefined ? db`` : db`and branch_name(run.ref) = branch_name(${branch})`}
-    ${status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${status}`}
+    ${status === undefined ? db`` : db`and ${buildStatusAt(db, 'run', now)} = ${status}`}
     ${status === undefined || status === 'timed_out' ? db`` : hasStatus(db, status)}`
 }
 
 /** The stored status. The conditions besides are those of partial indexes. */
 function hasStatus(db: Db, status: RunStatus) {
-  if (endedBadly(status))
+  if (hasEndedBadly(status))
     return db`and run.status = ${status} and run.status not in ('queued', 'in_progress', 'success')`
   return isFinal(status) ? db`and run.status = ${status}` : db`and run.status = ${status} and run.completed_at is null`
 }
 
 /** Runs that were settled as `timed_out`, and open ones whose deadline has passed since. */
-function timedOutRuns(db: Db, conditions: ReturnType<typeof conditionsOf>, { page, now }: { page: Page; now: Date }) {
+function timedOutRuns(
+  db: Db,
+  conditions: ReturnType<typeof buildConditions>,
+  { page, now }: { page: Page; now: Date },
+) {
   const newest = (stored: ReturnType<typeof hasStatus>) => db`(
     select run.*, run.xmin
     from ci_runs run
@@ -67,7 +71,7 @@ function timedOutRuns(db: Db, conditions: ReturnType<typeof conditionsOf>, { pag
  * SQL: the names of the repositories that have runs, as `full_name`, with the time of their first
  * run. It reads one row of the index for each name.
  */
-export function namesOfRuns(db: Db, orgId: string) {
+export function buildRunNames(db: Db, orgId: string) {
   const next = (after: ReturnType<typeof everyRun>) => db`
     select run_full_name(run.repository) as full_name, run.created_at
     from ci_runs run
@@ -99,7 +103,7 @@ export async function findPipelineRun(
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
   const rows = await db<RunRow[]>`
-    select ${runColumns(db, now)}
+    select ${buildRunColumns(db, now)}
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
@@ -112,7 +116,7 @@ export async function findPipelineRun(
 export type VersionedRun = { id: string; version: string | null; json: string }
 
 /** These runs as they are at `now`, without those that were deleted. */
-export async function readPipelineRuns(
+export async function listPipelineRuns(
   db: Db,
   orgId: string,
   ids: readonly string[],
@@ -120,7 +124,7 @@ export async function readPipelineRuns(
 ): Promise<VersionedRun[]> {
   if (ids.length === 0) return []
   const rows = await db<RunRow[]>`
-    select ${runColumns(db, now)}
+    select ${buildRunColumns(db, now)}
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = any(${ids as string[]})`
@@ -130,13 +134,13 @@ export async function readPipelineRuns(
 async function toJson(db: Db, orgId: string, runs: readonly RunRow[], now: Date): Promise<VersionedRun[]> {
   const ofHosts = runs.filter(isOfHost).map(({ id }) => id)
   const [earlier, provided] = await Promise.all([
-    readEarlierAttempts(db, orgId, runs, now),
-    readProviderMembers(db, orgId, ofHosts),
+    listEarlierAttempts(db, orgId, runs, now),
+    listProviderMembers(db, orgId, ofHosts),
   ])
   return runs.map((run) => {
     const members = provided.get(run.id)
-    const json = pipelineRunJson(run, earlier.get(run.id) ?? [], members?.json)
-    return { id: run.id, version: wholeVersion(run, members?.version), json }
+    const json = formatPipelineRun(run, earlier.get(run.id) ?? [], members?.json)
+    return { id: run.id, version: buildWholeVersion(run, members?.version), json }
   })
 }
 
@@ -145,6 +149,6 @@ export function isOfHost({ provider }: { provider: string }): boolean {
 }
 
 /** The version of a run with that of what its code host provides. */
-export function wholeVersion({ version }: { version: string | null }, ofMembers = ''): string | null {
+export function buildWholeVersion({ version }: { version: string | null }, ofMembers = ''): string | null {
   return version && `${version} ${ofMembers}`
 }

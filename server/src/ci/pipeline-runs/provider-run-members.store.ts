@@ -7,14 +7,14 @@ export type ProviderMembers = { version: string; json: string }
  * The members of runs that only code hosts provide, by the id of the run. Ids that are not numbers,
  * such as UUIDs, are null.
  */
-export async function readProviderMembers(
+export async function listProviderMembers(
   db: Db,
   orgId: string,
   runIds: readonly string[],
 ): Promise<Map<string, ProviderMembers>> {
   if (runIds.length === 0) return new Map()
   const rows = await db<{ id: string; version: string; json: string }[]>`
-    select run.id, ${versionOf(db)} as version, row_to_json(field)::text as json
+    select run.id, ${buildVersion(db)} as version, row_to_json(field)::text as json
     from ${sources(db)}
     cross join lateral (
       select provider_run.author_login is not null as has_author,
@@ -69,14 +69,14 @@ export async function readProviderMembers(
 }
 
 /** The versions of the rows that the members of these runs come from, by the id of the run. */
-export async function readMemberVersions(
+export async function listMemberVersions(
   db: Db,
   orgId: string,
   runIds: readonly string[],
 ): Promise<Map<string, string>> {
   if (runIds.length === 0) return new Map()
   const rows = await db<{ id: string; version: string }[]>`
-    select run.id, ${versionOf(db)} as version
+    select run.id, ${buildVersion(db)} as version
     from ${sources(db)}
     where run.org_id = ${orgId}
       and run.id = any(${runIds as string[]})`
@@ -84,7 +84,7 @@ export async function readMemberVersions(
 }
 
 /** Some of the members depend on the run itself. */
-function versionOf(db: Db) {
+function buildVersion(db: Db) {
   return db`concat(run.xmin, ' ', provider_run.xmin, ' ', file.xmin, ' ', account.xmin, ' ', score.xmin)`
 }
 

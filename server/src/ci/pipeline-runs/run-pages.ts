@@ -2,15 +2,15 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { KeptRunJson } from './kept-run-json.ts'
 import {
+  buildWholeVersion,
   isOfHost,
   type ListedRun,
+  listPipelineRuns,
   listRunVersions,
   type RunFilter,
-  readPipelineRuns,
   type VersionedRun,
-  wholeVersion,
 } from './pipeline-run.store.ts'
-import { readMemberVersions } from './provider-run-members.store.ts'
+import { listMemberVersions } from './provider-run-members.store.ts'
 
 /**
  * Pages of runs as JSON. Most runs of a page were on one before and have not changed since, so the
@@ -28,7 +28,7 @@ export class RunPages {
     const runs = await withMembers(db, orgId, await listRunVersions(db, orgId, page, filter))
     const json = new Map(runs.map((run) => [run.id, this.#kept.find(orgId, run)]))
     const missing = runs.filter(({ id }) => json.get(id) === undefined).map(({ id }) => id)
-    for (const run of await readPipelineRuns(db, orgId, missing, filter.now)) json.set(run.id, this.#keep(orgId, run))
+    for (const run of await listPipelineRuns(db, orgId, missing, filter.now)) json.set(run.id, this.#keep(orgId, run))
     const rows = runs.flatMap(({ id, created_at }) => {
       const found = json.get(id)
       return found ? [{ id, created_at, json: found }] : []
@@ -46,6 +46,6 @@ export class RunPages {
 
 async function withMembers(db: Db, orgId: string, runs: ListedRun[]): Promise<ListedRun[]> {
   const ofHosts = runs.filter(isOfHost).map(({ id }) => id)
-  const versions = await readMemberVersions(db, orgId, ofHosts)
-  return runs.map((run) => ({ ...run, version: wholeVersion(run, versions.get(run.id)) }))
+  const versions = await listMemberVersions(db, orgId, ofHosts)
+  return runs.map((run) => ({ ...run, version: buildWholeVersion(run, versions.get(run.id)) }))
 }

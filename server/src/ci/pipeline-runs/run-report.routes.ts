@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import { listContext } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -27,14 +27,14 @@ type ListRequest = FastifyRequest<{ Params: Static<typeof RunPath>; Querystring:
 /** The jobs of a run, and what they have reported about it. */
 export async function runReportRoutes(app: HttpServer, services: Services): Promise<void> {
   const requireRun = async (org_id: string, run_id: string, since: Date) => {
-    if (!(await hasRun(services.sql, { org_id, run_id }, since))) throw notFound('run')
+    if (!(await hasRun(services.sql, { org_id, run_id }, since))) throw createNotFoundError('run')
     return { org_id, run_id }
   }
   const sendList = async (request: ListRequest, reply: FastifyReply, list: typeof listReports) => {
     const { query, params, actor } = request
     const context = listOfRun(services, request, params.id)
     const page = readPage(query, context)
-    const run = await requireRun(actor.org_id, params.id, retainedSince(actor.plan, context.now))
+    const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, context.now))
     return sendPage(reply, { rows: await list(services.sql, run, page), page, query, context })
   }
 
@@ -69,9 +69,9 @@ export async function runReportRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ params, actor }, reply) => {
-      const run = await requireRun(actor.org_id, params.id, retainedSince(actor.plan, services.clock.now()))
+      const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, services.clock.now()))
       const json = await findReport(services.sql, { ...run, report_id: params.report_id })
-      if (json === null) throw notFound('report')
+      if (json === null) throw createNotFoundError('report')
       return sendData(reply, json)
     },
   )
@@ -112,7 +112,7 @@ export async function runReportRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ params, query, actor }, reply) => {
-      const run = await requireRun(actor.org_id, params.id, retainedSince(actor.plan, services.clock.now()))
+      const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, services.clock.now()))
       const jobs = await listRunJobs(services.sql, run, query.attempt ?? null)
       return sendData(reply, `[${jobs.join(',')}]`)
     },

@@ -1,37 +1,37 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { hostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostRunId } from '../../codehosts/host-ids.ts'
 import type { HostJob, HostRun } from '../../codehosts/host-run.ts'
-import { requestRun } from '../../codehosts/sync/read-run.job.ts'
+import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { runFinished } from '../runs/run.events.ts'
-import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import { lockProviderRun, type ProviderRunKey, readAttemptFacts, writeAttemptFacts } from './attempt-facts.store.ts'
+import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
+import { listAttemptFacts, lockProviderRun, type ProviderRunKey, upsertAttemptFacts } from './attempt-facts.store.ts'
 import {
   type Attempt,
   type AttemptFacts,
-  courseOf,
   mergeVersions,
   type RunCourse,
   toAttemptVersion,
+  toRunCourse,
 } from './attempt-facts.ts'
 import {
-  addLastingFacts,
-  askForDetails,
-  askForFailure,
   findRunVersion,
+  updateDetailsDue,
+  updateFailureDue,
+  updateLastingFacts,
   updateNewestAttempt,
   upsertEarlierAttempts,
   upsertRun,
 } from './provider-run.store.ts'
 import { toLastingFacts, toProviderRun } from './provider-run.ts'
-import { requestCompletion } from './provider-runs.job.ts'
-import { linkPullRequestsOfRun, linkRunsOfPullRequest } from './pull-request-link.store.ts'
-import { renameRuns } from './renamed-run.store.ts'
+import { enqueueCompletion } from './provider-runs.job.ts'
+import { updatePullRequestsOfRun, updateRunsOfPullRequest } from './pull-request-link.store.ts'
+import { updateRunNames } from './renamed-run.store.ts'
 import { upsertJobs } from './run-job.store.ts'
 
 const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: null }
@@ -41,27 +41,27 @@ const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: nul
  * them, so that the order in which versions arrive has no effect.
  */
 export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, source, run) => {
-  const key = keyOf(source, run.id)
+  const key = getRunKey(source, run.id)
   // Queries are sent together to save round trips. PostgreSQL runs them in order, so these read
   // what the lock waited for.
   const locked = lockProviderRun(tx, key)
-  const [facts, storedVersion] = await Promise.all([readAttemptFacts(tx, key), findRunVersion(tx, key), locked])
+  const [facts, storedVersion] = await Promise.all([listAttemptFacts(tx, key), findRunVersion(tx, key), locked])
   const given = toAttemptVersion(run)
   const changed = changeAttempt(facts, run.attempt, ({ version, job_started }) => ({
     job_started,
     version: mergeVersions(version, given),
   }))
   const isNewest = storedVersion === null || given.host_version > storedVersion
-  const after = courseOf(changed?.facts ?? facts) as RunCourse
+  const after = toRunCourse(changed?.facts ?? facts) as RunCourse
   await Promise.all([
-    changed !== null && writeAttemptFacts(tx, key, changed.attempt),
+    changed !== null && upsertAttemptFacts(tx, key, changed.attempt),
     isNewest && upsertRun(tx, key, toProviderRun(run, given), after),
     changed !== null && !isNewest && updateNewestAttempt(tx, key, after),
-    addLastingFacts(tx, key, toLastingFacts(run)),
-    storedVersion === null && linkPullRequestsOfRun(tx, key),
+    updateLastingFacts(tx, key, toLastingFacts(run)),
+    storedVersion === null && updatePullRequestsOfRun(tx, key),
   ])
   if (changed === null && !isNewest) return
-  await followChange(tx, { key, run, before: courseOf(facts), after }, clock.now())
+  await followChange(tx, { key, run, before: toRunCourse(facts), after }, clock.now())
 }
 
 /** The statuses of jobs that have started. A job can be skipped or cancelled before it starts. */
@@ -69,30 +69,30 @@ const STARTED: readonly RunStatus[] = ['in_progress', 'success', 'failure', 'tim
 
 /** Links the runs of a pull request to it. Its facts have been stored before. */
 export const applyPullRequestToRuns: HostEventHandler<'pull_request'> = (_, tx, source, pull) =>
-  linkRunsOfPullRequest(tx, source, pull)
+  updateRunsOfPullRequest(tx, source, pull)
 
 /** Stores a job. One that has started shows that its attempt is no longer queued. */
 export const applyHostJob: HostEventHandler<'job'> = async ({ clock }, tx, source, job) => {
-  const key = keyOf(source, job.run_id)
+  const key = getRunKey(source, job.run_id)
   await upsertJobs(tx, key, [job])
   if (!STARTED.includes(job.status)) return
   const locked = lockProviderRun(tx, key)
-  const [facts] = await Promise.all([readAttemptFacts(tx, key), locked])
+  const [facts] = await Promise.all([listAttemptFacts(tx, key), locked])
   const changed = changeAttempt(facts, job.attempt, ({ version }) => ({ job_started: true, version }))
   if (changed === null) return
-  await writeAttemptFacts(tx, key, changed.attempt)
-  const after = courseOf(changed.facts)
-  if (after === null) return requestRun(tx, { ...repositoryOf(source, job), run_id: job.run_id })
+  await upsertAttemptFacts(tx, key, changed.attempt)
+  const after = toRunCourse(changed.facts)
+  if (after === null) return enqueueRunRead(tx, { ...getRepositoryKey(source, job), run_id: job.run_id })
   await updateNewestAttempt(tx, key, after)
-  await followChange(tx, { key, run: job, before: courseOf(facts), after }, clock.now())
+  await followChange(tx, { key, run: job, before: toRunCourse(facts), after }, clock.now())
 }
 
-function repositoryOf({ org_id, provider }: HostSource, { repository }: HostJob): RepositoryKey {
+function getRepositoryKey({ org_id, provider }: HostSource, { repository }: HostJob): RepositoryKey {
   return { org_id, provider, repository_id: repository.id }
 }
 
-function keyOf({ org_id, provider }: HostSource, runId: string): ProviderRunKey {
-  return { org_id, run_id: hostRunId(provider, runId) }
+function getRunKey({ org_id, provider }: HostSource, runId: string): ProviderRunKey {
+  return { org_id, run_id: formatHostRunId(provider, runId) }
 }
 
 /** The facts with a changed attempt; null if the change has no effect. */
@@ -115,7 +115,7 @@ async function followChange(tx: Tx, change: Change, now: Date): Promise<void> {
   const { key, run, before, after } = change
   if (after.earlier.length > 0) await upsertEarlierAttempts(tx, key, after.earlier)
   const hasGap = hasNewGap(before, after)
-  if (hasGap) await askForDetails(tx, key)
+  if (hasGap) await updateDetailsDue(tx, key)
   await followFailure(tx, change)
   for (const { number: attempt, status, completed_at } of finishedBetween(before, after)) {
     const isRecent = (completed_at as Date).getTime() >= now.getTime() - DAY_MS
@@ -123,19 +123,19 @@ async function followChange(tx: Tx, change: Change, now: Date): Promise<void> {
   }
   const repository = { org_id: key.org_id, provider: run.repository.provider, repository_id: run.repository.id }
   const isNews = before === null || hasGap || isFinal(before.newest.status) || isFinal(after.newest.status)
-  if (isNews) await requestCompletion(tx, repository, key.run_id)
+  if (isNews) await enqueueCompletion(tx, repository, key.run_id)
 }
 
 /** Asks why the newest attempt failed. What is known of an attempt before it is forgotten. */
 async function followFailure(tx: Tx, { key, before, after: { newest } }: Change): Promise<void> {
-  if (stateOf(before?.newest) === stateOf(newest)) return
-  if (hasFailed(newest)) await askForFailure(tx, key, newest.number)
-  else if (before !== null && hasFailed(before.newest)) await askForFailure(tx, key, null)
+  if (formatState(before?.newest) === formatState(newest)) return
+  if (hasFailed(newest)) await updateFailureDue(tx, key, newest.number)
+  else if (before !== null && hasFailed(before.newest)) await updateFailureDue(tx, key, null)
 }
 
 /** A skipped attempt ended without success, but did not fail. */
 function hasFailed({ status }: Attempt): boolean {
-  return endedBadly(status) && status !== 'skipped'
+  return hasEndedBadly(status) && status !== 'skipped'
 }
 
 /**
@@ -150,18 +150,20 @@ function hasNewGap(before: RunCourse | null, { newest, earlier }: RunCourse): bo
   return open.some(({ number }) => !before.earlier.some((known) => known.number === number))
 }
 
-function stateOf(attempt: Attempt | undefined): string {
+function formatState(attempt: Attempt | undefined): string {
   return `${attempt?.number} ${attempt?.status}`
 }
 
 /** The attempts that have a final status which they did not have before. */
 function finishedBetween(before: RunCourse | null, after: RunCourse): Attempt[] {
-  const known = new Set(before === null ? [] : [...before.earlier, before.newest].map(stateOf))
-  return [...after.earlier, after.newest].filter((attempt) => isFinal(attempt.status) && !known.has(stateOf(attempt)))
+  const known = new Set(before === null ? [] : [...before.earlier, before.newest].map(formatState))
+  return [...after.earlier, after.newest].filter(
+    (attempt) => isFinal(attempt.status) && !known.has(formatState(attempt)),
+  )
 }
 
 /** Gives the runs of a renamed repository its present name, in batches. Safe to repeat. */
 export async function renameVerifiedRuns({ sql }: Services, repository: RepositoryKey): Promise<void> {
   let last: string | null = ''
-  while (last !== null) last = await renameRuns(sql, repository, last)
+  while (last !== null) last = await updateRunNames(sql, repository, last)
 }

@@ -15,7 +15,7 @@ type FactsRow = { number: number; job_started: boolean } & {
 
 const ATTEMPTS_MAX = 999
 
-export async function readAttemptFacts(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<AttemptFacts[]> {
+export async function listAttemptFacts(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<AttemptFacts[]> {
   const rows = await tx<FactsRow[]>`
     select number, job_started, host_version, status, url, actor, started_at, completed_at, host_updated_at
     from provider_run_attempts
@@ -30,7 +30,7 @@ export async function readAttemptFacts(tx: Tx, { org_id, run_id }: ProviderRunKe
   }))
 }
 
-export async function writeAttemptFacts(
+export async function upsertAttemptFacts(
   tx: Tx,
   { org_id, run_id }: ProviderRunKey,
   { number, job_started, version }: AttemptFacts,

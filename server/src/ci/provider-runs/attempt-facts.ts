@@ -1,5 +1,5 @@
 import type { HostRun } from '../../codehosts/host-run.ts'
-import { hostVersion, orderOfStatus } from '../../codehosts/host-version.ts'
+import { computeHostVersion, getStatusOrder } from '../../codehosts/host-version.ts'
 import { isFinal, type RunStatus } from '../runs/run-status.ts'
 
 /** A host's description of one attempt, with the version that it is from. */
@@ -33,8 +33,8 @@ export function toAttemptVersion(run: HostRun): AttemptVersion {
   const { repository, pull_requests, commit, ...facts } = run
   const { attempt, status, updated_at, started_at, html_url: url } = facts
   const actor = run.triggering_actor?.login ?? run.actor?.login ?? null
-  const state = orderOfStatus(status)
-  const host_version = hostVersion({ attempt, updated_at, state, content: [facts, commit.sha, repository.id] })
+  const state = getStatusOrder(status)
+  const host_version = computeHostVersion({ attempt, updated_at, state, content: [facts, commit.sha, repository.id] })
   const completed_at = isFinal(status) ? (run.completed_at ?? updated_at) : null
   return { host_version, status, url, actor, started_at, completed_at, host_updated_at: updated_at }
 }
@@ -55,7 +55,7 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 export type RunCourse = { newest: Attempt; earlier: Attempt[]; updated_at: Date }
 
 /** The course of a run as the API shows it; null as long as only its jobs are known. */
-export function courseOf(facts: readonly AttemptFacts[]): RunCourse | null {
+export function toRunCourse(facts: readonly AttemptFacts[]): RunCourse | null {
   const known = facts.filter(isKnown).sort((a, b) => a.number - b.number)
   const attempts = known.map(toAttempt)
   const newest = attempts.pop()

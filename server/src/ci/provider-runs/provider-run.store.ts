@@ -106,7 +106,7 @@ export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempt
 /**
  * Adds facts that no version takes back. Of two pull requests, the one with the lower number stays.
  */
-export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: LastingFacts): Promise<void> {
+export async function updateLastingFacts(tx: Tx, key: ProviderRunKey, facts: LastingFacts): Promise<void> {
   const { commit_message, pull_request } = facts
   if (commit_message === null && pull_request === null) return
   const [number, url] = [pull_request?.number ?? null, pull_request?.url ?? null]
@@ -124,7 +124,7 @@ export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: Lastin
 /**
  * Asks for the details again, because earlier attempts of the run, or their ends, are not known.
  */
-export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> {
+export async function updateDetailsDue(tx: Tx, key: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs
     set details_due = true, details_tried_at = null
@@ -133,7 +133,7 @@ export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> 
 }
 
 /** Asks for the failure of an attempt, or forgets that it was asked for (null). */
-export async function askForFailure(tx: Tx, key: ProviderRunKey, attempt: number | null): Promise<void> {
+export async function updateFailureDue(tx: Tx, key: ProviderRunKey, attempt: number | null): Promise<void> {
   await tx`
     update provider_runs
     set failure_attempt = ${attempt}, failure_category = null, failure_excerpt = null,
@@ -143,7 +143,7 @@ export async function askForFailure(tx: Tx, key: ProviderRunKey, attempt: number
 }
 
 /** Marks runs whose scores must be computed again. */
-export async function markUnscored(
+export async function insertUnscored(
   db: Db,
   { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
   runIds: readonly string[],

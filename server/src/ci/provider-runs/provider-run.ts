@@ -1,5 +1,5 @@
 import type { HostAzureRun, HostPullRequestName, HostRun, TriggerKind } from '../../codehosts/host-run.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import type { AttemptVersion } from './attempt-facts.ts'
 
 /** The facts of a run that all attempts share, from one version of the host's object. */
@@ -45,7 +45,7 @@ export function toProviderRun(run: HostRun, { host_version }: AttemptVersion): P
     workflow_path: workflow.path,
     run_number: run.number,
     ref: run.ref,
-    branch: branchName(run.ref),
+    branch: parseBranchName(run.ref),
     head_repository_id: run.head_repository_id,
     commit_sha: run.commit.sha,
     event: run.event,

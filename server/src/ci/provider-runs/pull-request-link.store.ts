@@ -1,11 +1,11 @@
 import type { HostPullRequest } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ProviderRunKey } from './attempt-facts.store.ts'
 
 /** Links a new run to the stored pull requests of its commit. */
-export async function linkPullRequestsOfRun(tx: Tx, key: ProviderRunKey): Promise<void> {
+export async function updatePullRequestsOfRun(tx: Tx, key: ProviderRunKey): Promise<void> {
   await Promise.all([linkPullRequest(tx, key), linkMergedPullRequest(tx, key)])
 }
 
@@ -16,7 +16,7 @@ async function linkPullRequest(tx: Tx, { org_id, run_id }: ProviderRunKey): Prom
     set pull_request_number = pull.number, pull_request_url = pull.url
     from pull_request_heads head
     join pull_requests pull using (org_id, provider, repository_id)
-    where run.org_id = ${averageId(tx, org_id)}
+    where run.org_id = ${buildAverageId(tx, org_id)}
       and run.run_id = ${run_id}
       and run.trigger_kind = 'pull_request'
       and (head.org_id, head.provider, head.repository_id) = (run.org_id, run.provider, run.repository_id)
@@ -36,7 +36,7 @@ async function linkMergedPullRequest(tx: Tx, { org_id, run_id }: ProviderRunKey)
     update provider_runs run
     set merged_pull_request_number = pull.number, merged_pull_request_url = pull.url
     from pull_requests pull
-    where run.org_id = ${averageId(tx, org_id)}
+    where run.org_id = ${buildAverageId(tx, org_id)}
       and run.run_id = ${run_id}
       and run.trigger_kind <> 'pull_request'
       and (pull.org_id, pull.provider, pull.repository_id) = (run.org_id, run.provider, run.repository_id)
@@ -53,12 +53,12 @@ async function linkMergedPullRequest(tx: Tx, { org_id, run_id }: ProviderRunKey)
 }
 
 /** Links a pull request to the stored runs of its newest commit and of its merge commit. */
-export async function linkRunsOfPullRequest(tx: Tx, { org_id, provider }: HostSource, pull: HostPullRequest) {
+export async function updateRunsOfPullRequest(tx: Tx, { org_id, provider }: HostSource, pull: HostPullRequest) {
   const { number, url, head, merge_commit_sha, state } = pull
   await tx`
     update provider_runs
     set pull_request_number = ${number}, pull_request_url = ${url}
-    where org_id = ${averageId(tx, org_id)}
+    where org_id = ${buildAverageId(tx, org_id)}
       and provider = ${provider}
       and repository_id = ${pull.repository.id}
       and commit_sha = ${head.sha}
@@ -68,7 +68,7 @@ export async function linkRunsOfPullRequest(tx: Tx, { org_id, provider }: HostSo
   await tx`
     update provider_runs
     set merged_pull_request_number = ${number}, merged_pull_request_url = ${url}
-    where org_id = ${averageId(tx, org_id)}
+    where org_id = ${buildAverageId(tx, org_id)}
       and provider = ${provider}
       and repository_id = ${pull.repository.id}
       and commit_sha = ${merge_commit_sha}

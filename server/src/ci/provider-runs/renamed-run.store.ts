@@ -7,7 +7,7 @@ const RENAMED_AT_ONCE = 1000
  * Gives the code host's runs of a repository its present name and owner, in the order of their ids
  * after `after`. Returns the last id; null when there are no more runs.
  */
-export async function renameRuns(db: Db, repository: RepositoryKey, after: string): Promise<string | null> {
+export async function updateRunNames(db: Db, repository: RepositoryKey, after: string): Promise<string | null> {
   const { org_id, provider, repository_id } = repository
   const [row] = await db<{ last: string | null }[]>`
     with batch as (

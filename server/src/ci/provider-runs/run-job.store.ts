@@ -1,5 +1,5 @@
 import type { HostJob } from '../../codehosts/host-run.ts'
-import { orderOfStatus } from '../../codehosts/host-version.ts'
+import { getStatusOrder } from '../../codehosts/host-version.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { ProviderRunKey } from './attempt-facts.store.ts'
 
@@ -19,7 +19,7 @@ export async function upsertJobs(db: Db, { org_id, run_id }: ProviderRunKey, job
       id,
       name: name.slice(0, NAME_MAX),
       status,
-      state: orderOfStatus(status),
+      state: getStatusOrder(status),
       started_at,
       completed_at,
       url,

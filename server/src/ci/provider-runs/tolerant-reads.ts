@@ -15,7 +15,7 @@ export type TolerantReads = {
 /** Requests of a kind that fails this often are left out. */
 const FAILURES_MAX = 3
 
-export function tolerantReads(): TolerantReads {
+export function createTolerantReads(): TolerantReads {
   let unavailable: HostUnavailable | null = null
   const failures = new Map<string, number>()
   let missed = 0

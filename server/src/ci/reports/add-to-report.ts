@@ -1,16 +1,16 @@
 import type { Actor } from '../../access/actor.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { ArtifactItem } from '../artifacts/artifact.schema.ts'
 import { countArtifacts } from '../artifacts/artifact.store.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
-import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
+import { checkArtifactPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
 import { type AttestationRow, countAttestations, type StoredAttestation } from './attestation.store.ts'
 import { API_RULES } from './attestation-data.ts'
-import { changeReport, publishChange } from './change-report.ts'
+import { publishChange, withLockedReport } from './change-report.ts'
 import { readAttestations } from './read-attestations.ts'
 import type { AttestationItem, ReportPath } from './report.schema.ts'
-import { storeAttestations } from './store-attestations.ts'
+import { saveAttestations } from './store-attestations.ts'
 
 /** Limits of one report over all calls. */
 const ATTESTATIONS_PER_REPORT_MAX = 200
@@ -20,23 +20,23 @@ const ARTIFACTS_PER_REPORT_MAX = 1000
  * Merges attestations into a report by kind and name; none is deleted. Errors: 400
  * `kind_not_allowed`, `invalid_request`; 404.
  */
-export async function addAttestations(services: Services, actor: Actor, path: ReportPath, items: AttestationItem[]) {
+export async function appendAttestations(services: Services, actor: Actor, path: ReportPath, items: AttestationItem[]) {
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   const { rows, warnings } = readAttestations(items, API_RULES, now)
-  const stored = await changeReport(services, actor, report, async (tx, trust) => {
-    const merged = await storeAttestations(tx, { ...report, trust, isNew: false }, rows, now)
+  const stored = await withLockedReport(services, actor, report, async (tx, trust) => {
+    const merged = await saveAttestations(tx, { ...report, trust, isNew: false }, rows, now)
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }
     await publishChange(tx, report)
     return merged
   })
-  return { report_id: report.report_id, attestations: inOrderOf(rows, stored), warnings }
+  return { report_id: report.report_id, attestations: sortStored(rows, stored), warnings }
 }
 
 /** Stored attestations in the order of the request. A replaced one has kept its id. */
-function inOrderOf(rows: AttestationRow[], stored: StoredAttestation[]): StoredAttestation[] {
+function sortStored(rows: AttestationRow[], stored: StoredAttestation[]): StoredAttestation[] {
   return rows.flatMap((row) => stored.filter(({ kind, name }) => kind === row.kind && name === row.name))
 }
 
@@ -44,11 +44,11 @@ function inOrderOf(rows: AttestationRow[], stored: StoredAttestation[]): StoredA
  * Opens upload slots for files of a report. A file at a path that the report has already replaces
  * the stored one, unless it is the same file. Errors: 400 `invalid_request`; 404.
  */
-export async function addArtifacts(services: Services, actor: Actor, path: ReportPath, items: ArtifactItem[]) {
+export async function appendArtifacts(services: Services, actor: Actor, path: ReportPath, items: ArtifactItem[]) {
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
-  refuseBadPaths(items)
-  const { slots, skipped } = await changeReport(services, actor, report, async (tx, trust) => {
+  checkArtifactPaths(items)
+  const { slots, skipped } = await withLockedReport(services, actor, report, async (tx, trust) => {
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items, now })
     if ((await countArtifacts(tx, report)) > ARTIFACTS_PER_REPORT_MAX) {
       throw tooMany('artifacts', ARTIFACTS_PER_REPORT_MAX)
@@ -60,5 +60,8 @@ export async function addArtifacts(services: Services, actor: Actor, path: Repor
 }
 
 function tooMany(field: 'attestations' | 'artifacts', max: number) {
-  return invalidField(`/body/${field}`, `must not increase the number of ${field} of the report above ${max}`)
+  return createInvalidFieldError(
+    `/body/${field}`,
+    `must not increase the number of ${field} of the report above ${max}`,
+  )
 }

@@ -47,7 +47,7 @@ export type AttestationRules = {
   kinds: readonly AttestationKind[]
   dataBytesMax: number
   /** The shape of the data of a kind. Kinds without one have any data. */
-  shapeOf(kind: AttestationKind, data: object): TObject | undefined
+  getShape(kind: AttestationKind, data: object): TObject | undefined
 }
 
 const API_SHAPES: Partial<Record<AttestationKind, TObject>> = {
@@ -61,7 +61,7 @@ const API_SHAPES: Partial<Record<AttestationKind, TObject>> = {
 export const API_RULES: AttestationRules = {
   kinds: ['test-results', 'coverage', 'sbom', 'scan', 'custom'],
   dataBytesMax: 64 * 1024,
-  shapeOf: (kind) => API_SHAPES[kind],
+  getShape: (kind) => API_SHAPES[kind],
 }
 
 const INGEST_SHAPES: typeof API_SHAPES = { ...API_SHAPES, 'test-results': IngestedTestResults, ownership: Ownership }
@@ -72,17 +72,17 @@ const FILE_SHAPES: typeof API_SHAPES = { sbom: Type.Partial(Sbom), scan: Type.Pa
 export const INGEST_RULES: AttestationRules = {
   kinds: ATTESTATION_KINDS,
   dataBytesMax: 256 * 1024,
-  shapeOf: (kind, data) => ('artifact' in data ? FILE_SHAPES[kind] : undefined) ?? INGEST_SHAPES[kind],
+  getShape: (kind, data) => ('artifact' in data ? FILE_SHAPES[kind] : undefined) ?? INGEST_SHAPES[kind],
 }
 
 /**
  * The first mistake in the data of an attestation, with a JSON pointer relative to it; null when it
  * is valid.
  */
-export function dataMistake(
+export function findDataMistake(
   kind: AttestationKind,
   data: object,
-  { dataBytesMax, shapeOf }: AttestationRules,
+  { dataBytesMax, getShape }: AttestationRules,
 ): { path: string; message: string } | null {
   if (isNestedDeeper(data, DATA_NESTING_MAX)) {
     return { path: '', message: `must not be nested deeper than ${DATA_NESTING_MAX} levels` }
@@ -90,7 +90,7 @@ export function dataMistake(
   if (Buffer.byteLength(JSON.stringify(data)) > dataBytesMax) {
     return { path: '', message: `must be at most ${dataBytesMax} bytes of JSON` }
   }
-  const shape = shapeOf(kind, data)
+  const shape = getShape(kind, data)
   if (shape === undefined || Value.Check(shape, data)) return null
   const [mistake] = Value.Errors(shape, data)
   const missing = (mistake?.params as { requiredProperties?: string[] } | undefined)?.requiredProperties?.[0]

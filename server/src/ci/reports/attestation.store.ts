@@ -149,7 +149,7 @@ export async function updateRead(
 /**
  * SQL: the data of an attestation, with the figures read from its file where the job sent none.
  */
-export function dataWithFigures(db: Db) {
+export function buildDataWithFigures(db: Db) {
   return db`case
     when kind = 'scan' and jsonb_typeof(parsed -> 'openBySeverity') = 'object' then (parsed -> 'openBySeverity') || data
     when kind = 'sbom' and parsed is not null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AttestationStatus, deriveStatus, type ReportFigures } from './attestation.ts'
-import { API_RULES, dataMistake, INGEST_RULES } from './attestation-data.ts'
+import { type AttestationStatus, computeStatus, type ReportFigures } from './attestation.ts'
+import { API_RULES, findDataMistake, INGEST_RULES } from './attestation-data.ts'
 
 type Derived = 'test-results' | 'coverage' | 'sbom' | 'scan'
 
@@ -42,8 +42,8 @@ const STATUSES: [kind: Derived, data: object, status: AttestationStatus, why: st
 
 for (const [kind, data, status, why] of STATUSES) {
   test(`${kind} is ${status}: ${why}`, () => {
-    assert.equal(dataMistake(kind, data, API_RULES), null)
-    assert.equal(deriveStatus(kind, data), status)
+    assert.equal(findDataMistake(kind, data, API_RULES), null)
+    assert.equal(computeStatus(kind, data), status)
   })
 }
 
@@ -63,22 +63,22 @@ const FULL: Record<Derived, [required: string[], data: Record<string, unknown>]>
 
 for (const [kind, [required, data]] of Object.entries(FULL) as [Derived, (typeof FULL)[Derived]][]) {
   test(`${kind} accepts every known field, and unknown ones`, () => {
-    assert.equal(dataMistake(kind, data, API_RULES), null)
-    assert.equal(dataMistake(kind, { ...data, ours: { anything: [1] } }, API_RULES), null)
+    assert.equal(findDataMistake(kind, data, API_RULES), null)
+    assert.equal(findDataMistake(kind, { ...data, ours: { anything: [1] } }, API_RULES), null)
   })
 
   test(`${kind} without ${required.join(', without ')} is an error with a pointer to the field`, () => {
     for (const name of required) {
       const { [name]: _, ...rest } = data
-      assert.deepEqual(dataMistake(kind, rest, API_RULES)?.path, `/${name}`)
-      assert.match(dataMistake(kind, rest, API_RULES)?.message ?? '', /required/)
+      assert.deepEqual(findDataMistake(kind, rest, API_RULES)?.path, `/${name}`)
+      assert.match(findDataMistake(kind, rest, API_RULES)?.message ?? '', /required/)
     }
   })
 
   test(`${kind} with a field of the wrong type is an error with a pointer to the field`, () => {
     for (const name of Object.keys(data)) {
-      assert.equal(dataMistake(kind, { ...data, [name]: { not: 'this' } }, API_RULES)?.path, `/${name}`, name)
-      assert.equal(dataMistake(kind, { ...data, [name]: null }, API_RULES)?.path, `/${name}`, name)
+      assert.equal(findDataMistake(kind, { ...data, [name]: { not: 'this' } }, API_RULES)?.path, `/${name}`, name)
+      assert.equal(findDataMistake(kind, { ...data, [name]: null }, API_RULES)?.path, `/${name}`, name)
     }
   })
 }
@@ -101,16 +101,16 @@ const BAD_FIGURES: [kind: Derived, change: Record<string, unknown>][] = [
 
 for (const [kind, change] of BAD_FIGURES) {
   test(`${kind} with ${JSON.stringify(change)} is an error with a pointer to the field`, () => {
-    assert.equal(dataMistake(kind, { ...FULL[kind][1], ...change }, API_RULES)?.path, `/${Object.keys(change)[0]}`)
+    assert.equal(findDataMistake(kind, { ...FULL[kind][1], ...change }, API_RULES)?.path, `/${Object.keys(change)[0]}`)
   })
 }
 
 test('data may have 64 KiB, counted in bytes and not in characters', () => {
   const wrapper = Buffer.byteLength(JSON.stringify({ text: '' }))
   const fits = { text: 'x'.repeat(65_536 - wrapper) }
-  assert.equal(dataMistake('custom', fits, API_RULES), null)
-  assert.match(dataMistake('custom', { text: `${fits.text}x` }, API_RULES)?.message ?? '', /65536 bytes/)
-  assert.match(dataMistake('custom', { text: 'é'.repeat(40_000) }, API_RULES)?.message ?? '', /65536 bytes/)
+  assert.equal(findDataMistake('custom', fits, API_RULES), null)
+  assert.match(findDataMistake('custom', { text: `${fits.text}x` }, API_RULES)?.message ?? '', /65536 bytes/)
+  assert.match(findDataMistake('custom', { text: 'é'.repeat(40_000) }, API_RULES)?.message ?? '', /65536 bytes/)
 })
 
 test('data may be nested 64 levels deep; deeper data must not overflow the stack', () => {
@@ -124,9 +124,9 @@ test('data may be nested 64 levels deep; deeper data must not overflow the stack
     }
     return root
   }
-  assert.equal(dataMistake('custom', nested(64), API_RULES), null)
-  assert.match(dataMistake('custom', nested(65), API_RULES)?.message ?? '', /64 levels/)
-  assert.match(dataMistake('custom', nested(1_000_000), API_RULES)?.message ?? '', /64 levels/)
+  assert.equal(findDataMistake('custom', nested(64), API_RULES), null)
+  assert.match(findDataMistake('custom', nested(65), API_RULES)?.message ?? '', /64 levels/)
+  assert.match(findDataMistake('custom', nested(1_000_000), API_RULES)?.message ?? '', /64 levels/)
 })
 
 const FROM_FILE: [kind: 'scan' | 'sbom', data: object][] = [
@@ -139,15 +139,15 @@ const FROM_FILE: [kind: 'scan' | 'sbom', data: object][] = [
 
 for (const [kind, data] of FROM_FILE) {
   test(`only the ingest routes accept ${kind} ${JSON.stringify(data)}, which is info until its file is read`, () => {
-    assert.notEqual(dataMistake(kind, data, API_RULES), null)
-    assert.equal(dataMistake(kind, data, INGEST_RULES), null)
-    assert.equal(deriveStatus(kind, data), 'info')
+    assert.notEqual(findDataMistake(kind, data, API_RULES), null)
+    assert.equal(findDataMistake(kind, data, INGEST_RULES), null)
+    assert.equal(computeStatus(kind, data), 'info')
   })
 }
 
 test('the figures are required on the ingest routes, too, when no artifact is named', () => {
-  assert.equal(dataMistake('scan', { tool: 'x' }, INGEST_RULES)?.path, '/critical')
-  assert.equal(dataMistake('sbom', { format: 'spdx' }, INGEST_RULES)?.path, '/components')
+  assert.equal(findDataMistake('scan', { tool: 'x' }, INGEST_RULES)?.path, '/critical')
+  assert.equal(findDataMistake('sbom', { format: 'spdx' }, INGEST_RULES)?.path, '/components')
 })
 
 const READ: ReportFigures = {
@@ -158,19 +158,19 @@ const READ: ReportFigures = {
 }
 
 test('the counts of a scan come from its file where the job sent none', () => {
-  assert.equal(deriveStatus('scan', { artifact: 'a' }, READ), 'pass')
-  assert.equal(deriveStatus('scan', { artifact: 'a', failOn: 'medium' }, READ), 'fail')
-  assert.equal(deriveStatus('scan', { artifact: 'a', failOn: 'medium', medium: 0 }, READ), 'pass')
-  assert.equal(deriveStatus('scan', { ...scan([0, 0, 0, 0], 'medium'), artifact: 'a' }, READ), 'pass')
+  assert.equal(computeStatus('scan', { artifact: 'a' }, READ), 'pass')
+  assert.equal(computeStatus('scan', { artifact: 'a', failOn: 'medium' }, READ), 'fail')
+  assert.equal(computeStatus('scan', { artifact: 'a', failOn: 'medium', medium: 0 }, READ), 'pass')
+  assert.equal(computeStatus('scan', { ...scan([0, 0, 0, 0], 'medium'), artifact: 'a' }, READ), 'pass')
 })
 
 test('ownership is info until its file is read, then pass, warn without rules, or fail', () => {
   const data = { format: 'codeowners', artifact: 'CODEOWNERS' }
-  assert.equal(dataMistake('ownership', data, INGEST_RULES), null)
-  assert.equal(deriveStatus('ownership', data), 'info')
-  assert.equal(deriveStatus('ownership', data, { format: 'codeowners', rules: 2, error: null }), 'pass')
-  assert.equal(deriveStatus('ownership', data, { format: 'codeowners', rules: 0, error: null }), 'warn')
-  assert.equal(deriveStatus('ownership', data, { format: 'codeowners', rules: 0, error: 'x' }), 'fail')
+  assert.equal(findDataMistake('ownership', data, INGEST_RULES), null)
+  assert.equal(computeStatus('ownership', data), 'info')
+  assert.equal(computeStatus('ownership', data, { format: 'codeowners', rules: 2, error: null }), 'pass')
+  assert.equal(computeStatus('ownership', data, { format: 'codeowners', rules: 0, error: null }), 'warn')
+  assert.equal(computeStatus('ownership', data, { format: 'codeowners', rules: 0, error: 'x' }), 'fail')
 })
 
 const REFUSED_BY_INGEST: [path: string, kind: 'ownership' | 'test-results', data: object][] = [
@@ -184,13 +184,13 @@ const REFUSED_BY_INGEST: [path: string, kind: 'ownership' | 'test-results', data
 
 for (const [path, kind, data] of REFUSED_BY_INGEST) {
   test(`the ingest routes refuse ${kind} with a mistake in ${path}`, () => {
-    assert.equal(dataMistake(kind, data, INGEST_RULES)?.path, path)
+    assert.equal(findDataMistake(kind, data, INGEST_RULES)?.path, path)
   })
 }
 
 test('the ingest routes accept data of 256 KiB', () => {
   const wrapper = Buffer.byteLength(JSON.stringify({ text: '' }))
   const fits = { text: 'x'.repeat(262_144 - wrapper) }
-  assert.equal(dataMistake('custom', fits, INGEST_RULES), null)
-  assert.match(dataMistake('custom', { text: `${fits.text}x` }, INGEST_RULES)?.message ?? '', /262144 bytes/)
+  assert.equal(findDataMistake('custom', fits, INGEST_RULES), null)
+  assert.match(findDataMistake('custom', { text: `${fits.text}x` }, INGEST_RULES)?.message ?? '', /262144 bytes/)
 })

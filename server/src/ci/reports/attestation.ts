@@ -31,7 +31,7 @@ export type Ownership = { format: 'codeowners' | 'json'; rules: number; error: s
  * from its file, or null if no file was read. A count that the job states has priority over the one
  * in the file.
  */
-export function deriveStatus(
+export function computeStatus(
   kind: Exclude<AttestationKind, StatedKind>,
   data: object,
   read: ReadFile | null = null,

@@ -4,15 +4,15 @@ import { findMismatch, type Mismatch } from '../../platform/objects/verify-objec
 import type { Services } from '../../services.ts'
 import type { Completion } from '../artifacts/artifact.schema.ts'
 import {
+  countRunBytes,
   findArtifactsById,
   type ReportKey,
   type StoredArtifact,
-  settleArtifact,
-  sumRunBytes,
+  updateArtifactStatus,
 } from '../artifacts/artifact.store.ts'
-import { artifactKey } from '../artifacts/artifact-object.ts'
-import { abandonArtifacts } from '../artifacts/artifact-removal.store.ts'
-import { changeReport, publishChange } from './change-report.ts'
+import { formatArtifactKey } from '../artifacts/artifact-object.ts'
+import { insertArtifactRemovals } from '../artifacts/artifact-removal.store.ts'
+import { publishChange, withLockedReport } from './change-report.ts'
 import type { ReportPath } from './report.schema.ts'
 
 /** By artifact id; null where the stored file matches. */
@@ -28,7 +28,7 @@ type Settling = { actor: Actor; report: ReportKey; mismatches: Mismatches; now: 
 export async function completeArtifacts(services: Services, actor: Actor, path: ReportPath, ids: string[]) {
   const report = { org_id: actor.org_id, ...path }
   const mismatches = await findMismatches(services, actor, await findArtifactsById(services.sql, report, ids))
-  const settled = await changeReport(services, actor, report, async (tx) => {
+  const settled = await withLockedReport(services, actor, report, async (tx) => {
     const results = await settleAll(tx, { actor, report, mismatches, now: services.clock.now() }, ids)
     await publishChange(tx, report)
     return results
@@ -42,7 +42,7 @@ export async function completeArtifacts(services: Services, actor: Actor, path: 
 async function findMismatches({ objects }: Services, actor: Actor, artifacts: StoredArtifact[]): Promise<Mismatches> {
   const pending = artifacts.filter(({ status }) => status === 'pending')
   const found = pending.map(async ({ id, size, sha256 }) => {
-    return [id, await findMismatch(objects, artifactKey(actor.org_id, id), { sizeBytes: size, sha256 })] as const
+    return [id, await findMismatch(objects, formatArtifactKey(actor.org_id, id), { sizeBytes: size, sha256 })] as const
   })
   return new Map(await Promise.all(found))
 }
@@ -65,18 +65,18 @@ async function settleAll(tx: Tx, settling: Settling, ids: string[]): Promise<Map
 async function settleOne(tx: Tx, settling: Settling, artifact: StoredArtifact): Promise<Completion> {
   const { id, status, reason } = artifact
   if (status !== 'pending') return { artifact_id: id, status, reason }
-  const result = await resultOf(tx, settling, artifact)
+  const result = await decideResult(tx, settling, artifact)
   if (result.status === 'missing') return { artifact_id: id, ...result }
   const { org_id } = settling.actor
-  const settled = await settleArtifact(tx, org_id, id, result)
-  if (settled && result.status === 'rejected') await abandonArtifacts(tx, org_id, [artifact])
+  const settled = await updateArtifactStatus(tx, org_id, id, result)
+  if (settled && result.status === 'rejected') await insertArtifactRemovals(tx, org_id, [artifact])
   return { artifact_id: id, ...result }
 }
 
 type Result = { status: 'missing'; reason: null } | { status: 'uploaded' | 'rejected'; reason: string | null }
 
 /** An artifact that was added after the files were compared is `missing`. */
-async function resultOf(tx: Tx, settling: Settling, artifact: StoredArtifact): Promise<Result> {
+async function decideResult(tx: Tx, settling: Settling, artifact: StoredArtifact): Promise<Result> {
   const mismatch = settling.mismatches.has(artifact.id) ? settling.mismatches.get(artifact.id) : 'missing'
   if (mismatch === 'missing') return { status: 'missing', reason: null }
   if (mismatch) return { status: 'rejected', reason: mismatch }
@@ -91,12 +91,12 @@ async function resultOf(tx: Tx, settling: Settling, artifact: StoredArtifact): P
  */
 async function fitsQuota(tx: Tx, { actor, report, now }: Settling, artifact: StoredArtifact): Promise<boolean> {
   if (artifact.put_until > now) return true
-  return (await sumRunBytes(tx, report, now)) + artifact.size <= actor.plan.artifact_bytes_per_run_max
+  return (await countRunBytes(tx, report, now)) + artifact.size <= actor.plan.artifact_bytes_per_run_max
 }
 
 async function removeRejected({ objects }: Services, { org_id }: Actor, results: Completion[]): Promise<void> {
   const rejected = results.filter(({ status }) => status === 'rejected')
-  await Promise.all(rejected.map(({ artifact_id }) => objects.remove(artifactKey(org_id, artifact_id))))
+  await Promise.all(rejected.map(({ artifact_id }) => objects.remove(formatArtifactKey(org_id, artifact_id))))
 }
 
 function unknownArtifact(id: string): Completion {

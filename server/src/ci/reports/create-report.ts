@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
 import { deleteOtherArtifacts } from '../artifacts/artifact-removal.store.ts'
-import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
-import { attemptToChange, lockRunFor } from '../runs/lock-run.ts'
-import { attemptExists } from '../runs/run-attempt.store.ts'
+import { checkArtifactPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
+import { lockRunFor, selectAttempt } from '../runs/lock-run.ts'
+import { hasAttempt } from '../runs/run-attempt.store.ts'
 import type { TrustClass } from '../runs/trust.ts'
 import { deleteOtherAttestations } from './attestation.store.ts'
 import type { AttestationRules } from './attestation-data.ts'
@@ -16,7 +16,7 @@ import { publishChange } from './change-report.ts'
 import { readAttestations } from './read-attestations.ts'
 import { type Matrix, type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
 import { type ReportRow, upsertReport } from './report.store.ts'
-import { storeAttestations } from './store-attestations.ts'
+import { saveAttestations } from './store-attestations.ts'
 
 /** A report, and the rules of the route for its attestations. */
 export type NewReport = NewCiReport & { rules: AttestationRules }
@@ -29,7 +29,7 @@ export type NewReport = NewCiReport & { rules: AttestationRules }
  */
 export async function createReport(services: Services, actor: Actor, runId: string, input: NewReport) {
   const now = services.clock.now()
-  refuseBadPaths(input.artifacts)
+  checkArtifactPaths(input.artifacts)
   refuseLongSummary(input)
   const attestations = readAttestations(input.attestations, input.rules, now)
   const { row, created, reserved, otherRunner } = await services.sql.begin(async (tx) => {
@@ -43,7 +43,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     }
     // The files first: attestations that name them depend on who declared them.
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
-    await storeAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
+    await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
     await publishChange(tx, report)
     return { row, created, reserved, otherRunner: otherThan(row.runner, runnerBefore) }
   })
@@ -62,7 +62,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
 
 function refuseLongSummary({ summary }: NewCiReport): void {
   if (summary === undefined || Buffer.byteLength(summary) <= SUMMARY_BYTES_MAX) return
-  throw invalidField('/body/summary', `must be at most ${SUMMARY_BYTES_MAX} bytes`)
+  throw createInvalidFieldError('/body/summary', `must be at most ${SUMMARY_BYTES_MAX} bytes`)
 }
 
 type AttemptRequest = { actor: Actor; runId: string; asked: number | undefined; now: Date }
@@ -71,10 +71,10 @@ type ReportedAttempt = { attempt: number; trust: TrustClass }
 /** Locks the run. Returns the attempt that the report belongs to, and the class of the report. */
 async function lockAttempt(tx: Tx, { actor, runId, asked, now }: AttemptRequest): Promise<ReportedAttempt> {
   const run = await lockRunFor(tx, actor, runId, now)
-  if (run === null) throw notFound('run')
-  const attempt = attemptToChange(actor, run, asked)
-  if (!(await attemptExists(tx, { org_id: actor.org_id, run_id: runId, attempt })))
-    throw notFound(`attempt with the number ${attempt}`)
+  if (run === null) throw createNotFoundError('run')
+  const attempt = selectAttempt(actor, run, asked)
+  if (!(await hasAttempt(tx, { org_id: actor.org_id, run_id: runId, attempt })))
+    throw createNotFoundError(`attempt with the number ${attempt}`)
   return { attempt, trust: run.stated }
 }
 
@@ -102,7 +102,7 @@ const DIGEST_CHARS = 24
  * the keys of the matrix does not matter.
  */
 export function reportId({ runId, attempt, jobName, matrix, name }: ReportIdentity): string {
-  const digest = hash('sha256', JSON.stringify([runId, attempt, jobName, sortedMatrix(matrix), name]), 'hex')
+  const digest = hash('sha256', JSON.stringify([runId, attempt, jobName, sortMatrix(matrix), name]), 'hex')
   return `${attempt}-${digest.slice(0, DIGEST_CHARS)}`
 }
 
@@ -110,12 +110,12 @@ export function reportId({ runId, attempt, jobName, matrix, name }: ReportIdenti
  * The entries of a matrix in the order of their keys, with canonical values: equal matrices give
  * equal entries.
  */
-export function sortedMatrix(matrix: object | null): [string, unknown][] {
+export function sortMatrix(matrix: object | null): [string, unknown][] {
   return Object.entries(matrix ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => [
       key,
-      typeof value === 'object' && value !== null ? JSON.parse(canonicalJson(value)) : value,
+      typeof value === 'object' && value !== null ? JSON.parse(toCanonicalJson(value)) : value,
     ])
 }
 

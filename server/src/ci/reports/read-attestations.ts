@@ -1,15 +1,15 @@
 import { kindNotAllowed } from '../../errors/ci.ts'
-import { invalidField } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { AttestationRow } from './attestation.store.ts'
 import {
   ATTESTATION_KINDS,
   ATTESTATION_STATUSES,
   type AttestationKind,
   type AttestationStatus,
-  deriveStatus,
+  computeStatus,
 } from './attestation.ts'
-import { type AttestationRules, dataMistake } from './attestation-data.ts'
+import { type AttestationRules, findDataMistake } from './attestation-data.ts'
 import type { AttestationItem } from './report.schema.ts'
 
 type ReadAttestations = { rows: AttestationRow[]; warnings: string[] }
@@ -25,12 +25,12 @@ export function readAttestations(items: AttestationItem[], rules: AttestationRul
     const pointer = `/body/attestations/${index}`
     const kind = readKind(item.kind, rules, pointer)
     const identity = JSON.stringify([kind, item.name])
-    if (seen.has(identity)) throw invalidField(`${pointer}/name`, `must be unique within the kind ${kind}`)
+    if (seen.has(identity)) throw createInvalidFieldError(`${pointer}/name`, `must be unique within the kind ${kind}`)
     seen.add(identity)
-    const mistake = dataMistake(kind, item.data, rules)
-    if (mistake) throw invalidField(`${pointer}/data${mistake.path}`, mistake.message)
+    const mistake = findDataMistake(kind, item.data, rules)
+    if (mistake) throw createInvalidFieldError(`${pointer}/data${mistake.path}`, mistake.message)
     return {
-      id: newUuid(now),
+      id: createUuid(now),
       kind,
       name: item.name,
       data: item.data,
@@ -42,7 +42,7 @@ export function readAttestations(items: AttestationItem[], rules: AttestationRul
 
 function readKind(sent: string, { kinds }: AttestationRules, pointer: string): AttestationKind {
   const kind = ATTESTATION_KINDS.find((known) => known === sent)
-  if (kind === undefined) throw invalidField(`${pointer}/kind`, `must be one of ${kinds.join(', ')}`)
+  if (kind === undefined) throw createInvalidFieldError(`${pointer}/kind`, `must be one of ${kinds.join(', ')}`)
   if (kinds.includes(kind)) return kind
   throw kindNotAllowed(kind)
 }
@@ -55,7 +55,7 @@ function readStatus(
 ): AttestationStatus {
   if (kind === 'custom') return sentStatus(item) ?? missingStatus(pointer)
   if (kind === 'provenance') return sentStatus(item) ?? 'info'
-  const derived = deriveStatus(kind, item.data)
+  const derived = computeStatus(kind, item.data)
   if (item.status !== undefined && item.status !== derived) {
     warnings.push(`The status of ${kind} "${item.name}" is derived from its data: ${derived}, not ${item.status}.`)
   }
@@ -69,7 +69,7 @@ function sentStatus({ status, data }: AttestationItem): AttestationStatus | unde
 }
 
 function missingStatus(pointer: string): never {
-  throw invalidField(
+  throw createInvalidFieldError(
     `${pointer}/status`,
     `is required for the kind custom and must be one of ${ATTESTATION_STATUSES.join(', ')}`,
   )

@@ -1,10 +1,10 @@
-import { event } from '../../platform/queue/event.ts'
-import { object, text } from '../../platform/queue/payload.ts'
+import { defineEvent } from '../../platform/queue/event.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/updates/update.ts'
 
 /** Published when a report, its attestations or its uploaded artifacts change. */
-export const reportChanged = event('report.changed', {
-  payload: object({ org_id: text, run_id: text }),
+export const reportChanged = defineEvent('report.changed', {
+  payload: definePayload({ org_id: text, run_id: text }),
   subject: ({ run_id }) => ({ type: 'run', id: run_id }),
   updates: ({ run_id }) => [update('run', run_id)],
   // Changes of one run are serialized by its lock, so queueing the event once adds no waiting.
@@ -15,15 +15,15 @@ export const reportChanged = event('report.changed', {
  * Published when a file that a scan or SBOM attestation names is uploaded, so that it can be read
  * into findings.
  */
-export const artifactCompleted = event('ci.artifact.completed', {
-  payload: object({ org_id: text, artifact_id: text }),
+export const artifactCompleted = defineEvent('ci.artifact.completed', {
+  payload: definePayload({ org_id: text, artifact_id: text }),
   subject: ({ artifact_id }) => ({ type: 'artifact', id: artifact_id }),
   updates: () => [update('run')],
 })
 
 /** Published when a file that an ownership attestation names is uploaded. */
-export const ownershipCompleted = event('ci.ownership.completed', {
-  payload: object({ org_id: text, artifact_id: text }),
+export const ownershipCompleted = defineEvent('ci.ownership.completed', {
+  payload: definePayload({ org_id: text, artifact_id: text }),
   subject: ({ artifact_id }) => ({ type: 'artifact', id: artifact_id }),
   updates: () => [],
 })

@@ -4,7 +4,7 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { ArtifactsResult, CompletedArtifacts, CompletionResult, NewArtifacts } from '../artifacts/artifact.schema.ts'
-import { addArtifacts, addAttestations } from './add-to-report.ts'
+import { appendArtifacts, appendAttestations } from './add-to-report.ts'
 import { API_RULES } from './attestation-data.ts'
 import { completeArtifacts } from './complete-artifacts.ts'
 import { createReport } from './create-report.ts'
@@ -76,7 +76,7 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         response: { 200: Envelope(AttestationsResult, 'The attestations were stored.') },
       },
     },
-    async ({ actor, params, body }) => ({ data: await addAttestations(services, actor, params, body.attestations) }),
+    async ({ actor, params, body }) => ({ data: await appendAttestations(services, actor, params, body.attestations) }),
   )
 
   app.post(
@@ -96,7 +96,7 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         response: { 200: Envelope(ArtifactsResult, 'The upload slots of the artifacts.') },
       },
     },
-    async ({ actor, params, body }) => ({ data: await addArtifacts(services, actor, params, body.artifacts) }),
+    async ({ actor, params, body }) => ({ data: await appendArtifacts(services, actor, params, body.artifacts) }),
   )
 
   app.post(

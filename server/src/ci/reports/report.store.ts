@@ -68,7 +68,7 @@ export type ReadableArtifact = {
 }
 
 /** An artifact to read into findings; null when it does not exist or is not uploaded. */
-export async function describeArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
+export async function findReadableArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
   const [row] = await db<ReadableArtifact[]>`
     select artifact.path, artifact.size, artifact.sha256, artifact.trust, artifact.run_id,
       ${address(db)} as repository, ${repositoryKey(db)} as repository_key, run.commit_sha, run.ref,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
-import { type TrustClass, weakest } from '../runs/trust.ts'
+import { selectWeakest, type TrustClass } from '../runs/trust.ts'
 import {
   type ArtifactKey,
   type AttestationRow,
@@ -13,7 +13,7 @@ import {
 } from './attestation.store.ts'
 import {
   type AttestationKind,
-  deriveStatus,
+  computeStatus,
   type ReadFile,
   type ReportFigures,
   type StatedKind,
@@ -23,7 +23,7 @@ import {
  * Stores attestations of a report. One that replaces another keeps what was read from its artifact
  * as long as it names the same artifact, and is then not more trustworthy than the artifact.
  */
-export async function storeAttestations(
+export async function saveAttestations(
   tx: Tx,
   report: ReportKey & { trust: TrustClass; isNew: boolean },
   rows: AttestationRow[],
@@ -41,14 +41,14 @@ export async function storeAttestations(
 
 function withRead(row: AttestationRow, stated: TrustClass, reads: StoredRead[]) {
   const isSame = ({ kind, name, artifact }: StoredRead) =>
-    kind === row.kind && name === row.name && artifact === artifactOf(row.data)
+    kind === row.kind && name === row.name && artifact === getArtifact(row.data)
   const read = reads.find(isSame)
   const parsed = read?.parsed ?? null
-  const stored = { ...row, parsed, trust: read ? weakest(stated, read.artifact_trust) : stated }
-  return isStated(row.kind) ? stored : { ...stored, status: deriveStatus(row.kind, row.data, parsed) }
+  const stored = { ...row, parsed, trust: read ? selectWeakest(stated, read.artifact_trust) : stated }
+  return isStated(row.kind) ? stored : { ...stored, status: computeStatus(row.kind, row.data, parsed) }
 }
 
-function artifactOf(data: { artifact?: unknown }): unknown {
+function getArtifact(data: { artifact?: unknown }): unknown {
   return data.artifact
 }
 
@@ -60,8 +60,8 @@ function isStated(kind: AttestationKind): kind is StatedKind {
  * Stores the figures read from a security report with the attestations that name it, and derives
  * their statuses.
  */
-export async function noteFigures(tx: Tx, artifact: ArtifactKey, figures: ReportFigures, at: Date): Promise<void> {
-  await noteRead(tx, artifact, { kinds: ['scan', 'sbom'], read: () => figures }, at)
+export async function recordFigures(tx: Tx, artifact: ArtifactKey, figures: ReportFigures, at: Date): Promise<void> {
+  await recordRead(tx, artifact, { kinds: ['scan', 'sbom'], read: () => figures }, at)
 }
 
 type Reading = { kinds: Exclude<AttestationKind, StatedKind>[]; read(data: object): ReadFile }
@@ -70,11 +70,11 @@ type Reading = { kinds: Exclude<AttestationKind, StatedKind>[]; read(data: objec
  * Stores what was read from an artifact with the attestations that name it. An attestation is not
  * more trustworthy than the artifact with its figures.
  */
-export async function noteRead(tx: Tx, artifact: ArtifactKey, { kinds, read }: Reading, at: Date): Promise<void> {
+export async function recordRead(tx: Tx, artifact: ArtifactKey, { kinds, read }: Reading, at: Date): Promise<void> {
   for (const { id, kind, data, ...trusts } of await lockNaming(tx, artifact, kinds)) {
     const parsed = read(data)
-    const status = deriveStatus(kind as (typeof kinds)[number], data, parsed)
-    const trust = weakest(trusts.trust, trusts.artifact_trust)
+    const status = computeStatus(kind as (typeof kinds)[number], data, parsed)
+    const trust = selectWeakest(trusts.trust, trusts.artifact_trust)
     await updateRead(tx, artifact.org_id, { id, parsed, status, trust }, at)
   }
 }

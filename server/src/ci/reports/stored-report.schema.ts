@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { pageQuery } from '../../platform/http/lists.ts'
+import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { TRUST_CLASSES } from '../runs/trust.ts'
 import { ATTESTATION_KINDS, ATTESTATION_STATUSES } from './attestation.ts'
@@ -11,7 +11,7 @@ const trust = (of: string) =>
     description: `The trust level of ${of}: \`verified\` from the OIDC token of its run, \`untrusted\` if code of strangers may have run in that job, else \`self_reported\`.`,
   })
 
-export const StoredReportQuery = pageQuery(100, 50, {})
+export const StoredReportQuery = definePageQuery(100, 50, {})
 
 const ListedAttestation = {
   id: text('The id of the attestation.'),

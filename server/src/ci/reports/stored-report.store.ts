@@ -1,9 +1,9 @@
-import { pageOf } from '../../platform/db/page.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
-import { dataWithFigures } from './attestation.store.ts'
+import { buildDataWithFigures } from './attestation.store.ts'
 
 type RunKey = Pick<ReportKey, 'org_id' | 'run_id'>
 
@@ -28,7 +28,7 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
     from ci_reports report
     where report.org_id = ${org_id}
       and report.run_id = ${run_id}
-      and ${pageOf(db, page, db`report`)}
+      and ${buildPageCondition(db, page, db`report`)}
     order by report.created_at desc, report.id desc
     limit ${page.limit + 1}`
 }
@@ -37,7 +37,7 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
 export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKey): Promise<string | null> {
   const members = db`
     report.summary, ${artifactCount(db, org_id)} as artifact_count,
-    ${attestationsJson(db, org_id, db`, 'data', ${dataWithFigures(db)}`)} as attestations`
+    ${attestationsJson(db, org_id, db`, 'data', ${buildDataWithFigures(db)}`)} as attestations`
   const [row] = await db<{ json: string }[]>`
     select ${reportJson(db, members)} as json
     from ci_reports report
@@ -65,7 +65,7 @@ function artifactCount(db: Db, orgId: string) {
   return db`(
     select count(*)
     from ci_artifacts artifact
-    where artifact.org_id = report.org_id ${onServerOf(db, 'artifact', orgId)}
+    where artifact.org_id = report.org_id ${buildSpreadCondition(db, 'artifact', orgId)}
       and artifact.report_id = report.id
   )`
 }
@@ -82,7 +82,7 @@ function attestationsJson(db: Db, orgId: string, more: Expression) {
         order by kind, name
       ), '[]')
     from ci_attestations attestation
-    where attestation.org_id = report.org_id ${onServerOf(db, 'attestation', orgId)}
+    where attestation.org_id = report.org_id ${buildSpreadCondition(db, 'attestation', orgId)}
       and attestation.report_id = report.id
   )`
 }
@@ -104,7 +104,7 @@ export async function listArtifacts(db: Db, { org_id, run_id }: RunKey, page: Pa
     join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
     where artifact.org_id = ${org_id}
       and artifact.run_id = ${run_id}
-      and ${pageOf(db, page, db`artifact`)}
+      and ${buildPageCondition(db, page, db`artifact`)}
     order by artifact.created_at desc, artifact.id desc
     limit ${page.limit + 1}`
 }

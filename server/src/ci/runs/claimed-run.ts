@@ -1,12 +1,12 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { type FieldError, invalidFields } from '../../platform/http/errors.ts'
-import { newRunId } from '../../platform/ids.ts'
+import { createInvalidFieldsError, type FieldError } from '../../platform/http/errors.ts'
+import { createRunId } from '../../platform/ids.ts'
 import type { NewCiRun } from './run.schema.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
 import type { RunToStore } from './store-run.ts'
-import { trustOfJob } from './trust.ts'
+import { decideTrustOfJob } from './trust.ts'
 
 const TIMEOUT_MINUTES = 360
 
@@ -22,7 +22,7 @@ type ClaimedRunRequest = {
 export function toClaimedRun(actor: Actor, { job, repository, body }: ClaimedRunRequest, now: Date): RunToStore {
   return {
     org_id: actor.org_id,
-    id: newRunId(now),
+    id: createRunId(now),
     provider: 'other',
     ci_system: job.run.ci_system,
     ci_system_name: body?.ci_system_name ?? null,
@@ -32,7 +32,7 @@ export function toClaimedRun(actor: Actor, { job, repository, body }: ClaimedRun
     ref: job.ref ?? body?.ref ?? null,
     pipeline_name: job.pipeline_name ?? body?.pipeline_name ?? job.run.ci_system,
     event: job.event === 'other' ? (body?.event ?? 'other') : job.event,
-    trust: trustOfJob(job, null),
+    trust: decideTrustOfJob(job, null),
     credential: actor.credential,
     claimed: {
       provider: job.provider,
@@ -57,7 +57,7 @@ function toAttempt(job: TokenJob, body: NewCiRun | null, now: Date): AttemptRow 
 }
 
 /** Throws 400 `invalid_request` that names the fields which contradict the claims of the token. */
-export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }: NewCiRun): void {
+export function checkClaims(job: TokenJob, { attempt, commit_sha, ref }: NewCiRun): void {
   const errors: FieldError[] = []
   const refuse = (field: string, claimed: string | number) =>
     errors.push({ path: `/body/${field}`, message: `must be ${claimed}, as in the token` })
@@ -65,7 +65,7 @@ export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }
     refuse('attempt', job.run.attempt)
   if (job.commit_sha !== null && commit_sha !== job.commit_sha) refuse('commit_sha', job.commit_sha)
   if (job.ref !== null && ref !== undefined && !isSameRef(ref, job.ref)) refuse('ref', job.ref)
-  if (errors.length > 0) throw invalidFields(errors)
+  if (errors.length > 0) throw createInvalidFieldsError(errors)
 }
 
 /**

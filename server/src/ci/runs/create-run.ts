@@ -2,26 +2,26 @@ import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { invalidField } from '../../platform/http/errors.ts'
-import { newRunId } from '../../platform/ids.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import { createRunId } from '../../platform/ids.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
-import { refuseContradictions, toClaimedRun } from './claimed-run.ts'
-import { hostOf, isSameAddress, matchTokenRepository } from './match-token-repository.ts'
+import { checkClaims, toClaimedRun } from './claimed-run.ts'
+import { getTokenHost, isSameAddress, matchTokenRepository } from './match-token-repository.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
-import { readRun } from './run.store.ts'
+import { requireStoredRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { type CreatedRun, type RunToStore, storeRun } from './store-run.ts'
-import { asCiSystemRun, isHostConnected, jobOf, requireHostRun } from './token-run.ts'
-import { trustOfOthers } from './trust.ts'
+import { type CreatedRun, type RunToStore, recordRun } from './store-run.ts'
+import { getTokenJob, isHostConnected, requireHostRun, toCiSystemRun } from './token-run.ts'
+import { decideTrustOfOthers } from './trust.ts'
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
  * its own run, which is the one of the code host if one is connected. Safe to repeat and to call
  * concurrently. Errors: 400 `invalid_request` for the repository, and for fields that contradict
- * the token; those of `storeRun` and of `requireHostRun`.
+ * the token; those of `recordRun` and of `requireHostRun`.
  */
 export async function createRun(
   services: Services,
@@ -29,18 +29,18 @@ export async function createRun(
   actor: Actor,
   input: NewCiRun,
 ): Promise<CreatedRun> {
-  const job = jobOf(actor)
+  const job = getTokenJob(actor)
   const given = readRepository(input.repository)
   const repository = job === null ? given : await requireRepository(services.sql, actor.org_id, job, given)
   const now = services.clock.now()
   if (job === null || !isOwnRun(job, input))
-    return storeRun(services, intake, actor, toRun(actor, input, repository, now))
-  refuseContradictions(job, input)
+    return recordRun(services, intake, actor, toRun(actor, input, repository, now))
+  checkClaims(job, input)
   if (await isHostConnected(intake, actor.org_id, job)) {
-    const run = await readRun(services.sql, await requireHostRun(services, actor.org_id, job), now)
-    return { run: asCiSystemRun(run, job), created: false }
+    const run = await requireStoredRun(services.sql, await requireHostRun(services, actor.org_id, job), now)
+    return { run: toCiSystemRun(run, job), created: false }
   }
-  return storeRun(services, intake, actor, toClaimedRun(actor, { job, repository, body: input }, now))
+  return recordRun(services, intake, actor, toClaimedRun(actor, { job, repository, body: input }, now))
 }
 
 function isOwnRun({ run }: TokenJob, { ci_system, external_run_id }: NewCiRun): boolean {
@@ -51,7 +51,7 @@ function readRepository(address: string): string {
   try {
     return normalizeRepository(address)
   } catch (error) {
-    if (error instanceof RepositoryAddressError) throw invalidField('/body/repository', error.message)
+    if (error instanceof RepositoryAddressError) throw createInvalidFieldError('/body/repository', error.message)
     throw error
   }
 }
@@ -64,19 +64,19 @@ async function requireRepository(db: Db, orgId: string, job: TokenJob, given: st
   const match = await matchTokenRepository(db, orgId, job, (address) => isSameAddress(address, given))
   if (match === 'same') return job.repository.address ?? given
   if (match === 'unknown' && (await canBeNamed(db, orgId, job, given))) return given
-  throw invalidField('/body/repository', 'must be the repository of the token')
+  throw createInvalidFieldError('/body/repository', 'must be the repository of the token')
 }
 
 /** Without a name in the claims, every name on the code host that no other repository has. */
 async function canBeNamed(db: Db, orgId: string, job: TokenJob, address: string): Promise<boolean> {
   const { host, name } = splitAddress(address)
-  return host === hostOf(job) && (await findOnHost(db, orgId, host, name)) === null
+  return host === getTokenHost(job) && (await findOnHost(db, orgId, host, name)) === null
 }
 
 function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): RunToStore {
   return {
     org_id: actor.org_id,
-    id: newRunId(now),
+    id: createRunId(now),
     provider: 'other',
     ci_system: input.ci_system,
     ci_system_name: input.ci_system_name ?? null,
@@ -86,7 +86,7 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): Ru
     ref: input.ref ?? null,
     pipeline_name: input.pipeline_name,
     event: input.event,
-    trust: trustOfOthers(jobOf(actor)),
+    trust: decideTrustOfOthers(getTokenJob(actor)),
     credential: actor.credential,
     claimed: null,
     attempt: {

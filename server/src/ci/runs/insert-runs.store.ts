@@ -1,7 +1,7 @@
-import { areSpread } from '../../platform/db/spread.ts'
+import { isSpread } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { NewRun } from './new-run.store.ts'
-import { type LinkedRepository, linkedRepository } from './run.store.ts'
+import { buildLinkedRepository, type LinkedRepository } from './run.store.ts'
 
 /** The columns of an inserted run that its caller does not know yet. */
 export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }
@@ -13,7 +13,7 @@ export type InsertedRun = { id: string; linked_repository: LinkedRepository | nu
  * organization of all runs, or null for several.
  */
 export async function insertRuns(db: Db, runs: readonly NewRun[], orgId: string | null): Promise<InsertedRun[]> {
-  return areSpread() && orgId !== null ? insertOnServer(db, runs, orgId) : insertTogether(db, runs)
+  return isSpread() && orgId !== null ? insertOnServer(db, runs, orgId) : insertTogether(db, runs)
 }
 
 async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<InsertedRun[]> {
@@ -36,7 +36,7 @@ async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<Inserted
     )
     order by org_id, ci_system, external_run_id
     on conflict do nothing
-    returning run.id, ${linkedRepository(db, null)} as linked_repository`
+    returning run.id, ${buildLinkedRepository(db, null)} as linked_repository`
 }
 
 /**
@@ -49,12 +49,12 @@ async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): P
     id,
     org_id,
     repository,
-    ...claimedOf(claimed),
+    ...buildClaimed(claimed),
   }))
   const [inserted, linked] = await Promise.all([
     db<{ id: string }[]>`insert into ci_runs ${db(rows as never[])} on conflict do nothing returning id`,
     db<InsertedRun[]>`
-      select run.id, ${linkedRepository(db, orgId)} as linked_repository
+      select run.id, ${buildLinkedRepository(db, orgId)} as linked_repository
       from json_to_recordset(${db.json(repositories)}::json) as run (
         id text, org_id uuid, repository text, claimed_provider text, claimed_repository_id text
       )`,
@@ -88,13 +88,13 @@ function toRecord({ credential, attempt, claimed, ...run }: NewRun) {
     ...run,
     ...attempt,
     claims: claimed?.claims,
-    ...claimedOf(claimed),
+    ...buildClaimed(claimed),
     credential_type: credential.type,
     credential_id: credential.id,
     credential_name: credential.name,
   }
 }
 
-function claimedOf(claimed: NewRun['claimed']) {
+function buildClaimed(claimed: NewRun['claimed']) {
   return { claimed_provider: claimed?.provider ?? null, claimed_repository_id: claimed?.repository_id ?? null }
 }

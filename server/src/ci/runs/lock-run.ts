@@ -1,14 +1,14 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
-import { keepClaims } from './new-run.store.ts'
+import { updateClaims } from './new-run.store.ts'
 import { type IdentifiedRun, lockRun } from './run.store.ts'
-import { takeOver } from './store-run.ts'
-import { isOwnButUnclaimed, jobOf } from './token-run.ts'
-import { isRunOf, type TrustClass, trustOf } from './trust.ts'
+import { applyClaims } from './store-run.ts'
+import { getTokenJob, isOwnButUnclaimed } from './token-run.ts'
+import { decideTrust, isOwnRun, type TrustClass } from './trust.ts'
 
 /** A locked run, and the class of what an actor states about it. */
 export type RunToChange = IdentifiedRun & { stated: TrustClass }
@@ -22,17 +22,17 @@ export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date)
   const stored = await lockRun(tx, actor.org_id, runId)
   if (stored === null) return null
   const run = (await claimOwn(tx, actor, stored, now)) ?? stored
-  const job = jobOf(actor)
-  if (job !== null && run.provider !== 'other' && isRunOf(job, run))
-    await keepClaims(tx, { org_id: actor.org_id, run_id: runId }, job.claims)
-  return { ...run, stated: trustOf(actor.credential, run) }
+  const job = getTokenJob(actor)
+  if (job !== null && run.provider !== 'other' && isOwnRun(job, run))
+    await updateClaims(tx, { org_id: actor.org_id, run_id: runId }, job.claims)
+  return { ...run, stated: decideTrust(actor.credential, run) }
 }
 
 async function claimOwn(tx: Tx, actor: Actor, stored: IdentifiedRun, now: Date): Promise<IdentifiedRun | null> {
-  const job = jobOf(actor)
+  const job = getTokenJob(actor)
   if (job === null || !(await isOwnButUnclaimed(tx, actor.org_id, job, stored))) return null
   const repository = await readTokenAddress(tx, actor.org_id, job)
-  const trust = await takeOver(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
+  const trust = await applyClaims(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
   const { host } = splitAddress(repository)
   return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id, host } }
 }
@@ -42,10 +42,10 @@ async function claimOwn(tx: Tx, actor: Actor, stored: IdentifiedRun, now: Date):
  * other request is about the newest one unless it names another. Throws 400 `invalid_request` for
  * another attempt than the token's.
  */
-export function attemptToChange(actor: Actor, run: IdentifiedRun, asked: number | undefined): number {
-  const job = jobOf(actor)
-  const own = job !== null && isRunOf(job, run) ? job.run.attempt : null
+export function selectAttempt(actor: Actor, run: IdentifiedRun, asked: number | undefined): number {
+  const job = getTokenJob(actor)
+  const own = job !== null && isOwnRun(job, run) ? job.run.attempt : null
   if (own !== null && asked !== undefined && asked !== own)
-    throw invalidField('/body/attempt', `must be ${own}, as in the token`)
+    throw createInvalidFieldError('/body/attempt', `must be ${own}, as in the token`)
   return asked ?? own ?? run.newest_attempt
 }

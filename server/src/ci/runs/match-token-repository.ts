@@ -1,7 +1,7 @@
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { defaultHost } from '../../repositories/repository-identity.ts'
+import { getDefaultHost } from '../../repositories/repository-identity.ts'
 
 /**
  * Whether an address or a name is that of a token's repository: as its claims name it, or as the
@@ -24,12 +24,12 @@ export async function matchTokenRepository(
 export async function readTokenAddress(db: Db, orgId: string, job: TokenJob): Promise<string> {
   const { address, owner_id, id } = job.repository
   const named = address ?? (await findKnownAddress(db, orgId, job))
-  return named ?? `${hostOf(job)}/${owner_id ?? job.provider}/${id}`
+  return named ?? `${getTokenHost(job)}/${owner_id ?? job.provider}/${id}`
 }
 
 /** The code host of a token's repository, or the provider's own if the issuer does not tell. */
-export function hostOf({ provider, repository }: TokenJob): string {
-  return repository.host ?? defaultHost(provider)
+export function getTokenHost({ provider, repository }: TokenJob): string {
+  return repository.host ?? getDefaultHost(provider)
 }
 
 /**

@@ -25,7 +25,7 @@ export type ClaimedRun = {
  * Gives a run that a weaker credential has created the fields that the claims of its token give.
  * The run is locked.
  */
-export async function takeOverRun(
+export async function updateClaimedRun(
   tx: Tx,
   { org_id, id }: { org_id: string; id: string },
   run: Omit<NewRun, 'day_number' | 'claimed'> & { claimed: ClaimedRun },
@@ -44,7 +44,7 @@ export async function takeOverRun(
 }
 
 /** Keeps the claims that first identified a job of a code host's run. */
-export async function keepClaims(
+export async function updateClaims(
   db: Db,
   { org_id, run_id }: { org_id: string; run_id: string },
   claims: Record<string, string>,

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
+import { type AttemptKey, buildCompletedAt, buildStatusAt } from './attempt-deadline.store.ts'
 import type { RunStatus } from './run-status.ts'
 import type { TrustClass } from './trust.ts'
 
@@ -44,7 +44,7 @@ export async function insertAttempt(
  * Every attempt of a run: the newest from the row of the run, the earlier ones from their own
  * table.
  */
-export function attemptsOf(db: Db, orgId: string, runId: string) {
+export function buildAttempts(db: Db, orgId: string, runId: string) {
   return db`(
     select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at, trust
     from ci_runs
@@ -64,17 +64,17 @@ export type StoredAttempt = Omit<AttemptRow, 'number'> & { completed_at: Date | 
 /** An attempt at `now`; null when it does not exist. */
 export async function findAttempt(db: Db, key: AttemptKey, now: Date): Promise<StoredAttempt | null> {
   const [row] = await db<StoredAttempt[]>`
-    select ${statusAt(db, 'attempt', now)} as status, attempt.url, attempt.actor, attempt.started_at,
-      ${completedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at, attempt.trust
-    from ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    select ${buildStatusAt(db, 'attempt', now)} as status, attempt.url, attempt.actor, attempt.started_at,
+      ${buildCompletedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at, attempt.trust
+    from ${buildAttempts(db, key.org_id, key.run_id)} attempt
     where attempt.number = ${key.attempt}`
   return row ?? null
 }
 
-export async function attemptExists(db: Db, key: AttemptKey): Promise<boolean> {
+export async function hasAttempt(db: Db, key: AttemptKey): Promise<boolean> {
   const rows = await db`
     select
-    from ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    from ${buildAttempts(db, key.org_id, key.run_id)} attempt
     where attempt.number = ${key.attempt}`
   return rows.length === 1
 }
@@ -108,7 +108,7 @@ async function updateEarlierAttempt(tx: Tx, key: AttemptKey, change: AttemptChan
 }
 
 /** Sets the trust of an attempt and of its run. The run is locked. */
-export async function setTrust(
+export async function updateTrust(
   tx: Tx,
   key: AttemptKey,
   { run, attempt }: { run: TrustClass; attempt: TrustClass },

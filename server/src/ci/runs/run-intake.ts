@@ -1,7 +1,7 @@
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { Batch } from '../../platform/batch.ts'
-import { utcDayStart } from '../../platform/clock.ts'
-import { byOrganization } from '../../platform/db/spread.ts'
+import { getUtcDayStart } from '../../platform/clock.ts'
+import { runByOrganization } from '../../platform/db/spread.ts'
 import type { Sql } from '../../platform/db/sql.ts'
 import { type InsertedRun, insertRuns } from './insert-runs.store.ts'
 import { findFreeDayNumbers, type NewRun } from './new-run.store.ts'
@@ -25,13 +25,13 @@ export type RunIntake = {
 
 export function openRunIntake(sql: Sql): RunIntake {
   const inserts = new Batch<NewRun, InsertedRun | null>(async (runs) => {
-    const rows = await byOrganization(runs, (some, orgId) => insertRuns(sql, some, orgId))
+    const rows = await runByOrganization(runs, (some, orgId) => insertRuns(sql, some, orgId))
     const inserted = new Map(rows.map((run) => [run.id, run]))
     return runs.map((run) => inserted.get(run.id) ?? null)
   })
   const connections = new Batch<NamedRepository, boolean>(async (repositories) => {
     const given = repositories.map((repository, position) => ({ ...repository, position }))
-    const connected = new Set(await byOrganization(given, (some, orgId) => listCovered(sql, some, orgId)))
+    const connected = new Set(await runByOrganization(given, (some, orgId) => listCovered(sql, some, orgId)))
     return given.map(({ position }) => connected.has(position))
   })
   return { numbers: new DayNumbers(sql), inserts, connections }
@@ -58,8 +58,8 @@ class DayNumbers {
    * used.
    */
   async take(credential: Credential, now: Date): Promise<number | null> {
-    const day = utcDayStart(now)
-    const key = keyOf(credential, day)
+    const day = getUtcDayStart(now)
+    const key = formatKey(credential, day)
     const known = this.#candidates.get(key)?.pop()
     if (known !== undefined) return known
     await this.#refill(key, credential, day)
@@ -68,12 +68,12 @@ class DayNumbers {
 
   /** Returns a number that no run used. */
   giveBack(credential: Credential, now: Date, number: number): void {
-    this.#candidates.get(keyOf(credential, utcDayStart(now)))?.push(number)
+    this.#candidates.get(formatKey(credential, getUtcDayStart(now)))?.push(number)
   }
 
   /** Drops the candidates: another process used one of them, so it may have used more. */
   forget(credential: Credential, now: Date): void {
-    this.#candidates.delete(keyOf(credential, utcDayStart(now)))
+    this.#candidates.delete(formatKey(credential, getUtcDayStart(now)))
   }
 
   /** Concurrent callers for the same credential share one read. */
@@ -108,6 +108,6 @@ class DayNumbers {
   }
 }
 
-function keyOf({ id }: Credential, day: Date): string {
+function formatKey({ id }: Credential, day: Date): string {
   return `${id} ${day.getTime()}`
 }

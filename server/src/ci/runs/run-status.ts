@@ -15,6 +15,6 @@ export function isFinal(status: RunStatus): boolean {
 }
 
 /** True for a final status other than `success`: nothing may be deployed from such an attempt. */
-export function endedBadly(status: RunStatus): boolean {
+export function hasEndedBadly(status: RunStatus): boolean {
   return isFinal(status) && status !== 'success'
 }

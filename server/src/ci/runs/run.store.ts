@@ -1,9 +1,9 @@
 import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { presentHolderFirst } from '../../repositories/repository-lookup.store.ts'
-import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
-import { attemptsOf, type StoredAttempt } from './run-attempt.store.ts'
+import { buildHolderOrder } from '../../repositories/repository-lookup.store.ts'
+import { type AttemptKey, buildCompletedAt, buildStatusAt } from './attempt-deadline.store.ts'
+import { buildAttempts, type StoredAttempt } from './run-attempt.store.ts'
 import type { RunSource, TrustClass } from './trust.ts'
 
 /** The fields that all attempts of a run share which a credential has created. */
@@ -159,13 +159,13 @@ export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
 export type CiSystemRun = StoredRun & { ci_system: string }
 
 /** A run with one of its attempts, which must exist, at `now`. */
-export async function readRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun> {
+export async function requireStoredRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun> {
   return (await findRun(db, key, now)) as StoredRun
 }
 
 /** The same for a run that a credential has created. */
-export async function readCiSystemRun(db: Db, key: AttemptKey, now: Date): Promise<CiSystemRun> {
-  return (await readRun(db, key, now)) as CiSystemRun
+export async function requireCiSystemRun(db: Db, key: AttemptKey, now: Date): Promise<CiSystemRun> {
+  return (await requireStoredRun(db, key, now)) as CiSystemRun
 }
 
 /** A run with one of its attempts, at `now`; null when the run or the attempt does not exist. */
@@ -173,14 +173,14 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
   const [row] = await db<StoredRun[]>`
     select run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
       run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
-      ${statusAt(db, 'attempt', now)} as status, attempt.started_at, ${completedAt(db, 'attempt', now)} as completed_at,
-      attempt.actor, run.event, attempt.deadline_at, run.trust, ${linkedRepository(db, key.org_id)} as linked_repository,
+      ${buildStatusAt(db, 'attempt', now)} as status, attempt.started_at, ${buildCompletedAt(db, 'attempt', now)} as completed_at,
+      attempt.actor, run.event, attempt.deadline_at, run.trust, ${buildLinkedRepository(db, key.org_id)} as linked_repository,
       case when run.credential_id is not null then
         json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name)
       end as credential,
       run.created_at, run.updated_at
     from ci_runs run
-    cross join ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    cross join ${buildAttempts(db, key.org_id, key.run_id)} attempt
     where run.org_id = ${key.org_id}
       and run.id = ${key.run_id}
       and attempt.number = ${key.attempt}`
@@ -192,24 +192,24 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
  * the one with the host and name of `run.repository`. `orgId` is the organization of all rows of
  * `run`, or null for several.
  */
-export function linkedRepository(db: Db, orgId: string | null) {
+export function buildLinkedRepository(db: Db, orgId: string | null) {
   const object: ReturnType<Db> = db`json_build_object('provider', repository.provider, 'id', repository.id)`
   return db`
     case when run.claimed_provider is null then (
       select ${object}
       from repositories repository
-      where repository.org_id = run.org_id ${onServerOf(db, 'repository', orgId)}
+      where repository.org_id = run.org_id ${buildSpreadCondition(db, 'repository', orgId)}
         and repository.host = split_part(run.repository, '/', 1)
         and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
-      order by ${presentHolderFirst(db)}
+      order by ${buildHolderOrder(db)}
       limit 1
     ) else (
       select ${object}
       from repositories repository
-      where repository.org_id = run.org_id ${onServerOf(db, 'repository', orgId)}
+      where repository.org_id = run.org_id ${buildSpreadCondition(db, 'repository', orgId)}
         and repository.provider = run.claimed_provider
         and repository.id = run.claimed_repository_id
-        and ${isOnHostOf(db)}
+        and ${buildIsOnHost(db)}
     ) end`
 }
 
@@ -217,6 +217,6 @@ export function linkedRepository(db: Db, orgId: string | null) {
  * SQL: whether `repository` can be the one that the token of `run` names with the same id. Some
  * hosts number the repositories of each server from 1.
  */
-function isOnHostOf(db: Db): ReturnType<Db> {
+function buildIsOnHost(db: Db): ReturnType<Db> {
   return db`(run.claimed_provider <> all(${COUNTING_PROVIDERS}) or repository.host = split_part(run.repository, '/', 1))`
 }

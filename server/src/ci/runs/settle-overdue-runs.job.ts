@@ -1,15 +1,15 @@
 import { SYSTEM } from '../../audit/audit.store.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { settleEarlierAttempts, settleNewestAttempts } from './attempt-deadline.store.ts'
+import { updateEarlierOverdueAttempts, updateNewestOverdueAttempts } from './attempt-deadline.store.ts'
 import { runFinished } from './run.events.ts'
 
 /**
  * Runs every minute: sets open attempts past their deadline to `timed_out` (decisions §5). Reads do
  * not depend on it.
  */
-export const settleOverdueRuns = scheduledJob<Services>('ci.settle-overdue-runs', {
+export const settleOverdueRuns = defineScheduledJob<Services>('ci.settle-overdue-runs', {
   schedule: '* * * * *',
   async run(services): Promise<void> {
     while ((await settleSome(services)) > 0);
@@ -19,7 +19,7 @@ export const settleOverdueRuns = scheduledJob<Services>('ci.settle-overdue-runs'
 async function settleSome({ sql, clock }: Services): Promise<number> {
   const now = clock.now()
   return sql.begin(async (tx) => {
-    const settled = [...(await settleNewestAttempts(tx, now)), ...(await settleEarlierAttempts(tx, now))]
+    const settled = [...(await updateNewestOverdueAttempts(tx, now)), ...(await updateEarlierOverdueAttempts(tx, now))]
     await Promise.all(
       settled.map((attempt) => publish(tx, runFinished, { ...attempt, status: 'timed_out' }, { actor: SYSTEM })),
     )

@@ -1,18 +1,18 @@
 import type { Actor } from '../../access/actor.ts'
 import { attemptOutdated, runConflict } from '../../errors/ci.ts'
-import { useMonthly } from '../../organizations/usage.store.ts'
-import { nextUtcDayStart, nextUtcMonthStart, utcMonthStart } from '../../platform/clock.ts'
+import { upsertMonthlyUse } from '../../organizations/usage.store.ts'
+import { getNextUtcDayStart, getNextUtcMonthStart, getUtcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { rateLimited } from '../../platform/http/errors.ts'
+import { createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { type InsertedRun, insertRuns } from './insert-runs.store.ts'
-import { type ClaimedRun, type NewRun, takeOverRun } from './new-run.store.ts'
-import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, readCiSystemRun } from './run.store.ts'
-import { findAttempt, insertAttempt, setTrust, updateAttempt } from './run-attempt.store.ts'
+import { type ClaimedRun, type NewRun, updateClaimedRun } from './new-run.store.ts'
+import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, requireCiSystemRun } from './run.store.ts'
+import { findAttempt, insertAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 import { isFinal } from './run-status.ts'
-import { type TrustClass, weakest } from './trust.ts'
+import { selectWeakest, type TrustClass } from './trust.ts'
 
 export type CreatedRun = { run: CiSystemRun; created: boolean }
 
@@ -27,7 +27,7 @@ const COLLISIONS_MAX = 50
  * to call concurrently: the same (ci_system, external_run_id, attempt) always returns the same run.
  * Errors: 409 `attempt_outdated`, `run_conflict`; 429 `rate_limited`.
  */
-export async function storeRun(
+export async function recordRun(
   services: Services,
   intake: RunIntake,
   actor: Actor,
@@ -46,7 +46,7 @@ export async function storeRun(
     intake.numbers.forget(credential, now)
   }
   const message = `The API key or OIDC trust has reached its limit of ${NEW_RUNS_PER_DAY_MAX} new runs per UTC day.`
-  throw rateLimited(message, { limit: NEW_RUNS_PER_DAY_MAX, resetAt: nextUtcDayStart(now), now })
+  throw createRateLimitError(message, { limit: NEW_RUNS_PER_DAY_MAX, resetAt: getNextUtcDayStart(now), now })
 }
 
 /** Inserts a run. Where the plan has a monthly limit, the same transaction counts it. */
@@ -65,12 +65,13 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
   const now = run.created_at
   const [inserted] = await insertRuns(tx, [run], org_id)
   if (!inserted) return null
-  if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
+  if (await upsertMonthlyUse(tx, org_id, { metric: 'ci_runs', amount: 1, month: getUtcMonthStart(now), max }))
+    return inserted
   const message = `The organization has reached the limit of its plan ${plan.name}: ${max} new runs per month.`
-  throw rateLimited(message, { limit: max, resetAt: nextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
+  throw createRateLimitError(message, { limit: max, resetAt: getNextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
 }
 
-/** The inserted run as `readCiSystemRun` would return it, without another query. */
+/** The inserted run as `requireCiSystemRun` would return it, without another query. */
 function asStored({ trust, ...run }: NewRun, { linked_repository }: InsertedRun): CiSystemRun {
   const { attempt, created_at } = run
   const times = { completed_at: null, updated_at: created_at }
@@ -90,11 +91,11 @@ async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
   const now = run.created_at
   const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
   const created = number > stored.newest_attempt
-  const trust = weakest(stored.trust, run.trust)
+  const trust = selectWeakest(stored.trust, run.trust)
   if (created) await insertAttempt(tx, key, { ...run.attempt, trust }, now)
-  const takenOver = await takeOver(tx, stored, run)
+  const takenOver = await applyClaims(tx, stored, run)
   if (!created && status === 'in_progress') await startQueued(tx, key, takenOver ?? trust, now)
-  return { run: await readCiSystemRun(tx, key, now), created }
+  return { run: await requireCiSystemRun(tx, key, now), created }
 }
 
 /** Refuses a run of another code host or CI server that has the same number. */
@@ -110,15 +111,15 @@ function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun |
  * Returns its class, or null if nothing changed. A final status and a later attempt that an API key
  * has reported stay `self_reported`.
  */
-export async function takeOver(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<TrustClass | null> {
+export async function applyClaims(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<TrustClass | null> {
   const { org_id, claimed, attempt, created_at } = run
   if (claimed === null || stored.repository !== null) return null
   const key = { org_id, run_id: stored.id, attempt: stored.newest_attempt }
   const known = await findAttempt(tx, key, created_at)
   const isEnded = attempt.number === stored.newest_attempt && known !== null && isFinal(known.status)
   const isStated = isEnded || attempt.number < stored.newest_attempt
-  const trust = isStated ? weakest(stored.trust, run.trust) : run.trust
-  await takeOverRun(tx, { org_id, id: stored.id }, { ...run, claimed, trust }, created_at)
+  const trust = isStated ? selectWeakest(stored.trust, run.trust) : run.trust
+  await updateClaimedRun(tx, { org_id, id: stored.id }, { ...run, claimed, trust }, created_at)
   return trust
 }
 
@@ -130,5 +131,5 @@ async function startQueued(tx: Tx, key: AttemptKey, trust: TrustClass, now: Date
   const attempt = await findAttempt(tx, key, now)
   if (attempt?.status !== 'queued') return
   await updateAttempt(tx, key, { ...attempt, status: 'in_progress' }, now)
-  await setTrust(tx, key, { run: trust, attempt: trust })
+  await updateTrust(tx, key, { run: trust, attempt: trust })
 }

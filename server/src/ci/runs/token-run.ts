@@ -1,8 +1,8 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
-import { hostRunId } from '../../codehosts/host-ids.ts'
-import { requestRunNow } from '../../codehosts/sync/read-run.job.ts'
+import { formatHostRunId } from '../../codehosts/host-ids.ts'
+import { enqueueRunReadNow } from '../../codehosts/sync/read-run.job.ts'
 import { runNotFound } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { invalidRequest } from '../../platform/http/errors.ts'
@@ -10,7 +10,7 @@ import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
-import { keepClaims } from './new-run.store.ts'
+import { updateClaims } from './new-run.store.ts'
 import {
   type CiSystemRun,
   findIdentifiedRun,
@@ -18,17 +18,17 @@ import {
   type IdentifiedRun,
   type StoredRun,
 } from './run.store.ts'
-import { attemptExists } from './run-attempt.store.ts'
+import { hasAttempt } from './run-attempt.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { storeRun } from './store-run.ts'
-import { isRunOf, type TrustClass, trustOfJob } from './trust.ts'
+import { recordRun } from './store-run.ts'
+import { decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
 
 const RETRY_SECONDS = 5
 
 /**
  * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
  */
-export function jobOf({ credential }: Actor): TokenJob | null {
+export function getTokenJob({ credential }: Actor): TokenJob | null {
   return credential.type === 'oidc_trust' ? credential.job : null
 }
 
@@ -36,27 +36,27 @@ export function jobOf({ credential }: Actor): TokenJob | null {
  * The run and the attempt that the actor's token names: the run of the code host if one is
  * connected for the repository. Otherwise, the run or the attempt is created from the claims. Safe
  * to repeat and to call concurrently. Errors: 400 `invalid_request` for a token that names no run;
- * 404 `run_not_found` if the code host has not reported the run yet; those of `storeRun`.
+ * 404 `run_not_found` if the code host has not reported the run yet; those of `recordRun`.
  */
 export async function requireTokenRun(
   services: Services,
   intake: RunIntake,
   actor: Actor,
 ): Promise<{ run_id: string; attempt: number }> {
-  const job = jobOf(actor)
+  const job = getTokenJob(actor)
   if (job === null) throw invalidRequest('The token does not name a run of a known CI system.')
   if (await isHostConnected(intake, actor.org_id, job)) return requireHostRun(services, actor.org_id, job)
   const known = await findClaimedRun(services.sql, actor.org_id, job)
   if (known !== null) return known
   const repository = await readTokenAddress(services.sql, actor.org_id, job)
   const claimed = toClaimedRun(actor, { job, repository, body: null }, services.clock.now())
-  const { run } = await storeRun(services, intake, actor, claimed)
+  const { run } = await recordRun(services, intake, actor, claimed)
   return { run_id: run.id, attempt: run.attempt }
 }
 
 /** Whether a code host is connected for the repository of a token. */
 export function isHostConnected({ connections }: RunIntake, orgId: string, job: TokenJob): Promise<boolean> {
-  return connections.add(repositoryOf(orgId, job))
+  return connections.add(toNamedRepository(orgId, job))
 }
 
 /** The run of a token as its code host has reported it. Throws 404 `run_not_found`. */
@@ -65,15 +65,15 @@ export async function requireHostRun(services: Services, org_id: string, job: To
   const known = await findHostRun(services.sql, org_id, job)
   if (known !== null) {
     const key = { org_id, run_id: known.id, attempt: run.attempt ?? known.newest_attempt }
-    if (await attemptExists(services.sql, key)) {
-      await keepClaims(services.sql, key, job.claims)
+    if (await hasAttempt(services.sql, key)) {
+      await updateClaims(services.sql, key, job.claims)
       return key
     }
   }
   if (run.host_run_id !== null) {
     const asked = { org_id, provider, repository_id: repository.id, run_id: run.host_run_id }
     await services.sql.begin((tx) =>
-      requestRunNow(tx, { ...asked, ...(run.attempt !== null && { attempt: run.attempt }) }),
+      enqueueRunReadNow(tx, { ...asked, ...(run.attempt !== null && { attempt: run.attempt }) }),
     )
   }
   const message = 'The code host has not reported this run yet. Try again later.'
@@ -81,14 +81,14 @@ export async function requireHostRun(services: Services, org_id: string, job: To
 }
 
 /** A run of a code host in the terms of the CI system that the job runs in. */
-export function asCiSystemRun(run: StoredRun, { run: { ci_system, external_run_id }, event }: TokenJob): CiSystemRun {
+export function toCiSystemRun(run: StoredRun, { run: { ci_system, external_run_id }, event }: TokenJob): CiSystemRun {
   return { ...run, ci_system, external_run_id, event }
 }
 
 /** The class of what a job states about its own run. */
 export async function readTokenTrust(db: Db, orgId: string, job: TokenJob): Promise<TrustClass> {
   const run = job.foreign_code === 'pull_request' ? await findHostRun(db, orgId, job) : null
-  return trustOfJob(job, run?.head_repository_id ?? null)
+  return decideTrustOfJob(job, run?.head_repository_id ?? null)
 }
 
 /** Whether a run has the number of a token's run and only API keys have reported it. */
@@ -96,25 +96,25 @@ export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, ru
   const { ci_system, external_run_id } = job.run
   if (run.provider !== 'other' || run.repository !== null) return false
   if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false
-  const covered = await listCovered(db, [{ ...repositoryOf(orgId, job), position: 0 }], orgId)
+  const covered = await listCovered(db, [{ ...toNamedRepository(orgId, job), position: 0 }], orgId)
   return covered.length === 0
 }
 
 async function findHostRun(db: Db, orgId: string, job: TokenJob): Promise<IdentifiedRun | null> {
   const { host_run_id } = job.run
   if (host_run_id === null) return null
-  const run = await findIdentifiedRun(db, orgId, hostRunId(job.provider, host_run_id))
-  return run !== null && isRunOf(job, run) ? run : null
+  const run = await findIdentifiedRun(db, orgId, formatHostRunId(job.provider, host_run_id))
+  return run !== null && isOwnRun(job, run) ? run : null
 }
 
 /** The stored run of a token with its attempt; null if either has to be stored. */
 async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
   const run = await findRunByExternalId(db, org_id, job.run)
-  if (run === null || !isRunOf(job, run)) return null
+  if (run === null || !isOwnRun(job, run)) return null
   const attempt = job.run.attempt ?? run.newest_attempt
-  return (await attemptExists(db, { org_id, run_id: run.id, attempt })) ? { run_id: run.id, attempt } : null
+  return (await hasAttempt(db, { org_id, run_id: run.id, attempt })) ? { run_id: run.id, attempt } : null
 }
 
-function repositoryOf(org_id: string, { provider, repository: { id, host } }: TokenJob): NamedRepository {
+function toNamedRepository(org_id: string, { provider, repository: { id, host } }: TokenJob): NamedRepository {
   return { org_id, provider, repository_id: id, host }
 }

@@ -22,33 +22,33 @@ export type RunSource = {
  * The class of what a credential states about a run. A token is `verified` for its own run, or
  * `untrusted` if code of strangers may have run in its job.
  */
-export function trustOf(credential: Credential, run: RunSource): TrustClass {
+export function decideTrust(credential: Credential, run: RunSource): TrustClass {
   if (credential.type !== 'oidc_trust' || credential.job === null) return 'self_reported'
   const { job } = credential
-  return isRunOf(job, run) ? trustOfJob(job, run.head_repository_id) : trustOfOthers(job)
+  return isOwnRun(job, run) ? decideTrustOfJob(job, run.head_repository_id) : decideTrustOfOthers(job)
 }
 
 /**
  * The class of what a job states about another run than its own. Code of strangers stays untrusted,
  * whatever run it names.
  */
-export function trustOfOthers(job: TokenJob | null): TrustClass {
-  return job === null ? 'self_reported' : weakest('self_reported', trustOfJob(job, null))
+export function decideTrustOfOthers(job: TokenJob | null): TrustClass {
+  return job === null ? 'self_reported' : selectWeakest('self_reported', decideTrustOfJob(job, null))
 }
 
 /**
  * The class of what a job states about its own run. `headRepositoryId` is what a connected code
  * host says about the head of a pull request; null if none does.
  */
-export function trustOfJob({ foreign_code, repository }: TokenJob, headRepositoryId: string | null): TrustClass {
+export function decideTrustOfJob({ foreign_code, repository }: TokenJob, headRepositoryId: string | null): TrustClass {
   const isOwnCode = foreign_code === 'none' || (foreign_code === 'pull_request' && headRepositoryId === repository.id)
   return isOwnCode ? 'verified' : 'untrusted'
 }
 
 /** Whether a run is the one that a token names. */
-export function isRunOf(job: TokenJob, run: RunSource): boolean {
+export function isOwnRun(job: TokenJob, run: RunSource): boolean {
   const { provider, run: own } = job
-  const isOfRepository = run.repository !== null && isRepositoryOf(job, run.repository)
+  const isOfRepository = run.repository !== null && isOwnRepository(job, run.repository)
   const isReported = run.provider === 'other'
   const isOfSystem = isReported ? run.ci_system === own.ci_system : run.provider === provider
   return isOfRepository && isOfSystem && run.external_run_id === (isReported ? own.external_run_id : own.host_run_id)
@@ -58,11 +58,14 @@ export function isRunOf(job: TokenJob, run: RunSource): boolean {
  * Whether a repository is the one that a token names. Two code hosts can have repositories with the
  * same id.
  */
-function isRepositoryOf({ provider, repository: own }: TokenJob, named: NonNullable<RunSource['repository']>): boolean {
+function isOwnRepository(
+  { provider, repository: own }: TokenJob,
+  named: NonNullable<RunSource['repository']>,
+): boolean {
   return named.provider === provider && named.id === own.id && (own.host === null || named.host === own.host)
 }
 
 /** The class of what two credentials have stated together. */
-export function weakest(one: TrustClass, other: TrustClass): TrustClass {
+export function selectWeakest(one: TrustClass, other: TrustClass): TrustClass {
   return TRUST_CLASSES.indexOf(one) > TRUST_CLASSES.indexOf(other) ? one : other
 }

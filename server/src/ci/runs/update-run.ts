@@ -1,18 +1,18 @@
 import type { Actor } from '../../access/actor.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
-import { attemptToChange, lockRunFor, type RunToChange } from './lock-run.ts'
+import { lockRunFor, type RunToChange, selectAttempt } from './lock-run.ts'
 import { runFinished } from './run.events.ts'
 import type { CiRunUpdate } from './run.schema.ts'
-import { type CiSystemRun, findRun, readCiSystemRun } from './run.store.ts'
-import { type AttemptChange, findAttempt, type StoredAttempt, setTrust, updateAttempt } from './run-attempt.store.ts'
+import { type CiSystemRun, findRun, requireCiSystemRun } from './run.store.ts'
+import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
 import { isFinal } from './run-status.ts'
-import { asCiSystemRun, jobOf } from './token-run.ts'
-import { isRunOf, weakest } from './trust.ts'
+import { getTokenJob, toCiSystemRun } from './token-run.ts'
+import { isOwnRun, selectWeakest } from './trust.ts'
 
 /**
  * Updates one attempt of a run, by default the newest, and returns the run with that attempt. A run
@@ -29,14 +29,14 @@ export async function updateRun(
   const now = clock.now()
   return sql.begin(async (tx) => {
     const run = await lockRunFor(tx, actor, runId, now)
-    if (run === null) throw notFound('run')
-    const key = { org_id: actor.org_id, run_id: runId, attempt: attemptToChange(actor, run, input.attempt) }
+    if (run === null) throw createNotFoundError('run')
+    const key = { org_id: actor.org_id, run_id: runId, attempt: selectAttempt(actor, run, input.attempt) }
     if (run.provider !== 'other') return readHostRun(tx, actor, { run, key }, now)
     const attempt = await findAttempt(tx, key, now)
-    if (!attempt) throw notFound(`attempt with the number ${key.attempt}`)
+    if (!attempt) throw createNotFoundError(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
     else await changeOpen(tx, { key, run, attempt }, attemptChange(attempt, input, now), now)
-    return readCiSystemRun(tx, key, now)
+    return requireCiSystemRun(tx, key, now)
   })
 }
 
@@ -46,11 +46,11 @@ async function readHostRun(
   { run, key }: Omit<OpenAttempt, 'attempt'>,
   now: Date,
 ): Promise<CiSystemRun> {
-  const job = jobOf(actor)
-  if (job === null || !isRunOf(job, run)) throw notFound('run')
+  const job = getTokenJob(actor)
+  if (job === null || !isOwnRun(job, run)) throw createNotFoundError('run')
   const found = await findRun(tx, key, now)
-  if (found === null) throw notFound(`attempt with the number ${key.attempt}`)
-  return asCiSystemRun(found, job)
+  if (found === null) throw createNotFoundError(`attempt with the number ${key.attempt}`)
+  return toCiSystemRun(found, job)
 }
 
 /** Throws 409 unless the body repeats what is stored. */
@@ -76,8 +76,8 @@ async function changeOpen(
 ): Promise<void> {
   if (change === null) return
   await updateAttempt(tx, key, change, now)
-  const lowered = { run: weakest(run.trust, run.stated), attempt: weakest(attempt.trust, run.stated) }
-  if (lowered.run !== run.trust || lowered.attempt !== attempt.trust) await setTrust(tx, key, lowered)
+  const lowered = { run: selectWeakest(run.trust, run.stated), attempt: selectWeakest(attempt.trust, run.stated) }
+  if (lowered.run !== run.trust || lowered.attempt !== attempt.trust) await updateTrust(tx, key, lowered)
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }
 
@@ -88,7 +88,7 @@ function attemptChange(attempt: StoredAttempt, input: CiRunUpdate, now: Date): A
   const change = { status, url: input.url ?? attempt.url }
   if (isFinal(status)) return { ...change, completed_at: completionTime(attempt, input, now) }
   if (input.completed_at === undefined) return { ...change, completed_at: null }
-  throw invalidField('/body/completed_at', 'requires a final status')
+  throw createInvalidFieldError('/body/completed_at', 'requires a final status')
 }
 
 /** Defaults to now, or to started_at where that is in the future because the clocks differ. */
@@ -96,5 +96,5 @@ function completionTime(attempt: StoredAttempt, { completed_at }: CiRunUpdate, n
   if (completed_at === undefined) return now > attempt.started_at ? now : attempt.started_at
   const completedAt = new Date(completed_at)
   if (completedAt >= attempt.started_at) return completedAt
-  throw invalidField('/body/completed_at', 'must not be before started_at')
+  throw createInvalidFieldError('/body/completed_at', 'must not be before started_at')
 }

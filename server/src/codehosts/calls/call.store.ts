@@ -76,7 +76,7 @@ export async function listDueSubjects(sql: Sql, now: Date): Promise<SubjectKey[]
 type CallKey = { org_id: string; id: string }
 
 /** Counts a try before it is made. */
-export async function countTry(sql: Sql, { org_id, id }: CallKey): Promise<void> {
+export async function updateCallTried(sql: Sql, { org_id, id }: CallKey): Promise<void> {
   await sql`
     update codehost_calls
     set attempts = attempts + 1
@@ -85,7 +85,12 @@ export async function countTry(sql: Sql, { org_id, id }: CallKey): Promise<void>
 }
 
 /** Schedules the next try of a call that failed. */
-export async function postponeCall(sql: Sql, { org_id, id }: CallKey, error: string, nextTryAt: Date): Promise<void> {
+export async function updateCallPostponed(
+  sql: Sql,
+  { org_id, id }: CallKey,
+  error: string,
+  nextTryAt: Date,
+): Promise<void> {
   await sql`
     update codehost_calls
     set error = ${error},
@@ -96,7 +101,7 @@ export async function postponeCall(sql: Sql, { org_id, id }: CallKey, error: str
 }
 
 /** The pending calls of a subject are not tried before this time. */
-export async function postponeSubject(sql: Sql, subject: SubjectKey, until: Date): Promise<void> {
+export async function updateSubjectPostponed(sql: Sql, subject: SubjectKey, until: Date): Promise<void> {
   await sql`
     update codehost_calls
     set next_try_at = ${until}
@@ -110,7 +115,7 @@ export async function postponeSubject(sql: Sql, subject: SubjectKey, until: Date
 type CallEnd = { status: EndedStatus; error: string | null }
 
 /** False if the call has already ended. */
-export async function endCall(tx: Tx, { org_id, id }: CallKey, end: CallEnd, now: Date): Promise<boolean> {
+export async function updateCallEnded(tx: Tx, { org_id, id }: CallKey, end: CallEnd, now: Date): Promise<boolean> {
   const ended = await tx`
     update codehost_calls
     set status = ${end.status},
@@ -128,10 +133,7 @@ export async function endCall(tx: Tx, { org_id, id }: CallKey, end: CallEnd, now
  * The numbers of calls that have failed or were refused since a time, and of calls that are tried
  * again.
  */
-export async function summarizeCalls(
-  sql: Sql,
-  since: Date,
-): Promise<{ failed: number; refused: number; retried: number }> {
+export async function countCalls(sql: Sql, since: Date): Promise<{ failed: number; refused: number; retried: number }> {
   const [row] = await sql<[{ failed: number; refused: number; retried: number }]>`
     select
       count(*) filter (where status = 'failed')::int as failed,

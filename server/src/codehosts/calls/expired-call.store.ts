@@ -1,7 +1,7 @@
-import { expiringRows } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
 
 /** Calls of code hosts that have ended. */
-export const expiringCalls = expiringRows({
+export const expiringCalls = defineExpiringRows({
   kind: 'codehost_calls',
   table: 'codehost_calls',
   key: ['id'],

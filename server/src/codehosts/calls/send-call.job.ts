@@ -1,28 +1,28 @@
-import { type AuditEntry, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
-import { drainAlone } from '../../platform/db/advisory-lock.ts'
+import { type AuditEntry, insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { runDrainAlone } from '../../platform/db/advisory-lock.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { enqueue, job, scheduledJob } from '../../platform/queue/job.ts'
-import { object, text } from '../../platform/queue/payload.ts'
-import { counter } from '../../platform/telemetry/metrics.ts'
+import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { defineCounter } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
 import { callEnded } from './call.events.ts'
 import {
-  countTry,
   type EndedStatus,
-  endCall,
   listDueSubjects,
   listPendingCalls,
   type PendingCall,
-  postponeCall,
-  postponeSubject,
   type SubjectKey,
+  updateCallEnded,
+  updateCallPostponed,
+  updateCallTried,
+  updateSubjectPostponed,
 } from './call.store.ts'
-import { holdsBack, nextTryOf } from './call-retry.ts'
+import { computeNextTry, isHoldingBack } from './call-retry.ts'
 
-const ended = counter(
+const ended = defineCounter(
   'shiplock_host_calls_total',
   'Calls that change something at a code host, by what they do and how they ended.',
   ['action', 'outcome'],
@@ -32,12 +32,12 @@ const ended = counter(
  * Sends the pending calls of a subject in the order in which they were requested. One process sends
  * the calls of a subject at a time. A call whose answer was lost is repeated.
  */
-export const sendCalls = job('codehosts.send-call', {
-  payload: object({ org_id: text, subject_type: text, subject_id: text }),
+export const sendCalls = defineJob('codehosts.send-call', {
+  payload: definePayload({ org_id: text, subject_type: text, subject_id: text }),
   attemptsMax: 10,
   once: subjectText,
   run: (services: Services, subject, stopping) =>
-    drainAlone(services.sql, {
+    runDrainAlone(services.sql, {
       key: `calls ${subjectText(subject)}`,
       drain: () => sendPending(services, subject, stopping),
       hasMore: async () => isAnyDue(services, await listPendingCalls(services.sql, subject)),
@@ -49,7 +49,7 @@ function subjectText({ org_id, subject_type, subject_id }: SubjectKey): string {
 }
 
 /** Every minute: queues the calls whose pause after a failed try is over. */
-export const retryCalls = scheduledJob<Services>('codehosts.retry-calls', {
+export const retryCalls = defineScheduledJob<Services>('codehosts.retry-calls', {
   schedule: '* * * * *',
   async run({ sql, clock }): Promise<void> {
     for (const subject of await listDueSubjects(sql, clock.now())) await enqueue(sql, sendCalls, subject)
@@ -63,8 +63,8 @@ async function sendPending(services: Services, subject: SubjectKey, stopping?: A
     for (const call of calls) {
       stopping?.throwIfAborted()
       const retryAt = await send(services, subject, call)
-      if (retryAt === null || !holdsBack(call, clock.now())) continue
-      await postponeSubject(sql, subject, retryAt)
+      if (retryAt === null || !isHoldingBack(call, clock.now())) continue
+      await updateSubjectPostponed(sql, subject, retryAt)
       return
     }
     calls = await listPendingCalls(sql, subject)
@@ -78,16 +78,16 @@ function isAnyDue({ clock }: Services, calls: readonly PendingCall[]): boolean {
 /** Tries a call once. Returns the time of its next try; null if it has ended. */
 async function send(services: Services, subject: SubjectKey, call: PendingCall): Promise<Date | null> {
   const { sql, clock, log } = services
-  await countTry(sql, call)
+  await updateCallTried(sql, call)
   try {
     await act(services, call)
   } catch (error) {
     const reason = (error as Error).message.slice(0, 500)
     if (error instanceof HostRefusal) return end(services, subject, call, { status: 'refused', error: reason })
     log.warn({ err: error, call: call.id, action: call.action.type }, 'Could not send a call to a code host')
-    const retryAt = nextTryOf({ ...call, attempts: call.attempts + 1 }, clock.now())
+    const retryAt = computeNextTry({ ...call, attempts: call.attempts + 1 }, clock.now())
     if (retryAt === null) return end(services, subject, call, { status: 'failed', error: reason })
-    await postponeCall(sql, call, reason, retryAt)
+    await updateCallPostponed(sql, call, reason, retryAt)
     await enqueue(sql, sendCalls, subject, retryAt.getTime() - clock.now().getTime())
     return retryAt
   }
@@ -110,10 +110,10 @@ async function end(services: Services, subject: SubjectKey, call: PendingCall, r
   const { status, error } = result
   ended.inc({ action: call.action.type, outcome: status })
   await services.sql.begin(async (tx) => {
-    if (!(await endCall(tx, call, result, now))) return
+    if (!(await updateCallEnded(tx, call, result, now))) return
     await publish(tx, callEnded, { ...subject, call_id: call.id, outcome: status })
     if (status !== 'done')
-      await recordAudit(tx, call.org_id, auditEntry(AUDIT_ACTIONS[status], subject, call, error), now)
+      await insertAuditEntry(tx, call.org_id, auditEntry(AUDIT_ACTIONS[status], subject, call, error), now)
   })
   return null
 }

@@ -1,7 +1,7 @@
-import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { joinConnection, leaveConnection } from '../../repositories/followed-repository.store.ts'
+import { updateToConnected, updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import type { InstallationEvent } from '../code-host.ts'
@@ -16,9 +16,9 @@ import {
   type InstallationKey,
   type KnownInstallation,
   lockInstallation,
-  noteInstallation,
-  recordSelection,
   updateInstallation,
+  upsertInstallation,
+  upsertSelection,
 } from './installation.store.ts'
 import { removeConnection } from './remove-connection.ts'
 
@@ -35,7 +35,7 @@ export async function applyInstallationEvent(
 ): Promise<void> {
   const now = clock.now()
   const key = { provider, host, id: event.installation.id }
-  const known = await rememberInstallation(tx, key, event, now)
+  const known = await saveInstallation(tx, key, event, now)
   const found = await findConnectionOfInstallation(tx, provider, host, key.id)
   const connection = found && (await lockConnection(tx, found.id))
   const live = connection && connection.status !== 'removed' ? connection : null
@@ -50,16 +50,16 @@ export async function applyInstallationEvent(
 type InstallationNews = Pick<InstallationEvent, 'installation'> & { change: InstallationEvent['change'] | 'read' }
 
 /** Stores what is known of an installation, and locks it until the transaction ends. */
-export async function rememberInstallation(
+export async function saveInstallation(
   tx: Tx,
   key: InstallationKey,
   news: InstallationNews,
   now: Date,
 ): Promise<KnownInstallation> {
-  await noteInstallation(tx, key, now)
+  await upsertInstallation(tx, key, now)
   const known = await lockInstallation(tx, key)
   const removed_at = news.change === 'read' ? null : (known.removed_at ?? (news.change === 'removed' ? now : null))
-  const facts = isNewer(news, known) ? factsOf(news, known) : known
+  const facts = isNewer(news, known) ? mergeFacts(news, known) : known
   const next = { ...facts, removed_at }
   await updateInstallation(tx, key, next)
   return next
@@ -73,7 +73,7 @@ function isNewer({ change, installation }: InstallationNews, known: KnownInstall
   return at === null || known.host_updated_at === null || at >= known.host_updated_at
 }
 
-function factsOf({ change, installation }: InstallationNews, known: KnownInstallation): KnownInstallation {
+function mergeFacts({ change, installation }: InstallationNews, known: KnownInstallation): KnownInstallation {
   const { account, repositories, updated_at } = installation
   const suspended = change === 'suspended' || (change !== 'unsuspended' && installation.suspended)
   return { ...known, account, repositories, suspended, host_updated_at: updated_at ?? known.host_updated_at }
@@ -89,12 +89,12 @@ async function select(tx: Tx, { key, live, event }: SelectionChange, now: Date):
   const installation = { provider: key.provider, host: key.host, installation_id: key.id }
   const version = { host_at: event.installation.updated_at ?? null, is_first: event.change === 'created' }
   const record = (repositories: { id: string }[], selected: boolean) =>
-    recordSelection(tx, installation, { ids: repositories.map(({ id }) => id), selected, ...version }, now)
+    upsertSelection(tx, installation, { ids: repositories.map(({ id }) => id), selected, ...version }, now)
   const added = await record(event.added, true)
   const removed = await record(event.removed, false)
   if (!live) return false
-  if (added.length > 0) await joinConnection(tx, live, added)
-  if (removed.length > 0) await leaveConnection(tx, live.org_id, live.id, removed)
+  if (added.length > 0) await updateToConnected(tx, live, added)
+  if (removed.length > 0) await updateToDisconnected(tx, live.org_id, live.id, removed)
   return added.length > 0
 }
 
@@ -107,6 +107,6 @@ async function follow(tx: Tx, live: LiveConnection, known: KnownInstallation, no
   if (status === live.status) return false
   const object = { type: 'connection', id: live.id }
   const action = suspended ? 'connection.suspend' : 'connection.resume'
-  await recordAudit(tx, live.org_id, { principal: SYSTEM, action, object, reason: null }, now)
+  await insertAuditEntry(tx, live.org_id, { principal: SYSTEM, action, object, reason: null }, now)
   return !suspended
 }

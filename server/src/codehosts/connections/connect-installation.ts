@@ -1,15 +1,15 @@
-import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.store.ts'
 import { accountConnected, hostUnavailable } from '../../errors/codehosts.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { invalidRequest, missing } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import { type CodeHost, type HostCredentials, type HostInstallation, HostUnavailable } from '../code-host.ts'
-import { rememberInstallation } from './apply-installation-event.ts'
+import { saveInstallation } from './apply-installation-event.ts'
 import { connectionMade } from './connection.events.ts'
 import {
   type ConnectionName,
@@ -119,7 +119,7 @@ async function connect(
   const now = services.clock.now()
   const { org_id, provider, host, installation, credentials } = wanted
   const key = { provider, host, id: installation.id }
-  await rememberInstallation(tx, key, { change: 'read', installation }, now)
+  await saveInstallation(tx, key, { change: 'read', installation }, now)
   const account_login = installation.account.login
   const held = await lockConnectionsOfAccount(tx, key, installation)
   await refuseHeldByOther(tx, held, wanted, principal)
@@ -129,14 +129,14 @@ async function connect(
     return { id: same.id, created: false, account_login }
   }
   const status = installation.suspended ? ('suspended' as const) : ('active' as const)
-  const connection = { org_id, provider, host, status, installation, id: newUuid(now), connected_at: now }
+  const connection = { org_id, provider, host, status, installation, id: createUuid(now), connected_at: now }
   // If the account was connected at the same time, that connection is visible now.
   if (!(await insertConnection(tx, connection))) return connect(services, tx, wanted, principal)
   if (credentials) await services.secretsOfConnections.store(tx, connection.id, credentials)
   await publish(tx, connectionMade, { org_id, connection_id: connection.id })
   const details = { provider, host, installation_id: installation.id, account: account_login }
   const object = { type: 'connection', id: connection.id }
-  await recordAudit(tx, org_id, { principal, action: 'connection.create', object, reason: null, details }, now)
+  await insertAuditEntry(tx, org_id, { principal, action: 'connection.create', object, reason: null, details }, now)
   return { id: connection.id, created: true, account_login }
 }
 
@@ -152,7 +152,7 @@ async function renew(
   await secretsOfConnections.store(tx, id, credentials)
   await publish(tx, connectionMade, { org_id, connection_id: id })
   const entry = { principal, action: 'connection.renew', object: { type: 'connection', id }, reason: null }
-  await recordAudit(tx, org_id, entry, clock.now())
+  await insertAuditEntry(tx, org_id, entry, clock.now())
 }
 
 /** Throws 409 if another organization has the account. Only administrators learn which one. */

@@ -89,13 +89,13 @@ export async function hasOwnAccount(
       select from codehost_installations installation
       where installation.provider = ${provider}
         and installation.id = ${installation_id}
-        and ${isOfAccountOf(db, orgId)}
+        and ${buildIsOfAccount(db, orgId)}
     ) as own`
   return row.own
 }
 
 /** The organization that had an account last may connect its next installation. */
-function isOfAccountOf(db: Db, orgId: string) {
+function buildIsOfAccount(db: Db, orgId: string) {
   return db`(
     select latest.org_id
     from codehost_connections latest
@@ -124,7 +124,7 @@ export async function listWaiting(db: Db, orgId: string | null): Promise<ListedC
       json_build_object('state', 'idle', 'phase', null, 'done', null, 'total', null, 'error', null) as sync
     from codehost_installations installation
     where installation.removed_at is null
-      ${orgId === null ? db`` : db`and ${isOfAccountOf(db, orgId)}`}
+      ${orgId === null ? db`` : db`and ${buildIsOfAccount(db, orgId)}`}
       and not exists (
         select from codehost_connections connection
         where connection.provider = installation.provider

@@ -9,7 +9,7 @@ export async function findSealedSecrets(db: Db, connectionId: string): Promise<s
   return row?.credentials ?? null
 }
 
-export async function storeSealedSecrets(tx: Tx, connectionId: string, sealed: string | null): Promise<void> {
+export async function updateSealedSecrets(tx: Tx, connectionId: string, sealed: string | null): Promise<void> {
   await tx`
     update codehost_connections
     set credentials = ${sealed}

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { HostCredentials } from '../code-host.ts'
-import { findSealedSecrets, storeSealedSecrets } from './connection-secrets.store.ts'
+import { findSealedSecrets, updateSealedSecrets } from './connection-secrets.store.ts'
 
 /** What a connection to an account keeps. */
 export type ConnectionSecrets = {
@@ -47,22 +47,24 @@ export class SecretsOfConnections {
     const known = await this.#open(tx, connectionId)
     const webhook_secret = known?.webhook_secret ?? randomBytes(WEBHOOK_SECRET_BYTES).toString('base64url')
     const secrets: ConnectionSecrets = { credentials, webhook_secret }
-    const sealed = sealText(this.#options.sealingKey, labelOf(connectionId), JSON.stringify(secrets))
-    await storeSealedSecrets(tx, connectionId, sealed)
+    const sealed = sealText(this.#options.sealingKey, formatLabel(connectionId), JSON.stringify(secrets))
+    await updateSealedSecrets(tx, connectionId, sealed)
     this.#cached.delete(connectionId)
   }
 
   async remove(tx: Tx, connectionId: string): Promise<void> {
-    await storeSealedSecrets(tx, connectionId, null)
+    await updateSealedSecrets(tx, connectionId, null)
     this.#cached.delete(connectionId)
   }
 
   async #open(db: Db, connectionId: string): Promise<ConnectionSecrets | null> {
     const sealed = await findSealedSecrets(db, connectionId)
-    return sealed === null ? null : JSON.parse(openSealedText(this.#options.sealingKey, labelOf(connectionId), sealed))
+    return sealed === null
+      ? null
+      : JSON.parse(openSealedText(this.#options.sealingKey, formatLabel(connectionId), sealed))
   }
 }
 
-function labelOf(connectionId: string): string {
+function formatLabel(connectionId: string): string {
   return `connection ${connectionId}`
 }

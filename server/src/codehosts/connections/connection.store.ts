@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { connectionIdOf, findFollowed } from '../../repositories/followed-repository.store.ts'
+import { buildConnectionId, findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Provider } from '../catalogue.ts'
 import type { HostInstallation } from '../code-host.ts'
 
@@ -41,7 +41,7 @@ export async function listCovered(
 ): Promise<number[]> {
   const rows = await db<{ position: number }[]>`
     with named as materialized (
-      select given.position, given.org_id, given.host, ${connectionIdOf(db, 'given', orgId)} as connection_id
+      select given.position, given.org_id, given.host, ${buildConnectionId(db, 'given', orgId)} as connection_id
       from json_to_recordset(${db.json(repositories as never)}::json) as given (
         org_id uuid, provider text, repository_id text, host text, position integer
       )
@@ -163,7 +163,7 @@ export async function updateConnection(tx: Tx, id: string, facts: ConnectionFact
 }
 
 /** A removed connection is not synchronized any more. */
-export async function markRemoved(tx: Tx, id: string): Promise<void> {
+export async function updateConnectionRemoved(tx: Tx, id: string): Promise<void> {
   await tx`
     update codehost_connections
     set status = 'removed',
@@ -176,7 +176,11 @@ export async function markRemoved(tx: Tx, id: string): Promise<void> {
  * Notes that an event of a connection has arrived, at most once a minute. Skips the connection if
  * another transaction holds it, so that deliveries do not wait for each other.
  */
-export async function noteConnectionEvent(tx: Tx, connection: { org_id: string; id: string }, at: Date): Promise<void> {
+export async function updateConnectionEvent(
+  tx: Tx,
+  connection: { org_id: string; id: string },
+  at: Date,
+): Promise<void> {
   await tx`
     update codehost_connections
     set last_event_at = ${at}

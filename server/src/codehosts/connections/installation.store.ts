@@ -14,7 +14,7 @@ export type KnownInstallation = {
 }
 
 /** Remembers that the host has named an installation. At most once a minute, notes the time. */
-export async function noteInstallation(db: Db, key: InstallationKey, at: Date): Promise<void> {
+export async function upsertInstallation(db: Db, key: InstallationKey, at: Date): Promise<void> {
   await db`
     insert into codehost_installations as installation (provider, host, id, first_seen_at, last_event_at)
     values (${key.provider}, ${key.host}, ${key.id}, ${at}, ${at})
@@ -66,7 +66,7 @@ type Selection = {
 type InstallationName = { provider: string; host: string; installation_id: string }
 
 /** Returns the ids whose selection was not already decided by a newer message of the host. */
-export async function recordSelection(
+export async function upsertSelection(
   tx: Tx,
   { provider, host, installation_id }: InstallationName,
   { ids, selected, host_at, is_first = false }: Selection,
@@ -92,7 +92,7 @@ export async function recordSelection(
 /**
  * The host lists these repositories: removals from the selection before `listedAt` are out of date.
  */
-export async function confirmSelection(
+export async function updateSelectionConfirmed(
   tx: Tx,
   { provider, host, installation_id }: InstallationName,
   ids: readonly string[],

@@ -3,17 +3,22 @@ import { publish } from '../../platform/queue/event.ts'
 import {
   findFollowed,
   insertFollowed,
-  leaveConnection,
   lockFollowed,
   updateFollowed,
+  updateToDisconnected,
 } from '../../repositories/followed-repository.store.ts'
 import { repositoryRenamed } from '../../repositories/repository.events.ts'
-import { mergeFacts, type RepositoryFacts, replaces, type ToldFacts } from '../../repositories/repository-facts.ts'
+import {
+  canReplaceFacts,
+  mergeFacts,
+  type RepositoryFacts,
+  type ToldFacts,
+} from '../../repositories/repository-facts.ts'
 import type { Services } from '../../services.ts'
 import type { HostEvents, HostSource } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { type LiveConnection, lockLiveConnections } from './connection.store.ts'
-import { isSelected, recordSelection } from './installation.store.ts'
+import { isSelected, upsertSelection } from './installation.store.ts'
 
 type FollowServices = Pick<Services, 'clock'>
 
@@ -21,7 +26,7 @@ type FollowServices = Pick<Services, 'clock'>
  * Stores what an event or a list says about its repository. Links made by `repo link` are taken
  * over. The result does not depend on the order of events. It costs one query if nothing is new.
  */
-export async function rememberRepository(
+export async function saveRepository(
   { clock }: FollowServices,
   tx: Tx,
   source: HostSource,
@@ -47,12 +52,12 @@ export async function applyRepositoryEvent(
 async function follow(tx: Tx, source: HostSource, told: ToldFacts & { id: string }, now: Date): Promise<void> {
   const key = { org_id: source.org_id, provider: source.provider, id: told.id }
   const seen = await findFollowed(tx, key)
-  if (seen && !replaces(told, seen) && seen.connection_id === source.connection_id) return
+  if (seen && !canReplaceFacts(told, seen) && seen.connection_id === source.connection_id) return
   // Always before the repository, so that transactions that change both cannot block each other.
   const connections = await lockLiveConnections(tx, source)
   if (!seen) await insertFollowed(tx, key, told.facts, now)
   const known = await lockFollowed(tx, key)
-  const facts = replaces(told, known) ? mergeFacts(told, known) : known
+  const facts = canReplaceFacts(told, known) ? mergeFacts(told, known) : known
   await updateFollowed(tx, key, { ...facts, connection_id: await owningConnection(tx, connections, told.id, facts) })
   if (facts.full_name !== known.full_name) {
     await publish(tx, repositoryRenamed, { org_id: key.org_id, provider: key.provider, repository_id: key.id })
@@ -64,8 +69,8 @@ async function leaveSelection(tx: Tx, source: HostSource, repositoryId: string, 
   const connections = await lockLiveConnections(tx, source)
   const connection = connections.find(({ id }) => id === source.connection_id)
   if (!connection) return
-  await recordSelection(tx, connection, { ids: [repositoryId], selected: false, host_at: null }, now)
-  await leaveConnection(tx, source.org_id, connection.id, [repositoryId])
+  await upsertSelection(tx, connection, { ids: [repositoryId], selected: false, host_at: null }, now)
+  await updateToDisconnected(tx, source.org_id, connection.id, [repositoryId])
 }
 
 /**

@@ -1,12 +1,17 @@
-import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import { alreadyRemoved } from '../../errors/codehosts.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidId, notFound } from '../../platform/http/errors.ts'
+import { createInvalidIdError, createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { leaveConnection } from '../../repositories/followed-repository.store.ts'
+import { updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
-import { type ConnectionName, type LiveConnection, lockConnection, markRemoved } from './connection.store.ts'
+import {
+  type ConnectionName,
+  type LiveConnection,
+  lockConnection,
+  updateConnectionRemoved,
+} from './connection.store.ts'
 import { removeWebhooks } from './remove-webhooks.job.ts'
 
 /** The connection to remove; of the organization if one is given. */
@@ -21,10 +26,10 @@ export async function disconnect(
   { id, org_id }: RemovedConnection,
   principal: Principal,
 ): Promise<LiveConnection> {
-  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'connection')
+  if (!isUuid(id.toLowerCase())) throw createInvalidIdError(id, 'connection')
   return sql.begin(async (tx) => {
     const connection = await lockConnection(tx, id.toLowerCase())
-    if (!connection || (org_id !== undefined && connection.org_id !== org_id)) throw notFound('connection')
+    if (!connection || (org_id !== undefined && connection.org_id !== org_id)) throw createNotFoundError('connection')
     if (connection.status === 'removed') throw alreadyRemoved(connection.account_login)
     await removeConnection(tx, connection, principal, clock.now())
     return connection
@@ -39,9 +44,9 @@ export async function removeConnection(
   now: Date,
 ): Promise<void> {
   const { org_id, id, provider, host, installation_id } = connection
-  await markRemoved(tx, id)
-  await leaveConnection(tx, org_id, id, null)
+  await updateConnectionRemoved(tx, id)
+  await updateToDisconnected(tx, org_id, id, null)
   await enqueue(tx, removeWebhooks, { connection_id: id })
   const entry = { principal, action: 'connection.remove', object: { type: 'connection', id }, reason: null }
-  await recordAudit(tx, org_id, { ...entry, details: { provider, host, installation_id } }, now)
+  await insertAuditEntry(tx, org_id, { ...entry, details: { provider, host, installation_id } }, now)
 }

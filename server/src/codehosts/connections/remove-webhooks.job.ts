@@ -1,16 +1,16 @@
-import { job } from '../../platform/queue/job.ts'
-import { object, text } from '../../platform/queue/payload.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from './connection.store.ts'
-import { webhookAddress } from './webhook-address.ts'
+import { formatWebhookAddress } from './webhook-address.ts'
 
 /**
  * After a connection has ended: removes its webhooks from the host, and then its credentials. If
  * the host does not permit it, the webhooks stay there, and what they send is refused.
  */
-export const removeWebhooks = job('codehosts.remove-webhooks', {
-  payload: object({ connection_id: text }),
+export const removeWebhooks = defineJob('codehosts.remove-webhooks', {
+  payload: definePayload({ connection_id: text }),
   attemptsMax: 8,
   once: ({ connection_id }) => connection_id,
   async run(services: Services, removed) {
@@ -18,7 +18,7 @@ export const removeWebhooks = job('codehosts.remove-webhooks', {
     const connection = await findConnection(sql, removed.connection_id)
     if (connection === null || (await secrets.read(connection.id)) === null) return
     const client = (await codeHosts.get(connection.provider))?.open(connection)
-    await client?.removeWebhooks(webhookAddress(config.baseUrl, connection)).catch((error) => {
+    await client?.removeWebhooks(formatWebhookAddress(config.baseUrl, connection)).catch((error) => {
       if (!(error instanceof HostRefusal)) throw error
     })
     await forgetSecrets(services, removed)

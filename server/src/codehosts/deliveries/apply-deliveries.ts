@@ -1,12 +1,18 @@
-import { drainAlone } from '../../platform/db/advisory-lock.ts'
-import { sqlState } from '../../platform/db/sql.ts'
-import { eachSideBySide } from '../../platform/side-by-side.ts'
-import { counter } from '../../platform/telemetry/metrics.ts'
+import { runConcurrently } from '../../platform/concurrency-limit.ts'
+import { runDrainAlone } from '../../platform/db/advisory-lock.ts'
+import { getSqlState } from '../../platform/db/sql.ts'
+import { defineCounter } from '../../platform/telemetry/metrics.ts'
 import { isUnreachable } from '../../platform/unreachable.ts'
 import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
 import { ATTEMPTS_MAX } from './delivery.ts'
 import type { HandlingServices } from './host-event-handler.ts'
-import { type ClaimedDelivery, claimRetry, claimUntried, hasPending, noteFailedTry } from './pending-delivery.store.ts'
+import {
+  type ClaimedDelivery,
+  hasPending,
+  updateClaimedRetry,
+  updateClaimedUntried,
+  updateDeliveryFailedTry,
+} from './pending-delivery.store.ts'
 
 /** Each needs a connection of the worker. */
 const LANES_AT_ONCE = 2
@@ -14,7 +20,7 @@ const CONFLICT_TRIES_MAX = 3
 /** serialization_failure, deadlock_detected */
 const CONFLICTS = ['40001', '40P01']
 
-const failedTries = counter(
+const failedTries = defineCounter(
   'shiplock_webhook_failed_tries_total',
   'Tries to apply a webhook that failed. A webhook fails for good after five tries.',
   ['provider'],
@@ -30,7 +36,7 @@ export async function applyDeliveries(
   stopping?: AbortSignal,
 ): Promise<void> {
   const { sql, clock, handlers } = services
-  await drainAlone(sql, {
+  await runDrainAlone(sql, {
     key: `deliveries ${shard}`,
     drain: () => drain({ services, handlers, shard }, stopping),
     hasMore: () => hasPending(sql, shard, clock.now()),
@@ -43,9 +49,9 @@ async function drain(context: ApplyContext, stopping?: AbortSignal): Promise<voi
 
 /** Applies the next deliveries that were not tried before. Returns whether there were any. */
 async function tryUntried(context: ApplyContext, stopping?: AbortSignal): Promise<boolean> {
-  const claimed = await claimUntried(context.services.sql, context.shard, context.services.clock.now())
+  const claimed = await updateClaimedUntried(context.services.sql, context.shard, context.services.clock.now())
   const lanes = Map.groupBy(claimed, ({ lane }) => lane)
-  await eachSideBySide(lanes.values(), LANES_AT_ONCE, async (deliveries) => {
+  await runConcurrently(lanes.values(), LANES_AT_ONCE, async (deliveries) => {
     for (const delivery of deliveries) {
       stopping?.throwIfAborted()
       await tryDelivery(context, delivery)
@@ -60,7 +66,7 @@ async function tryUntried(context: ApplyContext, stopping?: AbortSignal): Promis
  */
 async function retryNext(context: ApplyContext, stopping?: AbortSignal): Promise<boolean> {
   stopping?.throwIfAborted()
-  const delivery = await claimRetry(context.services.sql, context.shard, context.services.clock.now())
+  const delivery = await updateClaimedRetry(context.services.sql, context.shard, context.services.clock.now())
   if (delivery) await tryDelivery(context, delivery)
   return delivery !== null
 }
@@ -83,7 +89,7 @@ async function tryDelivery(context: ApplyContext, delivery: ClaimedDelivery): Pr
   const { sql, clock, log } = context.services
   if (delivery.attempts > ATTEMPTS_MAX) {
     const error = `The process ended ${ATTEMPTS_MAX} times while it applied this delivery`
-    return noteFailedTry(sql, delivery, error, clock.now())
+    return updateDeliveryFailedTry(sql, delivery, error, clock.now())
   }
   try {
     await applyUnlessInConflict(context, delivery)
@@ -91,7 +97,7 @@ async function tryDelivery(context: ApplyContext, delivery: ClaimedDelivery): Pr
     if (isUnreachable(error)) throw error
     failedTries.inc({ provider: delivery.provider })
     log.warn({ err: error, provider: delivery.provider, delivery: delivery.id }, 'Could not apply a delivery')
-    await noteFailedTry(sql, delivery, (error as Error).message.slice(0, 500), clock.now())
+    await updateDeliveryFailedTry(sql, delivery, (error as Error).message.slice(0, 500), clock.now())
   }
 }
 
@@ -101,7 +107,7 @@ async function applyUnlessInConflict(context: ApplyContext, delivery: ClaimedDel
     try {
       return await applyDelivery(context, delivery)
     } catch (error) {
-      if (tries === CONFLICT_TRIES_MAX || !CONFLICTS.includes(sqlState(error) ?? '')) throw error
+      if (tries === CONFLICT_TRIES_MAX || !CONFLICTS.includes(getSqlState(error) ?? '')) throw error
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { histogram } from '../../platform/telemetry/metrics.ts'
+import { defineHistogram } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
@@ -9,9 +9,9 @@ import {
   type ConnectionName,
   findConnection,
   findConnectionOfInstallation,
-  noteConnectionEvent,
+  updateConnectionEvent,
 } from '../connections/connection.store.ts'
-import { noteInstallation } from '../connections/installation.store.ts'
+import { upsertInstallation } from '../connections/installation.store.ts'
 import { applyShard } from './apply-deliveries.job.ts'
 import { applyEvents } from './apply-events.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
@@ -19,17 +19,17 @@ import {
   type ClaimedDelivery,
   type LockedDelivery,
   lockPending,
-  markWaiting,
-  releaseWaiting,
   type Settlement,
-  settleDelivery,
+  updateDeliverySettled,
+  updateDeliveryWaiting,
+  updateWaitingReleased,
 } from './pending-delivery.store.ts'
 import { readObject } from './read-object.job.ts'
 
 /** The label of events that we do not use. */
 const UNKNOWN_EVENT = 'other'
 
-const lag = histogram(
+const lag = defineHistogram(
   'shiplock_webhook_lag_seconds',
   'Time from the receipt of a webhook until it was applied, ignored or failed.',
   ['provider', 'event', 'outcome'],
@@ -54,7 +54,7 @@ export async function applyDelivery(context: ApplyContext, claimed: ClaimedDeliv
   const { provider } = claimed
   const codeHost = await codeHosts.get(provider)
   if (!codeHost)
-    return settleDelivery(sql, claimed, { status: 'failed', error: `${provider} is not supported` }, clock.now())
+    return updateDeliverySettled(sql, claimed, { status: 'failed', error: `${provider} is not supported` }, clock.now())
   const origin = { provider, host: await codeHost.host(), codeHost }
   const waiting = await sql.begin(async (tx) => {
     // Sent together, to save a round trip.
@@ -114,8 +114,8 @@ async function applyToConnection(
     return null
   }
   if (connection === null) {
-    await noteInstallation(tx, { provider, host, id: installation_id }, now)
-    await markWaiting(tx, delivery)
+    await upsertInstallation(tx, { provider, host, id: installation_id }, now)
+    await updateDeliveryWaiting(tx, delivery)
     return installation_id
   }
   if (delivery.has_waiting) {
@@ -128,7 +128,7 @@ async function applyToConnection(
     await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, translated.events)
   else for (const change of translated.changes) await enqueue(tx, readObject, { org_id, connection_id: id, change })
   await Promise.all([
-    noteConnectionEvent(tx, connection, now),
+    updateConnectionEvent(tx, connection, now),
     settle(context.services, tx, delivery, { status: 'applied' }),
   ])
   return null
@@ -139,7 +139,7 @@ function settle({ clock }: Services, tx: Tx, delivery: LockedDelivery, settlemen
   const now = clock.now()
   const { provider, event, received_at } = delivery
   lag.observe({ provider, event, outcome: settlement.status }, (now.getTime() - received_at.getTime()) / 1000)
-  return settleDelivery(tx, delivery, settlement, now)
+  return updateDeliverySettled(tx, delivery, settlement, now)
 }
 
 /** The installation may have been connected while the delivery was marked as waiting. */
@@ -158,5 +158,6 @@ export async function releaseDeliveries(
 }
 
 async function release(tx: Tx, provider: Provider, installationId: string): Promise<void> {
-  for (const shard of await releaseWaiting(tx, provider, installationId)) await enqueue(tx, applyShard, { shard })
+  for (const shard of await updateWaitingReleased(tx, provider, installationId))
+    await enqueue(tx, applyShard, { shard })
 }

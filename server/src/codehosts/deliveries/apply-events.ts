@@ -2,9 +2,9 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { notifyUpdates } from '../../platform/updates/update.store.ts'
 import { type Update, update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
-import { rememberRepository } from '../connections/remember-repository.ts'
+import { saveRepository } from '../connections/remember-repository.ts'
 import type { HostEvent, HostEventKind, HostEvents, HostSource } from '../host-event.ts'
-import { hostAlertId, hostDeploymentId, hostRunId } from '../host-ids.ts'
+import { formatHostAlertId, formatHostDeploymentId, formatHostRunId } from '../host-ids.ts'
 import type { HostRepository } from '../host-repository.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 
@@ -24,7 +24,7 @@ export async function applyEvents(
   let remembered: HostRepository | null = null
   for (const { kind, data } of events) {
     const repository = 'repository' in data ? data.repository : data.deployment.repository
-    if (repository !== remembered) await rememberRepository(services, tx, source, repository)
+    if (repository !== remembered) await saveRepository(services, tx, source, repository)
     remembered = repository
     await apply(kind, data)
   }
@@ -44,13 +44,13 @@ function updatesBy({ provider }: HostSource, { kind, data }: HostEvent): Update[
     case 'repository':
       return [update('repository')]
     case 'run':
-      return [update('run', hostRunId(provider, data.id))]
+      return [update('run', formatHostRunId(provider, data.id))]
     case 'job':
-      return [update('run', hostRunId(provider, data.run_id))]
+      return [update('run', formatHostRunId(provider, data.run_id))]
     case 'deployment':
-      return [update('deployment', hostDeploymentId(provider, data.id))]
+      return [update('deployment', formatHostDeploymentId(provider, data.id))]
     case 'alert':
-      return [update('alert', hostAlertId(provider, data.repository.id, data))]
+      return [update('alert', formatHostAlertId(provider, data.repository.id, data))]
     default:
       return []
   }

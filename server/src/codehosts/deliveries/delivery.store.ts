@@ -1,4 +1,4 @@
-import { upToEnd } from '../../platform/db/page.ts'
+import { buildPageEndCondition } from '../../platform/db/page.ts'
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { Provider } from '../catalogue.ts'
@@ -55,7 +55,7 @@ export async function listOwnDeliveries(
       where found.provider = connection.provider
         and found.installation_id = connection.installation_id
         and found.received_at >= ${since}
-        and ${upToEnd(db, page, { at: db`found.received_at`, id: db`found.id` })}
+        and ${buildPageEndCondition(db, page, { at: db`found.received_at`, id: db`found.id` })}
         ${status === undefined ? db`` : db`and found.status = ${status}`}
       order by found.received_at desc, found.id desc
       limit ${limit + 1}
@@ -72,7 +72,7 @@ export async function findOwnDelivery(db: Db, orgId: string, id: string): Promis
     select ${deliveryJson(db)} as json
     from codehost_deliveries delivery
     where delivery.id = ${id}
-      and exists (${connectionOf(db)} and connection.org_id = ${orgId})
+      and exists (${buildConnection(db)} and connection.org_id = ${orgId})
     order by delivery.provider
     limit 1`
   return row?.json ?? null
@@ -89,14 +89,14 @@ export async function findOwnPayload(
     from codehost_deliveries delivery
     where delivery.id = ${id}
       and payload is not null
-      and exists (${connectionOf(db)} and connection.org_id = ${orgId})
+      and exists (${buildConnection(db)} and connection.org_id = ${orgId})
     order by delivery.provider
     limit 1`
   return row ?? null
 }
 
 /** Selects the connection that the installation of a delivery belongs to. */
-function connectionOf(db: Db) {
+function buildConnection(db: Db) {
   return db`
     select connection.org_id
     from codehost_connections connection
@@ -125,7 +125,7 @@ type LockedDelivery = ListedDelivery & { org_id: string | null; has_payload: boo
  */
 export async function lockDelivery(tx: Tx, id: string): Promise<LockedDelivery | null> {
   const [row] = await tx<LockedDelivery[]>`
-    select ${listedColumns(tx)}, payload is not null as has_payload, shard, (${connectionOf(tx)} limit 1) as org_id
+    select ${listedColumns(tx)}, payload is not null as has_payload, shard, (${buildConnection(tx)} limit 1) as org_id
     from codehost_deliveries delivery
     where id = ${id}
     order by provider
@@ -139,7 +139,10 @@ function listedColumns(db: Sql | Tx) {
 }
 
 /** The delivery is applied again, as if it had just been received. */
-export async function resetDelivery(tx: Tx, { provider, id }: Pick<ListedDelivery, 'provider' | 'id'>): Promise<void> {
+export async function updateDeliveryReset(
+  tx: Tx,
+  { provider, id }: Pick<ListedDelivery, 'provider' | 'id'>,
+): Promise<void> {
   await tx`
     update codehost_deliveries
     set status = 'received',
@@ -151,7 +154,7 @@ export async function resetDelivery(tx: Tx, { provider, id }: Pick<ListedDeliver
 }
 
 /** The numbers of failed deliveries and of deliveries that wait for a connection. */
-export async function summarizeDeliveries(sql: Sql): Promise<{ failed: number; waiting: number }> {
+export async function countDeliveries(sql: Sql): Promise<{ failed: number; waiting: number }> {
   const [row] = await sql<[{ failed: number; waiting: number }]>`
     select
       (select count(*) from codehost_deliveries where status = 'failed')::int as failed,

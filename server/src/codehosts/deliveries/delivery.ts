@@ -12,7 +12,7 @@ export type NewDelivery = DeliveryHead & { provider: Provider; received_at: Date
 const SHARDS = 8
 
 /** The shard of a lane. */
-export function shardOf(lane: string): number {
+export function computeShard(lane: string): number {
   return crc32(lane) % SHARDS
 }
 
@@ -25,7 +25,7 @@ const PAUSES_MS = [30_000, 60_000, 5 * 60_000, 15 * 60_000]
  * When a delivery may be tried again after its try number `attempts` failed; null after the last
  * one.
  */
-export function nextTryAt(attempts: number, now: Date): Date | null {
+export function computeNextTry(attempts: number, now: Date): Date | null {
   const pauseMs = attempts < ATTEMPTS_MAX ? PAUSES_MS[attempts - 1] : undefined
   return pauseMs === undefined ? null : new Date(now.getTime() + pauseMs)
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/db/sql.ts'
 import { enqueueRows } from '../../platform/queue/job.ts'
 import { applyShard } from './apply-deliveries.job.ts'
-import { type NewDelivery, shardOf } from './delivery.ts'
+import { computeShard, type NewDelivery } from './delivery.ts'
 
 /**
  * Stores deliveries and queues the jobs of these shards, in one statement. A delivery that is
@@ -13,7 +13,7 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
   queuedShards: readonly number[],
 ): Promise<void> {
-  const rows = deliveries.map((delivery) => ({ ...delivery, shard: shardOf(delivery.lane) })).sort(byId)
+  const rows = deliveries.map((delivery) => ({ ...delivery, shard: computeShard(delivery.lane) })).sort(byId)
   await sql`
     with stored as (
       insert into codehost_deliveries ${sql(rows, ...COLUMNS)}

@@ -1,6 +1,6 @@
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { Provider } from '../catalogue.ts'
-import { ATTEMPTS_MAX, type DeliveryStatus, nextTryAt } from './delivery.ts'
+import { ATTEMPTS_MAX, computeNextTry, type DeliveryStatus } from './delivery.ts'
 
 /** Names a delivery. */
 type DeliveryKey = { provider: Provider; id: string }
@@ -24,7 +24,7 @@ const CLAIMED_MAX = 20
  * Counts a try of the next deliveries of a shard, and returns them in the order of receipt. Ends
  * before the first delivery that was tried before.
  */
-export async function claimUntried(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery[]> {
+export async function updateClaimedUntried(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery[]> {
   const claimed = await sql<(ClaimedDelivery & { number: number })[]>`
     with next as (
       select provider, id, number, attempts
@@ -47,7 +47,7 @@ export async function claimUntried(sql: Sql, shard: number, now: Date): Promise<
 }
 
 /** Counts a try of the next delivery of a shard that was tried before. */
-export async function claimRetry(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery | null> {
+export async function updateClaimedRetry(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery | null> {
   const [claimed] = await sql<ClaimedDelivery[]>`
     with next as (
       select provider, id
@@ -131,7 +131,7 @@ export async function listDueShards(sql: Sql, now: Date): Promise<number[]> {
 export type Settlement = { status: Exclude<DeliveryStatus, 'received'>; error?: string }
 
 /** Ends the work on a delivery, until it is replayed. */
-export async function settleDelivery(
+export async function updateDeliverySettled(
   db: Db,
   { provider, id }: DeliveryKey,
   { status, error }: Settlement,
@@ -152,15 +152,15 @@ export async function settleDelivery(
 /**
  * Pauses a delivery whose try failed, together with its lane. After the last try it is `failed`.
  */
-export async function noteFailedTry(
+export async function updateDeliveryFailedTry(
   sql: Sql,
   { attempts, provider, id }: ClaimedDelivery,
   error: string,
   now: Date,
 ): Promise<void> {
-  const next_try_at = nextTryAt(attempts, now)
+  const next_try_at = computeNextTry(attempts, now)
   if (next_try_at === null || attempts >= ATTEMPTS_MAX)
-    return settleDelivery(sql, { provider, id }, { status: 'failed', error }, now)
+    return updateDeliverySettled(sql, { provider, id }, { status: 'failed', error }, now)
   await sql`
     update codehost_deliveries
     set error = ${error},
@@ -171,7 +171,7 @@ export async function noteFailedTry(
 }
 
 /** The delivery waits until its installation is connected. Its tries do not count. */
-export async function markWaiting(tx: Tx, { provider, id }: DeliveryKey): Promise<void> {
+export async function updateDeliveryWaiting(tx: Tx, { provider, id }: DeliveryKey): Promise<void> {
   await tx`
     update codehost_deliveries
     set waiting = true,
@@ -183,7 +183,7 @@ export async function markWaiting(tx: Tx, { provider, id }: DeliveryKey): Promis
 }
 
 /** Lets the deliveries of an installation be applied. Returns their shards. */
-export async function releaseWaiting(db: Db, provider: Provider, installationId: string): Promise<number[]> {
+export async function updateWaitingReleased(db: Db, provider: Provider, installationId: string): Promise<number[]> {
   const rows = await db<{ shard: number }[]>`
     with released as (
       update codehost_deliveries

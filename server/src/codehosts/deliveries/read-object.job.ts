@@ -1,5 +1,5 @@
-import { job } from '../../platform/queue/job.ts'
-import { object, type PayloadSchema, text } from '../../platform/queue/payload.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { definePayload, type PayloadSchema, text } from '../../platform/queue/payload.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { findHostRepository } from '../connections/find-host-repository.ts'
@@ -17,22 +17,22 @@ type ReadObject = { org_id: string; connection_id: string; change: ObjectChange 
 const payload: PayloadSchema<ReadObject> = {
   type: 'object',
   required: ['org_id', 'connection_id', 'change'],
-  properties: { org_id: text, connection_id: text, change: object({ type: text, repository_id: text }) },
+  properties: { org_id: text, connection_id: text, change: definePayload({ type: text, repository_id: text }) },
 }
 
 /**
  * Reads an object which a webhook named, and applies what the host says. Several webhooks about one
  * object that wait are one read.
  */
-export const readObject = job('codehosts.read-object', {
+export const readObject = defineJob('codehosts.read-object', {
   payload,
   attemptsMax: 20,
-  once: ({ connection_id, change }) => JSON.stringify([connection_id, ...nameOf(change)]),
+  once: ({ connection_id, change }) => JSON.stringify([connection_id, ...getChangeKey(change)]),
   run: readAndApply,
 })
 
 /** What identifies the changed object. Changes that are known only from a webhook are each one. */
-function nameOf(change: ObjectChange): (string | number | null)[] {
+function getChangeKey(change: ObjectChange): (string | number | null)[] {
   const { type, repository_id } = change
   switch (change.type) {
     case 'repository':

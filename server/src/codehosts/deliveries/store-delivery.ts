@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { applyShard } from './apply-deliveries.job.ts'
-import { type NewDelivery, shardOf } from './delivery.ts'
+import { computeShard, type NewDelivery } from './delivery.ts'
 import { insertDeliveries } from './new-delivery.store.ts'
 
 const QUEUED_EVERY_MS = 200
@@ -45,7 +45,7 @@ export class DeliveryIntake {
   }
 
   async #insert(deliveries: readonly NewDelivery[]): Promise<void> {
-    const shards = new Set(deliveries.map(({ lane }) => shardOf(lane)))
+    const shards = new Set(deliveries.map(({ lane }) => computeShard(lane)))
     const queued = shards.difference(this.#recent)
     for (const shard of queued) this.#recent.add(shard)
     this.#passSoon()

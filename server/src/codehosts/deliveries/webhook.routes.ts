@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { invalidRequest, notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError, invalidRequest } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { counter } from '../../platform/telemetry/metrics.ts'
+import { defineCounter } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { PROVIDERS, type Provider } from '../catalogue.ts'
 import type { DeliveryTarget } from '../code-host.ts'
@@ -10,7 +10,7 @@ import { findConnection } from '../connections/connection.store.ts'
 import { WebhookBodies } from './read-webhook-body.ts'
 import { DeliveryIntake } from './store-delivery.ts'
 
-const received = counter(
+const received = defineCounter(
   'shiplock_webhooks_received_total',
   'Webhooks that arrived: accepted, with a wrong signature, or unreadable.',
   ['provider', 'outcome'],
@@ -24,7 +24,7 @@ type WebhookRequest = { Params: { provider: string; connection?: string } }
  * signature over the raw body is the permission; no API key is needed. Register it as a plugin, so
  * that bodies arrive unread.
  */
-export async function webhookRoutes(app: FastifyInstance, services: Services): Promise<void> {
+export async function registerWebhookRoutes(app: FastifyInstance, services: Services): Promise<void> {
   const { codeHosts, clock } = services
   const bodies = new WebhookBodies()
   const intake = new DeliveryIntake(services)
@@ -36,7 +36,8 @@ export async function webhookRoutes(app: FastifyInstance, services: Services): P
     const { connection } = request.params
     const provider = PROVIDERS.find((known) => known === request.params.provider)
     const codeHost = provider && (await codeHosts.get(provider))
-    if (!codeHost || (codeHost.connects === 'app') !== (connection === undefined)) throw notFound('code host')
+    if (!codeHost || (codeHost.connects === 'app') !== (connection === undefined))
+      throw createNotFoundError('code host')
     const { webhooks } = codeHost
     return bodies.read(request, async (body) => {
       const target = connection === undefined ? null : await findTarget(services, provider, connection)

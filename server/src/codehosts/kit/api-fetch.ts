@@ -1,8 +1,8 @@
-import { histogram } from '../../platform/telemetry/metrics.ts'
-import { inSpan } from '../../platform/telemetry/tracing.ts'
+import { defineHistogram } from '../../platform/telemetry/metrics.ts'
+import { withSpan } from '../../platform/telemetry/tracing.ts'
 import type { Provider } from '../catalogue.ts'
 
-const seconds = histogram(
+const seconds = defineHistogram(
   'shiplock_code_host_request_duration_seconds',
   'Time of requests to code hosts until the start of the response, by class of the status (2xx).',
   ['provider', 'status'],
@@ -39,7 +39,7 @@ export function createApiFetch({ provider, origin, timeLimitMs, stream }: FetchO
 
 /** Only the host of the address is stated, because paths can contain codes. */
 function measured(provider: Provider, method: string, { host }: URL, send: () => Promise<Response>): Promise<Response> {
-  return inSpan(
+  return withSpan(
     `${method} ${host}`,
     'client',
     { 'http.request.method': method, 'server.address': host },
@@ -60,13 +60,13 @@ function measured(provider: Provider, method: string, { host }: URL, send: () =>
 
 /** Hosts redirect requests for renamed repositories, and ask to repeat them as they are. */
 async function followOnce(response: Response, url: URL, init: RequestInit): Promise<Response> {
-  const next = redirectOf(response, url)
+  const next = parseRedirect(response, url)
   if (next?.origin !== url.origin) return response
   await response.body?.cancel()
   return fetch(next.href, init)
 }
 
-function redirectOf(response: Response, url: URL): URL | null {
+function parseRedirect(response: Response, url: URL): URL | null {
   const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
   return location !== null && URL.canParse(location, url.href) ? new URL(location, url) : null
 }

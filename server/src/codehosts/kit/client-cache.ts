@@ -20,6 +20,6 @@ export class ClientCache {
 }
 
 /** Identifies a client of a connection. */
-export function clientKey(access: { id: string; installation_id: string; impatient?: boolean }): string {
+export function formatClientKey(access: { id: string; installation_id: string; impatient?: boolean }): string {
   return JSON.stringify([access.id, access.installation_id, access.impatient ?? false])
 }

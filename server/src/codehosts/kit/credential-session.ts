@@ -68,7 +68,7 @@ export class CredentialSession {
 }
 
 /** The host answers 400 or 401 to a client that it does not accept (RFC 6749, section 5.2). */
-export function throwRefusedClient(error: unknown): never {
+export function handleRefusedClient(error: unknown): never {
   if (error instanceof HostRefusal) throw new CredentialsRefused(error.message)
   throw error
 }

@@ -23,7 +23,7 @@ export function isEventName(value: unknown): value is string {
 }
 
 /** What is at this path of a payload that has not been checked. */
-export function at(payload: unknown, ...path: string[]): unknown {
+export function getField(payload: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (object, name) =>
       typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[name] : undefined,
@@ -32,6 +32,6 @@ export function at(payload: unknown, ...path: string[]): unknown {
 }
 
 /** The lane of an object. Null if the payload does not state one of its ids. */
-export function lane(object: string, ...ids: (string | null)[]): string | null {
+export function formatLane(object: string, ...ids: (string | null)[]): string | null {
   return ids.includes(null) ? null : [object, ...ids].join(':')
 }

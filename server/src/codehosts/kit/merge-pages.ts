@@ -22,9 +22,9 @@ export async function mergePages<Item>(
   const cursor = next ? readAs(Cursor, JSON.parse(next)) : { until: null, tokens: parts.map((part) => [part, null]) }
   const tokens = cursor.tokens as [number, string | null][]
   const pages = await Promise.all(tokens.map(async ([part, token]) => ({ part, token, page: await read(part, token) })))
-  const end = Math.max(0, ...pages.map(({ page }) => (page.next === null ? 0 : oldestOf(page, timeOf))))
+  const end = Math.max(0, ...pages.map(({ page }) => (page.next === null ? 0 : getOldestTime(page, timeOf))))
   const left = pages.flatMap(({ part, token, page }): [number, string | null][] => {
-    if (oldestOf(page, timeOf) < end) return [[part, token]]
+    if (getOldestTime(page, timeOf) < end) return [[part, token]]
     return page.next === null ? [] : [[part, page.next]]
   })
   const items = pages
@@ -42,7 +42,7 @@ const Cursor = Type.Object({
   tokens: Type.Array(Type.Tuple([Type.Integer(), Type.Union([Type.String(), Type.Null()])])),
 })
 
-function oldestOf<Item>({ items }: PartPage<Item>, timeOf: (item: Item) => Date): number {
+function getOldestTime<Item>({ items }: PartPage<Item>, timeOf: (item: Item) => Date): number {
   const oldest = items.at(-1)
   return oldest === undefined ? Number.MAX_SAFE_INTEGER : timeOf(oldest).getTime()
 }

@@ -11,7 +11,7 @@ export type Pace = {
 export const PACE: Pace = { timeLimitMs: 30_000, waitUnitMs: 1000 }
 
 /** The pace of callers that try again themselves. Tests give another `pace`. */
-export function impatient({ timeLimitMs, waitUnitMs }: Pace): Pace {
+export function toImpatientPace({ timeLimitMs, waitUnitMs }: Pace): Pace {
   return { timeLimitMs: Math.min(timeLimitMs, 5000), waitUnitMs, once: true }
 }
 

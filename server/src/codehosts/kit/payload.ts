@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { pointerToken } from '../../platform/http/errors.ts'
+import { encodePointerToken } from '../../platform/http/errors.ts'
 
 /** Most ids of hosts are numbers. Beyond 2^53 a parsed number is not exact, so it is refused. */
 export const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -10,7 +10,7 @@ export const Timestamp = Type.String({ format: 'date-time' })
 /** Times are texts, in some webhooks seconds since 1970. */
 export const TextOrSeconds = Type.Union([Id, Timestamp])
 
-export function timeOf(time: Static<typeof TextOrSeconds>): Date {
+export function parseTime(time: Static<typeof TextOrSeconds>): Date {
   return new Date(typeof time === 'number' ? time * 1000 : time)
 }
 
@@ -36,16 +36,16 @@ type SchemaError = ReturnType<typeof Value.Errors>[number]
 
 function describe(error: SchemaError): { text: string; depth: number } {
   const missing = error.keyword === 'required' ? error.params.requiredProperties[0] : undefined
-  const pointer = missing === undefined ? error.instancePath : `${error.instancePath}/${pointerToken(missing)}`
+  const pointer = missing === undefined ? error.instancePath : `${error.instancePath}/${encodePointerToken(missing)}`
   const problem = missing === undefined ? error.message : 'is missing'
   return { text: `${pointer || 'The payload'} ${problem}`, depth: pointer.split('/').length }
 }
 
 /** A text without the characters that PostgreSQL cannot store; null for an empty one. */
-export function textOrNull(value: string | null | undefined): string | null {
+export function parseText(value: string | null | undefined): string | null {
   return value?.replaceAll('\0', '').toWellFormed() || null
 }
 
-export function dateOrNull(value: string | null | undefined): Date | null {
+export function parseDate(value: string | null | undefined): Date | null {
   return value ? new Date(value) : null
 }

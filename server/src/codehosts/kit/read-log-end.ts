@@ -6,7 +6,7 @@ const TIME_LIMIT_MS = 30_000
  * The end of a log in the storage of a host, which is read without our token. The caller has
  * checked the address. Null if the storage does not have it any more.
  */
-export async function readEndOf(address: URL, bytesMax: number): Promise<string | null> {
+export async function fetchLogEnd(address: URL, bytesMax: number): Promise<string | null> {
   const signal = AbortSignal.timeout(TIME_LIMIT_MS)
   const response = await fetch(address.href, { redirect: 'manual', signal }).catch(failed)
   if (response.ok && response.body !== null) return readEnd(response.body, bytesMax)

@@ -4,7 +4,14 @@ import type { Provider } from '../catalogue.ts'
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
 import { createApiFetch } from './api-fetch.ts'
 import type { Pace, Spacing } from './pace.ts'
-import { type FailedResponse, limitEnd, limitedError, orNull, restError, unanswered } from './rest-error.ts'
+import {
+  acceptRefusal,
+  createLimitError,
+  createNoAnswerError,
+  createRestError,
+  type FailedResponse,
+  parseLimitEnd,
+} from './rest-error.ts'
 
 export type RestOptions = {
   provider: Provider
@@ -31,7 +38,7 @@ export type RestOptions = {
 
 export type RestRequest = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Begins with a slash. Its variable parts are encoded by `restPath`. */
+  /** Begins with a slash. Its variable parts are encoded by `encodePath`. */
   path: string
   /** The values of an array are sent one by one under the same name. */
   query?: Record<string, string | number | boolean | readonly string[] | undefined>
@@ -84,7 +91,7 @@ export class RestClient {
 
   /** Null if the object does not exist or may not be read (403, 404, 410). */
   async read(request: RestRequest): Promise<unknown> {
-    return (await orNull(this.request(request)))?.body ?? null
+    return (await acceptRefusal(this.request(request)))?.body ?? null
   }
 
   /**
@@ -97,13 +104,16 @@ export class RestClient {
     const first = await this.#dispatch(request, { by: this.#streaming, headers: await authorize(false) })
     const response =
       first.status === 401
-        ? await this.#dispatch(request, { by: this.#streaming, headers: await authorize(true, await failedOf(first)) })
+        ? await this.#dispatch(request, {
+            by: this.#streaming,
+            headers: await authorize(true, await readFailure(first)),
+          })
         : first
     if (response.ok || (response.status >= 300 && response.status < 400)) return response
-    const failed = await failedOf(response)
+    const failed = await readFailure(response)
     const error = this.#errorOf(failed, request)
     if (error instanceof HostRefusal && [403, 404, 410, 416].includes(error.status)) return null
-    throw this.#noted(error, limitEnd(failed, this.#options.clock.now()))
+    throw this.#noted(error, parseLimitEnd(failed, this.#options.clock.now()))
   }
 
   async #tryAgain(request: RestRequest): Promise<RestResponse> {
@@ -141,22 +151,22 @@ export class RestClient {
       const received = { status: response.status, headers: response.headers, body: parse(await response.text()) }
       const answer = isSignIn?.(received) ? { ...received, status: 401, body: null } : received
       if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return answer
-      return new Failure(this.#errorOf(answer, request), answer, limitEnd(answer, clock.now()))
+      return new Failure(this.#errorOf(answer, request), answer, parseLimitEnd(answer, clock.now()))
     } catch (error) {
       if (error instanceof HostUnavailable) return new Failure(error, null, null)
-      return new Failure(unanswered(error as Error, this.#nameOf(request)), null, null)
+      return new Failure(createNoAnswerError(error as Error, this.#nameOf(request)), null, null)
     }
   }
 
   #errorOf(failed: FailedResponse, request: RestRequest): HostUnavailable | HostRefusal {
     const { clock, explain } = this.#options
-    return restError(failed, this.#nameOf(request), clock.now(), explain)
+    return createRestError(failed, this.#nameOf(request), clock.now(), explain)
   }
 
   #refuseWhileLimited(): void {
     const { clock, pausesWhileLimited } = this.#options
     if (pausesWhileLimited && this.#limitedUntil !== null && clock.now() < this.#limitedUntil)
-      throw limitedError(this.#hostName(), this.#limitedUntil)
+      throw createLimitError(this.#hostName(), this.#limitedUntil)
   }
 
   /** An error that its caller gets ends the requests until `until`. */
@@ -172,7 +182,7 @@ export class RestClient {
     try {
       return await by(this.#urlOf(request).href, { ...init, ...(body !== undefined && { body: encoded(body) }) })
     } catch (error) {
-      throw unanswered(error as Error, this.#nameOf(request))
+      throw createNoAnswerError(error as Error, this.#nameOf(request))
     }
   }
 
@@ -224,12 +234,12 @@ function isRead({ method = 'GET', isQuery = false }: RestRequest): boolean {
   return method === 'GET' || isQuery
 }
 
-async function failedOf(response: Response): Promise<FailedResponse> {
+async function readFailure(response: Response): Promise<FailedResponse> {
   return { status: response.status, headers: response.headers, body: parse(await response.text()) }
 }
 
-/** A path with encoded variable parts: restPath`/projects/${id}/jobs`. */
-export function restPath(texts: TemplateStringsArray, ...parts: (string | number)[]): string {
+/** A path with encoded variable parts: encodePath`/projects/${id}/jobs`. */
+export function encodePath(texts: TemplateStringsArray, ...parts: (string | number)[]): string {
   return String.raw({ raw: texts }, ...parts.map((part) => encodeURIComponent(part)))
 }
 

@@ -17,7 +17,7 @@ const LIMIT_PHRASE = /\brate limit/i
 const RESET_HEADERS = ['ratelimit-reset', 'x-ratelimit-reset']
 
 /** When the limit of requests ends that a response states; null if it states none. */
-export function limitEnd(failed: FailedResponse, now: Date): Date | null {
+export function parseLimitEnd(failed: FailedResponse, now: Date): Date | null {
   if (!isLimit(failed)) return null
   const seconds = Math.min(Math.max(limitSeconds(failed, now), 1), LIMIT_SECONDS_MAX)
   return new Date(now.getTime() + seconds * 1000)
@@ -30,7 +30,7 @@ function isLimit({ status, headers, body }: FailedResponse): boolean {
   if (status === 503) return hasTime
   return (
     status === 403 &&
-    (hasTime || headers.get('x-ratelimit-remaining') === '0' || LIMIT_PHRASE.test(`${messageOf(body)}`))
+    (hasTime || headers.get('x-ratelimit-remaining') === '0' || LIMIT_PHRASE.test(`${getMessage(body)}`))
   )
 }
 
@@ -42,16 +42,16 @@ function limitSeconds({ headers }: FailedResponse, now: Date): number {
   // Requests remain: another limit than the one that is counted.
   const isOther = Number(headers.get('x-ratelimit-remaining') ?? 0) > 0
   if (reset === undefined || isOther) return UNSTATED_LIMIT_SECONDS
-  return reset - hostTime(headers, now).getTime() / 1000
+  return reset - parseHostTime(headers, now).getTime() / 1000
 }
 
 /** The time of the host when it answered. */
-export function hostTime(headers: Headers, now: Date): Date {
+export function parseHostTime(headers: Headers, now: Date): Date {
   const stated = Date.parse(headers.get('date') ?? '')
   return Number.isNaN(stated) ? now : new Date(stated)
 }
 
-export function limitedError(host: string, until: Date): HostUnavailable {
+export function createLimitError(host: string, until: Date): HostUnavailable {
   return new HostUnavailable(`${host} limits our requests until ${until.toISOString()}.`, until)
 }
 
@@ -60,16 +60,16 @@ export function limitedError(host: string, until: Date): HostUnavailable {
  * else `HostRefusal`. The message contains no headers, so no secret. `explain`: what only this host
  * means.
  */
-export function restError(
+export function createRestError(
   failed: FailedResponse,
   name: RequestName,
   now: Date,
   explain?: (failed: FailedResponse, what: string) => HostUnavailable | HostRefusal | null,
 ): HostUnavailable | HostRefusal {
-  const until = limitEnd(failed, now)
-  if (until !== null) return limitedError(name.host, until)
+  const until = parseLimitEnd(failed, now)
+  if (until !== null) return createLimitError(name.host, until)
   const { status } = failed
-  const what = `${name.host} answered ${status} to ${name.request}${reasonOf(failed.body)}`
+  const what = `${name.host} answered ${status} to ${name.request}${formatReason(failed.body)}`
   const explained = explain?.(failed, what)
   if (explained) return explained
   if (status === 401)
@@ -84,7 +84,7 @@ export function restError(
 const UNREADABLE: readonly number[] = [403, 404, 410]
 
 /** Null if the host refuses the request with one of these statuses. */
-export async function orNull<Result>(
+export async function acceptRefusal<Result>(
   request: Promise<Result>,
   statuses: readonly number[] | 'any' = UNREADABLE,
 ): Promise<Result | null> {
@@ -97,18 +97,18 @@ export async function orNull<Result>(
 }
 
 /** The failure of a request that got no response. */
-export function unanswered(error: Error, { host, request }: RequestName): HostUnavailable {
+export function createNoAnswerError(error: Error, { host, request }: RequestName): HostUnavailable {
   const cause = error.cause instanceof Error ? `: ${bounded(error.cause.message)}` : ''
   return new HostUnavailable(`${host} did not answer ${request}: ${bounded(error.message)}${cause}`)
 }
 
-function reasonOf(body: unknown): string {
-  const reason = messageOf(body)
+function formatReason(body: unknown): string {
+  const reason = getMessage(body)
   return reason === null ? '.' : `: ${bounded(reason)}.`
 }
 
 /** The host's own explanation: `message` or `error`, which can be an object with a message. */
-export function messageOf(body: unknown): string | null {
+export function getMessage(body: unknown): string | null {
   const { message, error, error_description } = Object(body) as Record<string, unknown>
   const nested = (Object(error) as { message?: unknown }).message
   const reason = [message, error_description, nested, error].find((text) => typeof text === 'string' && text !== '')

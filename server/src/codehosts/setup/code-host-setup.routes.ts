@@ -7,7 +7,7 @@ import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { APP_PROVIDERS, type AppProvider } from '../catalogue.ts'
 import type { ListedConnection } from '../connections/connection-list.store.ts'
-import { beginSetup, requireHostApp } from './begin-setup.ts'
+import { requireHostApp, startAppSetup } from './begin-setup.ts'
 import { AppState, NewSetup, Setup, WaitingInstallation } from './code-host.schema.ts'
 import { listConnectable } from './shared-app.ts'
 
@@ -16,7 +16,7 @@ const config = { permission: 'manage_integrations' } as const
 const tags = ['Code hosts']
 
 /** Setting up the App of the server, and what waits to be connected. */
-export async function codeHostSetupRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerCodeHostSetupRoutes(app: HttpServer, services: Services): Promise<void> {
   app.post(
     `${PATH}/setup`,
     {
@@ -38,7 +38,7 @@ export async function codeHostSetupRoutes(app: HttpServer, services: Services): 
     async ({ actor, body }, reply) => {
       const { provider, organization = null, read_only_alerts = false, public: isPublic = false } = body
       const options = { provider, organization, read_only_alerts, public: isPublic }
-      const setup = await beginSetup(services, actor, options)
+      const setup = await startAppSetup(services, actor, options)
       return reply.code(201).send({ data: setup })
     },
   )

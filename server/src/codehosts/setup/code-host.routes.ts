@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { principalOf } from '../../access/actor.ts'
+import { toPrincipal } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { errorResponse } from '../../platform/http/openapi.ts'
+import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { update } from '../../platform/updates/update.ts'
@@ -22,7 +22,7 @@ const PATH = `${ORGANIZATION_PATH}/code-hosts`
 const config = { permission: 'manage_integrations' } as const
 const tags = ['Code hosts']
 
-export async function codeHostRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerCodeHostRoutes(app: HttpServer, services: Services): Promise<void> {
   connectionRoutes(app, services)
   changeRoutes(app, services)
 }
@@ -86,7 +86,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
         response: {
           200: Envelope(CodeHostConnection, 'The account was connected already.'),
           201: Envelope(CodeHostConnection, 'The account is connected.'),
-          502: errorResponse('`host_unavailable`: the code host cannot be reached.'),
+          502: defineErrorResponse('`host_unavailable`: the code host cannot be reached.'),
         },
       },
     },
@@ -95,7 +95,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
       const wanted = toConnectRequest(body)
       if (wanted.credentials === null) await requireOwnInstallation(services, actor, wanted)
       await services.hostApps.get(body.provider)?.require()
-      const made = await connectInstallation(services, { org_id: actor.org_id, ...wanted }, principalOf(actor))
+      const made = await connectInstallation(services, { org_id: actor.org_id, ...wanted }, toPrincipal(actor))
       request.created = made.id
       const connection = await readConnection(services, actor.org_id, made.id)
       return reply.code(made.created ? 201 : 200).send({ data: connection })
@@ -125,7 +125,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
       const { since_days: days } = body
       const since = days === undefined ? null : new Date(services.clock.now().getTime() - days * DAY_MS)
       const asked = { id: requireConnectionId(params.id), org_id: actor.org_id, since }
-      await synchronizeNow(services, asked, principalOf(actor))
+      await synchronizeNow(services, asked, toPrincipal(actor))
       return reply.code(202).send({ data: await readConnection(services, actor.org_id, asked.id) })
     },
   )
@@ -147,7 +147,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
     },
     async ({ actor, params }) => {
       const removed = { id: requireConnectionId(params.id), org_id: actor.org_id }
-      await disconnect(services, removed, principalOf(actor))
+      await disconnect(services, removed, toPrincipal(actor))
       return { data: await readConnection(services, actor.org_id, removed.id) }
     },
   )
@@ -156,13 +156,13 @@ function changeRoutes(app: HttpServer, services: Services): void {
 /** Ids of connections are UUIDs, so every other text names no connection. */
 function requireConnectionId(id: string): string {
   const lower = id.toLowerCase()
-  if (!isUuid(lower)) throw notFound('connection')
+  if (!isUuid(lower)) throw createNotFoundError('connection')
   return lower
 }
 
 async function readConnection({ sql }: Services, orgId: string, id: string) {
   const connection = await findListed(sql, orgId, requireConnectionId(id))
-  if (connection === null) throw notFound('connection')
+  if (connection === null) throw createNotFoundError('connection')
   return toShown(connection)
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { APP_PROVIDERS, PROVIDERS } from '../catalogue.ts'
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts'
@@ -176,7 +176,7 @@ export const DeliveryPayload = Closed({
   }),
 })
 
-export const DeliveryQuery = pageQuery(200, 50, {
+export const DeliveryQuery = definePageQuery(200, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(DELIVERY_STATUSES, { description: 'Return only deliveries with this status.' })),
 })

@@ -1,7 +1,7 @@
-import { listContext, principalOf } from '../../access/actor.ts'
+import { listContext, toPrincipal } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -17,7 +17,7 @@ const config = { permission: 'manage_integrations' } as const
 const tags = ['Code hosts']
 
 /** The webhook deliveries of the installations that an organization has connected. */
-export async function deliveryRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerDeliveryRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -75,7 +75,7 @@ export async function deliveryRoutes(app: HttpServer, services: Services): Promi
     },
     async ({ actor, params }) => {
       const found = await findOwnPayload(services.sql, { orgId: actor.org_id, id: params.delivery }, PAYLOAD_CHARS_MAX)
-      if (found === null) throw notFound('payload')
+      if (found === null) throw createNotFoundError('payload')
       return { data: found }
     },
   )
@@ -96,7 +96,7 @@ export async function deliveryRoutes(app: HttpServer, services: Services): Promi
       },
     },
     async ({ actor, params: { delivery: id } }, reply) => {
-      await replayDelivery(services, { id, org_id: actor.org_id }, principalOf(actor))
+      await replayDelivery(services, { id, org_id: actor.org_id }, toPrincipal(actor))
       return sendOwnDelivery(reply.code(202), services, actor.org_id, id)
     },
   )
@@ -104,6 +104,6 @@ export async function deliveryRoutes(app: HttpServer, services: Services): Promi
 
 async function sendOwnDelivery(reply: Parameters<typeof sendData>[0], { sql }: Services, orgId: string, id: string) {
   const json = await findOwnDelivery(sql, orgId, id)
-  if (json === null) throw notFound('delivery')
+  if (json === null) throw createNotFoundError('delivery')
   return sendData(reply, json)
 }

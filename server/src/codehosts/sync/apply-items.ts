@@ -1,5 +1,5 @@
+import { collectConcurrently } from '../../platform/concurrency-limit.ts'
 import { checkSql, type Tx } from '../../platform/db/sql.ts'
-import { mapSideBySide } from '../../platform/side-by-side.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import { readSafely } from './read-safely.ts'
@@ -24,7 +24,7 @@ export async function applyItems(
   onFailure: OnFailure,
   store: StorePosition = async () => {},
 ): Promise<void> {
-  const events = await mapSideBySide(items, DETAILS_AT_ONCE, (item) => eventsOf(run, item, onFailure))
+  const events = await collectConcurrently(items, DETAILS_AT_ONCE, (item) => readEvents(run, item, onFailure))
   try {
     await applyAll(run, events.flat(), store)
   } catch {
@@ -39,7 +39,11 @@ export async function applyItems(
   run.slice.progressed = true
 }
 
-async function eventsOf(run: SyncRun, { id, event, details }: ListedItem, onFailure: OnFailure): Promise<HostEvent[]> {
+async function readEvents(
+  run: SyncRun,
+  { id, event, details }: ListedItem,
+  onFailure: OnFailure,
+): Promise<HostEvent[]> {
   const more = details && (await readSafely(run, details, (error) => onFailure(id, error)))
   return [event, ...(more ?? [])]
 }

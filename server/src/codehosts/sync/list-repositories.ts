@@ -1,13 +1,13 @@
 import { listConnected } from '../../repositories/connected-repository.store.ts'
-import { leaveConnection } from '../../repositories/followed-repository.store.ts'
+import { updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import { type HostPage, isDenied } from '../code-host.ts'
 import { lockLiveConnections } from '../connections/connection.store.ts'
-import { confirmSelection, recordSelection } from '../connections/installation.store.ts'
+import { updateSelectionConfirmed, upsertSelection } from '../connections/installation.store.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
-import { moveRepositoryList, updateConnection } from './sync.store.ts'
-import { countRepositories, findListed, forgetRepositories, markListed } from './sync-repository.store.ts'
+import { updateConnection, updateRepositoryList } from './sync.store.ts'
+import { countRepositories, deleteRepositories, listListed, upsertListed } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
   let next = sync.repositories_next
   do {
     if (slice.isOver) return false
-    const page = await client.listRepositories(optionsOf(next, sync.repositories_etag))
+    const page = await client.listRepositories(toListOptions(next, sync.repositories_etag))
     // A list that may not be read must not take every repository out of the connection.
     if (page === 'not_modified' || (next === null && isDenied(page))) return true
     await applyPage(run, page, next === null)
@@ -30,7 +30,7 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
 }
 
 /** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */
-function optionsOf(next: string | null, etag: string | null) {
+function toListOptions(next: string | null, etag: string | null) {
   if (next !== null) return { next }
   return etag === null ? {} : { etag }
 }
@@ -44,10 +44,10 @@ async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: 
   const etag = isFirst && page.next === null ? page.etag : null
   await services.sql.begin(async (tx) => {
     await lockLiveConnections(tx, source)
-    await confirmSelection(tx, connection, ids, sync.started_at)
+    await updateSelectionConfirmed(tx, connection, ids, sync.started_at)
     await applyEvents({ services, handlers: parts.handlers }, tx, source, events)
-    await markListed(tx, sync, ids)
-    await moveRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
+    await upsertListed(tx, sync, ids)
+    await updateRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
   })
   slice.progressed = true
 }
@@ -62,14 +62,14 @@ async function removeUnlisted({ services, connection, source, sync }: SyncRun): 
   let page = await listConnected(sql, sync, '')
   while (page.length > 0) {
     const known = page.filter(({ created_at }) => created_at < sync.started_at).map(({ id }) => id)
-    const listed = await findListed(sql, sync, known)
+    const listed = await listListed(sql, sync, known)
     const ids = known.filter((id) => !listed.has(id))
     if (ids.length > 0) {
       await sql.begin(async (tx) => {
         await lockLiveConnections(tx, source)
-        await recordSelection(tx, connection, { ids, selected: false, host_at: null }, clock.now())
-        await leaveConnection(tx, sync.org_id, sync.connection_id, ids)
-        await forgetRepositories(tx, sync, ids)
+        await upsertSelection(tx, connection, { ids, selected: false, host_at: null }, clock.now())
+        await updateToDisconnected(tx, sync.org_id, sync.connection_id, ids)
+        await deleteRepositories(tx, sync, ids)
       })
       log.info({ connection_id: sync.connection_id, repositories: ids }, 'Repositories left the connection')
     }

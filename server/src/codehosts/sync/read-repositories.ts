@@ -1,10 +1,10 @@
-import { eachSideBySide } from '../../platform/side-by-side.ts'
+import { runConcurrently } from '../../platform/concurrency-limit.ts'
 import { countConnected, listConnected } from '../../repositories/connected-repository.store.ts'
 import { toHostRepository } from '../connections/find-host-repository.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { readRepository } from './read-repository.ts'
 import { updateConnection } from './sync.store.ts'
-import { countRepositories, findRead, markRead } from './sync-repository.store.ts'
+import { countRepositories, listRead, upsertRead } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'
 
 const REPOSITORIES_AT_ONCE = 8
@@ -18,11 +18,11 @@ export async function readRepositories(run: SyncRun): Promise<boolean> {
   const [{ read }, total] = [await countRepositories(services.sql, sync), await countConnected(services.sql, sync)]
   const progress = new Progress(run, read, total)
   await progress.show()
-  await eachSideBySide(unreadRepositories(run), REPOSITORIES_AT_ONCE, async (repository) => {
+  await runConcurrently(unreadRepositories(run), REPOSITORIES_AT_ONCE, async (repository) => {
     try {
       const note = await readRepository(run, repository)
       if (note === 'unfinished') return
-      await markRead(services.sql, sync, repository.id, note)
+      await upsertRead(services.sql, sync, repository.id, note)
       slice.progressed = true
       await progress.count()
     } catch (error) {
@@ -38,7 +38,7 @@ async function* unreadRepositories({ services, sync, slice }: SyncRun): AsyncGen
   let page = await listConnected(services.sql, sync, '')
   while (page.length > 0) {
     const ids = page.map(({ id }) => id)
-    const read = await findRead(services.sql, sync, ids)
+    const read = await listRead(services.sql, sync, ids)
     for (const repository of page.filter(({ id }) => !read.has(id))) {
       if (slice.isOver) return
       yield toHostRepository(repository)

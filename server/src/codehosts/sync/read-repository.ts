@@ -1,13 +1,20 @@
-import { mapSideBySide } from '../../platform/side-by-side.ts'
+import { collectConcurrently } from '../../platform/concurrency-limit.ts'
 import { HostRefusal } from '../code-host.ts'
-import { webhookAddress } from '../connections/webhook-address.ts'
+import { formatWebhookAddress } from '../connections/webhook-address.ts'
 import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { applyItems } from './apply-items.ts'
 import { readSafely } from './read-safely.ts'
 import type { RepositoryPass, SyncRun } from './sync-run.ts'
-import { alertListOf, deploymentItem, type ListedItem, runItem, SYNCED_LISTS, type SyncedList } from './synced-list.ts'
-import { walkList } from './walk-list.ts'
+import {
+  getAlertListName,
+  type ListedItem,
+  SYNCED_LISTS,
+  type SyncedList,
+  toDeploymentItem,
+  toRunItem,
+} from './synced-list.ts'
+import { synchronizeList } from './walk-list.ts'
 
 const OPEN_MAX = 100
 const READS_AT_ONCE = 4
@@ -41,7 +48,7 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
   for (const list of SYNCED_LISTS) if (!(await readList(pass, list))) return 'unfinished'
   await readOpen(pass, 'runs', () => openRuns(pass))
   await readOpen(pass, 'deployments', () => openDeployments(pass))
-  for (const type of HOST_ALERT_TYPES) await readOpen(pass, alertListOf(type), () => vanishedAlerts(pass, type))
+  for (const type of HOST_ALERT_TYPES) await readOpen(pass, getAlertListName(type), () => vanishedAlerts(pass, type))
   return notes[0] ?? null
 }
 
@@ -50,14 +57,14 @@ async function ensureWebhook({ run, repository }: RepositoryPass): Promise<void>
   const { services, connection, client } = run
   const secrets = await services.secretsOfConnections.read(connection.id)
   if (secrets === null) return
-  const address = webhookAddress(services.config.baseUrl, connection)
+  const address = formatWebhookAddress(services.config.baseUrl, connection)
   await client.ensureWebhook(repository, { address, secret: secrets.webhook_secret })
 }
 
 async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
   const isComplete = await readSafely(
     pass.run,
-    () => walkList(pass, list),
+    () => synchronizeList(pass, list),
     (error) => {
       const isRefused = list.is_optional && error instanceof HostRefusal
       if (!isRefused && !list.is_backup) pass.note(list.name, error)
@@ -76,14 +83,14 @@ async function openRuns({ run, repository, seen }: RepositoryPass): Promise<List
   const { services, parts, sync, client } = run
   const ids = await parts.listOpenRuns(services.sql, sync.org_id, repository, OPEN_MAX)
   const missed = ids.filter((id) => !seen.has(`runs ${id}`))
-  const runs = await mapSideBySide(missed, READS_AT_ONCE, (id) => client.readRun(repository, id))
-  return runs.filter((read) => read !== null).map(runItem)
+  const runs = await collectConcurrently(missed, READS_AT_ONCE, (id) => client.readRun(repository, id))
+  return runs.filter((read) => read !== null).map(toRunItem)
 }
 
 /** Open alerts that a whole list does not have any more: each is read, which closes it. */
 async function vanishedAlerts(pass: RepositoryPass, type: HostAlertType): Promise<ListedItem[]> {
   const { run, repository, now } = pass
-  const listed = pass.whole.get(alertListOf(type))
+  const listed = pass.whole.get(getAlertListName(type))
   if (listed === undefined) return []
   const wanted = { repository, type, limit: OPEN_MAX + listed.size }
   const open = await run.parts.listOpenAlerts(run.services.sql, run.sync.org_id, wanted)
@@ -99,5 +106,5 @@ async function vanishedAlerts(pass: RepositoryPass, type: HostAlertType): Promis
 async function openDeployments({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
   const { services, parts, sync } = run
   const open = await parts.listOpenDeployments(services.sql, sync.org_id, repository, OPEN_MAX)
-  return open.filter(({ id }) => !seen.has(`deployments ${id}`)).map((missed) => deploymentItem(run, missed))
+  return open.filter(({ id }) => !seen.has(`deployments ${id}`)).map((missed) => toDeploymentItem(run, missed))
 }

@@ -1,13 +1,19 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { enqueue, job } from '../../platform/queue/job.ts'
-import { integer, object, optional, text } from '../../platform/queue/payload.ts'
+import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { openRepository } from '../connections/open-client.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostServices, NamedRun } from './host-parts.ts'
 
 /** Reads a run that something else names, and applies it, unless its own event has arrived. */
-export const readRunJob = job('codehosts.read-run', {
-  payload: object({ org_id: text, provider: text, repository_id: text, run_id: text, attempt: optional(integer) }),
+export const readRunJob = defineJob('codehosts.read-run', {
+  payload: definePayload({
+    org_id: text,
+    provider: text,
+    repository_id: text,
+    run_id: text,
+    attempt: Optional(integer),
+  }),
   attemptsMax: 10,
   once: ({ org_id, provider, run_id }) => `${org_id} ${provider} ${run_id}`,
   run: readRun,
@@ -28,11 +34,11 @@ async function readRun(services: HostServices, named: NamedRun): Promise<void> {
 const DELAY_MS = 10_000
 
 /** Reads a run that another event names, unless its own event arrives in the meantime. */
-export async function requestRun(tx: Tx, run: NamedRun): Promise<void> {
+export async function enqueueRunRead(tx: Tx, run: NamedRun): Promise<void> {
   await enqueue(tx, readRunJob, run, DELAY_MS)
 }
 
 /** Reads a run at once that a CI job names, which its host has not reported yet. */
-export async function requestRunNow(tx: Tx, run: NamedRun): Promise<void> {
+export async function enqueueRunReadNow(tx: Tx, run: NamedRun): Promise<void> {
   await enqueue(tx, readRunJob, run)
 }

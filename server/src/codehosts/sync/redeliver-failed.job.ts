@@ -1,12 +1,12 @@
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
-import { enqueue, job } from '../../platform/queue/job.ts'
-import { object, text } from '../../platform/queue/payload.ts'
+import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import { type FailedDelivery, type HostRedeliveries, HostRefusal } from '../code-host.ts'
-import { findLastCheck, findRequested, forgetRedeliveries, noteCheck, noteRedelivery } from './redelivery.store.ts'
+import { deleteRedeliveries, findLastCheck, listRequested, upsertCheck, upsertRedelivery } from './redelivery.store.ts'
 import { SyncSlice } from './sync-slice.ts'
 
 /** How long hosts can repeat a delivery. */
@@ -22,9 +22,9 @@ const WHILE_CHECKED_MS = 10_000
  * synchronization queues it, and none waits for it: hosts accept about one such request a second,
  * and the lists show what the deliveries reported. All connections of the host share the check.
  */
-export const redeliverFailedJob = job<Services, { provider: Provider }>('codehosts.redeliver-failed', {
+export const redeliverFailedJob = defineJob<Services, { provider: Provider }>('codehosts.redeliver-failed', {
   class: 'bulk',
-  payload: object({ provider: text }),
+  payload: definePayload({ provider: text }),
   attemptsMax: ATTEMPTS_MAX,
   once: ({ provider }) => provider,
   async run(services, { provider }, stopping) {
@@ -64,13 +64,13 @@ async function redeliverFailed(redelivering: Redelivering): Promise<void> {
   const since = firstCheckedAt(await findLastCheck(sql, provider), now)
   const failed = newestTries(await host.listFailed(since))
   const ids = failed.map(({ id }) => id)
-  const requested = await findRequested(sql, provider, ids)
+  const requested = await listRequested(sql, provider, ids)
   for (const delivery of failed.filter(({ id }) => !requested.has(id))) {
     if (slice.isOver) return enqueue(sql, redeliverFailedJob, { provider })
     await redeliver(redelivering, delivery, now)
   }
-  await noteCheck(sql, provider, now)
-  await forgetRedeliveries(sql, provider, new Date(now.getTime() - 2 * KEPT_MS))
+  await upsertCheck(sql, provider, now)
+  await deleteRedeliveries(sql, provider, new Date(now.getTime() - 2 * KEPT_MS))
 }
 
 /** The newest failed try of each delivery. The host lists the newest first. */
@@ -90,5 +90,5 @@ async function redeliver({ services, host, provider }: Redelivering, failed: Fai
     if (!(error instanceof HostRefusal)) throw error
     services.log.warn({ delivery_id: failed.delivery_id, status: error.status }, 'The host does not repeat a delivery')
   }
-  await noteRedelivery(services.sql, provider, failed, now)
+  await upsertRedelivery(services.sql, provider, failed, now)
 }

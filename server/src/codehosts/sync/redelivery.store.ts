@@ -10,7 +10,7 @@ export async function findLastCheck(db: Db, provider: string): Promise<Date | nu
   return row?.checked_at ?? null
 }
 
-export async function noteCheck(db: Db, provider: string, at: Date): Promise<void> {
+export async function upsertCheck(db: Db, provider: string, at: Date): Promise<void> {
   await db`
     insert into codehost_delivery_checks as known (provider, checked_at)
     values (${provider}, ${at})
@@ -19,7 +19,7 @@ export async function noteCheck(db: Db, provider: string, at: Date): Promise<voi
 }
 
 /** The failed tries that the host was asked to repeat. */
-export async function findRequested(db: Db, provider: string, failedIds: readonly string[]): Promise<Set<string>> {
+export async function listRequested(db: Db, provider: string, failedIds: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ failed_id: string }[]>`
     select failed_id
     from codehost_redeliveries
@@ -28,7 +28,7 @@ export async function findRequested(db: Db, provider: string, failedIds: readonl
   return new Set(rows.map(({ failed_id }) => failed_id))
 }
 
-export async function noteRedelivery(db: Db, provider: string, failed: FailedDelivery, now: Date): Promise<void> {
+export async function upsertRedelivery(db: Db, provider: string, failed: FailedDelivery, now: Date): Promise<void> {
   await db`
     insert into codehost_redeliveries (provider, delivery_id, failed_id, requested_at)
     values (${provider}, ${failed.delivery_id}, ${failed.id}, ${now})
@@ -37,7 +37,7 @@ export async function noteRedelivery(db: Db, provider: string, failed: FailedDel
       requested_at = excluded.requested_at`
 }
 
-export async function forgetRedeliveries(db: Db, provider: string, before: Date): Promise<void> {
+export async function deleteRedeliveries(db: Db, provider: string, before: Date): Promise<void> {
   await db`
     delete from codehost_redeliveries
     where provider = ${provider}

@@ -1,13 +1,13 @@
-import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import { notActive } from '../../errors/codehosts.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { invalidId, notFound } from '../../platform/http/errors.ts'
+import { createInvalidIdError, createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { enqueue, scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { findConnection } from '../connections/connection.store.ts'
-import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from './sync.store.ts'
+import { listActiveConnections, listDueSyncs, type SyncScope, upsertRequest } from './sync.store.ts'
 import { syncJob } from './sync-connection.job.ts'
 
 /** Code hosts keep runs for 400 days at most. */
@@ -18,14 +18,14 @@ const SINCE_MS_MAX = 400 * DAY_MS
  * `since`, lists are read again back to this time, at most 400 days; otherwise, only what has
  * changed is read.
  */
-export async function requestSync(db: Db, scope: SyncScope, now: Date, since: Date | null = null): Promise<void> {
+export async function enqueueSync(db: Db, scope: SyncScope, now: Date, since: Date | null = null): Promise<void> {
   const earliest = now.getTime() - SINCE_MS_MAX
-  await noteRequest(db, scope, since && new Date(Math.max(since.getTime(), earliest)), now)
+  await upsertRequest(db, scope, since && new Date(Math.max(since.getTime(), earliest)), now)
   await enqueue(db, syncJob, scope)
 }
 
 /**
- * A connection to synchronize; of the organization if one is given. `since` is as in `requestSync`.
+ * A connection to synchronize; of the organization if one is given. `since` is as in `enqueueSync`.
  */
 type AskedSync = { id: string; org_id?: string; since: Date | null }
 
@@ -39,35 +39,36 @@ export async function synchronizeNow(
   { id, org_id, since }: AskedSync,
   principal: Principal,
 ): Promise<string> {
-  if (!isUuid(id)) throw invalidId(id, 'connection')
+  if (!isUuid(id)) throw createInvalidIdError(id, 'connection')
   const connection = await findConnection(sql, id)
-  if (connection === null || (org_id !== undefined && connection.org_id !== org_id)) throw notFound('connection')
+  if (connection === null || (org_id !== undefined && connection.org_id !== org_id))
+    throw createNotFoundError('connection')
   if (connection.status !== 'active') throw notActive(id, connection.status)
   const now = clock.now()
   const object = { type: 'connection', id }
   const entry = { principal, action: 'connection.sync', object, reason: null, details: { since } }
   await sql.begin(async (tx) => {
-    await requestSync(tx, { org_id: connection.org_id, connection_id: id }, now, since)
-    await recordAudit(tx, connection.org_id, entry, now)
+    await enqueueSync(tx, { org_id: connection.org_id, connection_id: id }, now, since)
+    await insertAuditEntry(tx, connection.org_id, entry, now)
   })
   return connection.org_id
 }
 
 /** Subscribes to `connectionMade`. */
-export async function syncNewConnection({ sql, clock }: Services, scope: SyncScope): Promise<void> {
+export async function followConnectionMade({ sql, clock }: Services, scope: SyncScope): Promise<void> {
   const { org_id, connection_id } = scope
-  await sql.begin((tx) => requestSync(tx, { org_id, connection_id }, clock.now()))
+  await sql.begin((tx) => enqueueSync(tx, { org_id, connection_id }, clock.now()))
 }
 
 /** Requests a synchronization of every active connection, when a worker starts. */
-export async function syncAll({ sql, clock }: Pick<Services, 'sql' | 'clock'>): Promise<void> {
+export async function enqueueAllSyncs({ sql, clock }: Pick<Services, 'sql' | 'clock'>): Promise<void> {
   for (const scope of await listActiveConnections(sql)) {
-    await sql.begin((tx) => requestSync(tx, scope, clock.now()))
+    await sql.begin((tx) => enqueueSync(tx, scope, clock.now()))
   }
 }
 
 /** Queues every synchronization that is due: an hour after the last one, or after a pause. */
-export const startDueSyncs = scheduledJob<Services>('codehosts.start-due-syncs', {
+export const startDueSyncs = defineScheduledJob<Services>('codehosts.start-due-syncs', {
   schedule: '* * * * *',
   async run({ sql, clock }) {
     for (const scope of await listDueSyncs(sql, clock.now())) await enqueue(sql, syncJob, scope)

@@ -1,12 +1,12 @@
 import { lazy } from '../../platform/lazy.ts'
-import { job } from '../../platform/queue/job.ts'
-import { object, text } from '../../platform/queue/payload.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/updates/update.ts'
 
 /** Works on the synchronization of a connection. */
-export const syncJob = job('codehosts.synchronize', {
+export const syncJob = defineJob('codehosts.synchronize', {
   class: 'bulk',
-  payload: object({ org_id: text, connection_id: text }),
+  payload: definePayload({ org_id: text, connection_id: text }),
   attemptsMax: 5,
   once: ({ connection_id }) => connection_id,
   run: lazy(async () => (await import('./synchronize-connection.ts')).synchronizeConnection),

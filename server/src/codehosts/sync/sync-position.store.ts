@@ -29,7 +29,7 @@ export async function findPosition(db: Db, scope: ListScope): Promise<ListPositi
   return row ?? null
 }
 
-export async function storePosition(tx: Tx, scope: ListScope, position: ListPosition): Promise<void> {
+export async function upsertPosition(tx: Tx, scope: ListScope, position: ListPosition): Promise<void> {
   await tx`
     insert into codehost_sync_lists (
       org_id, connection_id, repository_id, list, read_in, etag, next, until, newest_at

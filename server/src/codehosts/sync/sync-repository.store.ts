@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Sync, SyncScope } from './sync.store.ts'
 
 /** Remembers that the host lists these repositories. */
-export async function markListed(tx: Tx, sync: Sync, repositoryIds: readonly string[]): Promise<void> {
+export async function upsertListed(tx: Tx, sync: Sync, repositoryIds: readonly string[]): Promise<void> {
   await tx`
     insert into codehost_sync_repositories (org_id, connection_id, repository_id, listed_in)
     select ${sync.org_id}, ${sync.connection_id}, id, ${sync.number}
@@ -12,7 +12,7 @@ export async function markListed(tx: Tx, sync: Sync, repositoryIds: readonly str
 }
 
 /** Remembers that the lists of a repository were read. `note` says what could not be read. */
-export async function markRead(db: Db, sync: Sync, repositoryId: string, note: string | null): Promise<void> {
+export async function upsertRead(db: Db, sync: Sync, repositoryId: string, note: string | null): Promise<void> {
   await db`
     insert into codehost_sync_repositories (org_id, connection_id, repository_id, read_in, note)
     values (${sync.org_id}, ${sync.connection_id}, ${repositoryId}, ${sync.number}, ${note})
@@ -22,22 +22,22 @@ export async function markRead(db: Db, sync: Sync, repositoryId: string, note: s
 }
 
 /** Those of the repositories that the host lists in this synchronization. */
-export async function findListed(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
+export async function listListed(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ repository_id: string }[]>`
     select repository_id
     from codehost_sync_repositories
-    where ${areOf(db, sync)}
+    where ${buildScope(db, sync)}
       and repository_id = any(${[...repositoryIds]})
       and listed_in = ${sync.number}`
   return new Set(rows.map(({ repository_id }) => repository_id))
 }
 
 /** Those of the repositories that this synchronization has read. */
-export async function findRead(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
+export async function listRead(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ repository_id: string }[]>`
     select repository_id
     from codehost_sync_repositories
-    where ${areOf(db, sync)}
+    where ${buildScope(db, sync)}
       and repository_id = any(${[...repositoryIds]})
       and read_in = ${sync.number}`
   return new Set(rows.map(({ repository_id }) => repository_id))
@@ -59,22 +59,22 @@ export async function countRepositories(db: Db, sync: Sync): Promise<RepositoryC
       count(note) filter (where read_in = ${sync.number})::int as noted,
       min(note) filter (where read_in = ${sync.number}) as first_note
     from codehost_sync_repositories
-    where ${areOf(db, sync)}`
+    where ${buildScope(db, sync)}`
   return row
 }
 
 /**
  * Forgets how far repositories were read, so that they are read from the start if they come back.
  */
-export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds: readonly string[]): Promise<void> {
+export async function deleteRepositories(tx: Tx, scope: SyncScope, repositoryIds: readonly string[]): Promise<void> {
   const ids = [...repositoryIds]
   await tx`
     delete from codehost_sync_lists
-    where ${areOf(tx, scope)}
+    where ${buildScope(tx, scope)}
       and repository_id = any(${ids})`
   await tx`
     delete from codehost_sync_repositories
-    where ${areOf(tx, scope)}
+    where ${buildScope(tx, scope)}
       and repository_id = any(${ids})`
 }
 
@@ -102,6 +102,6 @@ export function isFirstReadRunning(db: Db, alias: string) {
   )`
 }
 
-function areOf(db: Db, { org_id, connection_id }: SyncScope) {
+function buildScope(db: Db, { org_id, connection_id }: SyncScope) {
   return db`org_id = ${org_id} and connection_id = ${connection_id}`
 }

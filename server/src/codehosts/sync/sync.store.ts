@@ -17,7 +17,7 @@ export type Sync = SyncScope & {
 }
 
 /** Notes a request. It is answered by a synchronization that starts later. */
-export async function noteRequest(db: Db, scope: SyncScope, since: Date | null, now: Date): Promise<void> {
+export async function upsertRequest(db: Db, scope: SyncScope, since: Date | null, now: Date): Promise<void> {
   await db`
     insert into codehost_syncs as sync (org_id, connection_id, requested_at, requested_since, due_at)
     values (${scope.org_id}, ${scope.connection_id}, ${now}, ${since}, ${now})
@@ -53,7 +53,7 @@ export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
 /**
  * Starts the synchronization that is due, or continues the one in progress; null if none is due.
  */
-export async function beginSync(sql: Sql, connectionId: string, now: Date): Promise<Sync | null> {
+export async function updateSyncStarted(sql: Sql, connectionId: string, now: Date): Promise<Sync | null> {
   return sql.begin(async (tx) => {
     const [sync] = await tx<Sync[]>`
       update codehost_syncs
@@ -71,7 +71,7 @@ export async function beginSync(sql: Sql, connectionId: string, now: Date): Prom
   })
 }
 
-export async function enterPhase(tx: Tx, { org_id, connection_id }: SyncScope, phase: SyncPhase): Promise<void> {
+export async function updatePhase(tx: Tx, { org_id, connection_id }: SyncScope, phase: SyncPhase): Promise<void> {
   await tx`
     update codehost_syncs
     set phase = ${phase}
@@ -88,7 +88,7 @@ export async function enterPhase(tx: Tx, { org_id, connection_id }: SyncScope, p
 
 type ListPosition = Pick<Sync, 'repositories_next' | 'repositories_etag'>
 
-export async function moveRepositoryList(tx: Tx, scope: SyncScope, position: ListPosition): Promise<void> {
+export async function updateRepositoryList(tx: Tx, scope: SyncScope, position: ListPosition): Promise<void> {
   await tx`
     update codehost_syncs
     set repositories_next = ${position.repositories_next},
@@ -100,7 +100,7 @@ export async function moveRepositoryList(tx: Tx, scope: SyncScope, position: Lis
 const EVERY = '1 hour'
 
 /** Ends a synchronization. The next one is due in an hour, or at once if it was requested. */
-export async function endSync(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
+export async function updateSyncEnded(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
       update codehost_syncs
@@ -117,7 +117,7 @@ export async function endSync(sql: Sql, scope: SyncScope, note: string | null, n
 }
 
 /** Pauses a synchronization. Returns how many pauses followed each other without progress. */
-export async function countPause(tx: Tx, { org_id, connection_id }: SyncScope, progressed: boolean): Promise<number> {
+export async function updatePauses(tx: Tx, { org_id, connection_id }: SyncScope, progressed: boolean): Promise<number> {
   const [row] = await tx<[{ pauses: number }]>`
     update codehost_syncs
     set pauses = case when ${progressed} then 1 else pauses + 1 end
@@ -127,7 +127,7 @@ export async function countPause(tx: Tx, { org_id, connection_id }: SyncScope, p
   return row.pauses
 }
 
-export async function continueAt(tx: Tx, { org_id, connection_id }: SyncScope, at: Date): Promise<void> {
+export async function updateDueAt(tx: Tx, { org_id, connection_id }: SyncScope, at: Date): Promise<void> {
   await tx`
     update codehost_syncs
     set due_at = ${at}
@@ -153,7 +153,7 @@ export async function updateConnection(db: Db, connectionId: string, shown: Part
 }
 
 /** Nothing is to be done for an hour. What is in progress or requested waits. */
-export async function postponeSync(db: Db, connectionId: string, now: Date): Promise<void> {
+export async function updateSyncPostponed(db: Db, connectionId: string, now: Date): Promise<void> {
   await db`
     update codehost_syncs
     set due_at = ${now}::timestamptz + ${EVERY}::interval

@@ -6,7 +6,7 @@ import type { HostDeployment } from '../host-deployment.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import type { HostRun } from '../host-run.ts'
-import { deploymentEvents, reviewEvents, statusEvents } from '../read-change.ts'
+import { readDeploymentEvents, readReviewEvents, readStatusEvents } from '../read-change.ts'
 import { settleForce } from '../settle-force.ts'
 import type { RepositoryPass, SyncRun } from './sync-run.ts'
 
@@ -41,10 +41,10 @@ const runs: SyncedList = {
   is_complete: false,
   is_optional: false,
   read: async ({ run: { client }, repository }, options) =>
-    mapItems(await client.listRuns(repository, options), runItem),
+    mapItems(await client.listRuns(repository, options), toRunItem),
 }
 
-export function runItem(run: HostRun): ListedItem {
+export function toRunItem(run: HostRun): ListedItem {
   return { id: run.id, ordered_at: run.created_at, changed_at: run.updated_at, event: { kind: 'run', data: run } }
 }
 
@@ -53,30 +53,31 @@ const deployments: SyncedList = {
   is_complete: false,
   is_optional: false,
   read: async ({ run, repository }, options) =>
-    mapItems(await run.client.listDeployments(repository, options), (deployment) => deploymentItem(run, deployment)),
+    mapItems(await run.client.listDeployments(repository, options), (deployment) => toDeploymentItem(run, deployment)),
 }
 
 /**
  * A deployment with all its statuses. An App hears of the requests of its rule and of the answers
  * of reviewers by webhooks, so that only other hosts are asked for them.
  */
-export function deploymentItem({ client, host }: SyncRun, deployment: HostDeployment): ListedItem {
+export function toDeploymentItem({ client, host }: SyncRun, deployment: HostDeployment): ListedItem {
   return {
     id: deployment.id,
     ordered_at: deployment.created_at,
     changed_at: deployment.updated_at,
     event: { kind: 'deployment', data: deployment },
-    details: () => (host.connects === 'app' ? statusEvents(client, deployment) : deploymentEvents(client, deployment)),
+    details: () =>
+      host.connects === 'app' ? readStatusEvents(client, deployment) : readDeploymentEvents(client, deployment),
   }
 }
 
-export function alertListOf(type: HostAlertType): string {
+export function getAlertListName(type: HostAlertType): string {
   return `${type}_alerts`
 }
 
 function alerts(type: HostAlertType): SyncedList {
   return {
-    name: alertListOf(type),
+    name: getAlertListName(type),
     is_complete: true,
     is_optional: true,
     read: async ({ run: { client }, repository }, options) =>
@@ -99,7 +100,9 @@ const pullRequests: SyncedList = {
       ordered_at: pullRequest.updated_at,
       changed_at: pullRequest.updated_at,
       event: { kind: 'pull_request', data: pullRequest },
-      ...(hasLiveReviews(pullRequest, now) && { details: () => reviewEvents(client, repository, pullRequest.number) }),
+      ...(hasLiveReviews(pullRequest, now) && {
+        details: () => readReviewEvents(client, repository, pullRequest.number),
+      }),
     })),
 }
 

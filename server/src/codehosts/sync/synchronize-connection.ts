@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts'
 import type { CodeHost } from '../code-host.ts'
 import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
-import { finishSync, pauseSync } from './end-sync.ts'
+import { completeSync, scheduleSyncRetry } from './end-sync.ts'
 import { followInstallation } from './follow-installation.ts'
 import type { HostServices } from './host-parts.ts'
 import { listRepositories } from './list-repositories.ts'
@@ -13,13 +13,13 @@ import { readRepositories } from './read-repositories.ts'
 import { readSafely } from './read-safely.ts'
 import { redeliverFailedJob } from './redeliver-failed.job.ts'
 import {
-  beginSync,
-  enterPhase,
   findTiming,
-  postponeSync,
   type SyncPhase,
   type SyncScope,
   updateConnection,
+  updatePhase,
+  updateSyncPostponed,
+  updateSyncStarted,
 } from './sync.store.ts'
 import { syncJob } from './sync-connection.job.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -56,7 +56,7 @@ async function openRun(services: HostServices, connectionId: string, slice: Sync
     await rest(services, host, connection)
     return null
   }
-  const sync = await beginSync(sql, connectionId, clock.now())
+  const sync = await updateSyncStarted(sql, connectionId, clock.now())
   if (sync === null) return null
   const { org_id, provider } = connection
   const source = { org_id, connection_id: connectionId, provider, host: connection.host }
@@ -68,7 +68,7 @@ async function openRun(services: HostServices, connectionId: string, slice: Sync
  */
 async function rest(services: Services, host: CodeHost, connection: ConnectionName): Promise<void> {
   const { sql, clock, log } = services
-  await postponeSync(sql, connection.id, clock.now())
+  await updateSyncPostponed(sql, connection.id, clock.now())
   await updateConnection(sql, connection.id, { sync_state: 'idle', sync_phase: null, sync_error: null })
   if (connection.status !== 'suspended') return
   await followInstallation(services, host, connection).catch(({ message }) =>
@@ -79,11 +79,11 @@ async function rest(services: Services, host: CodeHost, connection: ConnectionNa
 async function work(run: SyncRun): Promise<void> {
   const { services, slice } = run
   try {
-    if (await workOnPhases(run)) await finishSync(run)
+    if (await workOnPhases(run)) await completeSync(run)
   } catch (error) {
     slice.throwIfStopping()
     await checkSql(services.sql)
-    await pauseSync(run, error as Error)
+    await scheduleSyncRetry(run, error as Error)
   }
 }
 
@@ -99,7 +99,7 @@ const PHASES: readonly Phase[] = [
 async function workOnPhases(run: SyncRun): Promise<boolean> {
   const { services, sync } = run
   for (const { name, work } of PHASES.slice(PHASES.findIndex((phase) => phase.name === sync.phase))) {
-    await services.sql.begin((tx) => enterPhase(tx, sync, name))
+    await services.sql.begin((tx) => updatePhase(tx, sync, name))
     if (!(await work(run))) return false
   }
   return true

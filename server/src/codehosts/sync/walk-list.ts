@@ -2,7 +2,7 @@ import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { type HostPage, HostRefusal, isDenied } from '../code-host.ts'
 import { applyItems, type StorePosition } from './apply-items.ts'
 import type { Sync } from './sync.store.ts'
-import { findPosition, type ListPosition, storePosition } from './sync-position.store.ts'
+import { findPosition, type ListPosition, upsertPosition } from './sync-position.store.ts'
 import type { RepositoryPass } from './sync-run.ts'
 import type { ListedItem, SyncedList } from './synced-list.ts'
 
@@ -16,9 +16,9 @@ const ITEMS_AT_ONCE = 25
  * Reads what has changed in a list since it was last read, and applies it page by page. It goes on
  * where it was interrupted. Returns false if the time of the job ended before.
  */
-export async function walkList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
+export async function synchronizeList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
   const { services, sync, slice } = pass.run
-  let position = await findPosition(services.sql, scopeOf(pass, list))
+  let position = await findPosition(services.sql, toScope(pass, list))
   if (isInterrupted(position, sync)) {
     if (slice.isOver) return false
     position = await resume(pass, list, position)
@@ -122,7 +122,7 @@ async function applyPage(
   const isLast = until !== null && oldest !== undefined && oldest.ordered_at < until
   const position = { ...walk, next: isLast ? null : page.next }
   const items = page.items.filter(({ changed_at }) => until === null || changed_at >= until)
-  await applyInParts(pass, list, items, (tx) => storePosition(tx, scopeOf(pass, list), position))
+  await applyInParts(pass, list, items, (tx) => upsertPosition(tx, toScope(pass, list), position))
   return position
 }
 
@@ -142,7 +142,7 @@ async function applyInParts(
   }
 }
 
-function scopeOf({ run, repository }: RepositoryPass, { name }: SyncedList) {
+function toScope({ run, repository }: RepositoryPass, { name }: SyncedList) {
   const { org_id, connection_id } = run.sync
   return { org_id, connection_id, repository_id: repository.id, list: name }
 }

@@ -36,7 +36,7 @@ const members = Object.entries((PolicyInput as unknown as SchemaNode).properties
 })
 
 /** Converts a policy input to CEL values. Null members are absent, for `has(run.branch)`. */
-export function celInput(input: PolicyInput): Record<string, unknown> {
+export function toCelInput(input: PolicyInput): Record<string, unknown> {
   return Object.fromEntries(members.map(([name, read]) => [name, read(input[name as keyof PolicyInput])]))
 }
 

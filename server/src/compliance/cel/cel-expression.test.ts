@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attestationOf, policyInput } from '../../../test/support/policies.ts'
-import { type PolicyInput, plainEnvironment } from '../input/policy-input.schema.ts'
-import { celInput } from './cel-environment.ts'
+import { createPlainEnvironment, type PolicyInput } from '../input/policy-input.schema.ts'
+import { toCelInput } from './cel-environment.ts'
 import { checkExpression, evaluateExpression } from './cel-expression.ts'
 
 function evaluate(expression: string, input: PolicyInput = policyInput()) {
   assert.equal(checkExpression(expression), null)
-  return evaluateExpression(expression, celInput(input), input)
+  return evaluateExpression(expression, toCelInput(input), input)
 }
 
 test('true passes, false fails, and the evidence lists the values that the expression reads', () => {
@@ -48,7 +48,7 @@ test('an expression that fails at evaluation is an error with a reason', () => {
 test('null members are absent, and has() tests for them', () => {
   assert.equal(evaluate('!has(environment.name) && !has(run.branch)').status, 'pass')
   assert.equal(
-    evaluate('has(environment.name)', policyInput({ environment: plainEnvironment('production') })).status,
+    evaluate('has(environment.name)', policyInput({ environment: createPlainEnvironment('production') })).status,
     'pass',
   )
   assert.equal(evaluate('environment.name == "production"').status, 'error')

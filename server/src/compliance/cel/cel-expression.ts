@@ -1,8 +1,8 @@
 import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
-import { boundedText, errorAnswer, type RuleAnswer } from '../policies/policy-verdict.ts'
+import { createErrorAnswer, normalizeText, type RuleAnswer } from '../policies/policy-verdict.ts'
 import { celEnvironment } from './cel-environment.ts'
-import { decisiveValues } from './decisive-values.ts'
+import { describeDecisiveValues } from './decisive-values.ts'
 
 /** A mistake in an expression. `offset` counts UTF-16 code units from its start. */
 type ExpressionMistake = { message: string; offset: number }
@@ -27,9 +27,9 @@ export function evaluateExpression(
   try {
     const compiled = compile(expression)
     const answer = toAnswer(compiled(celInput))
-    return { ...answer, evidence: answer.evidence ?? decisiveValues(compiled.ast, input) }
+    return { ...answer, evidence: answer.evidence ?? describeDecisiveValues(compiled.ast, input) }
   } catch (error) {
-    return errorAnswer(error instanceof EvaluationError ? error.summary : (error as Error).message)
+    return createErrorAnswer(error instanceof EvaluationError ? error.summary : (error as Error).message)
   }
 }
 
@@ -49,18 +49,18 @@ const STATUSES = ['pass', 'fail', 'warn', 'error']
 
 function toAnswer(value: unknown): RuleAnswer {
   if (typeof value === 'boolean') return { status: value ? 'pass' : 'fail', reason: null, evidence: null }
-  const { status, reason, evidence } = membersOf(value)
+  const { status, reason, evidence } = toMembers(value)
   if (!STATUSES.includes(status as string)) {
-    return errorAnswer('The rule must return true, false, or a map whose status is pass, fail, warn or error.')
+    return createErrorAnswer('The rule must return true, false, or a map whose status is pass, fail, warn or error.')
   }
-  return { status: status as RuleAnswer['status'], reason: textOf(reason), evidence: textOf(evidence) }
+  return { status: status as RuleAnswer['status'], reason: toText(reason), evidence: toText(evidence) }
 }
 
-function membersOf(value: unknown): Record<string, unknown> {
+function toMembers(value: unknown): Record<string, unknown> {
   if (value instanceof Map) return Object.fromEntries(value)
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? boundedText(value) : null
+function toText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? normalizeText(value) : null
 }

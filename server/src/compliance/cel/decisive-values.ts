@@ -1,30 +1,30 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { PolicyInput } from '../input/policy-input.schema.ts'
-import { boundedText } from '../policies/policy-verdict.ts'
+import { normalizeText } from '../policies/policy-verdict.ts'
 
 const MEMBERS = new Set(Object.keys(PolicyInput.properties))
 const ITEMS_SHOWN_MAX = 10
 
 /** Lists the input values that an expression reads, such as `findings.open.critical = 2`. */
-export function decisiveValues(ast: ASTNode, input: PolicyInput): string | null {
+export function describeDecisiveValues(ast: ASTNode, input: PolicyInput): string | null {
   const paths = [...new Set(pathsIn(ast))].filter((path) => MEMBERS.has(path.split('.', 1)[0] as string))
   if (paths.length === 0) return null
-  return boundedText(paths.map((path) => `${path} = ${describe(valueAt(input, path))}`).join('; '))
+  return normalizeText(paths.map((path) => `${path} = ${describe(valueAt(input, path))}`).join('; '))
 }
 
 /** Returns each chain of member accesses, such as `a.b.c`. Includes variables of macros. */
 function pathsIn(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(pathsIn)
   if (!isNode(node)) return []
-  const path = pathOf(node)
+  const path = getPath(node)
   return path === null ? pathsIn(node.args) : [path]
 }
 
-function pathOf({ op, args }: ASTNode): string | null {
+function getPath({ op, args }: ASTNode): string | null {
   if (op === 'id') return args as string
   if (op !== '.') return null
   const [receiver, name] = args as [ASTNode, string]
-  const path = pathOf(receiver)
+  const path = getPath(receiver)
   return path === null ? null : `${path}.${name}`
 }
 

@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
-import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
-import { OpaError, queryOpa } from './opa-server.ts'
+import { createErrorVerdict, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { fetchOpaDecision, OpaError } from './opa-server.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
 /** Evaluates a policy on the OPA server. A failure is logged and becomes an `error` verdict. */
@@ -10,7 +10,7 @@ export async function evaluateDecision(
   decision: string,
   input: PolicyInput,
 ): Promise<RuleVerdict[]> {
-  return withOpa({ config, log }, decision, async (url) => readVerdicts(await queryOpa(url, decision, input)))
+  return withOpa({ config, log }, decision, async (url) => readVerdicts(await fetchOpaDecision(url, decision, input)))
 }
 
 /** Calls `evaluate` with the address of the OPA server. `policy` names the policy in the log. */
@@ -19,12 +19,12 @@ export async function withOpa(
   policy: string,
   evaluate: (url: string) => Promise<RuleVerdict[]>,
 ): Promise<RuleVerdict[]> {
-  if (config.opaUrl === null) return policyError('No OPA server is configured: SHIPLOCK_OPA_URL is not set')
+  if (config.opaUrl === null) return createErrorVerdict('No OPA server is configured: SHIPLOCK_OPA_URL is not set')
   try {
     return await evaluate(config.opaUrl)
   } catch (err) {
     if (!(err instanceof OpaError)) throw err
     log.warn({ err, policy }, 'The OPA server returned no decision')
-    return policyError(err.message)
+    return createErrorVerdict(err.message)
   }
 }

@@ -1,11 +1,11 @@
 import type { Services } from '../../services.ts'
-import { viewOf } from '../input/evidence-view.ts'
+import { filterEvidence } from '../input/evidence-view.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
-import { errorAnswer, policyError, type RuleAnswer, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { createErrorAnswer, createErrorVerdict, type RuleAnswer, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { evaluateDecision } from './evaluate-decision.ts'
 import { evaluateRego } from './evaluate-rego.ts'
-import { askModule, askRules, type ModuleAnswer, POLICY_TIMEOUT_MS } from './policy-questions.ts'
+import { type ModuleAnswer, POLICY_TIMEOUT_MS, runModule, runRules } from './policy-questions.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
 /**
@@ -21,20 +21,20 @@ export async function evaluatePolicy(
     case 'cel':
       return evaluateRules(engine.rules, input)
     case 'opa':
-      return evaluateDecision(services, engine.decision, viewOf(input, engine))
+      return evaluateDecision(services, engine.decision, filterEvidence(input, engine))
     case 'rego':
-      return evaluateRego(services, engine, viewOf(input, engine))
+      return evaluateRego(services, engine, filterEvidence(input, engine))
     case 'wasm':
-      return evaluateModule(engine, viewOf(input, engine), findBundle)
+      return evaluateModule(engine, filterEvidence(input, engine), findBundle)
   }
 }
 
 /** Evaluates a policy's CEL rules. A rule that the process did not answer is an error. */
 async function evaluateRules(rules: CelRule[], input: PolicyInput): Promise<RuleVerdict[]> {
-  const { parts, interrupted } = await askRules({ rules, input })
+  const { parts, interrupted } = await runRules({ rules, input })
   const answers = parts as RuleAnswer[]
   const limit = interrupted === 'timeout' ? `more than ${POLICY_TIMEOUT_MS} ms` : 'too much memory'
-  const unanswered = (index: number) => errorAnswer(whyUnanswered(rules, answers.length, index, limit))
+  const unanswered = (index: number) => createErrorAnswer(whyUnanswered(rules, answers.length, index, limit))
   return rules.map((rule, index) => toVerdict(rule, answers[index] ?? unanswered(index)))
 }
 
@@ -63,18 +63,20 @@ export async function evaluateModule(
   findBundle: FindBundle,
 ): Promise<RuleVerdict[]> {
   const question = { sha256, entrypoint, input }
-  let { parts, interrupted } = await askModule({ ...question, bundle: null })
+  let { parts, interrupted } = await runModule({ ...question, bundle: null })
   if ((parts[0] as ModuleAnswer | undefined)?.type === 'unknown') {
     const bundle = await findBundle(sha256)
-    if (bundle === null) return policyError("The policy's bundle is not stored")
-    ;({ parts, interrupted } = await askModule({ ...question, bundle }))
+    if (bundle === null) return createErrorVerdict("The policy's bundle is not stored")
+    ;({ parts, interrupted } = await runModule({ ...question, bundle }))
   }
-  if (interrupted === 'timeout') return policyError(`The policy took more than ${POLICY_TIMEOUT_MS} ms`)
-  if (interrupted === 'died') return policyError('The policy took too much memory')
+  if (interrupted === 'timeout') return createErrorVerdict(`The policy took more than ${POLICY_TIMEOUT_MS} ms`)
+  if (interrupted === 'died') return createErrorVerdict('The policy took too much memory')
   return toVerdicts(parts[0] as ModuleAnswer)
 }
 
 function toVerdicts(answer: ModuleAnswer): RuleVerdict[] {
   if (answer.type === 'result') return readVerdicts(answer.result)
-  return policyError(answer.type === 'failed' ? `The module failed: ${answer.reason}` : 'The module was not loaded')
+  return createErrorVerdict(
+    answer.type === 'failed' ? `The module failed: ${answer.reason}` : 'The module was not loaded',
+  )
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Services } from '../../services.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { PolicyEngine } from '../policies/policy.schema.ts'
-import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { createErrorVerdict, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { withOpa } from './evaluate-decision.ts'
-import { queryOpa, RegoError, storeModule } from './opa-server.ts'
+import { fetchOpaDecision, RegoError, sendModule } from './opa-server.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
 type RegoEngine = Extract<PolicyEngine, { type: 'rego' }>
@@ -25,7 +25,7 @@ export async function evaluateRego(
 ): Promise<RuleVerdict[]> {
   const name = moduleName(engine)
   return withOpa(services, name, async (url) => {
-    const query = () => queryOpa(url, `shiplock/repositories/${name}/${RESULTS}`, inputOf(engine, input))
+    const query = () => fetchOpaDecision(url, `shiplock/repositories/${name}/${RESULTS}`, toModuleInput(engine, input))
     const known = await query()
     if (known !== undefined) return readVerdicts(known)
     return (await storeOrExplain(url, engine)) ?? readVerdicts(await query())
@@ -33,23 +33,23 @@ export async function evaluateRego(
 }
 
 /** Compiles a module on the OPA server. Throws `RegoError` with its mistakes, or `OpaError`. */
-export async function compileRego({ config }: Pick<Services, 'config'>, engine: RegoModule): Promise<void> {
+export async function checkRego({ config }: Pick<Services, 'config'>, engine: RegoModule): Promise<void> {
   if (config.opaUrl === null)
     throw new RegoError([
       { line: 1, column: 1, message: 'Rego requires an OPA server, and SHIPLOCK_OPA_URL is not set' },
     ])
   const name = moduleName(engine)
-  await storeModule(config.opaUrl, `shiplock/repositories/${name}`, withPackage(engine, name))
+  await sendModule(config.opaUrl, `shiplock/repositories/${name}`, withPackage(engine, name))
 }
 
 async function storeOrExplain(url: string, engine: RegoModule): Promise<RuleVerdict[] | null> {
   const name = moduleName(engine)
   try {
-    await storeModule(url, `shiplock/repositories/${name}`, withPackage(engine, name))
+    await sendModule(url, `shiplock/repositories/${name}`, withPackage(engine, name))
     return null
   } catch (error) {
     if (!(error instanceof RegoError)) throw error
-    return policyError(`The policy no longer compiles: ${error.message}`)
+    return createErrorVerdict(`The policy no longer compiles: ${error.message}`)
   }
 }
 
@@ -68,7 +68,7 @@ function withPackage({ module }: RegoModule, name: string): string {
 export const PACKAGE_PLACE = '# shiplock:package'
 
 /** Modules of the `prodgator` dialect expect attestations oldest first, with `trusted`. */
-function inputOf({ dialect }: RegoModule, input: PolicyInput): object {
+function toModuleInput({ dialect }: RegoModule, input: PolicyInput): object {
   if (dialect === 'shiplock') return input
   const attestations = input.attestations
     .map((item) => ({ ...item, trusted: item.trust === 'verified' }))

@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024
  * Queries a decision (OPA documentation, "REST API", "Get a Document (with Input)"). Returns
  * undefined if OPA leaves the decision undefined.
  */
-export async function queryOpa(url: string, decision: string, input: object): Promise<unknown> {
+export async function fetchOpaDecision(url: string, decision: string, input: object): Promise<unknown> {
   const { status, body } = await askOpa(`${url}/v1/data/${decision}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -34,7 +34,7 @@ export async function queryOpa(url: string, decision: string, input: object): Pr
  * Stores a module on the server ("Create or Update a Policy"). Throws `RegoError` if it does not
  * compile.
  */
-export async function storeModule(url: string, id: string, module: string): Promise<void> {
+export async function sendModule(url: string, id: string, module: string): Promise<void> {
   const request = { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: module }
   const { status, body } = await askOpa(`${url}/v1/policies/${id}`, request)
   if (status === 200) return

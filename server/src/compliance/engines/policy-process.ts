@@ -1,8 +1,8 @@
 import { type LoadedPolicy, loadPolicy } from '@open-policy-agent/opa-wasm'
 import { serveQuestions } from '../../platform/processes/bounded-process.ts'
-import { celInput } from '../cel/cel-environment.ts'
+import { toCelInput } from '../cel/cel-environment.ts'
 import { evaluateExpression } from '../cel/cel-expression.ts'
-import { viewOf } from '../input/evidence-view.ts'
+import { filterEvidence } from '../input/evidence-view.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { CelRule, EvidenceTerms, PolicyBundle } from '../policies/policy.schema.ts'
 import type { RuleAnswer } from '../policies/policy-verdict.ts'
@@ -19,14 +19,14 @@ function* answerRules(rules: readonly CelRule[], input: PolicyInput): Generator<
   const views = new Map<string, { view: PolicyInput; cel: Record<string, unknown> }>()
   for (const rule of rules) {
     const key = `${rule.trust} ${rule.max_age_ms}`
-    const known = views.get(key) ?? viewWithCel(viewOf(input, rule))
+    const known = views.get(key) ?? viewWithCel(filterEvidence(input, rule))
     views.set(key, known)
     yield withHint(evaluateExpression(rule.expression, known.cel, known.view), rule, input)
   }
 }
 
 function viewWithCel(view: PolicyInput) {
-  return { view, cel: celInput(view) }
+  return { view, cel: toCelInput(view) }
 }
 
 const HINTS: Record<string, string> = {

@@ -29,10 +29,10 @@ const policyProcess = new BoundedProcess<Question, Part>(new URL('./policy-proce
 /** Time limit for all rules of a policy, or for one module. */
 export const POLICY_TIMEOUT_MS = 1000
 
-export function askRules(question: Omit<RulesQuestion, 'type'>) {
+export function runRules(question: Omit<RulesQuestion, 'type'>) {
   return policyProcess.ask({ type: 'cel', ...question }, POLICY_TIMEOUT_MS)
 }
 
-export function askModule(question: Omit<ModuleQuestion, 'type'>) {
+export function runModule(question: Omit<ModuleQuestion, 'type'>) {
   return policyProcess.ask({ type: 'wasm', ...question }, POLICY_TIMEOUT_MS)
 }

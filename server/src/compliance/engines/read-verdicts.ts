@@ -1,4 +1,4 @@
-import { boundedText, policyError, type RuleStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { createErrorVerdict, normalizeText, type RuleStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
 
 const RULES_MAX = 100
 const STATUSES: readonly unknown[] = ['pass', 'fail', 'warn', 'error']
@@ -8,14 +8,17 @@ const STATUSES: readonly unknown[] = ['pass', 'fail', 'warn', 'error']
  * unreadable item makes the whole policy an error, because that item may be the one that fails.
  */
 export function readVerdicts(result: unknown): RuleVerdict[] {
-  if (result === undefined) return policyError('The decision is undefined: the policy defines nothing at this path')
+  if (result === undefined)
+    return createErrorVerdict('The decision is undefined: the policy defines nothing at this path')
   if (!Array.isArray(result) || result.length === 0 || result.length > RULES_MAX) {
-    return policyError(`The decision must be a list of 1 to ${RULES_MAX} rules`)
+    return createErrorVerdict(`The decision must be a list of 1 to ${RULES_MAX} rules`)
   }
   const verdicts = result.map(readVerdict)
   const mistake = verdicts.indexOf(null)
   if (mistake >= 0) {
-    return policyError(`Item ${mistake} of the decision is not a valid {rule, status, blocking, reason, evidence}`)
+    return createErrorVerdict(
+      `Item ${mistake} of the decision is not a valid {rule, status, blocking, reason, evidence}`,
+    )
   }
   return verdicts as RuleVerdict[]
 }
@@ -26,15 +29,15 @@ function readVerdict(item: unknown): RuleVerdict | null {
   if (typeof rule !== 'string' || rule === '') return null
   if (!STATUSES.includes(status) || typeof blocking !== 'boolean') return null
   return {
-    rule: boundedText(rule),
-    name: boundedText(typeof name === 'string' ? name : rule),
+    rule: normalizeText(rule),
+    name: normalizeText(typeof name === 'string' ? name : rule),
     status: status as RuleStatus,
     blocking,
-    reason: typeof reason === 'string' && status !== 'pass' ? boundedText(reason) : null,
-    evidence: evidence === undefined || evidence === null ? null : boundedText(textOf(evidence)),
+    reason: typeof reason === 'string' && status !== 'pass' ? normalizeText(reason) : null,
+    evidence: evidence === undefined || evidence === null ? null : normalizeText(toText(evidence)),
   }
 }
 
-function textOf(evidence: unknown): string {
+function toText(evidence: unknown): string {
   return typeof evidence === 'string' ? evidence : JSON.stringify(evidence)
 }

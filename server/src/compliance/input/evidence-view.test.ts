@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attestationOf, POLICY_TIME, policyInput } from '../../../test/support/policies.ts'
-import { viewOf } from './evidence-view.ts'
+import { filterEvidence } from './evidence-view.ts'
 
 const NOW = Date.parse(POLICY_TIME)
 const at = (ageMs: number) => new Date(NOW - ageMs).toISOString()
-const scanOf = (trust: string, ageMs = 0) => ({
+const makeScan = (trust: string, ageMs = 0) => ({
   tool: 'semgrep',
   category: null,
   ref: 'main',
@@ -19,9 +19,9 @@ test('self-reported and untrusted evidence is removed unless the rule has trust:
   const input = policyInput({
     attempts: [{ number: 1, status: 'success', started_at: POLICY_TIME, completed_at: null, trust: 'self_reported' }],
     attestations: [attestationOf(), ...['verified', 'untrusted'].map((trust) => attestationOf({ trust, name: trust }))],
-    scans: [scanOf('self_reported'), scanOf('uploaded')],
+    scans: [makeScan('self_reported'), makeScan('uploaded')],
   })
-  const strict = viewOf(input, { trust: null, max_age_ms: null })
+  const strict = filterEvidence(input, { trust: null, max_age_ms: null })
   assert.deepEqual(
     strict.attestations.map(({ name }) => name),
     ['verified'],
@@ -31,17 +31,17 @@ test('self-reported and untrusted evidence is removed unless the rule has trust:
     ['uploaded'],
   )
   assert.deepEqual(strict.attempts, [])
-  assert.deepEqual(viewOf(input, { trust: 'any', max_age_ms: null }), input)
+  assert.deepEqual(filterEvidence(input, { trust: 'any', max_age_ms: null }), input)
 })
 
 test('evidence exactly as old as max_age counts; older evidence does not', () => {
-  const input = policyInput({ scans: [scanOf('uploaded', 1000), scanOf('uploaded', 1001)] })
-  assert.equal(viewOf(input, { trust: null, max_age_ms: 1000 }).scans.length, 1)
-  assert.equal(viewOf(input, { trust: null, max_age_ms: 1001 }).scans.length, 2)
+  const input = policyInput({ scans: [makeScan('uploaded', 1000), makeScan('uploaded', 1001)] })
+  assert.equal(filterEvidence(input, { trust: null, max_age_ms: 1000 }).scans.length, 1)
+  assert.equal(filterEvidence(input, { trust: null, max_age_ms: 1001 }).scans.length, 2)
 })
 
 test('open findings and issues always count', () => {
   const input = policyInput({ findings: figures, issues: figures })
-  const { findings, issues } = viewOf(input, { trust: null, max_age_ms: 1 })
+  const { findings, issues } = filterEvidence(input, { trust: null, max_age_ms: 1 })
   assert.deepEqual([findings, issues], [figures, figures])
 })

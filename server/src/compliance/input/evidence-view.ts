@@ -11,7 +11,7 @@ const ACCEPTED = ['verified', 'uploaded']
  * that is self-reported or untrusted, and nothing older than `max_age_ms`. Open findings and issues
  * are always kept, because removing them would make the repository look safer than it is.
  */
-export function viewOf(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
+export function filterEvidence(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
   const isTrusted = (item: { trust: string }) => trust === 'any' || ACCEPTED.includes(item.trust)
   const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
   const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { isTimestamp } from '../../platform/http/validation.ts'
 import { lazy } from '../../platform/lazy.ts'
-import { NO_CHANGE, PolicyInput, plainEnvironment } from './policy-input.schema.ts'
+import { createPlainEnvironment, NO_CHANGE, PolicyInput } from './policy-input.schema.ts'
 
 const MISTAKES_MAX = 20
 
@@ -36,7 +36,7 @@ function withLaterMembers(value: unknown): unknown {
   if (!isObject(value)) return value
   const { environment } = value
   const isNamed = isObject(environment) && typeof environment.name === 'string'
-  const complete = isNamed ? { ...plainEnvironment(environment.name as string), ...environment } : environment
+  const complete = isNamed ? { ...createPlainEnvironment(environment.name as string), ...environment } : environment
   return { ...NO_CHANGE, ...value, ...(isNamed && { environment: complete }) }
 }
 

@@ -206,12 +206,12 @@ const NO_OPEN = { open: { critical: 0, high: 0, medium: 0, low: 0, info: 0 }, kn
 export const NO_CHANGE = { pull_request: null, reviews: [], checks: [] }
 
 /** An environment without protection rules on a code host. */
-export function plainEnvironment(name: string): NonNullable<PolicyInput['environment']> {
+export function createPlainEnvironment(name: string): NonNullable<PolicyInput['environment']> {
   return { name, protection_rules: [], required_reviewers: [], required_reviewer_teams: [] }
 }
 
 /** An input without any evidence. */
-export function emptyInput(now: Date): PolicyInput {
+export function createEmptyInput(now: Date): PolicyInput {
   return {
     now: now.toISOString(),
     repository: '',

@@ -1,10 +1,10 @@
-import { type ChangeFacts, readChangeFacts } from '../../ci/changes/change-facts.store.ts'
-import { readRunEvidence } from '../../ci/evidence/run-evidence.store.ts'
+import { type ChangeFacts, findChangeFacts } from '../../ci/changes/change-facts.store.ts'
+import { findRunEvidence } from '../../ci/evidence/run-evidence.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../../ci/evidence/run-evidence.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import { findByAddress, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
-import { readPolicyFacts } from '../../security/policy-facts/read-policy-facts.ts'
+import { findPolicyFacts } from '../../security/policy-facts/read-policy-facts.ts'
 import { NO_CHANGE, type PolicyInput } from './policy-input.schema.ts'
 
 /** What the policies evaluate: a repository with one of its runs and, if any, a deployment. */
@@ -21,8 +21,8 @@ type PolicySubject = {
 export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date): Promise<PolicyInput> {
   const { org_id, repository, branch, run, deployment, environment } = subject
   const [evidence, security, repositories] = await Promise.all([
-    run === null ? null : readRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
-    readPolicyFacts(db, org_id, repository, branch),
+    run === null ? null : findRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
+    findPolicyFacts(db, org_id, repository, branch),
     findByAddress(db, org_id, repository),
   ])
   const commit = deployment?.commit_sha ?? evidence?.run.commit_sha ?? null
@@ -45,7 +45,7 @@ function runFacts(evidence: RunEvidence | null): RunMembers {
   if (evidence === null) return { run: null, attempts: [], reports: [], attestations: [], artifacts: [] }
   const { run, attempts, reports, attestations, artifacts } = evidence
   return {
-    run: { ...run, branch: branchName(run.ref) },
+    run: { ...run, branch: parseBranchName(run.ref) },
     attempts,
     reports,
     attestations: attestations.map((attestation) => ({ ...attestation, data: attestation.data ?? {} })),
@@ -64,7 +64,7 @@ async function readChange(
 ): Promise<ChangeMembers> {
   if (commitSha === null || known === undefined || others.length > 0) return NO_CHANGE
   const commit = { commit_sha: commitSha, pull_request: null }
-  const facts = await readChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })
+  const facts = await findChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })
   return { pull_request: toPullRequest(facts), reviews: facts.reviews.map(toReview), checks: facts.checks.map(toCheck) }
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type Author, recordAudit } from '../../audit/audit.store.ts'
+import { type Author, insertAuditEntry } from '../../audit/audit.store.ts'
 import { tooManyPolicies } from '../../errors/deployments.ts'
 import { versionConflict } from '../../errors/organizations.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { policyChanged } from './policy.events.ts'
@@ -40,20 +40,20 @@ export async function applyPolicy(
   author: Author,
   policy: PolicyToApply,
 ): Promise<AppliedPolicy> {
-  return sql.begin((tx) => storePolicy(tx, orgId, { author, ...policy }, clock.now()))
+  return sql.begin((tx) => savePolicy(tx, orgId, { author, ...policy }, clock.now()))
 }
 
 /** Applies a policy in the caller's transaction, as `applyPolicy` does. */
-export async function storePolicy(
+export async function savePolicy(
   tx: Tx,
   orgId: string,
   policy: PolicyToApply & { author: Author },
   now: Date,
 ): Promise<AppliedPolicy> {
   const { author, definition, source, bundle, file } = policy
-  const content_hash = hashOf(definition)
+  const content_hash = hashDefinition(definition)
   const { name, mode, engine } = definition
-  const { id, version, is_removed } = await lockPolicy(tx, orgId, { name, newId: newUuid(now), file }, now)
+  const { id, version, is_removed } = await lockPolicy(tx, orgId, { name, newId: createUuid(now), file }, now)
   refuseOtherVersion(is_removed ? 0 : version, policy.expected_version)
   const stored = await findContentHash(tx, orgId, id, version)
   if (stored?.equals(content_hash) && !is_removed) return { id, name, version, mode, changed: false }
@@ -62,7 +62,7 @@ export async function storePolicy(
   const applied = { id, name, version: version + 1, mode, changed: true }
   await insertVersion(tx, orgId, { id, version: applied.version, definition, source, content_hash, author }, now)
   const details = { name, version: applied.version, mode, ...(file && { file }) }
-  await recordAudit(tx, orgId, { ...author, action: 'policy.apply', object: { type: 'policy', id }, details }, now)
+  await insertAuditEntry(tx, orgId, { ...author, action: 'policy.apply', object: { type: 'policy', id }, details }, now)
   await publish(tx, policyChanged, { org_id: orgId, policy_id: id }, { actor: author.principal })
   return applied
 }
@@ -73,7 +73,7 @@ function refuseOtherVersion(version: number, expected: number | undefined): void
 }
 
 /** Equal definitions are equal JSON, because the parser keeps one order of members. */
-function hashOf(definition: PolicyDefinition): Buffer {
+function hashDefinition(definition: PolicyDefinition): Buffer {
   return createHash('sha256').update(JSON.stringify(definition)).digest()
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
@@ -21,7 +21,7 @@ export async function listNamedPolicies(db: Db, orgId: string): Promise<NamedPol
 /** Finds a policy that is not removed. Throws 404. */
 export async function requireNamedPolicy(db: Db, orgId: string, id: string): Promise<NamedPolicy> {
   const policy = isUuid(id) ? await findPolicy(db, orgId, id) : null
-  if (policy === null) throw notFound('policy')
+  if (policy === null) throw createNotFoundError('policy')
   const { provider, repository_id } = policy
   if (provider === null || repository_id === null) return { ...policy, repository: null }
   const repository = await findById(db, orgId, provider, repository_id)

@@ -1,5 +1,5 @@
-import { matchesAnyGlob } from '../../platform/glob.ts'
-import { matchesRepository } from '../../repositories/repository-identity.ts'
+import { matchAnyGlob } from '../../platform/glob.ts'
+import { matchRepository } from '../../repositories/repository-identity.ts'
 import type { PolicyBindings, PolicyDefinition } from './policy.schema.ts'
 
 /** Bindings that match every deployment. */
@@ -21,51 +21,51 @@ export type WorkflowName = { name: string | null; path: string | null }
  * Whether a policy's bindings cover a deployment. A stored definition that cannot be read is null
  * and counts as covering everything, because its bindings are unknown.
  */
-export function coversDeployment(definition: Definition | null, target: Target): boolean {
-  return definition === null || alternativesOf(definition).some((bindings) => coversTarget(bindings, target))
+export function isDeploymentCovered(definition: Definition | null, target: Target): boolean {
+  return definition === null || getAlternatives(definition).some((bindings) => coversTarget(bindings, target))
 }
 
 function coversTarget(bindings: PolicyBindings, { environment, repository, branch, workflow }: Target): boolean {
   const { environments, workflows } = bindings
   return (
     namesRepository(bindings, repository) &&
-    (environments === null || environment === undefined || matchesAnyGlob(environments, environment)) &&
-    coversBranch(bindings, branch) &&
+    (environments === null || environment === undefined || matchAnyGlob(environments, environment)) &&
+    isBranchCovered(bindings, branch) &&
     (workflows === undefined ||
       workflow === undefined ||
-      namesOf(workflow).some((name) => matchesAnyGlob(workflows, name)))
+      getNames(workflow).some((name) => matchAnyGlob(workflows, name)))
   )
 }
 
 /**
  * The names by which bindings can refer to a workflow: its name, the path of its file, the file.
  */
-function namesOf({ name, path }: WorkflowName): string[] {
+function getNames({ name, path }: WorkflowName): string[] {
   return [name, path, path?.split('/').at(-1)].filter((known) => known !== null && known !== undefined)
 }
 
 /** Whether a policy's bindings cover a repository. A policy without bindings covers none. */
-export function coversRepository(definition: Definition | null, repository: string): boolean {
-  return definition === null || alternativesOf(definition).some((bindings) => namesRepository(bindings, repository))
+export function isRepositoryCovered(definition: Definition | null, repository: string): boolean {
+  return definition === null || getAlternatives(definition).some((bindings) => namesRepository(bindings, repository))
 }
 
 /** The branches that a policy covers in any of its bindings; null for every branch and tag. */
-export function coveredBranches(definition: Definition): string[] | null {
-  const lists = alternativesOf(definition).map(({ branches }) => branches)
+export function getCoveredBranches(definition: Definition): string[] | null {
+  const lists = getAlternatives(definition).map(({ branches }) => branches)
   return lists.includes(null) ? null : lists.flatMap((branches) => branches ?? [])
 }
 
 /** A policy with several bindings covers what any of them covers. */
-function alternativesOf({ bindings }: Definition): PolicyBindings[] {
+function getAlternatives({ bindings }: Definition): PolicyBindings[] {
   if (bindings === null) return []
   return Array.isArray(bindings) ? bindings : [bindings]
 }
 
 function namesRepository({ repositories }: PolicyBindings, repository: string): boolean {
-  return repositories?.some((pattern) => matchesRepository(pattern, repository)) ?? true
+  return repositories?.some((pattern) => matchRepository(pattern, repository)) ?? true
 }
 
 /** Whether bindings cover a branch. Null means a tag, which only `*` matches. */
-export function coversBranch({ branches }: Pick<PolicyBindings, 'branches'>, branch: string | null): boolean {
-  return branches === null || matchesAnyGlob(branches, branch ?? '')
+export function isBranchCovered({ branches }: Pick<PolicyBindings, 'branches'>, branch: string | null): boolean {
+  return branches === null || matchAnyGlob(branches, branch ?? '')
 }

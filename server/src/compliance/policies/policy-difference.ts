@@ -8,15 +8,15 @@ import type { PolicyDefinition } from './policy.schema.ts'
 type PolicyDifference = { path: string; before: unknown; after: unknown }
 
 /** How a definition differs from an earlier one. CEL rules are compared by their ids. */
-export function differencesOf(before: PolicyDefinition, after: PolicyDefinition): PolicyDifference[] {
-  const [earlier, later] = [partsOf(before), partsOf(after)]
+export function compareDefinitions(before: PolicyDefinition, after: PolicyDefinition): PolicyDifference[] {
+  const [earlier, later] = [getParts(before), getParts(after)]
   return [...new Set([...earlier.keys(), ...later.keys()])]
     .filter((path) => !isDeepStrictEqual(earlier.get(path), later.get(path)))
     .map((path) => ({ path, before: earlier.get(path) ?? null, after: later.get(path) ?? null }))
 }
 
 /** The parts of a definition by their paths, in their order. */
-function partsOf({ name, mode, bindings, engine }: PolicyDefinition): Map<string, unknown> {
+function getParts({ name, mode, bindings, engine }: PolicyDefinition): Map<string, unknown> {
   const { type, ...settings } = engine
   const parts: [string, unknown][] = [
     ['name', name],

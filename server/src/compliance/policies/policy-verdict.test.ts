@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  createErrorAnswer,
   decide,
   decideTogether,
-  errorAnswer,
+  getResultStatus,
   type PolicyVerdict,
   type RuleStatus,
   type RuleVerdict,
-  resultStatus,
 } from './policy-verdict.ts'
 
 const rule = (status: RuleStatus, blocking = true): RuleVerdict => ({
@@ -31,7 +31,7 @@ for (const [rules, enforce, monitor, result] of CASES) {
   const answers = rules.map(({ status, blocking }) => `${status}${blocking ? '' : ' without blocking'}`).join(' and ')
   test(`${answers}: ${enforce} in enforce, ${monitor} in monitor, ${result}`, () => {
     assert.deepEqual(
-      [decide('enforce', rules), decide('monitor', rules), resultStatus(rules)],
+      [decide('enforce', rules), decide('monitor', rules), getResultStatus(rules)],
       [enforce, monitor, result],
     )
   })
@@ -55,6 +55,6 @@ test('one blocking policy blocks; only policies in enforce approve', () => {
 })
 
 test('a shortened reason can be stored as JSON', () => {
-  const { reason } = errorAnswer(`${'a'.repeat(998)}🦊🦊`)
+  const { reason } = createErrorAnswer(`${'a'.repeat(998)}🦊🦊`)
   assert.equal(reason, `${'a'.repeat(998)}…`)
 })

@@ -1,4 +1,4 @@
-import { shortened } from '../../platform/shortened.ts'
+import { truncate } from '../../platform/truncate.ts'
 import type { PolicyMode } from './policy.schema.ts'
 
 /** `error` means that the rule could not be evaluated. It never counts as a pass. */
@@ -17,21 +17,21 @@ export type RuleVerdict = RuleAnswer & {
 const TEXT_CHARS_MAX = 1000
 
 /** Makes an engine's text safe to store: bounded, without U+0000 and without lone surrogates. */
-export function boundedText(text: string): string {
-  return shortened(text.replaceAll('\0', '').toWellFormed(), TEXT_CHARS_MAX)
+export function normalizeText(text: string): string {
+  return truncate(text.replaceAll('\0', '').toWellFormed(), TEXT_CHARS_MAX)
 }
 
-export function errorAnswer(reason: string): RuleAnswer {
-  return { status: 'error', reason: boundedText(reason), evidence: null }
+export function createErrorAnswer(reason: string): RuleAnswer {
+  return { status: 'error', reason: normalizeText(reason), evidence: null }
 }
 
 /** The verdict of a policy that could not be evaluated at all. It blocks like a blocking rule. */
-export function policyError(reason: string): RuleVerdict[] {
-  return [{ rule: 'policy', name: 'The policy can be evaluated', blocking: true, ...errorAnswer(reason) }]
+export function createErrorVerdict(reason: string): RuleVerdict[] {
+  return [{ rule: 'policy', name: 'The policy can be evaluated', blocking: true, ...createErrorAnswer(reason) }]
 }
 
-export function unreadablePolicy(): RuleVerdict[] {
-  return policyError('The stored policy cannot be read; apply its file again')
+export function createUnreadableVerdict(): RuleVerdict[] {
+  return createErrorVerdict('The stored policy cannot be read; apply its file again')
 }
 
 /** `warn`: a rule does not pass, but the rule is not blocking or the policy is in `monitor`. */
@@ -68,13 +68,13 @@ export function decideTogether(policies: readonly PolicyVerdict[]): PolicyEvalua
 }
 
 /** The compliance result of a repository. The policy's mode only matters for deployments. */
-export function resultStatus(rules: readonly RuleVerdict[]): 'passing' | 'failing' | 'warning' {
+export function getResultStatus(rules: readonly RuleVerdict[]): 'passing' | 'failing' | 'warning' {
   if (rules.some(isBlocking)) return 'failing'
   return rules.every(({ status }) => status === 'pass') ? 'passing' : 'warning'
 }
 
 /** The rules that block a deployment. A policy in `monitor` never blocks. */
-export function blockingRules({ mode, rules }: PolicyVerdict): RuleVerdict[] {
+export function getBlockingRules({ mode, rules }: PolicyVerdict): RuleVerdict[] {
   return mode === 'enforce' ? rules.filter(isBlocking) : []
 }
 

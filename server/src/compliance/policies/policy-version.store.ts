@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Author, Principal } from '../../audit/audit.store.ts'
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { PolicyDefinition, type PolicyMode } from './policy.schema.ts'
@@ -107,11 +107,11 @@ function versionColumns(db: Db) {
  * SQL: the SHA-256 of a version's definition, in hexadecimal digits; null if there is no such
  * version. `policy` is an alias of JSON with `id` and `version`.
  */
-export function policyHash(db: Db, orgId: string, policy: string) {
+export function buildPolicyHash(db: Db, orgId: string, policy: string) {
   return db`(
     select encode(stored.content_hash, 'hex')
     from policy_versions stored
-    where stored.org_id = ${averageId(db, orgId)}
+    where stored.org_id = ${buildAverageId(db, orgId)}
       and stored.policy_id = case when ${db(policy)} ->> 'id' ~ ${UUID_PATTERN} then (${db(policy)} ->> 'id')::uuid end
       and stored.version = (${db(policy)} ->> 'version')::int
   )`

@@ -2,12 +2,12 @@ import { Type } from 'typebox'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { ItemPath } from '../../access/gateway/change.schema.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { listNamedPolicies, requireNamedPolicy } from './list-named-policies.ts'
-import { differencesOf } from './policy-difference.ts'
+import { compareDefinitions } from './policy-difference.ts'
 import { PolicyFilter, VersionPath, VersionsToCompare } from './policy-request.schema.ts'
 import {
   ComparedVersions,
@@ -24,7 +24,7 @@ const LISTED_MAX = 1000
 const tags = ['Policies']
 
 /** The routes that read policies and their versions. */
-export async function policyRoutes(app: HttpServer, { sql }: Services): Promise<void> {
+export async function registerPolicyRoutes(app: HttpServer, { sql }: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -134,7 +134,7 @@ export async function policyRoutes(app: HttpServer, { sql }: Services): Promise<
   async function requireVersion(orgId: string, policyId: string, version: number): Promise<StoredVersion> {
     const isNumber = Number.isInteger(version) && version > 0 && version < 2 ** 31
     const found = isNumber ? await findVersion(sql, orgId, policyId, version) : null
-    if (found === null) throw notFound('version of the policy')
+    if (found === null) throw createNotFoundError('version of the policy')
     return found
   }
 }
@@ -143,5 +143,5 @@ export async function policyRoutes(app: HttpServer, { sql }: Services): Promise<
 function compare(from: StoredVersion, to: StoredVersion) {
   const { definition: before } = from
   const { definition: after } = to
-  return { from, to, differences: before && after ? differencesOf(before, after) : [] }
+  return { from, to, differences: before && after ? compareDefinitions(before, after) : [] }
 }

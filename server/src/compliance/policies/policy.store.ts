@@ -159,7 +159,7 @@ export async function lockListedPolicy(tx: Tx, orgId: string, id: string) {
 }
 
 /** Marks a policy as removed. Its versions are kept. */
-export async function markRemoved(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
+export async function updatePolicyRemoved(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
   await tx`
     update policies
     set removed_at = ${now}, updated_at = ${now}

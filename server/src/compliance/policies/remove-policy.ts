@@ -1,11 +1,11 @@
-import { type Author, recordAudit } from '../../audit/audit.store.ts'
+import { type Author, insertAuditEntry } from '../../audit/audit.store.ts'
 import { policyInRepository, policyInUse } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { policyChanged } from './policy.events.ts'
-import { lockListedPolicy, markRemoved } from './policy.store.ts'
+import { lockListedPolicy, updatePolicyRemoved } from './policy.store.ts'
 
 type Removal = {
   org_id: string
@@ -26,14 +26,14 @@ export async function removePolicy(
   now: Date,
 ): Promise<{ id: string; name: string }> {
   const policy = isUuid(id) ? await lockListedPolicy(tx, org_id, id) : null
-  if (policy === null) throw notFound('policy')
+  if (policy === null) throw createNotFoundError('policy')
   const { name, path, version } = policy
   if (path !== null) throw policyInRepository(path)
   const gates = await findGates(tx, org_id, name)
   if (gates.length > 0) throw policyInUse(gates)
-  await markRemoved(tx, org_id, policy.id, now)
+  await updatePolicyRemoved(tx, org_id, policy.id, now)
   const entry = { ...author, action: 'policy.remove', object: { type: 'policy', id: policy.id } }
-  await recordAudit(tx, org_id, { ...entry, details: { name, version } }, now)
+  await insertAuditEntry(tx, org_id, { ...entry, details: { name, version } }, now)
   await publish(tx, policyChanged, { org_id, policy_id: policy.id }, { actor: author.principal })
   return { id: policy.id, name }
 }

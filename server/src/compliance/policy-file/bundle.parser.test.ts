@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { bundleDigest, parseBundle } from './bundle.parser.ts'
+import { hashBundle, parseBundle } from './bundle.parser.ts'
 
 const WASM = Buffer.from('\0asm\x01\0\0\0', 'latin1')
 const END = Buffer.alloc(1024)
@@ -61,9 +61,9 @@ test('links, directories and paths that lead elsewhere are skipped', async () =>
 })
 
 test('equal bundles have equal digests', () => {
-  const digest = bundleDigest({ wasm: WASM, data: {} })
-  assert.equal(bundleDigest({ wasm: Buffer.from(WASM), data: {} }), digest)
-  assert.notEqual(bundleDigest({ wasm: WASM, data: { max: 3 } }), digest)
+  const digest = hashBundle({ wasm: WASM, data: {} })
+  assert.equal(hashBundle({ wasm: Buffer.from(WASM), data: {} }), digest)
+  assert.notEqual(hashBundle({ wasm: WASM, data: { max: 3 } }), digest)
 })
 
 const LONG_NAME = entry('././@LongLink', Buffer.from('n'.repeat(300)), { type: 'L' })

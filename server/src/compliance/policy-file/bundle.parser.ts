@@ -30,7 +30,7 @@ export async function parseBundle(bytes: Buffer, name: string): Promise<PolicyBu
 }
 
 /** Identifies a bundle by its content. */
-export function bundleDigest({ wasm, data }: PolicyBundle): string {
+export function hashBundle({ wasm, data }: PolicyBundle): string {
   return createHash('sha256').update(wasm).update(JSON.stringify(data)).digest('hex')
 }
 

@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml'
-import { PolicyFileError, type PolicyMistake, refuseFile } from './policy-mistake.ts'
+import { createFileError, PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
 
 export const POLICY_FILE_BYTES_MAX = 64 * 1024
 
@@ -17,14 +17,14 @@ export class PolicyDocument {
   /** Throws `PolicyFileError` unless the text is one YAML 1.2 map without aliases. */
   constructor(text: string) {
     if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX) {
-      throw refuseFile(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
+      throw createFileError(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
     }
     this.#lines = new LineCounter()
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true })
     const mistakes = this.#syntaxMistakes()
     if (mistakes.length > 0) throw new PolicyFileError(mistakes)
     if (!isMap(this.#document.contents)) {
-      throw refuseFile('a policy file must be a map with the fields name, mode, bindings and rules')
+      throw createFileError('a policy file must be a map with the fields name, mode, bindings and rules')
     }
     this.value = this.#document.toJS()
   }

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
-import { DURATION_DAYS_MAX, durationMs } from '../../platform/duration.ts'
-import { globMistake } from '../../platform/glob.ts'
+import { DURATION_DAYS_MAX, parseDurationMs } from '../../platform/duration.ts'
+import { validateGlob } from '../../platform/glob.ts'
 import { checkExpression } from '../cel/cel-expression.ts'
 import { ENGINES } from './policy-file.schema.ts'
 
@@ -19,7 +19,7 @@ export class PolicyFileError extends Error {
 }
 
 /** A mistake that concerns the whole file. */
-export function refuseFile(message: string): PolicyFileError {
+export function createFileError(message: string): PolicyFileError {
   return new PolicyFileError([{ line: 1, column: 1, path: '', message }])
 }
 
@@ -29,9 +29,9 @@ function describe({ line, column, path, message }: PolicyMistake): string {
 
 /** The schema's own formats. Each returns what is wrong with a text, or null. */
 export const FORMATS: Record<string, (text: string) => string | null> = {
-  glob: globMistake,
+  glob: validateGlob,
   age: (text) =>
-    durationMs(text) === null ? `must be an age such as 7d, 12h or 30m, at most ${DURATION_DAYS_MAX}d` : null,
+    parseDurationMs(text) === null ? `must be an age such as 7d, 12h or 30m, at most ${DURATION_DAYS_MAX}d` : null,
   cel: expressionMistake,
 }
 
@@ -58,7 +58,7 @@ type Schema = {
 }
 
 /** Describes a validation error of the schema in plain English. */
-export function mistakeMessage({ keyword, params, parentSchema, data }: ErrorObject): string {
+export function describeMistake({ keyword, params, parentSchema, data }: ErrorObject): string {
   const schema = parentSchema as Schema
   const fields = Object.keys(schema.properties ?? {})
   switch (keyword) {

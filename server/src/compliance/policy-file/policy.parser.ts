@@ -1,10 +1,10 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { durationMs } from '../../platform/duration.ts'
+import { parseDurationMs } from '../../platform/duration.ts'
 import { lazy } from '../../platform/lazy.ts'
 import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
 import { PolicyDocument } from './policy-document.ts'
 import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
-import { FORMATS, mistakeMessage, PolicyFileError, type PolicyMistake, refuseFile } from './policy-mistake.ts'
+import { createFileError, describeMistake, FORMATS, PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
 
 /** A policy file whose bundle, if any, has not been read. `file` is relative to the policy file. */
 type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
@@ -40,7 +40,7 @@ export function parsePolicyFile(text: string): PolicyFile {
 export function parseSinglePolicyFile(text: string): PolicyDefinition {
   const { engine, ...policy } = parsePolicyFile(text)
   if (engine.type !== 'wasm') return { ...policy, engine }
-  throw refuseFile('engine: wasm needs a bundle; apply the file with "policy apply" at the command line')
+  throw createFileError('engine: wasm needs a bundle; apply the file with "policy apply" at the command line')
 }
 
 /** The first mistake at each path; later ones at the same path follow from it. */
@@ -62,7 +62,7 @@ function toMistake(document: PolicyDocument, error: ErrorObject): PolicyMistake 
   const named = missingProperty ?? additionalProperty
   const full = named === undefined ? path : [...path, named]
   const position = additionalProperty === undefined ? document.valueAt(full) : document.keyAt(full)
-  return { ...position, path: displayPath(full), message: mistakeMessage(error) }
+  return { ...position, path: displayPath(full), message: describeMistake(error) }
 }
 
 /** RFC 6901 §4. */
@@ -115,5 +115,5 @@ function toRule(content: RuleContent): CelRule {
 }
 
 function toTerms({ trust, max_age }: { trust?: 'any'; max_age?: string }): EvidenceTerms {
-  return { trust: trust ?? null, max_age_ms: max_age === undefined ? null : durationMs(max_age) }
+  return { trust: trust ?? null, max_age_ms: max_age === undefined ? null : parseDurationMs(max_age) }
 }

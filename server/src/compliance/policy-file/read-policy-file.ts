@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { askModule, type ModuleAnswer } from '../engines/policy-questions.ts'
-import { emptyInput } from '../input/policy-input.schema.ts'
+import { type ModuleAnswer, runModule } from '../engines/policy-questions.ts'
+import { createEmptyInput } from '../input/policy-input.schema.ts'
 import type { PolicyToApply } from '../policies/apply-policy.ts'
 import type { PolicyBundle } from '../policies/policy.schema.ts'
-import { BUNDLE_BYTES_MAX, bundleDigest, parseBundle } from './bundle.parser.ts'
+import { BUNDLE_BYTES_MAX, hashBundle, parseBundle } from './bundle.parser.ts'
 import { parsePolicyFile, type WasmFile } from './policy.parser.ts'
 import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
 
@@ -24,14 +24,14 @@ export async function readPolicyFile(path: string): Promise<PolicyToApply> {
 async function readBundle({ file, entrypoint }: WasmFile, directory: string) {
   const path = resolve(directory, file)
   const bundle = await parseBundle(await readBounded(path, BUNDLE_BYTES_MAX), path)
-  const sha256 = bundleDigest(bundle)
+  const sha256 = hashBundle(bundle)
   await tryBundle(bundle, sha256, entrypoint, path)
   return { bundle, sha256 }
 }
 
 /** Evaluates the entrypoint once on an empty input, within the usual limits. */
 async function tryBundle(bundle: PolicyBundle, sha256: string, entrypoint: string, path: string): Promise<void> {
-  const { parts } = await askModule({ sha256, bundle, entrypoint, input: emptyInput(new Date(0)) })
+  const { parts } = await runModule({ sha256, bundle, entrypoint, input: createEmptyInput(new Date(0)) })
   const answer = parts[0] as ModuleAnswer | undefined
   if (answer?.type === 'failed') throw new Error(`${path}: ${answer.reason}`)
   if (answer === undefined) throw new Error(`${path}: the policy takes too much time or memory`)

@@ -13,7 +13,7 @@ const COMMENT = /#[^\n]*/y
  * Lists the names that a module uses outside of strings and comments (Rego language reference,
  * "Lexical grammar"). Names after a dot are members of another value and are left out.
  */
-export function namesIn(module: string): RegoName[] {
+export function listRegoNames(module: string): RegoName[] {
   const names: RegoName[] = []
   let line = 1
   let lineStart = 0

@@ -1,11 +1,11 @@
 import { parseDocument } from 'yaml'
-import { globMistake } from '../../platform/glob.ts'
+import { validateGlob } from '../../platform/glob.ts'
 import { PACKAGE_PLACE } from '../engines/evaluate-rego.ts'
 import type { PolicyBindings, PolicyDefinition, PolicyMode, RegoDialect } from '../policies/policy.schema.ts'
 import { EVERYTHING } from '../policies/policy-binding.ts'
 import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
 import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
-import { namesIn, type RegoName } from './rego-tokens.ts'
+import { listRegoNames, type RegoName } from './rego-tokens.ts'
 
 /** The packages of policies, and the member of `custom` that holds their settings. */
 const PACKAGES: Record<string, { dialect: RegoDialect; custom: string }> = {
@@ -27,14 +27,14 @@ const BINDINGS_MAX = 50
 export function parseRego(text: string): PolicyDefinition {
   if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX)
     throw refusal(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
-  const names = namesIn(text)
+  const names = listRegoNames(text)
   const { head, tail, dialect, custom } = splitAtPackage(text, names[0]?.offset ?? 0)
   const forbidden = forbiddenNames(names.slice(1))
   if (forbidden.length > 0) throw new PolicyFileError(forbidden)
   const { title, settings } = readMetadata(head, custom)
   const module = `${head}${PACKAGE_PLACE}${tail}`
   const engine = { type: 'rego', module, dialect, trust: 'any', max_age_ms: null } as const
-  return { name: title, mode: modeOf(settings), bindings: bindingsOf(settings), engine }
+  return { name: title, mode: parseMode(settings), bindings: parseBindings(settings), engine }
 }
 
 /** The package must be the first name in the module: a later one could stand in a string. */
@@ -97,12 +97,12 @@ function requireFormat(settings: Settings, custom: string): Settings {
   throw refusal(`custom.${custom}.format: must be ${FORMAT}`)
 }
 
-function modeOf({ mode }: Settings): PolicyMode {
+function parseMode({ mode }: Settings): PolicyMode {
   if (mode === 'enforce' || mode === 'monitor') return mode
   throw refusal('mode: must be monitor or enforce')
 }
 
-function bindingsOf({ bindings = [] }: Settings): PolicyDefinition['bindings'] {
+function parseBindings({ bindings = [] }: Settings): PolicyDefinition['bindings'] {
   if (!Array.isArray(bindings) || bindings.length > BINDINGS_MAX)
     throw refusal(`bindings: must be a list of at most ${BINDINGS_MAX} maps`)
   return bindings.length === 0 ? EVERYTHING : bindings.map(toBindings)
@@ -116,7 +116,7 @@ function toBindings(binding: unknown, index: number): PolicyBindings {
     const at = `bindings[${index}].${field}`
     if (!BINDING_FIELDS.includes(field))
       throw refusal(`${at}: is not a field; the fields are ${BINDING_FIELDS.join(', ')}`)
-    const mistake = typeof value === 'string' ? globMistake(value) : 'must be text'
+    const mistake = typeof value === 'string' ? validateGlob(value) : 'must be text'
     if (mistake !== null) throw refusal(`${at}: ${mistake}`)
   }
   const { environment, workflow, branch } = binding as Record<string, string | undefined>

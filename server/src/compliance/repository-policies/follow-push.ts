@@ -1,8 +1,8 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
-import { findPolicyCommit, notePush } from './policy-source.store.ts'
+import { findPolicyCommit, upsertPush } from './policy-source.store.ts'
 import { readRepositoryPoliciesJob } from './read-repository-policies.job.ts'
 
 /**
@@ -13,9 +13,10 @@ export const followPush: HostEventHandler<'push'> = async (_services, tx, { org_
   const { after, ref, pushed_at, repository } = push
   const known = await findById(tx, org_id, provider, repository.id)
   const tracked = known?.tracked_branch ?? repository.default_branch
-  if (after === null || !ref.startsWith('refs/heads/') || branchName(ref) !== branchName(tracked)) return
+  if (after === null || !ref.startsWith('refs/heads/') || parseBranchName(ref) !== parseBranchName(tracked)) return
   const source = { org_id, provider, repository_id: repository.id }
-  if (await notePush(tx, source, { commit_sha: after, pushed_at })) await enqueue(tx, readRepositoryPoliciesJob, source)
+  if (await upsertPush(tx, source, { commit_sha: after, pushed_at }))
+    await enqueue(tx, readRepositoryPoliciesJob, source)
 }
 
 /** An import queues this for every repository; it must not hold up what people wait for. */

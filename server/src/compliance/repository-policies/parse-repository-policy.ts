@@ -1,7 +1,7 @@
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
 import { EVERYTHING } from '../policies/policy-binding.ts'
 import { parsePolicyFile } from '../policy-file/policy.parser.ts'
-import { refuseFile } from '../policy-file/policy-mistake.ts'
+import { createFileError } from '../policy-file/policy-mistake.ts'
 import { parseRego } from '../policy-file/rego.parser.ts'
 
 /**
@@ -14,10 +14,12 @@ export function parseRepositoryPolicy(path: string, text: string): PolicyDefinit
 
 function parseYaml(text: string): PolicyDefinition {
   const { engine, bindings, ...policy } = parsePolicyFile(text)
-  if (engine.type === 'wasm') throw refuseFile('engine: wasm is not supported in a repository; use "policy apply"')
+  if (engine.type === 'wasm') throw createFileError('engine: wasm is not supported in a repository; use "policy apply"')
   if (engine.type === 'opa')
-    throw refuseFile('engine: opa is not supported in a repository; write a .rego file instead')
+    throw createFileError('engine: opa is not supported in a repository; write a .rego file instead')
   if (bindings !== null && !Array.isArray(bindings) && bindings.repositories !== null)
-    throw refuseFile('bindings.repositories: a policy in a repository covers that repository only; remove the field')
+    throw createFileError(
+      'bindings.repositories: a policy in a repository covers that repository only; remove the field',
+    )
   return { ...policy, bindings: bindings ?? EVERYTHING, engine }
 }

@@ -10,7 +10,7 @@ type Pushed = { commit_sha: string; pushed_at: Date }
  * Remembers the newest commit of the tracked branch. Returns false if a newer one is known, or the
  * same one.
  */
-export async function notePush(tx: Tx, source: PolicySource, { commit_sha, pushed_at }: Pushed): Promise<boolean> {
+export async function upsertPush(tx: Tx, source: PolicySource, { commit_sha, pushed_at }: Pushed): Promise<boolean> {
   const noted = await tx`
     insert into repository_policy_sources as source (org_id, provider, repository_id, commit_sha, pushed_at)
     values (${source.org_id}, ${source.provider}, ${source.repository_id}, ${commit_sha}, ${pushed_at})
@@ -48,7 +48,7 @@ export async function lockSource(tx: Tx, { org_id, provider, repository_id }: Po
 }
 
 /** Records that a commit's files were read. `mistakes` names the files that could not be used. */
-export async function noteRead(
+export async function updateSourceRead(
   tx: Tx,
   { org_id, provider, repository_id }: PolicySource,
   { commitSha, mistakes }: { commitSha: string; mistakes: { path: string; message: string }[] },

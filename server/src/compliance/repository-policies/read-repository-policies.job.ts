@@ -1,25 +1,25 @@
 import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
-import { job } from '../../platform/queue/job.ts'
-import { REPOSITORY_KEY, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { formatRepositoryKey, REPOSITORY_KEY } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
-import { compileRego } from '../engines/evaluate-rego.ts'
+import { checkRego } from '../engines/evaluate-rego.ts'
 import { RegoError } from '../engines/opa-server.ts'
 import { POLICY_FILES_MAX } from '../policies/policy.store.ts'
 import { PolicyFileError } from '../policy-file/policy-mistake.ts'
 import { parseRepositoryPolicy } from './parse-repository-policy.ts'
 import { isPolicyFile, POLICY_FOLDERS } from './policy-folder.ts'
-import { findPolicyCommit, listPolicyFiles, notePush, type PolicySource } from './policy-source.store.ts'
-import { type FoundPolicies, type ReadFile, storePolicies } from './store-policies.ts'
+import { findPolicyCommit, listPolicyFiles, type PolicySource, upsertPush } from './policy-source.store.ts'
+import { type FoundPolicies, type ReadFile, synchronizePolicies } from './store-policies.ts'
 
 /**
  * Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one.
  */
-export const readRepositoryPoliciesJob = job('compliance.read-repository-policies', {
+export const readRepositoryPoliciesJob = defineJob('compliance.read-repository-policies', {
   payload: REPOSITORY_KEY,
   attemptsMax: 20,
-  once: repositoryKeyText,
+  once: formatRepositoryKey,
   run: readRepositoryPolicies,
 })
 
@@ -40,7 +40,7 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
       isKnown ? { ...file, policy: 'unchanged' } : await readFile(services, { client, repository, commitSha }, file),
     )
   }
-  await storePolicies(services, source, { commitSha, files, mistakes: tooMany(listed.length) })
+  await synchronizePolicies(services, source, { commitSha, files, mistakes: tooMany(listed.length) })
 }
 
 /** Before the first push, the head of the tracked branch counts. Every push is newer. */
@@ -50,7 +50,7 @@ async function noteHead(
   { client, repository }: Pick<Place, 'client' | 'repository'>,
 ): Promise<string | null> {
   const head = await client.readBranchHead(repository, repository.default_branch)
-  if (head !== null) await sql.begin((tx) => notePush(tx, source, { commit_sha: head, pushed_at: new Date(0) }))
+  if (head !== null) await sql.begin((tx) => upsertPush(tx, source, { commit_sha: head, pushed_at: new Date(0) }))
   return findPolicyCommit(sql, source)
 }
 
@@ -71,7 +71,7 @@ async function listFiles(client: HostClient, repository: HostRepository, commitS
 async function keepPolicies(services: Services, source: PolicySource, commitSha: string, known: Map<string, string>) {
   const files = [...known].map(([path, blob]) => ({ path, blob, policy: 'unchanged' as const }))
   const mistakes = files.map(({ path }) => ({ path, message: 'the file could not be read' }))
-  if (files.length > 0) await storePolicies(services, source, { commitSha, files, mistakes })
+  if (files.length > 0) await synchronizePolicies(services, source, { commitSha, files, mistakes })
 }
 
 function tooMany(count: number): FoundPolicies['mistakes'] {
@@ -87,7 +87,7 @@ async function readFile(services: Services, { client, repository, commitSha }: P
   if (text === null) return { ...file, policy: null, mistake: 'the file could not be read' }
   try {
     const policy = parseRepositoryPolicy(file.path, text)
-    if (policy.engine.type === 'rego') await compileRego(services, policy.engine)
+    if (policy.engine.type === 'rego') await checkRego(services, policy.engine)
     return { ...file, policy, source: text }
   } catch (error) {
     return { ...file, policy: null, mistake: explain(error) }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
-import { type Author, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
-import { requestCall } from '../../codehosts/calls/request-call.ts'
+import { type Author, insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { enqueueCall } from '../../codehosts/calls/request-call.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
 import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { shortened } from '../../platform/shortened.ts'
+import { truncate } from '../../platform/truncate.ts'
 import type { Services } from '../../services.ts'
-import { storePolicy } from '../policies/apply-policy.ts'
+import { savePolicy } from '../policies/apply-policy.ts'
 import { policyChanged } from '../policies/policy.events.ts'
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
-import { markRemoved } from '../policies/policy.store.ts'
-import { listPolicyFiles, lockSource, noteRead, type PolicySource } from './policy-source.store.ts'
+import { updatePolicyRemoved } from '../policies/policy.store.ts'
+import { listPolicyFiles, lockSource, type PolicySource, updateSourceRead } from './policy-source.store.ts'
 
 /** A policy file as it was read. `mistake` states why it cannot be used. */
 export type ReadFile = { path: string; blob: string } & (
@@ -33,7 +33,11 @@ export type FoundPolicies = {
  * good version, and a deleted file removes its policy. The result is sent to the host as a commit
  * status. Does nothing if a newer commit is to be read.
  */
-export async function storePolicies(services: Services, source: PolicySource, found: FoundPolicies): Promise<void> {
+export async function synchronizePolicies(
+  services: Services,
+  source: PolicySource,
+  found: FoundPolicies,
+): Promise<void> {
   const { sql, clock } = services
   await sql.begin(async (tx) => {
     const now = clock.now()
@@ -45,7 +49,7 @@ export async function storePolicies(services: Services, source: PolicySource, fo
         await applyFile(tx, source, { file, definition: file.policy, text: file.source }, now)
     }
     const removed = await removeOthers(tx, source, found.files, now)
-    await noteRead(tx, source, { commitSha: found.commitSha, mistakes }, now)
+    await updateSourceRead(tx, source, { commitSha: found.commitSha, mistakes }, now)
     if (found.files.length > 0 || mistakes.length > 0 || removed > 0)
       await reportStatus(tx, source, { commitSha: found.commitSha, count: found.files.length, mistakes }, now)
   })
@@ -59,16 +63,16 @@ async function applyFile(tx: Tx, source: PolicySource, applied: AppliedFile, now
   const { file, definition, text } = applied
   const { org_id, provider, repository_id } = source
   const name = { provider, repository_id, path: file.path, blob: file.blob }
-  await storePolicy(tx, org_id, { author: AUTHOR, definition, source: text, bundle: null, file: name }, now)
+  await savePolicy(tx, org_id, { author: AUTHOR, definition, source: text, bundle: null, file: name }, now)
 }
 
 async function removeOthers(tx: Tx, source: PolicySource, files: ReadFile[], now: Date): Promise<number> {
   const kept = new Set(files.map(({ path }) => path))
   const removed = (await listPolicyFiles(tx, source)).filter(({ path }) => !kept.has(path))
   for (const { id, path } of removed) {
-    await markRemoved(tx, source.org_id, id, now)
+    await updatePolicyRemoved(tx, source.org_id, id, now)
     const entry = { ...AUTHOR, action: 'policy.remove', object: { type: 'policy', id } }
-    await recordAudit(tx, source.org_id, { ...entry, details: { path } }, now)
+    await insertAuditEntry(tx, source.org_id, { ...entry, details: { path } }, now)
     await publish(tx, policyChanged, { org_id: source.org_id, policy_id: id }, { actor: AUTHOR.principal })
   }
   return removed.length
@@ -98,7 +102,7 @@ async function reportStatus(tx: Tx, source: PolicySource, result: Result, now: D
   const digest = createHash('sha256').update(JSON.stringify(action)).digest('hex').slice(0, 32)
   const subject = { type: 'commit', id: result.commitSha } as const
   const key = `policies:${repository_id}:${result.commitSha}:${digest}`
-  await requestCall(tx, { org_id, connection_id: connection.id, idempotency_key: key, subject, action }, now)
+  await enqueueCall(tx, { org_id, connection_id: connection.id, idempotency_key: key, subject, action }, now)
 }
 
 function describe({ count, mistakes }: Result): string {
@@ -107,5 +111,5 @@ function describe({ count, mistakes }: Result): string {
   const file = first.path.slice(first.path.lastIndexOf('/') + 1)
   const more = mistakes.length === 1 ? '' : ` (and ${mistakes.length - 1} more)`
   const text = `${file}: ${first.message.split('\n')[0]}`
-  return `${shortened(text, DESCRIPTION_CHARS_MAX - more.length)}${more}`
+  return `${truncate(text, DESCRIPTION_CHARS_MAX - more.length)}${more}`
 }

@@ -1,19 +1,19 @@
-import { job } from '../../platform/queue/job.ts'
-import { object, text } from '../../platform/queue/payload.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { evaluatePolicy } from '../engines/evaluate-policy.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
-import { coveredBranches, coversRepository } from '../policies/policy-binding.ts'
-import { type RuleVerdict, resultStatus, unreadablePolicy } from '../policies/policy-verdict.ts'
-import { hostlessName } from './known-repositories.ts'
+import { getCoveredBranches, isRepositoryCovered } from '../policies/policy-binding.ts'
+import { createUnreadableVerdict, getResultStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { getHostlessName } from './known-repositories.ts'
 import { type RepositoryInputs, readRepositoryInputs } from './read-repository-inputs.ts'
 import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResults } from './result.store.ts'
 
 /** Updates the results of a repository. Waiting jobs for one repository are merged. */
-export const evaluateRepositoryJob = job('compliance.evaluate-repository', {
-  payload: object({ org_id: text, repository: text }),
+export const evaluateRepositoryJob = defineJob('compliance.evaluate-repository', {
+  payload: definePayload({ org_id: text, repository: text }),
   attemptsMax: 10,
   once: ({ org_id, repository }) => `${org_id} ${repository}`,
   run: (services: Services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
@@ -25,13 +25,13 @@ export async function evaluateRepository(services: Services, orgId: string, repo
   const { sql, clock } = services
   const now = clock.now()
   const stored = await listPolicies(sql, orgId, { repository })
-  const policies = stored.filter(({ definition }) => coversRepository(definition, repository))
+  const policies = stored.filter(({ definition }) => isRepositoryCovered(definition, repository))
   const results: NewResult[] = []
   if (policies.length > 0) {
     const inputs = await readRepositoryInputs(sql, orgId, repository, now)
     for (const policy of policies) results.push(await evaluate(services, orgId, policy, inputs))
   }
-  const hostless = hostlessName(repository)
+  const hostless = getHostlessName(repository)
   await sql.begin(async (tx) => {
     if (hostless !== null) await deleteHostlessResults(tx, orgId, hostless)
     await deleteOtherResults(tx, orgId, repository, results)
@@ -46,8 +46,8 @@ async function evaluate(
   inputs: RepositoryInputs,
 ): Promise<NewResult> {
   const result = { policy_id: id, policy_name: name }
-  if (!definition?.bindings) return { ...result, ...evaluated(unreadablePolicy()) }
-  const input = await inputs({ branches: coveredBranches(definition) })
+  if (!definition?.bindings) return { ...result, ...evaluated(createUnreadableVerdict()) }
+  const input = await inputs({ branches: getCoveredBranches(definition) })
   if (hasNoEvidence(input)) return { ...result, status: 'not_evaluated', details: [] }
   const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
   return { ...result, ...evaluated(await evaluatePolicy(services, definition.engine, input, find)) }
@@ -63,5 +63,5 @@ function evaluated(rules: RuleVerdict[]): Pick<NewResult, 'status' | 'details'> 
     const texts = [reason, evidence].filter((text) => text !== null)
     return { rule, result: status, evidence: texts.length === 0 ? null : texts.join(' · ') }
   })
-  return { status: resultStatus(rules), details }
+  return { status: getResultStatus(rules), details }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hostlessName, isNamed, knownRepositories } from './known-repositories.ts'
+import { getHostlessName, isNamed, mergeRepositoryNames } from './known-repositories.ts'
 
 test('a repository from several sources is listed once', () => {
   const names = {
@@ -11,7 +11,7 @@ test('a repository from several sources is listed once', () => {
     ],
     reported: ['acme/api', 'ACME/WEB', 'acme/only'],
   }
-  assert.deepEqual(knownRepositories(names), [
+  assert.deepEqual(mergeRepositoryNames(names), [
     'github.com/acme/api',
     'gitlab.com/acme/api',
     'github.com/acme/web',
@@ -26,6 +26,6 @@ test('a report is about every repository of its name', () => {
 })
 
 test('only a name with a host has a name without it', () => {
-  assert.equal(hostlessName('github.com/acme/api'), 'acme/api')
-  assert.equal(hostlessName('acme/api'), null)
+  assert.equal(getHostlessName('github.com/acme/api'), 'acme/api')
+  assert.equal(getHostlessName('acme/api'), null)
 })

@@ -14,7 +14,7 @@ type RepositoryNames = {
  * Names that differ only in case are one repository, because code hosts ignore case. The spelling
  * of runs takes precedence.
  */
-export function knownRepositories({ runs, linked, reported }: RepositoryNames): string[] {
+export function mergeRepositoryNames({ runs, linked, reported }: RepositoryNames): string[] {
   const addresses = new Map<string, string>()
   for (const address of [...runs, ...linked.map(({ host, full_name }) => `${host}/${full_name}`)]) {
     const key = address.toLowerCase()
@@ -32,7 +32,7 @@ export function isNamed(repository: string, name: string): boolean {
 }
 
 /** Returns `owner/name` of `host/owner/name`, or null if the repository's host is not known. */
-export function hostlessName(repository: string): string | null {
+export function getHostlessName(repository: string): string | null {
   const { name } = splitAddress(repository)
   return name.includes('/') ? name : null
 }

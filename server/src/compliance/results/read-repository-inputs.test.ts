@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseRun } from './read-repository-inputs.ts'
+import { selectRun } from './read-repository-inputs.ts'
 
-const runOf = (id: string, ref: string | null) => ({ id, attempt: 1, ref })
+const makeRun = (id: string, ref: string | null) => ({ id, attempt: 1, ref })
 const RUNS = [
-  runOf('tag', 'refs/tags/v1'),
-  runOf('topic', 'refs/heads/topic'),
-  runOf('release', 'release/2'),
-  runOf('main', 'refs/heads/main'),
-  runOf('older', 'main'),
+  makeRun('tag', 'refs/tags/v1'),
+  makeRun('topic', 'refs/heads/topic'),
+  makeRun('release', 'release/2'),
+  makeRun('main', 'refs/heads/main'),
+  makeRun('older', 'main'),
 ]
 const bound = (branches: string[] | null) => ({ environments: null, repositories: null, branches })
 const chosen = (branches: string[] | null, tracked: string | null) =>
-  chooseRun(RUNS, bound(branches), tracked)?.id ?? null
+  selectRun(RUNS, bound(branches), tracked)?.id ?? null
 
 test('the newest run of a branch in the bindings is chosen, whatever branch is tracked', () => {
   assert.equal(chosen(['release/*'], 'main'), 'release')

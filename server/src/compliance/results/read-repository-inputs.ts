@@ -1,11 +1,11 @@
 import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { branchName } from '../../repositories/branch-name.ts'
-import { locateRepository } from '../../repositories/repository-lookup.store.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
+import { findRepositoryAt } from '../../repositories/repository-lookup.store.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { readPolicyInput } from '../input/read-policy-input.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'
-import { coversBranch } from '../policies/policy-binding.ts'
+import { isBranchCovered } from '../policies/policy-binding.ts'
 
 /** The branches that a policy covers; null for all. */
 type Branches = Pick<PolicyBindings, 'branches'>
@@ -21,14 +21,14 @@ export async function readRepositoryInputs(
   now: Date,
 ): Promise<RepositoryInputs> {
   const runs = await findNewestRuns(db, orgId, repository, now)
-  const { linked } = await locateRepository(db, orgId, repository)
+  const { linked } = await findRepositoryAt(db, orgId, repository)
   const trackedBranch = linked?.tracked_branch ?? null
   const inputs = new Map<string, Promise<PolicyInput>>()
   return (bindings) => {
-    const run = chooseRun(runs, bindings, trackedBranch)
+    const run = selectRun(runs, bindings, trackedBranch)
     const known = inputs.get(run?.id ?? '')
     if (known) return known
-    const branch = run === null ? trackedBranch : branchName(run.ref)
+    const branch = run === null ? trackedBranch : parseBranchName(run.ref)
     const subject = { org_id: orgId, repository, branch, run, deployment: null, environment: null }
     const input = readPolicyInput(db, subject, now)
     inputs.set(run?.id ?? '', input)
@@ -41,11 +41,11 @@ export async function readRepositoryInputs(
  * branches in the bindings, it is the newest run of the tracked branch, or of any branch if none is
  * tracked.
  */
-export function chooseRun(runs: RunName[], bindings: Branches, trackedBranch: string | null): RunName | null {
+export function selectRun(runs: RunName[], bindings: Branches, trackedBranch: string | null): RunName | null {
   const fits = (run: RunName) => {
-    const branch = branchName(run.ref)
-    if (bindings.branches !== null) return coversBranch(bindings, branch)
-    return trackedBranch === null || branch === branchName(trackedBranch)
+    const branch = parseBranchName(run.ref)
+    if (bindings.branches !== null) return isBranchCovered(bindings, branch)
+    return trackedBranch === null || branch === parseBranchName(trackedBranch)
   }
   return runs.find(fits) ?? null
 }

@@ -6,7 +6,7 @@ import type { Services } from '../../services.ts'
 import { ComplianceResult, ResultQuery } from './result.schema.ts'
 import { listResults } from './result.store.ts'
 
-export async function resultRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerResultRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/compliance/results',
     {

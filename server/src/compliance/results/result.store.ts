@@ -1,7 +1,7 @@
-import { pageOf } from '../../platform/db/page.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { RuleStatus } from '../policies/policy-verdict.ts'
 import type { ResultStatus } from './result.schema.ts'
 
@@ -25,7 +25,7 @@ export async function listResults(
     select result.created_at, result.id, ${resultJson(db)} as json
     from compliance_results result
     where result.org_id = ${orgId}
-      and ${pageOf(db, page, db`result`)}
+      and ${buildPageCondition(db, page, db`result`)}
       ${withStatus}
       ${ofPolicy}
       ${ofRepository}
@@ -55,7 +55,7 @@ type RepositoryResults = { org_id: string; repository: string; results: NewResul
 
 /** Stores a repository's results in place of earlier ones. A result with a later time is kept. */
 export async function upsertResults(tx: Tx, { org_id, repository, results, at }: RepositoryResults): Promise<void> {
-  const rows = results.map((result) => ({ id: newUuid(at), ...result }))
+  const rows = results.map((result) => ({ id: createUuid(at), ...result }))
   await tx`
     insert into compliance_results as result (
       org_id, id, policy_id, policy_name, repository, status, details, evaluated_at, created_at, updated_at

@@ -1,4 +1,4 @@
-import { type DemoPackage, purlOf } from '../world/packages.ts'
+import { type DemoPackage, formatPurl } from '../world/packages.ts'
 import type { Advisory } from '../world/weaknesses.ts'
 
 type Bom = {
@@ -12,7 +12,7 @@ type Bom = {
 }
 
 /** A CycloneDX 1.5 document. */
-export function cyclonedx({ name, version, at, components, vulnerabilities = [], tool = 'syft' }: Bom): string {
+export function renderCyclonedx({ name, version, at, components, vulnerabilities = [], tool = 'syft' }: Bom): string {
   return JSON.stringify(
     {
       bomFormat: 'CycloneDX',
@@ -24,11 +24,11 @@ export function cyclonedx({ name, version, at, components, vulnerabilities = [],
         component: { type: 'application', name, version },
       },
       components: components.map((component) => ({
-        'bom-ref': purlOf(component),
+        'bom-ref': formatPurl(component),
         type: 'library',
         name: component.name.split('/').at(-1),
         version: component.version,
-        purl: purlOf(component),
+        purl: formatPurl(component),
       })),
       ...(vulnerabilities.length > 0 && { vulnerabilities: vulnerabilities.map(toVulnerability) }),
     },
@@ -46,6 +46,6 @@ function toVulnerability({ advisory, component }: { advisory: Advisory; componen
     cwes: [cwe],
     description: title,
     recommendation: `Update to ${fixed}.`,
-    affects: [{ ref: purlOf(component) }],
+    affects: [{ ref: formatPurl(component) }],
   }
 }

@@ -3,7 +3,7 @@ import type { Weakness } from '../world/weaknesses.ts'
 type Result = Pick<Weakness, 'rule' | 'severity' | 'score' | 'cwe' | 'title' | 'path' | 'line' | 'code'>
 
 /** A SARIF 2.1.0 report of a scanner. */
-export function sarif(
+export function renderSarif(
   tool: { name: string; version: string },
   results: readonly Result[],
   tags: readonly string[] = [],

@@ -1,7 +1,7 @@
-import { type DemoPackage, purlOf } from '../world/packages.ts'
+import { type DemoPackage, formatPurl } from '../world/packages.ts'
 
 /** An SPDX 2.3 document. */
-export function spdx(name: string, at: Date, components: readonly DemoPackage[]): string {
+export function renderSpdx(name: string, at: Date, components: readonly DemoPackage[]): string {
   return JSON.stringify(
     {
       spdxVersion: 'SPDX-2.3',
@@ -18,7 +18,7 @@ export function spdx(name: string, at: Date, components: readonly DemoPackage[])
         licenseConcluded: 'NOASSERTION',
         licenseDeclared: index % 5 === 0 ? 'Apache-2.0' : 'MIT',
         externalRefs: [
-          { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purlOf(component) },
+          { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: formatPurl(component) },
         ],
       })),
     },

@@ -2,14 +2,14 @@ import type { HostAlert } from '../../codehosts/host-alert.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Demo, Step } from '../world/demo.ts'
-import { componentsOf } from '../world/packages.ts'
+import { getComponents } from '../world/packages.ts'
 import { ADVISORIES, type Advisory } from '../world/weaknesses.ts'
 
 /** Alerts of the code host about four repositories: dependencies, code and secrets. */
-export function alertSteps(demo: Demo): Step[] {
+export function makeAlertSteps(demo: Demo): Step[] {
   return ['checkout', 'payments', 'identity', 'mobile-gateway'].flatMap((name) => {
     const repository = demo.repositories.get(name) as HostRepository
-    const alerts = alertsOf(demo, name, repository)
+    const alerts = makeAlerts(demo, name, repository)
     return alerts.map((alert) => ({
       at: alert.updated_at,
       async tell(told: Demo) {
@@ -20,11 +20,11 @@ export function alertSteps(demo: Demo): Step[] {
   })
 }
 
-function alertsOf(demo: Demo, name: string, repository: HostRepository): HostAlert[] {
+function makeAlerts(demo: Demo, name: string, repository: HostRepository): HostAlert[] {
   const { random } = demo
   const at = (days: number) => new Date(demo.now.getTime() - days * DAY_MS)
   const known = ADVISORIES.filter((advisory) =>
-    componentsOf(name).some((component) => component.name === advisory.package),
+    getComponents(name).some((component) => component.name === advisory.package),
   )
   const dependencies = known
     .filter(({ package: of }) => !of.startsWith('debian/'))

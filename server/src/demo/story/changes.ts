@@ -2,14 +2,14 @@ import type { HostPullRequest, HostReview } from '../../codehosts/host-change.ts
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { after, type Demo, type Step } from '../world/demo.ts'
+import { type Demo, getTimeAfter, type Step } from '../world/demo.ts'
 import { REQUIRED_CHECKS } from '../world/demo-host.ts'
 import { AUTHORS, REVIEWERS } from '../world/people.ts'
 import { type DemoRepository, HOSTED } from '../world/repositories.ts'
 import { reportCi } from './ci-reports.ts'
-import { changeCommit, shaOf, subjectOf } from './commits.ts'
-import { type Delivery, deliver } from './deliveries.ts'
-import { endOf, endRun, newRun, nextAttempt } from './host-runs.ts'
+import { computeSha, makeChangeCommit, selectSubject } from './commits.ts'
+import { type Delivery, makeDeliverySteps } from './deliveries.ts'
+import { completeRun, computeEnd, makeNextAttempt, startHostRun } from './host-runs.ts'
 import { recordChanges } from './record-changes.ts'
 
 export const STORY_DAYS = 90
@@ -31,10 +31,10 @@ type Change = {
 }
 
 /** Everything that happens with the changes of the repositories on the code host. */
-export function changeSteps(demo: Demo): Step[] {
+export function makeChangeSteps(demo: Demo): Step[] {
   return HOSTED.flatMap((about) => {
     const repository = demo.repositories.get(about.name) as HostRepository
-    return changesOf(demo, about, repository).flatMap((change, at, all) => [
+    return makeChanges(demo, about, repository).flatMap((change, at, all) => [
       ...pullRequestSteps(demo, change),
       ...landingSteps(demo, change, at === all.length - 1),
     ])
@@ -42,7 +42,7 @@ export function changeSteps(demo: Demo): Step[] {
 }
 
 /** The changes of a repository, oldest first, in working hours. */
-function changesOf(demo: Demo, about: DemoRepository, repository: HostRepository): Change[] {
+function makeChanges(demo: Demo, about: DemoRepository, repository: HostRepository): Change[] {
   const { random, now } = demo
   const first = now.getTime() - (STORY_DAYS - 2) * DAY_MS
   const span = (STORY_DAYS - 2.6) * DAY_MS
@@ -51,7 +51,7 @@ function changesOf(demo: Demo, about: DemoRepository, repository: HostRepository
     const author = random.pick(AUTHORS)
     const reviewer = random.pick(REVIEWERS.filter((login) => login !== author))
     const number = 100 + index * 3 + random.below(3)
-    const title = subjectOf(random, index + about.changes)
+    const title = selectSubject(random, index + about.changes)
     const text = `${about.name} ${number}`
     return {
       repository,
@@ -61,15 +61,15 @@ function changesOf(demo: Demo, about: DemoRepository, repository: HostRepository
       author,
       reviewer,
       merged,
-      oddity: oddityOf(demo, index),
-      opened: after(merged, -(180 + random.below(40 * 60))),
-      head: shaOf(`head ${text}`),
-      merge: shaOf(`merge ${text}`),
+      oddity: selectOddity(demo, index),
+      opened: getTimeAfter(merged, -(180 + random.below(40 * 60))),
+      head: computeSha(`head ${text}`),
+      merge: computeSha(`merge ${text}`),
     }
   })
 }
 
-function oddityOf({ random }: Demo, index: number): Change['oddity'] {
+function selectOddity({ random }: Demo, index: number): Change['oddity'] {
   if (index % 4 !== 3) return 'none'
   return random.pick(['unreviewed', 'stale', 'self_approved', 'unsigned', 'failed_check', 'none', 'none'] as const)
 }
@@ -83,7 +83,7 @@ function workingTime({ random, now }: Demo, at: Date): Date {
   return day.getTime() < now.getTime() - 0.4 * DAY_MS ? day : new Date(now.getTime() - (0.4 + random.next()) * DAY_MS)
 }
 
-function pullRequestOf(demo: Demo, change: Change, state: HostPullRequest['state']): HostPullRequest {
+function makePullRequest(demo: Demo, change: Change, state: HostPullRequest['state']): HostPullRequest {
   const { repository, number, merged, opened } = change
   const at = state === 'merged' ? merged : null
   return {
@@ -95,7 +95,7 @@ function pullRequestOf(demo: Demo, change: Change, state: HostPullRequest['state
     state,
     draft: false,
     head: { ref: `change-${number}`, sha: change.head, repository_id: repository.id },
-    base: { ref: 'main', sha: shaOf(`base ${change.merge}`) },
+    base: { ref: 'main', sha: computeSha(`base ${change.merge}`) },
     merge_commit_sha: state === 'merged' ? change.merge : null,
     merged_by: state === 'merged' ? demo.account(change.reviewer) : null,
     merged_by_queue: false,
@@ -109,18 +109,18 @@ function pullRequestOf(demo: Demo, change: Change, state: HostPullRequest['state
 /** A pull request is opened, tested and reviewed. */
 function pullRequestSteps(demo: Demo, change: Change): Step[] {
   const { repository, about, opened, merged, number, author } = change
-  const start = after(opened, 1)
-  const end = endOf(demo, start, about.minutes)
+  const start = getTimeAfter(opened, 1)
+  const end = computeEnd(demo, start, about.minutes)
   const fails = demo.random.next() < 0.14
-  const retried = after(end, 4)
+  const retried = getTimeAfter(end, 4)
   return [
     {
       at: end,
       async tell(told) {
         remember(told, change)
-        await told.apply({ kind: 'pull_request', data: pullRequestOf(told, change, 'open') })
+        await told.apply({ kind: 'pull_request', data: makePullRequest(told, change, 'open') })
         const pull = { number, url: `${repository.html_url}/pull/${number}` }
-        const run = newRun(told, {
+        const run = startHostRun(told, {
           repository,
           workflow: 'ci',
           kind: 'pull_request',
@@ -131,15 +131,19 @@ function pullRequestSteps(demo: Demo, change: Change): Step[] {
           start,
           pullRequests: [pull],
         })
-        const ended = await endRun(told, run, fails ? 'failure' : 'success', end)
+        const ended = await completeRun(told, run, fails ? 'failure' : 'success', end)
         await reportCi(told, ended, about)
         if (!fails) return
-        const again = endOf(told, retried, about.minutes)
+        const again = computeEnd(told, retried, about.minutes)
         told.clock.advance(again)
-        await reportCi(told, await endRun(told, nextAttempt(told, run, author, retried), 'success', again), about)
+        await reportCi(
+          told,
+          await completeRun(told, makeNextAttempt(told, run, author, retried), 'success', again),
+          about,
+        )
       },
     },
-    ...reviewSteps(change, after(merged, -25)),
+    ...reviewSteps(change, getTimeAfter(merged, -25)),
   ]
 }
 
@@ -149,7 +153,7 @@ function remember(told: Demo, change: Change): void {
   const key = `${change.repository.id} ${change.number}`
   const signed = change.oddity !== 'unsigned'
   facts.pullRequestCommits.set(key, [
-    changeCommit(told, { sha: change.head, login: change.author, message: change.title, signed }),
+    makeChangeCommit(told, { sha: change.head, login: change.author, message: change.title, signed }),
   ])
   facts.changedFiles.set(key, ['src/index.ts', ...(change.number % 3 === 0 ? ['src/payment/refund.ts'] : [])])
 }
@@ -169,7 +173,7 @@ function reviewSteps(change: Change, at: Date): Step[] {
           reviewer: demo.account(login),
           state: 'approved',
           submitted_at: at,
-          commit_sha: oddity === 'stale' ? shaOf(`before ${change.head}`) : change.head,
+          commit_sha: oddity === 'stale' ? computeSha(`before ${change.head}`) : change.head,
         }
         demo.host.facts.reviews.set(`${repository.id} ${change.number}`, [review])
         await demo.apply({ kind: 'review', data: review })
@@ -181,38 +185,38 @@ function reviewSteps(change: Change, at: Date): Step[] {
 /** The change lands, is tested again, recorded and, for a service, delivered. */
 function landingSteps(demo: Demo, change: Change, isLast: boolean): Step[] {
   const { repository, about, merged } = change
-  const start = after(merged, 1)
-  const end = endOf(demo, start, about.minutes)
+  const start = getTimeAfter(merged, 1)
+  const end = computeEnd(demo, start, about.minutes)
   const fails = change.oddity === 'failed_check' || demo.random.next() < 0.05
   const steps: Step[] = [
     {
       at: merged,
       async tell(told) {
-        await told.apply({ kind: 'pull_request', data: pullRequestOf(told, change, 'merged') })
-        await told.apply({ kind: 'push', data: pushOf(told, change) })
+        await told.apply({ kind: 'pull_request', data: makePullRequest(told, change, 'merged') })
+        await told.apply({ kind: 'push', data: makePush(told, change) })
       },
     },
     {
       at: end,
       async tell(told) {
         const run = await landedRun(told, change, start)
-        const ended = await endRun(told, run, fails ? 'failure' : 'success', end)
-        await told.apply(...checksOf(ended, fails).map((data) => ({ kind: 'check' as const, data })))
+        const ended = await completeRun(told, run, fails ? 'failure' : 'success', end)
+        await told.apply(...makeChecks(ended, fails).map((data) => ({ kind: 'check' as const, data })))
         await reportCi(told, ended, about)
       },
     },
-    { at: after(end, 6), tell: (told) => recordChanges(told, repository) },
+    { at: getTimeAfter(end, 6), tell: (told) => recordChanges(told, repository) },
   ]
   if (fails || !about.isService) return steps
-  const delivery: Delivery = { ...change, start: after(end, 8), isLast }
-  return [...steps, ...deliver(demo, delivery)]
+  const delivery: Delivery = { ...change, start: getTimeAfter(end, 8), isLast }
+  return [...steps, ...makeDeliverySteps(demo, delivery)]
 }
 
 async function landedRun(demo: Demo, change: Change, start: Date): Promise<HostRun> {
   const { repository, number, title, author, merge } = change
   const pull = { number, url: `${repository.html_url}/pull/${number}` }
   const message = `${title} (#${number})`
-  return newRun(demo, {
+  return startHostRun(demo, {
     repository,
     workflow: 'ci',
     kind: 'push',
@@ -225,14 +229,14 @@ async function landedRun(demo: Demo, change: Change, start: Date): Promise<HostR
   })
 }
 
-function pushOf(demo: Demo, { repository, merge, merged, title, author, reviewer, number }: Change) {
+function makePush(demo: Demo, { repository, merge, merged, title, author, reviewer, number }: Change) {
   const { name } = demo.account(author)
   const person = { name: name ?? author, email: null, login: author }
   const commit = { sha: merge, message: `${title} (#${number})`, author: person, committer: person, at: merged }
   return {
     repository,
     ref: 'refs/heads/main',
-    before: shaOf(`base ${merge}`),
+    before: computeSha(`base ${merge}`),
     after: merge,
     forced: false,
     pusher: demo.account(reviewer),
@@ -242,7 +246,7 @@ function pushOf(demo: Demo, { repository, merge, merged, title, author, reviewer
   }
 }
 
-function checksOf({ repository, commit, html_url, started_at, completed_at }: HostRun, fails: boolean) {
+function makeChecks({ repository, commit, html_url, started_at, completed_at }: HostRun, fails: boolean) {
   return REQUIRED_CHECKS.map((name, index) => ({
     repository,
     commit_sha: commit.sha,

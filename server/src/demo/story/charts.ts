@@ -5,7 +5,7 @@ import type { Demo, Step } from '../world/demo.ts'
 import { STORY_DAYS } from './changes.ts'
 
 /** Every evening the open issues are counted, as the job of the worker does. */
-export function chartSteps(demo: Demo): Step[] {
+export function makeChartSteps(demo: Demo): Step[] {
   return Array.from({ length: STORY_DAYS }, (_, index) => ({
     at: new Date(demo.now.getTime() - (STORY_DAYS - index) * DAY_MS + DAY_MS / 2),
     tell: ({ services, source, clock }: Demo) => countIssueDay(services.sql, source.org_id, clock.now()),

@@ -1,16 +1,16 @@
-import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../ci/artifacts/artifact-object.ts'
 import { API_RULES } from '../../ci/reports/attestation-data.ts'
 import { completeArtifacts } from '../../ci/reports/complete-artifacts.ts'
 import { createReport } from '../../ci/reports/create-report.ts'
 import type { AttestationItem } from '../../ci/reports/report.schema.ts'
-import { hostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostRunId } from '../../codehosts/host-ids.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
-import { cyclonedx } from '../reports/cyclonedx.ts'
+import { renderCyclonedx } from '../reports/cyclonedx.ts'
 import type { Demo } from '../world/demo.ts'
-import { componentsOf } from '../world/packages.ts'
+import { getComponents } from '../world/packages.ts'
 import type { DemoRepository } from '../world/repositories.ts'
-import { type StoredFile, storeFile, toFile } from './files.ts'
-import { summaryOf } from './summaries.ts'
+import { type StoredFile, saveDemoFile, toFile } from './files.ts'
+import { SUMMARIES } from './summaries.ts'
 
 /** A finished attempt, as its reports describe it. */
 export type ReportedRun = { id: string; attempt: number; repository: string; sha: string; isSuccess: boolean; at: Date }
@@ -18,7 +18,7 @@ export type ReportedRun = { id: string; attempt: number; repository: string; sha
 /** The reports of a CI run on the code host: tests, and on the main branch package and scan. */
 export async function reportCi(demo: Demo, run: HostRun, about: DemoRepository): Promise<void> {
   const reported = {
-    id: hostRunId('github', run.id),
+    id: formatHostRunId('github', run.id),
     attempt: run.attempt,
     repository: about.name,
     sha: run.commit.sha,
@@ -31,20 +31,20 @@ export async function reportCi(demo: Demo, run: HostRun, about: DemoRepository):
 
 /** The reports of a run that deploys: the policies of production look for them. */
 export async function reportDelivery(demo: Demo, run: HostRun, about: DemoRepository): Promise<void> {
-  const id = hostRunId('github', run.id)
+  const id = formatHostRunId('github', run.id)
   const { random } = demo
   const isFinal = run.status !== 'in_progress'
   await send(demo, id, {
     job: isFinal ? 'production' : 'smoke-tests',
     runner: `linux-${1 + random.below(3)}`,
-    summary: summaryOf.smoke(about.name, isFinal ? 'production' : 'staging'),
+    summary: SUMMARIES.smoke(about.name, isFinal ? 'production' : 'staging'),
     attestations: [
       {
         kind: 'test-results',
         name: 'smoke',
         data: { passed: 18, failed: 0, skipped: 0, errors: 0, durationSeconds: 44 },
       },
-      { kind: 'sbom', name: 'image', data: { format: 'cyclonedx', components: componentsOf(about.name).length } },
+      { kind: 'sbom', name: 'image', data: { format: 'cyclonedx', components: getComponents(about.name).length } },
     ],
   })
 }
@@ -87,7 +87,7 @@ export async function reportTests(demo: Demo, run: ReportedRun, language: DemoRe
   const attestations: AttestationItem[] = [{ kind: 'test-results', name: 'unit', data }]
   if (coverage > 0 && run.isSuccess)
     attestations.push({ kind: 'coverage', name: 'unit', data: { lines, threshold: 70 } })
-  const summary = summaryOf.tests(run.repository, { passed, failed, lines: coverage > 0 ? lines : null, failures })
+  const summary = SUMMARIES.tests(run.repository, { passed, failed, lines: coverage > 0 ? lines : null, failures })
   await send(demo, run.id, {
     job: 'unit-tests',
     runner: `linux-${1 + random.below(3)}`,
@@ -100,19 +100,19 @@ export async function reportTests(demo: Demo, run: ReportedRun, language: DemoRe
 /** What a build of the main branch leaves: its bill of materials, a scan and files. */
 export async function reportPackage(demo: Demo, run: ReportedRun): Promise<void> {
   const { random } = demo
-  const components = componentsOf(run.repository)
+  const components = getComponents(run.repository)
   const sbom = toFile(
     'sbom.cdx.json',
-    cyclonedx({ name: run.repository, version: run.sha.slice(0, 12), at: run.at, components }),
+    renderCyclonedx({ name: run.repository, version: run.sha.slice(0, 12), at: run.at, components }),
   )
-  const notes = toFile('release-notes.md', summaryOf.notes(run.repository, run.sha))
+  const notes = toFile('release-notes.md', SUMMARIES.notes(run.repository, run.sha))
   const counts = { critical: 0, high: random.below(2), medium: 1 + random.below(4), low: 2 + random.below(6) }
   await send(demo, run.id, {
     job: 'package',
     runner: `linux-${1 + random.below(3)}`,
     attempt: run.attempt,
     files: [sbom, notes],
-    summary: summaryOf.package(run.repository, components.length, counts),
+    summary: SUMMARIES.package(run.repository, components.length, counts),
     attestations: [
       {
         kind: 'sbom',
@@ -151,7 +151,7 @@ async function send(
   if (files.length === 0) return
   for (const { artifact_id, path } of result.uploads) {
     const file = files.find((sent) => sent.path === path) as StoredFile
-    await storeFile(demo.services, artifactKey(actor.org_id, artifact_id), file, 'application/octet-stream')
+    await saveDemoFile(demo.services, formatArtifactKey(actor.org_id, artifact_id), file, 'application/octet-stream')
   }
   const path = { run_id: runId, report_id: result.report_id }
   await completeArtifacts(

@@ -4,7 +4,7 @@ import type { Demo } from '../world/demo.ts'
 import { DOMAIN } from '../world/people.ts'
 
 /** The SHA of a commit, always the same for the same text. */
-export function shaOf(text: string): string {
+export function computeSha(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }
 
@@ -36,14 +36,14 @@ const SUBJECTS = [
 ] as const
 
 /** The subject of the n-th change of a repository. */
-export function subjectOf(random: Demo['random'], number: number): string {
+export function selectSubject(random: Demo['random'], number: number): string {
   return SUBJECTS[(number * 7 + random.below(3)) % SUBJECTS.length] as string
 }
 
 type Commit = { sha: string; login: string; message: string; signed: boolean }
 
 /** A commit as the code host lists it. */
-export function changeCommit(demo: Demo, { sha, login, message, signed }: Commit): HostChangeCommit {
+export function makeChangeCommit(demo: Demo, { sha, login, message, signed }: Commit): HostChangeCommit {
   const { id, name } = demo.account(login)
   const person = { name: name ?? login, email: `${login}@${DOMAIN}`, id, login }
   const signature = { verified: signed, reason: signed ? 'valid' : 'unsigned' }

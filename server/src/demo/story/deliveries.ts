@@ -1,13 +1,13 @@
 import type { HostDeployment, HostDeploymentState } from '../../codehosts/host-deployment.ts'
-import { hostDeploymentId } from '../../codehosts/host-ids.ts'
+import { formatHostDeploymentId } from '../../codehosts/host-ids.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
-import { after, type Demo, type Step } from '../world/demo.ts'
+import { type Demo, getTimeAfter, type Step } from '../world/demo.ts'
 import { RELEASE_MANAGERS } from '../world/people.ts'
 import type { DemoRepository } from '../world/repositories.ts'
 import { answer } from './answers.ts'
 import { reportDelivery } from './ci-reports.ts'
-import { endRun, newRun } from './host-runs.ts'
+import { completeRun, startHostRun } from './host-runs.ts'
 
 /** A landed change of a service on its way to production. */
 export type Delivery = {
@@ -28,12 +28,12 @@ let lastStatus = 0
 /**
  * The run that deploys a change to development, staging and, once it is approved, to production.
  */
-export function deliver(demo: Demo, delivery: Delivery): Step[] {
+export function makeDeliverySteps(demo: Demo, delivery: Delivery): Step[] {
   const { start, about } = delivery
   const { random } = demo
-  const asked = after(start, 9)
-  const answered = after(asked, 4 + random.below(random.next() < 0.2 ? 300 : 50))
-  const outcome = outcomeOf(demo, delivery)
+  const asked = getTimeAfter(start, 9)
+  const answered = getTimeAfter(asked, 4 + random.below(random.next() < 0.2 ? 300 : 50))
+  const outcome = selectOutcome(demo, delivery)
   const told: { run?: HostRun; production?: HostDeployment } = {}
   const steps: Step[] = [
     {
@@ -41,10 +41,13 @@ export function deliver(demo: Demo, delivery: Delivery): Step[] {
       async tell(demo) {
         told.run = await startRun(demo, delivery)
         await deployTo(demo, { delivery, run: told.run, environment: 'development' }, [
-          after(start, 1),
-          after(start, 3),
+          getTimeAfter(start, 1),
+          getTimeAfter(start, 3),
         ])
-        await deployTo(demo, { delivery, run: told.run, environment: 'staging' }, [after(start, 4), after(start, 7)])
+        await deployTo(demo, { delivery, run: told.run, environment: 'staging' }, [
+          getTimeAfter(start, 4),
+          getTimeAfter(start, 7),
+        ])
         await reportDelivery(demo, told.run, about)
         demo.clock.advance(asked)
         told.production = await askForProduction(demo, delivery, told.run, asked)
@@ -64,7 +67,7 @@ export function deliver(demo: Demo, delivery: Delivery): Step[] {
 
 type Outcome = 'success' | 'failure' | 'rejected' | 'waiting'
 
-function outcomeOf({ random }: Demo, { about, isLast }: Delivery): Outcome {
+function selectOutcome({ random }: Demo, { about, isLast }: Delivery): Outcome {
   if (isLast && about.name === 'identity') return 'waiting'
   if (isLast) return about.name === 'web-storefront' ? 'failure' : 'success'
   const chance = random.next()
@@ -73,7 +76,7 @@ function outcomeOf({ random }: Demo, { about, isLast }: Delivery): Outcome {
 
 async function startRun(demo: Demo, delivery: Delivery): Promise<HostRun> {
   const { repository, merge, author, start, title, number } = delivery
-  const run = newRun(demo, {
+  const run = startHostRun(demo, {
     repository,
     workflow: 'deploy',
     kind: 'workflow',
@@ -185,14 +188,14 @@ async function finish(demo: Demo, { delivery, run, production, outcome, at }: Fi
   const { about } = delivery
   const isApproved = await decide(demo, { delivery, run, production, outcome, at })
   await demo.settle()
-  const started = after(at, 1)
-  const ended = after(at, 5 + demo.random.below(4))
+  const started = getTimeAfter(at, 1)
+  const ended = getTimeAfter(at, 5 + demo.random.below(4))
   demo.clock.advance(started)
   if (isApproved) await report(demo, production, 'in_progress', started)
   demo.clock.advance(ended)
   const state = isApproved ? (outcome === 'failure' ? 'failure' : 'success') : 'cancelled'
   if (isApproved) await report(demo, production, state as 'success', ended)
-  await endRun(demo, run, state === 'success' ? 'success' : 'failure', ended)
+  await completeRun(demo, run, state === 'success' ? 'success' : 'failure', ended)
   if (state === 'success') await reportDelivery(demo, run, about)
 }
 
@@ -203,6 +206,6 @@ async function decide(demo: Demo, { delivery, run, production, outcome, at }: Fi
     await review(demo, run, isApproved ? 'approved' : 'rejected', at)
     return isApproved
   }
-  const id = hostDeploymentId('github', production.id)
+  const id = formatHostDeploymentId('github', production.id)
   return answer(demo, { id, isApproved, by: [...RELEASE_MANAGERS], overriddenBy: ['sokafor', 'isolberg'] })
 }

@@ -11,7 +11,7 @@ export function toFile(path: string, text: string): StoredFile {
 }
 
 /** Stores a file as its sender would. A store elsewhere accepts only addresses of the present. */
-export async function storeFile(
+export async function saveDemoFile(
   { objects }: Pick<Services, 'objects'>,
   key: string,
   { bytes, size, sha256 }: StoredFile,

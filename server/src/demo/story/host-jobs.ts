@@ -1,5 +1,5 @@
 import type { HostAnnotation, HostJob, HostRun, HostRunStatus } from '../../codehosts/host-run.ts'
-import { after, type Demo } from '../world/demo.ts'
+import { type Demo, getTimeAfter } from '../world/demo.ts'
 
 const JOBS: Record<string, readonly string[]> = {
   CI: ['lint', 'build', 'unit-tests', 'integration-tests', 'security-scan', 'package'],
@@ -48,18 +48,18 @@ const DEPLOY_FAILURE = {
 } as const
 
 /** The jobs of an attempt that succeeded. */
-export function succeedJobs(run: HostRun): HostJob[] {
-  return jobsOf(run, () => 'success')
+export function makeSucceededJobs(run: HostRun): HostJob[] {
+  return makeJobs(run, () => 'success')
 }
 
 /** The jobs of an attempt that failed in one of them. The host keeps its annotation and log. */
-export function failJobs(demo: Demo, run: HostRun): HostJob[] {
+export function makeFailedJobs(demo: Demo, run: HostRun): HostJob[] {
   const failure = run.workflow.name === 'CI' ? demo.random.pick(FAILURES) : DEPLOY_FAILURE
   const names = JOBS[run.workflow.name] ?? []
   const failed = names.includes(failure.job) ? failure.job : (names.at(-1) as string)
   const at = names.indexOf(failed)
-  const jobs = jobsOf(run, (name) =>
-    statusOf(run.status, { isFailed: name === failed, isLater: names.indexOf(name) > at }),
+  const jobs = makeJobs(run, (name) =>
+    getStatus(run.status, { isFailed: name === failed, isLater: names.indexOf(name) > at }),
   )
   const job = jobs.find(({ name }) => name === failed) as HostJob
   job.failed_steps = [{ number: 4, name: failure.step }]
@@ -75,12 +75,12 @@ export function failJobs(demo: Demo, run: HostRun): HostJob[] {
   return jobs
 }
 
-function statusOf(run: HostRunStatus, { isFailed, isLater }: { isFailed: boolean; isLater: boolean }): HostRunStatus {
+function getStatus(run: HostRunStatus, { isFailed, isLater }: { isFailed: boolean; isLater: boolean }): HostRunStatus {
   if (isFailed) return run
   return isLater ? 'skipped' : 'success'
 }
 
-function jobsOf(run: HostRun, statusOfJob: (name: string) => HostRunStatus): HostJob[] {
+function makeJobs(run: HostRun, statusOfJob: (name: string) => HostRunStatus): HostJob[] {
   const names = JOBS[run.workflow.name] ?? ['job']
   const minutes = ((run.completed_at?.getTime() ?? 0) - run.started_at.getTime()) / 60_000 / names.length
   return names.map((name, index) => ({
@@ -90,8 +90,8 @@ function jobsOf(run: HostRun, statusOfJob: (name: string) => HostRunStatus): Hos
     id: `${run.id}${run.attempt}${index}`,
     name,
     status: statusOfJob(name),
-    started_at: after(run.started_at, minutes * index),
-    completed_at: after(run.started_at, minutes * (index + 1)),
+    started_at: getTimeAfter(run.started_at, minutes * index),
+    completed_at: getTimeAfter(run.started_at, minutes * (index + 1)),
     html_url: `${run.html_url}/job/${index}`,
     runner: `linux-${(index % 3) + 1}`,
     failed_steps: [],

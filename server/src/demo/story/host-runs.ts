@@ -1,7 +1,7 @@
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../codehosts/host-run.ts'
-import { after, type Demo } from '../world/demo.ts'
-import { failJobs, succeedJobs } from './host-jobs.ts'
+import { type Demo, getTimeAfter } from '../world/demo.ts'
+import { makeFailedJobs, makeSucceededJobs } from './host-jobs.ts'
 
 export const WORKFLOWS = {
   ci: { id: '3101', name: 'CI', path: '.github/workflows/ci.yml' },
@@ -24,7 +24,7 @@ export type RunOfStory = {
 let lastId = 0
 
 /** Starts a run, which is not stored before it is applied. */
-export function newRun(demo: Demo, run: RunOfStory): HostRun {
+export function startHostRun(demo: Demo, run: RunOfStory): HostRun {
   lastId += 1
   const id = `${7_300_000_000 + lastId}`
   const actor = demo.account(run.login)
@@ -63,22 +63,25 @@ export function newRun(demo: Demo, run: RunOfStory): HostRun {
 }
 
 /** Applies the end of a run's attempt, with its jobs. Returns the run as it is then. */
-export async function endRun(demo: Demo, run: HostRun, status: HostRunStatus, at: Date): Promise<HostRun> {
+export async function completeRun(demo: Demo, run: HostRun, status: HostRunStatus, at: Date): Promise<HostRun> {
   const ended = { ...run, status, completed_at: at, updated_at: at }
   const { facts } = demo.host
   facts.runs.set(`${run.id} ${run.attempt}`, ended)
-  facts.jobs.set(`${run.id} ${run.attempt}`, status === 'success' ? succeedJobs(ended) : failJobs(demo, ended))
+  facts.jobs.set(
+    `${run.id} ${run.attempt}`,
+    status === 'success' ? makeSucceededJobs(ended) : makeFailedJobs(demo, ended),
+  )
   await demo.apply({ kind: 'run', data: ended })
   return ended
 }
 
 /** The next attempt of a run, started by hand. */
-export function nextAttempt(demo: Demo, run: HostRun, login: string, start: Date): HostRun {
+export function makeNextAttempt(demo: Demo, run: HostRun, login: string, start: Date): HostRun {
   const open = { status: 'in_progress' as const, completed_at: null, updated_at: start, started_at: start }
   return { ...run, ...open, attempt: run.attempt + 1, triggering_actor: demo.account(login) }
 }
 
 /** When a run ends that takes about so many minutes. */
-export function endOf(demo: Demo, start: Date, minutes: number): Date {
-  return after(start, minutes * (0.75 + demo.random.next() * 0.6))
+export function computeEnd(demo: Demo, start: Date, minutes: number): Date {
+  return getTimeAfter(start, minutes * (0.75 + demo.random.next() * 0.6))
 }

@@ -2,29 +2,29 @@ import { createRun } from '../../ci/runs/create-run.ts'
 import { updateRun } from '../../ci/runs/update-run.ts'
 import { openGate } from '../../deployments/gates/open-gate.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { after, type Demo, type Step } from '../world/demo.ts'
+import { type Demo, getTimeAfter, type Step } from '../world/demo.ts'
 import { AUTHORS } from '../world/people.ts'
-import { fullName, HOST, type PipelineRepository, REPORTED } from '../world/repositories.ts'
+import { formatFullName, HOST, type PipelineRepository, REPORTED } from '../world/repositories.ts'
 import { answer } from './answers.ts'
 import { type ReportedRun, reportPackage, reportTests } from './ci-reports.ts'
-import { shaOf } from './commits.ts'
-import { settleDeploymentsOf } from './expiry.ts'
+import { computeSha } from './commits.ts'
+import { expireDeployment } from './expiry.ts'
 
 type Ending = 'approved' | 'rejected' | 'overridden' | 'expired' | 'failed_tests' | 'waiting' | 'running'
 
 /** The runs that other CI systems report by the API. Each asks our gate before it deploys. */
-export function pipelineSteps(demo: Demo): Step[] {
+export function makePipelineSteps(demo: Demo): Step[] {
   return REPORTED.flatMap((repository) => {
     const count = Math.floor(89 / repository.everyDays)
     return Array.from({ length: count }, (_, index) => {
       const days = (count - index) * repository.everyDays - 0.6
       const at = new Date(demo.now.getTime() - days * DAY_MS)
-      return runSteps(demo, repository, { index, at, ending: endingOf(index) })
+      return runSteps(demo, repository, { index, at, ending: selectEnding(index) })
     }).flat()
   }).concat(presentSteps(demo))
 }
 
-function endingOf(index: number): Ending {
+function selectEnding(index: number): Ending {
   if (index % 9 === 4) return 'failed_tests'
   if (index % 17 === 8) return 'rejected'
   if (index % 23 === 11) return 'expired'
@@ -34,7 +34,7 @@ function endingOf(index: number): Ending {
 /** What is going on now: three deployments wait, and a run is in progress. */
 function presentSteps(demo: Demo): Step[] {
   const [pipeline, billing] = REPORTED as unknown as [PipelineRepository, PipelineRepository]
-  const ago = (minutes: number) => after(demo.now, -minutes)
+  const ago = (minutes: number) => getTimeAfter(demo.now, -minutes)
   return [
     ...runSteps(demo, billing, { index: 900, at: ago(420), ending: 'waiting' }),
     ...runSteps(demo, pipeline, { index: 901, at: ago(95), ending: 'waiting' }),
@@ -47,11 +47,11 @@ type Run = { index: number; at: Date; ending: Ending }
 
 function runSteps(demo: Demo, repository: PipelineRepository, run: Run): Step[] {
   const { index, at, ending } = run
-  const tested = after(at, 4 + demo.random.below(4))
-  const answered = after(tested, 5 + demo.random.below(90))
+  const tested = getTimeAfter(at, 4 + demo.random.below(4))
+  const answered = getTimeAfter(tested, 5 + demo.random.below(90))
   const told: { id?: string; deployment?: string } = {}
   const number = `${1400 + index}`
-  const sha = shaOf(`${repository.name} ${index}`)
+  const sha = computeSha(`${repository.name} ${index}`)
   const start: Step = {
     at,
     async tell(demo) {
@@ -84,7 +84,7 @@ function runSteps(demo: Demo, repository: PipelineRepository, run: Run): Step[] 
   }
   if (ending === 'waiting' || ending === 'failed_tests') return [start, test]
   const finish: Step = {
-    at: ending === 'expired' ? after(tested, 13 * 60) : answered,
+    at: ending === 'expired' ? getTimeAfter(tested, 13 * 60) : answered,
     tell: (demo) => finish_(demo, repository, run, told as Required<typeof told>),
   }
   return [start, test, finish]
@@ -95,7 +95,7 @@ async function start_(demo: Demo, repository: PipelineRepository, { number, sha 
     ci_system: repository.system,
     ci_system_name: repository.displayName,
     external_run_id: `${repository.name}/${number}`,
-    repository: `${HOST}/${fullName(repository.name)}`,
+    repository: `${HOST}/${formatFullName(repository.name)}`,
     commit_sha: sha,
     ref: 'main',
     pipeline_name: 'release',
@@ -117,7 +117,7 @@ type Told = { id: string; deployment: string }
 
 async function finish_(demo: Demo, repository: PipelineRepository, run: Run, { id, deployment }: Told): Promise<void> {
   if (run.ending === 'expired') {
-    await settleDeploymentsOf(demo, deployment)
+    await expireDeployment(demo, deployment)
     return end(demo, id, 'cancelled')
   }
   const byKey = repository.name === 'data-pipeline' && run.index % 2 === 0
@@ -130,6 +130,6 @@ async function finish_(demo: Demo, repository: PipelineRepository, run: Run, { i
   const isApproved = run.ending === 'approved'
   const goesOn = await answer(demo, { id: deployment, isApproved, by, overriddenBy: byKey ? null : overriddenBy })
   await demo.settle()
-  demo.clock.advance(after(demo.clock.now(), 6))
+  demo.clock.advance(getTimeAfter(demo.clock.now(), 6))
   await end(demo, id, goesOn ? (run.index % 13 === 7 ? 'failure' : 'success') : 'cancelled')
 }

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import { DAY_MS } from '../../platform/clock.ts'
 import { completeUpload } from '../../security/uploads/complete-upload.ts'
 import { createUpload } from '../../security/uploads/create-upload.ts'
-import { reportKey } from '../../security/uploads/upload-file.ts'
-import { cyclonedx } from '../reports/cyclonedx.ts'
-import { sarif } from '../reports/sarif.ts'
-import { spdx } from '../reports/spdx.ts'
+import { getReportKey } from '../../security/uploads/upload-file.ts'
+import { renderCyclonedx } from '../reports/cyclonedx.ts'
+import { renderSarif } from '../reports/sarif.ts'
+import { renderSpdx } from '../reports/spdx.ts'
 import type { Demo, Step } from '../world/demo.ts'
-import { componentsOf } from '../world/packages.ts'
-import { type DemoRepository, fullName, HOSTED } from '../world/repositories.ts'
-import { ADVISORIES, type Advisory, weaknessesOf } from '../world/weaknesses.ts'
-import { storeFile, toFile } from './files.ts'
+import { getComponents } from '../world/packages.ts'
+import { type DemoRepository, formatFullName, HOSTED } from '../world/repositories.ts'
+import { ADVISORIES, type Advisory, getWeaknesses } from '../world/weaknesses.ts'
+import { saveDemoFile, toFile } from './files.ts'
 
 const SCAN_EVERY_DAYS = 13
 const FIRST_SCAN_DAYS = 86
@@ -23,7 +23,7 @@ const SCANNED: readonly Pick<DemoRepository, 'name' | 'language' | 'isService'>[
 ]
 
 /** The scans of all repositories: code, dependencies, secrets and images, by several scanners. */
-export function scanSteps(demo: Demo): Step[] {
+export function makeScanSteps(demo: Demo): Step[] {
   return SCANNED.flatMap((scanned, index) => {
     const steps: Step[] = []
     for (let days = FIRST_SCAN_DAYS - index; days >= 0; days -= SCAN_EVERY_DAYS) {
@@ -37,32 +37,32 @@ export function scanSteps(demo: Demo): Step[] {
 type Scanned = (typeof SCANNED)[number]
 
 async function scan(demo: Demo, { name, language, isService }: Scanned, daysAgo: number): Promise<void> {
-  const present = weaknessesOf(name, language).filter(({ rule }) => isPresent(`${name} ${rule}`, daysAgo))
+  const present = getWeaknesses(name, language).filter(({ rule }) => isPresent(`${name} ${rule}`, daysAgo))
   for (const [tool, version] of [
     ['semgrep', '1.78.0'],
     ['gitleaks', '8.18.4'],
     ['checkov', '3.2.150'],
   ] as const) {
     const results = present.filter((weakness) => weakness.tool === tool)
-    const isUsed = weaknessesOf(name, language).some((weakness) => weakness.tool === tool)
-    if (isUsed) await upload(demo, name, { file: `${tool}.sarif`, text: sarif({ name: tool, version }, results) })
+    const isUsed = getWeaknesses(name, language).some((weakness) => weakness.tool === tool)
+    if (isUsed) await upload(demo, name, { file: `${tool}.sarif`, text: renderSarif({ name: tool, version }, results) })
   }
-  const components = componentsOf(name)
+  const components = getComponents(name)
   if (components.length === 0) return
   const known = knownVulnerabilities(name, daysAgo)
   const at = demo.clock.now()
-  const text = cyclonedx({ name, version: '1', at, components, vulnerabilities: known, tool: 'trivy' })
+  const text = renderCyclonedx({ name, version: '1', at, components, vulnerabilities: known, tool: 'trivy' })
   await upload(demo, name, { file: 'trivy.cdx.json', text, category: 'dependencies' })
   if (isService && daysAgo < 45)
     await upload(demo, name, { file: 'grype.sarif', text: grype(known), category: 'image' })
   if (daysAgo < SCAN_EVERY_DAYS)
-    await upload(demo, name, { file: 'sbom.spdx.json', text: spdx(name, at, components), category: 'sbom' })
+    await upload(demo, name, { file: 'sbom.spdx.json', text: renderSpdx(name, at, components), category: 'sbom' })
 }
 
-type Known = { advisory: Advisory; component: ReturnType<typeof componentsOf>[number] }
+type Known = { advisory: Advisory; component: ReturnType<typeof getComponents>[number] }
 
 function knownVulnerabilities(name: string, daysAgo: number): Known[] {
-  return componentsOf(name).flatMap((component) =>
+  return getComponents(name).flatMap((component) =>
     ADVISORIES.filter(
       (advisory) => advisory.package === component.name && isPresent(`${name} ${advisory.id}`, daysAgo),
     ).map((advisory) => ({ advisory, component })),
@@ -83,7 +83,7 @@ function grype(known: readonly Known[]): string {
       title: `${id} in ${component.name} ${component.version}: ${title}`,
       path: 'package-lock.json',
     }))
-  return sarif({ name: 'Grype', version: '0.79.1' }, results)
+  return renderSarif({ name: 'Grype', version: '0.79.1' }, results)
 }
 
 /**
@@ -108,14 +108,14 @@ async function upload(demo: Demo, repository: string, { file, text, category }: 
     size: stored.size,
     sha256: stored.sha256,
     format: 'auto',
-    repository: fullName(repository),
+    repository: formatFullName(repository),
     provider: null,
     repositoryId: null,
     commitSha: hash('sha1', `${repository} ${demo.clock.now().toISOString()}`, 'hex'),
     ...(category && { category }),
   })
   const { id } = JSON.parse(json) as { id: string }
-  await storeFile(demo.services, reportKey(actor.org_id, id), stored, 'application/json')
+  await saveDemoFile(demo.services, getReportKey(actor.org_id, id), stored, 'application/json')
   await completeUpload(demo.services, actor, id)
   await demo.settle()
 }

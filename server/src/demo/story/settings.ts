@@ -1,23 +1,23 @@
-import { authorOf as reasonedAuthor } from '../../access/actor.ts'
+import { toAuthor as reasonedAuthor } from '../../access/actor.ts'
 import { createApiKey, revokeApiKey } from '../../access/api-keys/manage-access.ts'
 import { insertLink } from '../../access/links/link.store.ts'
-import { generateLinkToken, hashLinkToken } from '../../access/links/link.ts'
-import { authorOf, grantorOf } from '../../access/members/author.ts'
-import { setMemberAccess } from '../../access/members/manage-members.ts'
+import { createLinkToken, hashLinkToken } from '../../access/links/link.ts'
+import { toGrantor, toMemberAuthor } from '../../access/members/author.ts'
+import { updateMemberAccess } from '../../access/members/manage-members.ts'
 import { createTrust, revokeTrust } from '../../access/oidc-trusts/trusts/manage-trusts.ts'
 import { applyPolicy } from '../../compliance/policies/apply-policy.ts'
 import { parsePolicyFile } from '../../compliance/policy-file/policy.parser.ts'
-import { changeGate, createGate } from '../../deployments/gates/configure/configure-gate.ts'
+import { createGate, updateGate } from '../../deployments/gates/configure/configure-gate.ts'
 import { listGates } from '../../deployments/gates/configure/configured-gate.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Demo, Step } from '../world/demo.ts'
 import { DOMAIN } from '../world/people.ts'
 import { POLICIES } from '../world/policies.ts'
-import { fullName, OWNER } from '../world/repositories.ts'
+import { formatFullName, OWNER } from '../world/repositories.ts'
 
 /** What the people of the story configure: gates, policies, keys, trusts, invitations. */
-export function settingSteps(demo: Demo): Step[] {
+export function makeSettingSteps(demo: Demo): Step[] {
   const ago = (days: number) => new Date(demo.now.getTime() - days * DAY_MS)
   return [
     ...GATES.map((gate) => ({ at: ago(89.5), tell: (told: Demo) => addGate(told, gate) })),
@@ -33,13 +33,13 @@ export function settingSteps(demo: Demo): Step[] {
     { at: ago(50), tell: addRevokedTrust },
     {
       at: ago(66),
-      tell: async (told) => void (await addKey(told, 'laptop of Kenji', ['read:pipelines', 'read:security'])),
+      tell: async (told) => void (await createDemoKey(told, 'laptop of Kenji', ['read:pipelines', 'read:security'])),
     },
     { at: ago(33), tell: revokeLaptopKey },
     {
       at: ago(20),
       tell: async (told) =>
-        void (await addKey(told, 'dashboard', ['read:pipelines', 'read:deployments', 'read:compliance'])),
+        void (await createDemoKey(told, 'dashboard', ['read:pipelines', 'read:deployments', 'read:compliance'])),
     },
     { at: ago(3), tell: (told) => invite(told, `nora.berg@${DOMAIN}`, 'developer') },
     { at: ago(1), tell: (told) => invite(told, `omar.haddad@${DOMAIN}`, 'security') },
@@ -84,7 +84,7 @@ async function addGate(demo: Demo, { name, repository, environment, approvals, k
     {
       name,
       environment,
-      repository: fullName(repository),
+      repository: formatFullName(repository),
       required_approvals: approvals,
       allow_api_keys: keys,
       policies,
@@ -99,7 +99,7 @@ async function requireScans({ services, source, ...demo }: Demo): Promise<void> 
   const author = reasonedAuthor(demo.person('isolberg'), { reason: 'Agreed in the security review' })
   const gates = await listGates(services.sql, source.org_id)
   for (const { id, name } of gates.filter(({ name }) => name.startsWith('Checkout') || name.startsWith('Payments')))
-    await changeGate(services, { org_id: source.org_id, id }, author, { policies: ['tests-passed', 'scanned'], name })
+    await updateGate(services, { org_id: source.org_id, id }, author, { policies: ['tests-passed', 'scanned'], name })
 }
 
 async function addPolicy(demo: Demo, by: string, source: string): Promise<void> {
@@ -117,7 +117,7 @@ async function addPolicy(demo: Demo, by: string, source: string): Promise<void> 
 
 async function addTrust(demo: Demo, sub: string, name: string): Promise<string> {
   const needs = { ...demo.services, connectedElsewhere: async function* () {} }
-  const trust = await createTrust(needs, demo.source.org_id, grantorOf(demo.person('isolberg'), {}), {
+  const trust = await createTrust(needs, demo.source.org_id, toGrantor(demo.person('isolberg'), {}), {
     name,
     issuer: 'https://token.actions.github.example.com',
     audience: 'https://shiplock.northlane.example.com',
@@ -136,11 +136,11 @@ async function addRevokedTrust(demo: Demo): Promise<void> {
 }
 
 /** The secret of the key is not kept, so nobody can use it. */
-export async function addKey(
+export async function createDemoKey(
   demo: Demo,
   name: string,
   scopes: readonly string[],
-  grantor = grantorOf(demo.person('isolberg'), {}),
+  grantor = toGrantor(demo.person('isolberg'), {}),
 ) {
   const expiresAt = null
   return demo.services.sql.begin((tx) =>
@@ -154,7 +154,7 @@ export async function addKey(
 }
 
 async function revokeLaptopKey(demo: Demo): Promise<void> {
-  const { id } = await addKey(demo, 'old deployment script', ['write:deployments'])
+  const { id } = await createDemoKey(demo, 'old deployment script', ['write:deployments'])
   const author = reasonedAuthor(demo.person('praman'), { reason: 'Found in a shell history' })
   await revokeApiKey(demo.services, { org_id: demo.source.org_id, id }, author)
 }
@@ -166,7 +166,7 @@ async function invite(demo: Demo, email: string, role: 'developer' | 'security')
   await demo.services.sql.begin((tx) =>
     insertLink(tx, {
       org_id: demo.source.org_id,
-      id: newUuid(now),
+      id: createUuid(now),
       kind: 'invitation',
       email,
       built_in_role: role,
@@ -176,7 +176,7 @@ async function invite(demo: Demo, email: string, role: 'developer' | 'security')
       created_by_name: credential.name,
       created_at: now,
       expires_at: new Date(now.getTime() + 7 * DAY_MS),
-      token_sha256: hashLinkToken(generateLinkToken()),
+      token_sha256: hashLinkToken(createLinkToken()),
     }),
   )
 }
@@ -185,7 +185,7 @@ async function disableColleague(demo: Demo): Promise<void> {
   const target = {
     orgId: demo.source.org_id,
     userId: demo.person('slindqvist').credential.id,
-    author: authorOf(demo.person('isolberg')),
+    author: toMemberAuthor(demo.person('isolberg')),
   }
-  await setMemberAccess(demo.services, target, false)
+  await updateMemberAccess(demo.services, target, false)
 }

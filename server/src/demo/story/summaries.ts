@@ -8,7 +8,7 @@ type Tests = {
 type Counts = { critical: number; high: number; medium: number; low: number }
 
 /** Summaries of jobs in Markdown, as CI systems show them. */
-export const summaryOf = {
+export const SUMMARIES = {
   tests(repository: string, { passed, failed, lines, failures }: Tests): string {
     const rows = failures.map(({ suite, name, message }) => `| ${suite} | ${name} | \`${message}\` |`)
     const failed_ = rows.length > 0 ? ['', '| Suite | Test | Message |', '|---|---|---|', ...rows] : []

@@ -1,4 +1,4 @@
-import { principalOf } from '../../access/actor.ts'
+import { toPrincipal } from '../../access/actor.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import { createTriage } from '../../security/triage/create-triage.ts'
 import { mergeIssues } from '../../security/triage/merge-issues.ts'
@@ -50,7 +50,7 @@ async function dismiss(demo: Demo, { by, at, reason, comment, expires }: (typeof
   const expires_at =
     expires === undefined ? null : new Date(demo.clock.now().getTime() + expires * DAY_MS).toISOString()
   const request = { action: 'dismiss' as const, issue_ids: [issue.id], reason, comment, expires_at }
-  await createTriage(demo.services, demo.source.org_id, principalOf(demo.person(by)), request)
+  await createTriage(demo.services, demo.source.org_id, toPrincipal(demo.person(by)), request)
   await demo.settle()
 }
 
@@ -58,7 +58,7 @@ async function dismissByMistake(demo: Demo): Promise<void> {
   const { services, source } = demo
   const issue = (await listOpenIssues(services.sql, source.org_id)).at(-2)
   if (!issue) return
-  const principal = principalOf(demo.person('sokafor'))
+  const principal = toPrincipal(demo.person('sokafor'))
   const request = { action: 'dismiss' as const, issue_ids: [issue.id], reason: 'false_positive' as const }
   const id = await createTriage(services, source.org_id, principal, request)
   await undoTriage(services, source.org_id, principal, id)

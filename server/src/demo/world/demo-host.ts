@@ -4,7 +4,7 @@ import type { HostChangeCommit, HostReview } from '../../codehosts/host-change.t
 import type { HostAccount, HostRepository } from '../../codehosts/host-repository.ts'
 import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun } from '../../codehosts/host-run.ts'
 import { HOST } from './repositories.ts'
-import { workflowFile } from './workflow-files.ts'
+import { getWorkflowFile } from './workflow-files.ts'
 
 /** What the story has told about a commit, a run and a pull request. */
 type Facts = {
@@ -60,12 +60,12 @@ export class DemoHost implements CodeHost {
       readCommits: async (_, wanted) =>
         wanted.flatMap(({ sha, workflow_path }) => {
           const commit = facts.commits.get(sha)
-          return commit ? [{ ...commit, workflow_blob: workflow_path && blobOf(workflow_path) }] : []
+          return commit ? [{ ...commit, workflow_blob: workflow_path && computeBlobSha(workflow_path) }] : []
         }),
       readBranchHead: async () => null,
-      readFile: async (_, { path }) => workflowFile(path),
+      readFile: async (_, { path }) => getWorkflowFile(path),
       readAccount: async (login) => facts.accounts.get(login) ?? null,
-      readEnvironment: async (repository, name) => environmentOf(repository, name),
+      readEnvironment: async (repository, name) => makeEnvironment(repository, name),
       readDeployment: async () => null,
       readAlert: async () => null,
       readPullRequest: async () => null,
@@ -123,7 +123,7 @@ const BRANCH_RULES = {
 const CODE_OWNERS = '* @northlane/platform\n/src/payment/ @praman @hweiss\n/terraform/ @isolberg\n'
 
 /** Only production is protected: by our rule, and for one service by reviewers of the host. */
-function environmentOf(repository: HostRepository, name: string) {
+function makeEnvironment(repository: HostRepository, name: string) {
   const open = { name, rule_types: [], reviewers: [], reviewer_teams: [], custom_rules: [] }
   if (name !== 'production') return open
   const custom_rules = [{ app_id: '1', slug: 'shiplock', is_own: true }]
@@ -131,6 +131,6 @@ function environmentOf(repository: HostRepository, name: string) {
   return { ...open, rule_types: ['required_reviewers'], reviewers: ['malvarez', 'isolberg'] }
 }
 
-function blobOf(path: string): string {
+function computeBlobSha(path: string): string {
   return createHash('sha1').update(path).digest('hex')
 }

@@ -39,6 +39,6 @@ export type Demo = {
 export type Step = { at: Date; tell(demo: Demo): Promise<void> }
 
 /** A time so many minutes after another. */
-export function after(time: Date, minutes: number): Date {
+export function getTimeAfter(time: Date, minutes: number): Date {
   return new Date(time.getTime() + minutes * 60_000)
 }

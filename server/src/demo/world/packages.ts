@@ -74,10 +74,10 @@ const OF: Record<string, DemoPackage[]> = {
 }
 
 /** The packages of a repository. */
-export function componentsOf(repository: string): readonly DemoPackage[] {
+export function getComponents(repository: string): readonly DemoPackage[] {
   return OF[repository] ?? []
 }
 
-export function purlOf({ type, name, version }: DemoPackage): string {
+export function formatPurl({ type, name, version }: DemoPackage): string {
   return `pkg:${type}/${name}@${version}`
 }

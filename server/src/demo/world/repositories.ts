@@ -42,7 +42,7 @@ export const REPORTED: readonly PipelineRepository[] = [
   { name: 'legacy-billing', system: 'jenkins', displayName: 'Jenkins', everyDays: 2 },
 ]
 
-export function fullName(name: string): string {
+export function formatFullName(name: string): string {
   return `${OWNER}/${name}`
 }
 
@@ -52,10 +52,10 @@ export function toHostRepository(name: string, number: number, at: Date): HostRe
     provider: 'github',
     host: HOST,
     id: `${48_200 + number}`,
-    full_name: fullName(name),
+    full_name: formatFullName(name),
     owner_id: '4810',
     default_branch: 'main',
-    html_url: `https://${HOST}/${fullName(name)}`,
+    html_url: `https://${HOST}/${formatFullName(name)}`,
     private: true,
     archived: false,
     updated_at: at,

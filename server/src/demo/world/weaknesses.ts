@@ -399,7 +399,7 @@ const SECRETS = toWeaknesses('gitleaks', [
 ])
 
 /** The weaknesses of a repository that static scanners report. */
-export function weaknessesOf(name: string, language: DemoRepository['language']): Weakness[] {
+export function getWeaknesses(name: string, language: DemoRepository['language']): Weakness[] {
   const secrets =
     name === 'checkout' || name === 'data-pipeline' ? SECRETS : name === 'notifications' ? SECRETS.slice(1) : []
   return [...CODE[language], ...secrets]

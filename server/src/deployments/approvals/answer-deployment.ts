@@ -1,15 +1,15 @@
 import type { Actor } from '../../access/actor.ts'
 import { listCreators } from '../../access/credential-creator.store.ts'
-import { permissionsNow, requireCovers } from '../../access/members/author.ts'
+import { findPermissions, requireCovers } from '../../access/members/author.ts'
 import { findProviderAccounts } from '../../access/users/provider-account.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { insufficientScope } from '../../errors/deployments.ts'
-import { retainedSince } from '../../organizations/plan.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { notFound } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
@@ -18,7 +18,7 @@ import type { DeploymentState } from '../deployment-state.ts'
 import { evaluatePolicies, isStillEvaluated } from '../policy/evaluate-policies.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, listAnswers } from './answer.store.ts'
-import { type AnswerContext, refuseUnanswerable, requireReason } from './answerable.ts'
+import { type AnswerContext, checkAnswerable, requireReason } from './answerable.ts'
 import { findOpeners } from './find-openers.ts'
 import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 
@@ -32,7 +32,7 @@ type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'>
  * "Approve and reject rules"). Policies are evaluated before the deployment is locked; concurrent
  * answers are handled one after the other. Returns the deployment's status. Throws 400
  * `reason_required`, 403 `insufficient_scope` or `insufficient_permission`, 404, 409 `run_finished`
- * and the errors of `refuseUnanswerable`.
+ * and the errors of `checkAnswerable`.
  */
 export async function answerDeployment(
   services: Services,
@@ -42,11 +42,15 @@ export async function answerDeployment(
 ): Promise<DeploymentStatus> {
   const { sql, clock } = services
   const reason = readReason(actor, input)
-  const state = await findDeploymentState(sql, { org_id: actor.org_id, id }, retainedSince(actor.plan, clock.now()))
-  if (!state) throw notFound('deployment')
+  const state = await findDeploymentState(
+    sql,
+    { org_id: actor.org_id, id },
+    computeRetentionStart(actor.plan, clock.now()),
+  )
+  if (!state) throw createNotFoundError('deployment')
   const given = { ...(await sign(sql, actor, state)), ...readContent(input), reason }
   const context = await readContext(sql, state, given)
-  refuseUnanswerable(context, given, clock.now())
+  checkAnswerable(context, given, clock.now())
   const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
   requireAuthority(actor, evaluation)
   if (evaluation?.decision === 'block') requireReason(reason)
@@ -109,7 +113,7 @@ function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | 
 async function readAgain(db: Db, actor: Actor): Promise<Actor> {
   const { org_id, credential } = actor
   if (credential.type !== 'user') return actor
-  return { ...actor, credential: { ...credential, permissions: await permissionsNow(db, org_id, credential.id) } }
+  return { ...actor, credential: { ...credential, permissions: await findPermissions(db, org_id, credential.id) } }
 }
 
 type Answering = { actor: Actor; given: GivenAnswer; evaluation: PolicyEvaluation | null }
@@ -125,17 +129,17 @@ async function answerLocked(
   { actor, given, evaluation }: Answering,
 ): Promise<DeploymentStatus | null> {
   const state = await lockDeployment(tx, before.state)
-  if (!state) throw notFound('deployment')
+  if (!state) throw createNotFoundError('deployment')
   const context = await readContext(tx, state, given)
   const now = services.clock.now()
-  refuseUnanswerable(context, given, now)
+  checkAnswerable(context, given, now)
   requireAuthority(await readAgain(tx, actor), evaluation)
   if (evaluation && !isStillEvaluated(before, context)) return null
-  if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw deployableNoMore()
-  const answer = { ...given, id: newUuid(now), answered_at: now }
+  if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw createNotDeployableError()
+  const answer = { ...given, id: createUuid(now), answered_at: now }
   return recordAnswer(services, tx, context, { answer, evaluation })
 }
 
-export function deployableNoMore(): ApiError {
+export function createNotDeployableError(): ApiError {
   return runAlreadyFinished('The run has finished without success and cannot deploy.')
 }

@@ -1,5 +1,5 @@
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { treatMissingBodyAsEmpty } from '../../platform/http/json-body.ts'
+import { normalizeMissingBody } from '../../platform/http/json-body.ts'
 import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
@@ -18,7 +18,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         fresh: true,
         updates: ({ params }) => [update('deployment', params.id)],
       },
-      preValidation: treatMissingBodyAsEmpty,
+      preValidation: normalizeMissingBody,
       schema: {
         operationId: 'approveDeployment',
         summary: 'Approve a deployment',
@@ -55,7 +55,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         fresh: true,
         updates: ({ params }) => [update('deployment', params.id)],
       },
-      preValidation: treatMissingBodyAsEmpty,
+      preValidation: normalizeMissingBody,
       schema: {
         operationId: 'rejectDeployment',
         summary: 'Reject a deployment',

@@ -55,7 +55,7 @@ export async function findOpening(db: Db, { org_id, id }: DeploymentKey): Promis
 }
 
 /** Adds an answer to the `approvals` of a locked deployment. `approval` has the wire form. */
-export async function appendApproval(tx: Tx, { org_id, id }: DeploymentKey, approval: object, at: Date): Promise<void> {
+export async function insertApproval(tx: Tx, { org_id, id }: DeploymentKey, approval: object, at: Date): Promise<void> {
   await tx`
     update deployments
     set approvals = approvals || ${tx.json([approval] as never)}::jsonb, updated_at = ${at}
@@ -64,7 +64,7 @@ export async function appendApproval(tx: Tx, { org_id, id }: DeploymentKey, appr
 }
 
 /** Stores the `override` of a locked deployment. `override` has the wire form. */
-export async function writeOverride(tx: Tx, { org_id, id }: DeploymentKey, override: object, at: Date): Promise<void> {
+export async function updateOverride(tx: Tx, { org_id, id }: DeploymentKey, override: object, at: Date): Promise<void> {
   await tx`
     update deployments
     set override = ${tx.json(override as never)}, updated_at = ${at}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
-import { newlyApproved, type Openers, refuseUnanswerable } from './answerable.ts'
+import { checkAnswerable, type Openers, selectApprovedGates } from './answerable.ts'
 
 const RUN_KEY = 'run key'
 const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [] }
@@ -13,7 +13,7 @@ function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
   return { id, name: id, ...asks, approved_at: null, ...fields }
 }
 
-function approvalOf(principal_id: string, fields: Partial<Answer> = {}): Answer {
+function makeApproval(principal_id: string, fields: Partial<Answer> = {}): Answer {
   const principal = { principal_type: 'api_key', principal_name: principal_id, person_id: null } as const
   const content = { decision: 'approved', reason: '', comment: null, answered_at: new Date(0) } as const
   return { id: principal_id, principal_id, ...principal, ...content, ...fields }
@@ -21,43 +21,53 @@ function approvalOf(principal_id: string, fields: Partial<Answer> = {}): Answer 
 
 test('a gate is approved once it has the required number of approvals', () => {
   const gates = [gate('one'), gate('two', { required_approvals: 2 })]
-  assert.deepEqual(newlyApproved({ required: gates, answers: [approvalOf('a')], openers: NOBODY }), ['one'])
-  assert.deepEqual(newlyApproved({ required: gates, answers: [approvalOf('a'), approvalOf('b')], openers: NOBODY }), [
-    'one',
-    'two',
-  ])
+  assert.deepEqual(selectApprovedGates({ required: gates, answers: [makeApproval('a')], openers: NOBODY }), ['one'])
+  assert.deepEqual(
+    selectApprovedGates({ required: gates, answers: [makeApproval('a'), makeApproval('b')], openers: NOBODY }),
+    ['one', 'two'],
+  )
 })
 
 test('a gate that does not allow API keys counts only the approvals of users', () => {
   const people = [gate('people', { allow_api_keys: false })]
   assert.deepEqual(
-    newlyApproved({ required: people, answers: [approvalOf('a'), approvalOf('b')], openers: NOBODY }),
+    selectApprovedGates({ required: people, answers: [makeApproval('a'), makeApproval('b')], openers: NOBODY }),
     [],
   )
   assert.deepEqual(
-    newlyApproved({ required: people, answers: [approvalOf('ada', { principal_type: 'user' })], openers: NOBODY }),
+    selectApprovedGates({
+      required: people,
+      answers: [makeApproval('ada', { principal_type: 'user' })],
+      openers: NOBODY,
+    }),
     ['people'],
   )
 })
 
 test('the credential that reported the run counts only if the gate allows it', () => {
   const gates = [gate('lax'), gate('strict', { allow_run_creator: false })]
-  assert.deepEqual(newlyApproved({ required: gates, answers: [approvalOf(RUN_KEY)], openers: BY_RUN_KEY }), ['lax'])
+  assert.deepEqual(selectApprovedGates({ required: gates, answers: [makeApproval(RUN_KEY)], openers: BY_RUN_KEY }), [
+    'lax',
+  ])
   assert.deepEqual(
-    newlyApproved({ required: gates, answers: [approvalOf(RUN_KEY), approvalOf('b')], openers: BY_RUN_KEY }),
+    selectApprovedGates({ required: gates, answers: [makeApproval(RUN_KEY), makeApproval('b')], openers: BY_RUN_KEY }),
     ['lax', 'strict'],
   )
 })
 
 test('a rejection approves no gate, and an approved gate is not returned again', () => {
   assert.deepEqual(
-    newlyApproved({ required: [gate('one')], answers: [approvalOf('a', { decision: 'rejected' })], openers: NOBODY }),
+    selectApprovedGates({
+      required: [gate('one')],
+      answers: [makeApproval('a', { decision: 'rejected' })],
+      openers: NOBODY,
+    }),
     [],
   )
   assert.deepEqual(
-    newlyApproved({
+    selectApprovedGates({
       required: [gate('one', { approved_at: new Date(0) })],
-      answers: [approvalOf('a')],
+      answers: [makeApproval('a')],
       openers: NOBODY,
     }),
     [],
@@ -68,7 +78,7 @@ test('an answer to a deployment whose gates were approved in the meantime is ref
   const waiting = { status: 'pending_approval', custom_rule_state: 'pending', answer_until: null }
   const context = { state: waiting as DeploymentState, required: [gate('one', { approved_at: new Date(0) })] }
   assert.throws(
-    () => refuseUnanswerable({ ...context, answers: [], openers: NOBODY }, approvalOf('late'), new Date(1)),
+    () => checkAnswerable({ ...context, answers: [], openers: NOBODY }, makeApproval('late'), new Date(1)),
     { status: 409, code: 'already_decided' },
   )
 })

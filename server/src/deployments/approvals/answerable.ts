@@ -7,7 +7,7 @@ import {
   runCreatorRefused,
 } from '../../errors/deployments.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { awaitsReviewers, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
+import { type DeploymentState, isAwaitingReviewers, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
 
 /** A deployment with everything that determines who can answer it. */
@@ -50,9 +50,9 @@ type Answering = Pick<Answer, 'principal_type' | 'principal_id' | 'person_id' | 
  * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
  * `reviewer_gate_requires_human`, `gate_not_configured` or `run_creator_refused`.
  */
-export function refuseUnanswerable(context: AnswerContext, given: Answering, now: Date): void {
+export function checkAnswerable(context: AnswerContext, given: Answering, now: Date): void {
   const { state, required, answers, openers } = context
-  if (!isWaiting(state, now)) throw awaitsReviewers(state) ? requiresHuman(given) : notWaiting(state)
+  if (!isWaiting(state, now)) throw isAwaitingReviewers(state) ? requiresHuman(given) : notWaiting(state)
   if (required.length > 0) requireOpenGate(context, given)
   else if (given.principal_type === 'api_key') throw notConfigured(state)
   else if (given.decision === 'approved' && isOpener(given, openers)) throw openerRefused(given)
@@ -69,7 +69,7 @@ function requireOpenGate({ required, answers, openers }: AnswerContext, given: A
     const isRefusedAsOpener = open.some((gate) => acceptsAnswer(gate, given, NOBODY))
     throw isRefusedAsOpener ? openerRefused(given) : requiresHuman(given)
   }
-  const countsNow = accepting.some((gate) => !approversOf(gate, answers, openers).has(voterOf(given)))
+  const countsNow = accepting.some((gate) => !getApprovers(gate, answers, openers).has(getVoter(given)))
   if (given.decision === 'approved' && !countsNow) throw alreadyAnswered(given)
 }
 
@@ -99,20 +99,20 @@ function hasStarted({ person_id }: Answering, { starter_ids }: Openers): boolean
 }
 
 /** Whose approval an answer is: a person and the API keys that they created are one. */
-function voterOf({ person_id, principal_id }: Answering): string {
+function getVoter({ person_id, principal_id }: Answering): string {
   return person_id ?? principal_id
 }
 
 /** The people and keys whose approval counts for the gate. */
-export function approversOf(gate: RequiredGate, answers: Answer[], openers: Openers): Set<string> {
+export function getApprovers(gate: RequiredGate, answers: Answer[], openers: Openers): Set<string> {
   const approvals = answers.filter(({ decision }) => decision === 'approved')
-  return new Set(approvals.filter((answer) => acceptsAnswer(gate, answer, openers)).map(voterOf))
+  return new Set(approvals.filter((answer) => acceptsAnswer(gate, answer, openers)).map(getVoter))
 }
 
 /** Ids of the open gates that have approvals by the required number of people and keys. */
-export function newlyApproved({ required, answers, openers }: Omit<AnswerContext, 'state'>): string[] {
+export function selectApprovedGates({ required, answers, openers }: Omit<AnswerContext, 'state'>): string[] {
   const open = required.filter(({ approved_at }) => approved_at === null)
-  return open.filter((gate) => approversOf(gate, answers, openers).size >= gate.required_approvals).map(({ id }) => id)
+  return open.filter((gate) => getApprovers(gate, answers, openers).size >= gate.required_approvals).map(({ id }) => id)
 }
 
 function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {

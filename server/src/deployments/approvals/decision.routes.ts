@@ -6,7 +6,7 @@ import type { Services } from '../../services.ts'
 import { DeploymentDecision } from './decision.schema.ts'
 import { describeDecision } from './describe-decision.ts'
 
-export async function deploymentDecisionRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerDeploymentDecisionRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     `${ORGANIZATION_PATH}/deployments/:id/decision`,
     {

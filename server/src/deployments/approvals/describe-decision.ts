@@ -2,18 +2,18 @@ import type { Actor } from '../../access/actor.ts'
 import { findCredentialName } from '../../access/credential-creator.store.ts'
 import { listHistory } from '../../audit/audit-log.store.ts'
 import { findVersion } from '../../compliance/policies/policy-version.store.ts'
-import { retainedSince } from '../../organizations/plan.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/api-error.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
 import { findDeploymentState } from '../deployment-state.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { findOpening } from './answer.store.ts'
-import { deployableNoMore, readContext, sign } from './answer-deployment.ts'
-import { type AnswerContext, approversOf, refuseUnanswerable } from './answerable.ts'
+import { createNotDeployableError, readContext, sign } from './answer-deployment.ts'
+import { type AnswerContext, checkAnswerable, getApprovers } from './answerable.ts'
 import type { DecisionGate, DecisionPolicy, DeploymentDecision, Opener, Refusal } from './decision.schema.ts'
 import { type EvaluatedPolicies, findEvaluatedPolicies, listGateApprovers } from './decision.store.ts'
 
@@ -25,8 +25,8 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
   const now = clock.now()
   return sql.begin('read only', async (tx) => {
     const key = { org_id: actor.org_id, id }
-    const state = await findDeploymentState(tx, key, retainedSince(actor.plan, now))
-    if (state === null) throw notFound('deployment')
+    const state = await findDeploymentState(tx, key, computeRetentionStart(actor.plan, now))
+    if (state === null) throw createNotFoundError('deployment')
     const signed = await sign(tx, actor, state)
     const given = { ...signed, reason: null, comment: null }
     const [context, evaluated, history, opened_by, endedBadly] = await Promise.all([
@@ -36,9 +36,9 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
       findOpener(tx, key),
       state.host === null && hasRunEndedBadly(tx, state, now),
     ])
-    const refusalOf = (decision: 'approved' | 'rejected') => {
-      const refusal = findRefusal(() => refuseUnanswerable(context, { ...given, decision }, now))
-      return refusal ?? (endedBadly ? toRefusal(deployableNoMore()) : null)
+    const getRefusal = (decision: 'approved' | 'rejected') => {
+      const refusal = findRefusal(() => checkAnswerable(context, { ...given, decision }, now))
+      return refusal ?? (endedBadly ? toRefusal(createNotDeployableError()) : null)
     }
     return {
       answer_until: state.answer_until,
@@ -48,7 +48,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
       history: history.flatMap(({ principal: { type, name }, ...entry }) =>
         type === 'policy' || type === 'system' ? { ...entry, by: name, principal: type } : [],
       ),
-      refused: { approve: refusalOf('approved'), reject: refusalOf('rejected') },
+      refused: { approve: getRefusal('approved'), reject: getRefusal('rejected') },
     }
   })
 }
@@ -77,7 +77,7 @@ async function describeGates(db: Db, { state, required, answers, openers }: Answ
   const approvers = await listGateApprovers(db, state)
   return required.map((gate) => ({
     ...gate,
-    approvals: approversOf(gate, answers, openers).size,
+    approvals: getApprovers(gate, answers, openers).size,
     approved_by: approvers.get(gate.id) ?? null,
   }))
 }

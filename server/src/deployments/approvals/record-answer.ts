@@ -1,18 +1,18 @@
 import type { Principal } from '../../audit/audit.store.ts'
-import { recordAudit } from '../../audit/audit.store.ts'
-import { blockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
+import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
 import { answerText } from '../decisions/host-comment.ts'
 import { sendComment } from '../decisions/send-to-host.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { approveRequiredGates } from '../deployment-state.store.ts'
-import { decided, OWN_RULE } from '../deployment-state.ts'
-import { removeEvaluation, writeEvaluation } from '../policy/evaluation.store.ts'
+import { updateGatesApproved } from '../deployment-state.store.ts'
+import { createDecidedOutcome, OWN_RULE } from '../deployment-state.ts'
+import { deleteEvaluation, updateEvaluation } from '../policy/evaluation.store.ts'
 import { isShown, toStoredEvaluation } from '../policy/evaluation.ts'
-import { type Answer, appendApproval, insertAnswer, writeOverride } from './answer.store.ts'
-import { type AnswerContext, isOpener, newlyApproved } from './answerable.ts'
+import { type Answer, insertAnswer, insertApproval, updateOverride } from './answer.store.ts'
+import { type AnswerContext, isOpener, selectApprovedGates } from './answerable.ts'
 
 /** An answer with what the deployment shows of the user. Both are null for an API key. */
 export type SignedAnswer = Answer & {
@@ -37,15 +37,15 @@ export async function recordAnswer(
   const { state } = context
   const { decision, reason, answered_at: now } = answer
   await insertAnswer(tx, state, answer)
-  await appendApproval(tx, state, toApproval(answer), now)
-  await auditOutcome(tx, state, { principal: principalOf(answer), outcome: decision, reason }, now)
+  await insertApproval(tx, state, toApproval(answer), now)
+  await auditOutcome(tx, state, { principal: toPrincipal(answer), outcome: decision, reason }, now)
   if (evaluation) await recordEvaluation(tx, context, answer, evaluation)
   const isLast = decision === 'rejected' || (await approveGates(tx, context, answer))
   if (!isLast) {
     await sendComment(services, tx, state, { about: `answer:${answer.id}`, text: answerText(answer) })
     return state.status
   }
-  const outcome = decided(decision, `${answer.principal_type}:${answer.principal_name}`, noteOf(answer))
+  const outcome = createDecidedOutcome(decision, `${answer.principal_type}:${answer.principal_name}`, toNote(answer))
   return decideDeployment(services, tx, state, { ...outcome, comment: answerText(answer) })
 }
 
@@ -60,25 +60,25 @@ async function recordEvaluation(
   evaluation: PolicyEvaluation,
 ): Promise<void> {
   const { reason, answered_at: now } = answer
-  if (isShown(evaluation)) await writeEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
-  else await removeEvaluation(tx, state, now)
+  if (isShown(evaluation)) await updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
+  else await deleteEvaluation(tx, state, now)
   if (evaluation.decision !== 'block') return
   const details = toOverride(answer, evaluation, isOpener(answer, openers))
-  await writeOverride(tx, state, details, now)
+  await updateOverride(tx, state, details, now)
   const object = { type: 'deployment', id: state.id }
-  const entry = { principal: principalOf(answer), action: 'deployment.override', object, reason, details }
-  await recordAudit(tx, state.org_id, entry, now)
+  const entry = { principal: toPrincipal(answer), action: 'deployment.override', object, reason, details }
+  await insertAuditEntry(tx, state.org_id, entry, now)
 }
 
 /** Approves the required gates that now have enough approvals. Returns true if all are approved. */
 async function approveGates(tx: Tx, context: AnswerContext, answer: Answer): Promise<boolean> {
   const { state, required, answers, openers } = context
-  const approved = newlyApproved({ required, answers: [...answers, answer], openers })
-  await approveRequiredGates(tx, state, approved, { at: answer.answered_at, by: 'principals' })
+  const approved = selectApprovedGates({ required, answers: [...answers, answer], openers })
+  await updateGatesApproved(tx, state, approved, { at: answer.answered_at, by: 'principals' })
   return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
 }
 
-function principalOf({ principal_type, principal_id, principal_name }: Answer): Principal {
+function toPrincipal({ principal_type, principal_id, principal_name }: Answer): Principal {
   return { type: principal_type, id: principal_id, name: principal_name }
 }
 
@@ -91,7 +91,7 @@ function toApproval(answer: SignedAnswer) {
     gates: [OWN_RULE],
     provider_account: answer.provider_account,
     at: answer.answered_at,
-    note: noteOf(answer),
+    note: toNote(answer),
   }
 }
 
@@ -99,7 +99,7 @@ function shownPrincipal({ principal_type, principal_id, email, principal_name }:
   return { user_id: principal_type === 'user' ? principal_id : null, email, display_name: principal_name }
 }
 
-function noteOf({ reason, comment }: Answer): string | null {
+function toNote({ reason, comment }: Answer): string | null {
   return [reason, comment].filter((text) => text !== null).join('\n\n') || null
 }
 
@@ -119,7 +119,7 @@ function toOverride(answer: SignedAnswer, evaluation: PolicyEvaluation, isSelfOv
       name: policy.name,
       version: policy.version,
       decision: policy.decision,
-      rules: blockingRules(policy).map(({ rule, name, status, reason }) => ({ rule, name, status, reason })),
+      rules: getBlockingRules(policy).map(({ rule, name, status, reason }) => ({ rule, name, status, reason })),
     })),
   }
 }

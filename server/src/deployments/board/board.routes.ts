@@ -1,13 +1,13 @@
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
-import { retainedSince } from '../../organizations/plan.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
 import { listBoardCells, listWaitingOnBoard } from './board.store.ts'
 
-export async function deploymentBoardRoutes(app: HttpServer, { sql, clock }: Services): Promise<void> {
+export async function registerDeploymentBoardRoutes(app: HttpServer, { sql, clock }: Services): Promise<void> {
   app.get(
     `${ORGANIZATION_PATH}/deployments/board`,
     {
@@ -26,7 +26,7 @@ export async function deploymentBoardRoutes(app: HttpServer, { sql, clock }: Ser
     },
     async ({ actor, query }) => {
       const now = clock.now()
-      const filter = { retainedSince: retainedSince(actor.plan, now), search: query.search, now }
+      const filter = { retainedSince: computeRetentionStart(actor.plan, now), search: query.search, now }
       const [board, waiting] = await Promise.all([
         listBoardCells(sql, actor.org_id, filter),
         listWaitingOnBoard(sql, actor.org_id, filter),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { DEPLOYMENT_STATUSES } from '../deployment.schema.ts'
-import { nullableText } from '../deployment-decision.schema.ts'
+import { defineNullableText } from '../deployment-decision.schema.ts'
 
 export const DeploymentBoardQuery = Closed({
   search: Type.Optional(
@@ -20,17 +20,17 @@ const BoardDeployment = Closed(
     repository_full_name: Type.String({ description: 'The repository as `owner/name`.' }),
     environment: Type.String({ description: 'The environment.' }),
     status: OneOf(DEPLOYMENT_STATUSES, { description: 'The status of the deployment.' }),
-    custom_rule_state: nullableText("The state of the service's own protection rule. Null without one."),
-    reviewers_state: nullableText("The state of the code host's required reviewers. Null if it requires none."),
-    policy_decision: nullableText(
+    custom_rule_state: defineNullableText("The state of the service's own protection rule. Null without one."),
+    reviewers_state: defineNullableText("The state of the code host's required reviewers. Null if it requires none."),
+    policy_decision: defineNullableText(
       'The latest decision of the policies: `approve`, `block` or `none`. Null if they were never evaluated.',
     ),
     bypassed: Type.Boolean({ description: 'Whether protection rules were bypassed on the code host.' }),
-    version: nullableText('The version: the release of the run, or its tag.'),
-    branch: nullableText('The branch, without `refs/heads/`.'),
-    commit_sha: nullableText('The commit. Null if it is not known.'),
-    commit_message: nullableText('The first 200 characters of the message of the commit.'),
-    author: nullableText('The login of the person or bot that started the run.'),
+    version: defineNullableText('The version: the release of the run, or its tag.'),
+    branch: defineNullableText('The branch, without `refs/heads/`.'),
+    commit_sha: defineNullableText('The commit. Null if it is not known.'),
+    commit_message: defineNullableText('The first 200 characters of the message of the commit.'),
+    author: defineNullableText('The login of the person or bot that started the run.'),
     deployed_at: Nullable(
       Type.String({ ...Timestamp, description: 'When the deployment succeeded. Null until then.' }),
     ),

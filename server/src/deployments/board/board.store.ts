@@ -41,9 +41,9 @@ export async function listBoardCells(
       where ${matches(db, 'place', filter)}
       limit ${CELLS_MAX + 1}
     ) cell
-    cross join lateral (${latestOf(db, orgId, filter, db``)}) latest
+    cross join lateral (${buildLatest(db, orgId, filter, db``)}) latest
     left join lateral (
-      ${latestOf(db, orgId, filter, db`and (deployment.status = 'success' or deployment.succeeded_at is not null)`)}
+      ${buildLatest(db, orgId, filter, db`and (deployment.status = 'success' or deployment.succeeded_at is not null)`)}
     ) running on true
     order by cell.repository_full_name, cell.environment`
   return { cells: cells.slice(0, CELLS_MAX), truncated: cells.length > CELLS_MAX }
@@ -59,7 +59,7 @@ function firstPlace(db: Db, orgId: string, after: ReturnType<Db>) {
     limit 1`
 }
 
-function latestOf(db: Db, orgId: string, { retainedSince }: BoardFilter, condition: ReturnType<Db>) {
+function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, condition: ReturnType<Db>) {
   return db`
     select deployment.*
     from deployments deployment

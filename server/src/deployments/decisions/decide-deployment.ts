@@ -1,16 +1,16 @@
-import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { histogram, LONG_SECONDS } from '../../platform/telemetry/metrics.ts'
+import { defineHistogram, LONG_SECONDS } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { lockDeployment, settleDeployment, settleGate } from '../deployment-state.store.ts'
-import { awaitsReviewers, type DeploymentKey, type DeploymentState, type Outcome } from '../deployment-state.ts'
+import { lockDeployment, updateDeploymentResult, updateGateState } from '../deployment-state.store.ts'
+import { type DeploymentKey, type DeploymentState, isAwaitingReviewers, type Outcome } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { noteText } from './host-comment.ts'
-import { storeRuleDecision } from './host-target.store.ts'
+import { formatNote } from './host-comment.ts'
+import { updateRuleDecision } from './host-target.store.ts'
 import { sendDecision } from './send-to-host.ts'
 
-const waited = histogram(
+const waited = defineHistogram(
   'shiplock_gate_wait_seconds',
   'Time from a deployment to the decision of its gates, by outcome.',
   ['outcome'],
@@ -30,19 +30,19 @@ export async function decideDeployment(
   outcome: Outcome,
 ): Promise<DeploymentStatus> {
   const { custom_rule_state, gate } = outcome
-  noteDecision(state, custom_rule_state, services.clock.now())
+  observeDecision(state, custom_rule_state, services.clock.now())
   if (state.host !== null) return decideOnHost(services, tx, state, outcome)
-  const staysPending = awaitsReviewers(state) && gate.status === 'decided'
+  const staysPending = isAwaitingReviewers(state) && gate.status === 'decided'
   const status = staysPending ? state.status : outcome.status
   await Promise.all([
-    settleDeployment(tx, state, { status, custom_rule_state }, services.clock.now()),
-    (!staysPending || gate.decision === 'rejected') && settleGate(tx, state, gate),
+    updateDeploymentResult(tx, state, { status, custom_rule_state }, services.clock.now()),
+    (!staysPending || gate.decision === 'rejected') && updateGateState(tx, state, gate),
   ])
   return status
 }
 
 /** Measures how long a deployment has waited for its decision. */
-export function noteDecision(
+export function observeDecision(
   { created_at }: Pick<DeploymentState, 'created_at'>,
   outcome: Outcome['custom_rule_state'],
   now: Date,
@@ -55,10 +55,10 @@ async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, 
   const { custom_rule_state, gate, comment } = outcome
   // A cancellation follows from the facts.
   if (custom_rule_state === 'cancelled') return state.status
-  await storeRuleDecision(tx, state, custom_rule_state)
+  await updateRuleDecision(tx, state, custom_rule_state)
   const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
-  await sendDecision(services, tx, state, { decision, text: comment ?? noteText(decision, gate.note) })
+  await sendDecision(services, tx, state, { decision, text: comment ?? formatNote(decision, gate.note) })
   return settled?.derived.status ?? state.status
 }
 
@@ -78,11 +78,11 @@ export async function auditOutcome(
   now: Date,
 ): Promise<void> {
   const object = { type: 'deployment', id }
-  await recordAudit(tx, org_id, { principal, action: `deployment.${VERBS[outcome]}`, object, reason }, now)
+  await insertAuditEntry(tx, org_id, { principal, action: `deployment.${VERBS[outcome]}`, object, reason }, now)
 }
 
 /** Expires or cancels a deployment. Does nothing when it no longer waits for an answer. */
-export async function endWaiting(
+export async function settleWaiting(
   services: Services,
   tx: Tx,
   deployment: DeploymentKey,

@@ -1,13 +1,13 @@
 import type { RunFinished } from '../../ci/runs/run.events.ts'
-import { readRun } from '../../ci/runs/run.store.ts'
+import { requireStoredRun } from '../../ci/runs/run.store.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
-import { endedBadly, type RunStatus } from '../../ci/runs/run-status.ts'
+import { hasEndedBadly, type RunStatus } from '../../ci/runs/run-status.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { listUnfinished, lockDeployment, moveDeployment } from '../deployment-state.store.ts'
+import { listUnfinished, lockDeployment, updateDeploymentStatus } from '../deployment-state.store.ts'
 import { type DeploymentKey, type DeploymentState, runEnded } from '../deployment-state.ts'
-import { endWaiting } from './decide-deployment.ts'
+import { settleWaiting } from './decide-deployment.ts'
 
 /** The final status of an approved deployment, by the final status of its run. */
 const FINAL_STATUS: Partial<Record<RunStatus, DeploymentStatus>> = {
@@ -32,13 +32,13 @@ export async function followRun(services: Services, event: RunFinished): Promise
 async function followOne(services: Services, tx: Tx, event: RunFinished, deployment: DeploymentKey) {
   const { run_id, attempt, status } = event
   const now = services.clock.now()
-  if (endedBadly(status)) await endWaiting(services, tx, deployment, runEnded(status))
+  if (hasEndedBadly(status)) await settleWaiting(services, tx, deployment, runEnded(status))
   const state = await lockDeployment(tx, deployment)
   const finalStatus = FINAL_STATUS[status]
   if (!finalStatus || (state?.status !== 'approved' && state?.status !== 'in_progress')) return
-  const { completed_at } = await readRun(tx, { org_id: deployment.org_id, run_id, attempt }, now)
+  const { completed_at } = await requireStoredRun(tx, { org_id: deployment.org_id, run_id, attempt }, now)
   const deployedAt = finalStatus === 'success' ? completed_at : null
-  await moveDeployment(tx, deployment, { status: finalStatus, deployedAt }, now)
+  await updateDeploymentStatus(tx, deployment, { status: finalStatus, deployedAt }, now)
 }
 
 /**
@@ -49,5 +49,5 @@ export async function hasRunEndedBadly(tx: Tx, state: DeploymentState, now: Date
   const { org_id, pipeline_run_id: run_id, attempt } = state
   if (run_id === null) return false
   const found = await findAttempt(tx, { org_id, run_id, attempt }, now)
-  return found !== null && endedBadly(found.status)
+  return found !== null && hasEndedBadly(found.status)
 }

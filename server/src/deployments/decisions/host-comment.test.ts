@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { answerText, boundedComment, noteText, waitingText } from './host-comment.ts'
+import { answerText, formatComment, formatNote, formatWaiting } from './host-comment.ts'
 
 const ANSWER = {
   decision: 'approved',
@@ -47,7 +47,7 @@ test('every comment has at most 1,000 characters and keeps the link', () => {
   const url = 'https://shiplock.example/deployments/gh_deployment_1'
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 3000 }), (text) => {
-      const comment = boundedComment(noteText('rejected', text), url)
+      const comment = formatComment(formatNote('rejected', text), url)
       assert.ok(comment.length <= 1000 && comment.endsWith(`(${url})`) && comment.isWellFormed())
     }),
   )
@@ -69,7 +69,7 @@ test('a waiting deployment names the blocking policies and the gates that are no
   } as const
   const policy = { id: 'p', name: 'Tested', version: 1, mode: 'enforce', decision: 'block', rules: [rule] } as const
   const evaluation = { evaluation_id: 'e', at: new Date(0), decision: 'block', policies: [policy] }
-  const text = waitingText({ environment: 'production', required, evaluation: evaluation as never })
+  const text = formatWaiting({ environment: 'production', required, evaluation: evaluation as never })
   const blocked = '- The policy Tested blocks it: 2 tests \\*fail\\*'
   assert.equal(text, `Shiplock holds this deployment.\n\n${blocked}\n- The gate One needs an approval.`)
 })

@@ -1,14 +1,14 @@
-import { blockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
-import { shortened } from '../../platform/shortened.ts'
+import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { truncate } from '../../platform/truncate.ts'
 import type { RequiredGate } from '../deployment-state.ts'
 
 /** Hosts show comments of protection rules in a narrow panel. */
 const COMMENT_CHARS_MAX = 1000
 
 /** Bounds a Markdown comment and adds the link to the deployment. */
-export function boundedComment(text: string, url: string): string {
+export function formatComment(text: string, url: string): string {
   const link = `\n\n[Open the deployment in Shiplock](${url})`
-  return shortened(text, COMMENT_CHARS_MAX - link.length) + link
+  return truncate(text, COMMENT_CHARS_MAX - link.length) + link
 }
 
 const HEADINGS = { approved: 'Approved', rejected: 'Rejected' }
@@ -34,13 +34,13 @@ export function answerText({ decision, principal_type, principal_name, reason, c
 }
 
 /** The comment on a decision that was made without an answer, such as the expiry. */
-export function noteText(decision: 'approved' | 'rejected', note: string | null): string {
+export function formatNote(decision: 'approved' | 'rejected', note: string | null): string {
   const heading = `${HEADINGS[decision]} by Shiplock.`
   return note === null ? heading : `${heading}\n\n${quote(note)}`
 }
 
 /** The comment on an approval by policies, with the result of each rule. */
-export function policyText({ policies }: PolicyEvaluation): string {
+export function formatPolicyApproval({ policies }: PolicyEvaluation): string {
   const rules = policies.flatMap((policy) =>
     policy.rules.map(({ name, status }) => `- ${escapeMarkdown(`${policy.name}: ${name}`)}: ${status}`),
   )
@@ -51,9 +51,9 @@ export function policyText({ policies }: PolicyEvaluation): string {
 type Waiting = { environment: string; required: RequiredGate[]; evaluation: PolicyEvaluation }
 
 /** The comment that says what a deployment waits for. */
-export function waitingText({ environment, required, evaluation }: Waiting): string {
+export function formatWaiting({ environment, required, evaluation }: Waiting): string {
   const blocked = evaluation.policies.flatMap((policy) =>
-    blockingRules(policy).map(
+    getBlockingRules(policy).map(
       ({ name, reason }) => `- The policy ${escapeMarkdown(policy.name)} blocks it: ${escapeMarkdown(reason ?? name)}`,
     ),
   )

@@ -4,7 +4,7 @@ import type { DeploymentKey } from '../deployment-state.ts'
 import type { RuleDecision } from '../host/host-facts.ts'
 
 /** Stores the decision of the service's own rule on a locked deployment of a code host. */
-export async function storeRuleDecision(tx: Tx, { org_id, id }: DeploymentKey, decision: RuleDecision): Promise<void> {
+export async function updateRuleDecision(tx: Tx, { org_id, id }: DeploymentKey, decision: RuleDecision): Promise<void> {
   await tx`
     update deployments
     set rule_decision = ${decision},
@@ -46,7 +46,7 @@ export async function findDecisionTarget(db: Db, { org_id, id }: DeploymentKey) 
 }
 
 /** Stores whether the decision of our rule could not be delivered to the host. */
-export async function setUndelivered(tx: Tx, { org_id, id }: DeploymentKey, undelivered: boolean): Promise<void> {
+export async function updateUndelivered(tx: Tx, { org_id, id }: DeploymentKey, undelivered: boolean): Promise<void> {
   await tx`
     update deployments
     set decision_undelivered = ${undelivered}

@@ -1,10 +1,10 @@
-import { requestCall } from '../../codehosts/calls/request-call.ts'
+import { enqueueCall } from '../../codehosts/calls/request-call.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { boundedComment } from './host-comment.ts'
+import { formatComment } from './host-comment.ts'
 import { findDecisionTarget } from './host-target.store.ts'
 
 type HostDecision = { decision: 'approved' | 'rejected'; text: string }
@@ -17,7 +17,7 @@ export async function sendDecision(
   { decision, text }: HostDecision,
 ): Promise<void> {
   const action = { type: 'decision', decision, text } as const
-  await send(services, tx, deployment, { key: decisionKey(deployment), action })
+  await send(services, tx, deployment, { key: getDecisionKey(deployment), action })
 }
 
 /** Posts a comment on a waiting deployment. `about` identifies it among those of the deployment. */
@@ -34,7 +34,7 @@ export async function sendComment(
 }
 
 /** The idempotency key of the call that sends the decision. */
-export function decisionKey({ id }: DeploymentKey): string {
+export function getDecisionKey({ id }: DeploymentKey): string {
   return `deployment:${id}:decision`
 }
 
@@ -53,7 +53,7 @@ async function send(
   const { provider, target } = found
   const connection = await findConnectionOfRepository(tx, deployment.org_id, provider, target.repository.id)
   if (connection === null) return
-  const text = boundedComment(action.text, `${config.baseUrl}/deployments/${deployment.id}`)
+  const text = formatComment(action.text, `${config.baseUrl}/deployments/${deployment.id}`)
   const call = {
     org_id: deployment.org_id,
     connection_id: connection.id,
@@ -61,5 +61,5 @@ async function send(
     subject: { type: 'deployment', id: deployment.id } as const,
     action: { ...action, text, target },
   }
-  await requestCall(tx, call, clock.now())
+  await enqueueCall(tx, call, clock.now())
 }

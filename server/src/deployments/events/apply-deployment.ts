@@ -1,20 +1,20 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostDeployment, HostGateRequest } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { hostRunId } from '../../codehosts/host-ids.ts'
-import { requestRun } from '../../codehosts/sync/read-run.job.ts'
+import { formatHostRunId } from '../../codehosts/host-ids.ts'
+import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { listGates } from '../gates/configure/configured-gate.store.ts'
-import { coversTarget } from '../gates/configure/configured-gate.ts'
+import { isTargetCovered } from '../gates/configure/configured-gate.ts'
 import {
   type LockedDeployment,
   listHostDeployments,
-  renameHostDeployments,
+  updateRepositoryName,
   upsertHostDeployment,
 } from '../host/host-deployment.store.ts'
 import type { EnvironmentKey } from '../host/host-facts.ts'
@@ -33,7 +33,7 @@ export const applyDeploymentStatus: HostEventHandler<'deployment_status'> = asyn
   const isNew = await insertStatus(tx, key, status)
   await followDeployment(services, tx, key)
   if (isNew && status.state === 'waiting')
-    await enqueue(tx, readEnvironmentJob, environmentOf(source, status.deployment))
+    await enqueue(tx, readEnvironmentJob, toEnvironmentKey(source, status.deployment))
 }
 
 /**
@@ -49,7 +49,7 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
     return followDeployment(services, tx, key)
   }
   if (run === null) return
-  const runId = hostRunId(source.provider, run.id)
+  const runId = formatHostRunId(source.provider, run.id)
   await lockHostRun(tx, source.org_id, runId)
   await upsertGateRequest(tx, source, request)
   await followAll(services, tx, await listHostDeployments(tx, source.org_id, runId, environment))
@@ -58,13 +58,13 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
 /** Whether a gate covers what a request is for. */
 async function isCovered(tx: Tx, { org_id }: HostSource, request: HostGateRequest): Promise<boolean> {
   const { environment, ref, repository } = request
-  const target = { environment, repository: `${repository.host}/${repository.full_name}`, branch: branchName(ref) }
-  return (await listGates(tx, org_id)).some((gate) => coversTarget(gate, target))
+  const target = { environment, repository: `${repository.host}/${repository.full_name}`, branch: parseBranchName(ref) }
+  return (await listGates(tx, org_id)).some((gate) => isTargetCovered(gate, target))
 }
 
 /** Reviewers of the host were asked or have answered, for environments of a run. */
 export const applyDeploymentReview: HostEventHandler<'deployment_review'> = async (services, tx, source, review) => {
-  const runId = hostRunId(source.provider, review.run.id)
+  const runId = formatHostRunId(source.provider, review.run.id)
   await lockHostRun(tx, source.org_id, runId)
   await upsertReview(tx, source, review, null)
   const deployments = await listHostDeployments(tx, source.org_id, runId, null)
@@ -77,14 +77,17 @@ export const applyDeploymentReview: HostEventHandler<'deployment_review'> = asyn
 
 /** Keeps what deployments show of a run. A run without deployments costs one round trip. */
 export const applyRunToDeployments: HostEventHandler<'run'> = async (services, tx, source, run) => {
-  const runId = hostRunId(source.provider, run.id)
+  const runId = formatHostRunId(source.provider, run.id)
   // Sent together. PostgreSQL runs them in order, so the last two run under the lock.
   const before = [lockHostRun(tx, source.org_id, runId), upsertRun(tx, source, run)]
   const [deployments] = await Promise.all([listHostDeployments(tx, source.org_id, runId, null), ...before])
   await followAll(services, tx, deployments)
 }
 
-function environmentOf({ org_id, provider }: HostSource, { repository, environment }: HostDeployment): EnvironmentKey {
+function toEnvironmentKey(
+  { org_id, provider }: HostSource,
+  { repository, environment }: HostDeployment,
+): EnvironmentKey {
   return { org_id, provider, repository_id: repository.id, environment }
 }
 
@@ -97,16 +100,16 @@ async function storeDeployment(
 ): Promise<DeploymentKey> {
   const { org_id, provider } = source
   const { run, repository: named } = deployment
-  const runId = run && hostRunId(provider, run.id)
+  const runId = run && formatHostRunId(provider, run.id)
   // Sent together. PostgreSQL runs them in order. An old event contains the old name of a renamed
   // repository.
-  const locks = [runId && lockHostRun(tx, org_id, runId), lockEnvironment(tx, environmentOf(source, deployment))]
+  const locks = [runId && lockHostRun(tx, org_id, runId), lockEnvironment(tx, toEnvironmentKey(source, deployment))]
   const [known, isRunKnown] = await Promise.all([
     findById(tx, org_id, provider, named.id),
     runId && hasRun(tx, org_id, runId),
     ...locks,
   ])
-  if (run && !isRunKnown) await requestRun(tx, { org_id, provider, repository_id: named.id, run_id: run.id })
+  if (run && !isRunKnown) await enqueueRunRead(tx, { org_id, provider, repository_id: named.id, run_id: run.id })
   const repository = { ...named, ...(known && { full_name: known.full_name }) }
   return upsertHostDeployment(tx, source, { ...deployment, repository }, clock.now())
 }
@@ -125,5 +128,5 @@ type RenamedRepository = { org_id: string; provider: string; repository_id: stri
 export async function renameDeployments({ sql }: Services, renamed: RenamedRepository): Promise<void> {
   const { org_id, provider, repository_id } = renamed
   const repository = await findById(sql, org_id, provider, repository_id)
-  if (repository) await renameHostDeployments(sql, org_id, repository)
+  if (repository) await updateRepositoryName(sql, org_id, repository)
 }

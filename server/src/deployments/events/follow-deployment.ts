@@ -3,12 +3,12 @@ import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { settleAndCover } from '../gates/cover-deployment.ts'
-import { lacksReviews } from '../host/bypass.ts'
-import { environmentOf, type HostFacts } from '../host/host-facts.ts'
-import { findEnvironmentRules, findNewestAttempt, setEnvironmentRules } from '../host/host-news.store.ts'
+import { isMissingReviews } from '../host/bypass.ts'
+import { getEnvironmentKey, type HostFacts } from '../host/host-facts.ts'
+import { findEnvironmentRules, findNewestAttempt, updateDeploymentRules } from '../host/host-news.store.ts'
 import { listAffected, listOtherAttempts } from '../host/lineage.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { standingOf } from '../host/standing.ts'
+import { computeStanding } from '../host/standing.ts'
 import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './host-reads.job.ts'
 
 /**
@@ -52,11 +52,11 @@ async function readMissing({ clock }: Services, tx: Tx, facts: HostFacts): Promi
   const { deployment } = facts
   const { org_id, id, host_run_id, environment_rules: rules } = deployment
   await readUnknownAttempt(tx, facts)
-  if (lacksReviews(facts, standingOf(facts))) await enqueue(tx, readReviewsJob, { org_id, id })
+  if (isMissingReviews(facts, computeStanding(facts))) await enqueue(tx, readReviewsJob, { org_id, id })
   if (host_run_id === null || rules?.is_known) return
-  const environment = environmentOf(deployment)
+  const environment = getEnvironmentKey(deployment)
   const fresh = await findEnvironmentRules(tx, environment, new Date(clock.now().getTime() - RULES_FRESH_MS))
   if (fresh === null) return enqueue(tx, readEnvironmentJob, environment)
-  await setEnvironmentRules(tx, deployment, fresh)
+  await updateDeploymentRules(tx, deployment, fresh)
   await settleHostDeployment(tx, deployment, clock.now())
 }

@@ -1,31 +1,31 @@
 import { lazy } from '../../platform/lazy.ts'
-import { job } from '../../platform/queue/job.ts'
-import { integer, object, text } from '../../platform/queue/payload.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { definePayload, integer, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/updates/update.ts'
 
 /** Reads the protection rules of an environment from its host. */
-export const readEnvironmentJob = job('deployments.read-environment', {
-  payload: object({ org_id: text, provider: text, repository_id: text, environment: text }),
+export const readEnvironmentJob = defineJob('deployments.read-environment', {
+  payload: definePayload({ org_id: text, provider: text, repository_id: text, environment: text }),
   attemptsMax: 6,
   once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
   run: lazy(async () => (await import('./read-environment.ts')).readEnvironment),
-  giveUp: lazy(async () => (await import('./read-environment.ts')).giveUpEnvironment),
+  giveUp: lazy(async () => (await import('./read-environment.ts')).abandonEnvironment),
   updates: () => [update('deployment')],
 })
 
 /** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
-export const readReviewsJob = job('deployments.read-reviews', {
-  payload: object({ org_id: text, id: text }),
+export const readReviewsJob = defineJob('deployments.read-reviews', {
+  payload: definePayload({ org_id: text, id: text }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
   run: lazy(async () => (await import('./read-reviews.ts')).readReviews),
-  giveUp: lazy(async () => (await import('./read-reviews.ts')).giveUpReviews),
+  giveUp: lazy(async () => (await import('./read-reviews.ts')).abandonReviews),
   updates: ({ id }) => [update('deployment', id)],
 })
 
 /** Reads which attempt of its run a deployment belongs to, because lists do not name it. */
-export const readAttemptJob = job('deployments.read-attempt', {
-  payload: object({ org_id: text, id: text, job_id: text, newest: integer }),
+export const readAttemptJob = defineJob('deployments.read-attempt', {
+  payload: definePayload({ org_id: text, id: text, job_id: text, newest: integer }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
   run: lazy(async () => (await import('./read-attempt.ts')).readAttempt),

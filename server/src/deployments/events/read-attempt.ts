@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { setAttempt } from '../host/host-news.store.ts'
-import { openDeployment, store } from './read-reviews.ts'
+import { updateAttempt } from '../host/host-news.store.ts'
+import { openDeployment, saveFacts } from './read-reviews.ts'
 
 const ATTEMPTS_READ_MAX = 10
 
@@ -20,6 +20,6 @@ export async function readAttempt(
   for (let attempt = newest; attempt >= oldest; attempt -= 1) {
     const jobs = await client.listJobs(deployment.repository, runId, attempt)
     if (jobs.some(({ id }) => id === job_id))
-      return store(services, key, deployment, (tx) => setAttempt(tx, key, attempt))
+      return saveFacts(services, key, deployment, (tx) => updateAttempt(tx, key, attempt))
   }
 }

@@ -6,8 +6,8 @@ import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'
 import {
   findWaitingRun,
   listWithoutRules,
-  setEnvironmentRules,
-  writeEnvironmentRules,
+  updateDeploymentRules,
+  updateEnvironmentRules,
 } from '../host/host-news.store.ts'
 import { lockEnvironment } from '../host/lineage.store.ts'
 import { followDeployment } from './follow-deployment.ts'
@@ -45,7 +45,7 @@ async function readReviewers({ sql }: Services, key: EnvironmentKey, client: Hos
 }
 
 /** The host cannot be reached: what is known of the deployments does not wait for it. */
-export function giveUpEnvironment(services: Services, key: EnvironmentKey): Promise<void> {
+export function abandonEnvironment(services: Services, key: EnvironmentKey): Promise<void> {
   return takeOver(services, key, UNKNOWN)
 }
 
@@ -54,12 +54,12 @@ async function takeOver(services: Services, key: EnvironmentKey, rules: Environm
   if (rules.is_known)
     await sql.begin(async (tx) => {
       await lockEnvironment(tx, key)
-      await writeEnvironmentRules(tx, key, rules, clock.now())
+      await updateEnvironmentRules(tx, key, rules, clock.now())
     })
   for (const deployment of await listWithoutRules(sql, key, rules.is_known))
     await sql.begin(async (tx) => {
       await lockEnvironment(tx, key)
-      await setEnvironmentRules(tx, deployment, rules)
+      await updateDeploymentRules(tx, deployment, rules)
       await followDeployment(services, tx, deployment)
     })
 }

@@ -2,33 +2,33 @@ import { findCallKey } from '../../codehosts/calls/call.store.ts'
 import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from '../../codehosts/host-deployment.ts'
-import { hostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostRunId } from '../../codehosts/host-ids.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { setUndelivered } from '../decisions/host-target.store.ts'
-import { decisionKey } from '../decisions/send-to-host.ts'
+import { updateUndelivered } from '../decisions/host-target.store.ts'
+import { getDecisionKey } from '../decisions/send-to-host.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { type DeploymentRow, findHostDeployment, listOpenDeployments } from '../host/host-deployment.store.ts'
-import { insertStatus, setReviewsRead, upsertReview } from '../host/host-news.store.ts'
+import { insertStatus, updateReviewsRead, upsertReview } from '../host/host-news.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
 import { followDeployment } from './follow-deployment.ts'
 
 /** Reads the answers of reviewers to the run of a deployment that has gone on. */
 export async function readReviews(services: Services, key: DeploymentKey): Promise<void> {
   const found = await openDeployment(services, key)
-  if (!found) return giveUpReviews(services, key)
+  if (!found) return abandonReviews(services, key)
   const reviews = await found.client.listDeploymentReviews(found.deployment.repository, found.runId)
-  await store(services, key, found.deployment, async (tx) => {
+  await saveFacts(services, key, found.deployment, async (tx) => {
     await storeReviews(tx, key, found.deployment, reviews)
-    await setReviewsRead(tx, key, 'done')
+    await updateReviewsRead(tx, key, 'done')
   })
 }
 
 /** The reviews cannot be read, so it stays open whether the reviewers were bypassed. */
-export async function giveUpReviews(services: Services, key: DeploymentKey): Promise<void> {
+export async function abandonReviews(services: Services, key: DeploymentKey): Promise<void> {
   const deployment = await readStored(services, key)
-  if (deployment) await store(services, key, deployment, (tx) => setReviewsRead(tx, key, 'failed'))
+  if (deployment) await saveFacts(services, key, deployment, (tx) => updateReviewsRead(tx, key, 'failed'))
 }
 
 type EndedCall = { org_id: string; call_id: string; subject_type: string; subject_id: string; outcome: string }
@@ -41,17 +41,17 @@ export async function followCall(services: Services, call: EndedCall): Promise<v
   const { org_id, subject_type, subject_id: id, outcome } = call
   if (subject_type !== 'deployment') return
   const key = { org_id, id }
-  const isDecision = (await findCallKey(services.sql, org_id, call.call_id)) === decisionKey(key)
+  const isDecision = (await findCallKey(services.sql, org_id, call.call_id)) === getDecisionKey(key)
   if (!isDecision && outcome !== 'refused') return
   const found = outcome === 'refused' ? await openDeployment(services, key) : null
   const view = found && (await readView(found))
   const deployment = found?.deployment ?? (await readStored(services, key))
   if (!deployment) return
-  await store(services, key, deployment, async (tx) => {
+  await saveFacts(services, key, deployment, async (tx) => {
     if (view) await storeReviews(tx, key, deployment, view.reviews)
     for (const status of view?.statuses ?? []) await insertStatus(tx, key, status)
     const isUndelivered = outcome === 'failed' || (outcome === 'refused' && view?.isPending !== false)
-    if (isDecision) await setUndelivered(tx, key, isUndelivered)
+    if (isDecision) await updateUndelivered(tx, key, isUndelivered)
   })
 }
 
@@ -103,7 +103,7 @@ async function readView({ client, deployment, runId }: OpenedDeployment): Promis
 }
 
 /** Stores facts under the locks that events take, and derives the state of the deployment. */
-export async function store(
+export async function saveFacts(
   services: Services,
   key: DeploymentKey,
   { repository, environment, run }: HostDeployment,
@@ -112,7 +112,7 @@ export async function store(
   const { org_id } = key
   const { provider, id: repository_id } = repository
   await services.sql.begin(async (tx) => {
-    if (run) await lockHostRun(tx, org_id, hostRunId(provider, run.id))
+    if (run) await lockHostRun(tx, org_id, formatHostRunId(provider, run.id))
     await lockEnvironment(tx, { org_id, provider, repository_id, environment })
     await write(tx)
     await followDeployment(services, tx, key)

@@ -3,13 +3,13 @@ import { findRun, type StoredRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
 import type { DeploymentSubject } from '../../compliance/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
 import { evaluateSubject } from '../policy/evaluate-policies.ts'
-import { acceptsPolicies } from '../policy/evaluation.ts'
+import { canPoliciesApprove } from '../policy/evaluation.ts'
 import type { ConfiguredGate } from './configure/configured-gate.schema.ts'
 import { listGates } from './configure/configured-gate.store.ts'
-import { coversTarget } from './configure/configured-gate.ts'
+import { isTargetCovered } from './configure/configured-gate.ts'
 import { findOpenedGate, type OpenedGateKey } from './opened-gate.store.ts'
 
 /** The deployment that a gate is about to be opened for, and all gates that cover it. */
@@ -37,7 +37,7 @@ export async function approveAhead(
   ])
   if (opened !== null || run === null || isFinal(run.status)) return null
   const opening = toOpening(key, deploymentId, run, gates)
-  if (opening.required.length === 0 || !opening.required.every(acceptsPolicies)) return null
+  if (opening.required.length === 0 || !opening.required.every(canPoliciesApprove)) return null
   const evaluation = await evaluateSubject(services, opening.subject, opening.required)
   return evaluation.decision === 'approve' ? { ...opening, evaluation } : null
 }
@@ -46,7 +46,7 @@ export async function approveAhead(
  * Whether the approval is of the deployment that is now stored: until the run was locked, it and
  * the configured gates could change.
  */
-export function isApprovalOf(approval: EarlyApproval, key: OpenedGateKey, run: StoredRun, gates: ConfiguredGate[]) {
+export function isApprovalFor(approval: EarlyApproval, key: OpenedGateKey, run: StoredRun, gates: ConfiguredGate[]) {
   const { subject, required } = approval
   return isDeepStrictEqual({ subject, required }, toOpening(key, subject.deployment_id, run, gates))
 }
@@ -61,9 +61,9 @@ function toOpening(key: OpenedGateKey, deploymentId: string, run: StoredRun, gat
     attempt,
     environment,
     repository: run.repository,
-    branch: branchName(run.ref),
+    branch: parseBranchName(run.ref),
     workflow: { name: run.pipeline_name, path: null },
     commit_sha: run.commit_sha,
   }
-  return { subject, required: gates.filter((gate) => coversTarget(gate, subject)) }
+  return { subject, required: gates.filter((gate) => isTargetCovered(gate, subject)) }
 }

@@ -6,13 +6,13 @@ import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { decideByPolicyJob } from '../policy/decide-by-policy.job.ts'
 import { listGates } from './configure/configured-gate.store.ts'
-import { coversTarget } from './configure/configured-gate.ts'
+import { isTargetCovered } from './configure/configured-gate.ts'
 import {
   deleteRequiredGates,
+  hasRequiredGates,
   insertRequiredGates,
   listUncovered,
-  requiresGates,
-  startWaiting,
+  updateAnswerUntil,
 } from './configure/required-gate.store.ts'
 
 /**
@@ -28,11 +28,11 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   if (settled.derived.custom_rule_state !== 'pending') return settled
   const isNew = settled.before.custom_rule_state === null || hasNewFacts(settled)
   if (isNew) await enqueue(tx, decideByPolicyJob, key)
-  if (await requiresGates(tx, key)) return settled
+  if (await hasRequiredGates(tx, key)) return settled
   const covering = await findCovering(tx, settled)
   if (covering.length === 0) return settled
   await insertRequiredGates(tx, key, covering, null)
-  await startWaiting(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))
+  await updateAnswerUntil(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))
   if (!isNew) await enqueue(tx, decideByPolicyJob, key)
   const covered = await settleHostDeployment(tx, key, now)
   return covered && { ...covered, before: settled.before }
@@ -41,22 +41,22 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
 /** The policies see the run and the environment, so they are evaluated again when these arrive. */
 function hasNewFacts({ before, derived }: Settled): boolean {
   const hasNewRun = before.run_created_at === null && derived.run_created_at !== null
-  const environmentOf = ({
+  const getEnvironment = ({
     protection_rule_types,
     required_reviewers,
     required_reviewer_teams,
   }: Settled['derived']) => [protection_rule_types, required_reviewers, required_reviewer_teams]
-  return hasNewRun || !isDeepStrictEqual(environmentOf(before), environmentOf(derived))
+  return hasNewRun || !isDeepStrictEqual(getEnvironment(before), getEnvironment(derived))
 }
 
 async function findCovering(tx: Tx, { facts: { deployment }, derived }: Settled) {
   const { repository_address: repository, environment, org_id } = deployment
   const gates = await listGates(tx, org_id)
-  return gates.filter((gate) => coversTarget(gate, { environment, repository, branch: derived.branch }))
+  return gates.filter((gate) => isTargetCovered(gate, { environment, repository, branch: derived.branch }))
 }
 
 /** After a gate was configured: covers the waiting deployments that have no gate yet. */
-export async function coverWaiting(services: Services, { org_id }: { org_id: string | null }): Promise<void> {
+export async function assignGates(services: Services, { org_id }: { org_id: string | null }): Promise<void> {
   for (const deployment of await listUncovered(services.sql, org_id)) {
     const key = { org_id: deployment.org_id, id: deployment.id }
     await services.sql.begin((tx) => settleAndCover(services, tx, key))

@@ -1,16 +1,16 @@
 import type { StoredRun } from '../../ci/runs/run.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { endWaiting } from '../decisions/decide-deployment.ts'
+import { settleWaiting } from '../decisions/decide-deployment.ts'
 import { type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
 import {
   insertDeployment,
-  linkAttempts,
   type NearestAttempts,
   type NewDeployment,
   type NewStanding,
+  updateNearestAttempts,
 } from './new-deployment.store.ts'
 
 type DeploymentRequest = DeploymentKey & {
@@ -33,8 +33,8 @@ export async function createDeployment(
 ): Promise<void> {
   const { org_id, attempts } = request
   await insertDeployment(tx, toDeployment(request, now))
-  if (attempts.previous ?? attempts.next) await linkAttempts(tx, request, attempts, now)
-  if (attempts.previous) await endWaiting(services, tx, { org_id, id: attempts.previous }, SUPERSEDED)
+  if (attempts.previous ?? attempts.next) await updateNearestAttempts(tx, request, attempts, now)
+  if (attempts.previous) await settleWaiting(services, tx, { org_id, id: attempts.previous }, SUPERSEDED)
 }
 
 function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
@@ -50,7 +50,7 @@ function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
     attempt: run.attempt,
     previous_attempt_id: attempts.previous,
     superseded_by_id: attempts.next,
-    branch: branchName(run.ref),
+    branch: parseBranchName(run.ref),
     commit_sha: run.commit_sha,
     author: run.actor,
     html_url: run.url,

@@ -5,7 +5,7 @@ import type { StoredGate } from './opened-gate.store.ts'
 
 /** Converts an opened gate to its wire form at `now`. `baseUrl` is the address of the console. */
 export function toDeploymentGate(gate: StoredGate, baseUrl: string, now: Date): DeploymentGate {
-  const { status, decision, decided_by, note } = stateAt(gate, now)
+  const { status, decision, decided_by, note } = getGateStateAt(gate, now)
   return {
     gate_id: gate.id,
     deployment_id: gate.deployment_id,
@@ -21,7 +21,7 @@ export function toDeploymentGate(gate: StoredGate, baseUrl: string, now: Date): 
 }
 
 /** An overdue gate reads as expired even before `deployments.settle` has updated it. */
-export function stateAt(gate: GateState & Pick<StoredGate, 'answer_until'>, now: Date): GateState {
+export function getGateStateAt(gate: GateState & Pick<StoredGate, 'answer_until'>, now: Date): GateState {
   return gate.status === 'waiting' && gate.answer_until && gate.answer_until <= now ? EXPIRED.gate : gate
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { bearerToken } from '../../access/gateway/authorize.ts'
+import { parseBearerToken } from '../../access/gateway/authorize.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
@@ -11,10 +11,10 @@ import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
 import { PollCounter } from './poll-counter.ts'
-import { awaitDecision, type PollAllowance, preferredWaitSeconds, takePoll } from './poll-gate.ts'
+import { admitPoll, type PollAllowance, parseWaitSeconds, waitForDecision } from './poll-gate.ts'
 import { isPollToken } from './poll-token.ts'
 
-export async function gateRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerGateRoutes(app: HttpServer, services: Services): Promise<void> {
   const watch = new GateWatch(services.sql)
   const counter = new PollCounter(services)
   const stopListening = await watch.listen()
@@ -73,12 +73,12 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
     },
     async (request, reply) => {
       const poll = { id: request.params.gate_id, token: requirePollToken(request.headers.authorization) }
-      const gate = await takePoll(services, counter, poll, (allowance) => setHeaders(reply, allowance))
-      const waitSeconds = preferredWaitSeconds(request.headers.prefer)
+      const gate = await admitPoll(services, counter, poll, (allowance) => setHeaders(reply, allowance))
+      const waitSeconds = parseWaitSeconds(request.headers.prefer)
       if (waitSeconds === null) return { data: toWire(gate) }
       reply.header('preference-applied', `wait=${waitSeconds}`)
       const limits = { waitMs: waitSeconds * 1000, gone: disconnected(reply) }
-      return { data: toWire(await awaitDecision(services, watch, gate, limits)) }
+      return { data: toWire(await waitForDecision(services, watch, gate, limits)) }
     },
   )
 }
@@ -88,7 +88,7 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
  * API keys.
  */
 function requirePollToken(authorization: string | undefined): string {
-  const token = bearerToken(authorization)
+  const token = parseBearerToken(authorization)
   if (token === null || !isPollToken(token)) throw new GatewayRejection(401)
   return token
 }

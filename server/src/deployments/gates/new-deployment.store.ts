@@ -64,7 +64,7 @@ export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promi
 export type NearestAttempts = { previous: string | null; next: string | null }
 
 /** Makes the deployments of the nearest attempts refer to a new deployment. */
-export async function linkAttempts(
+export async function updateNearestAttempts(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   { previous, next }: NearestAttempts,

@@ -1,13 +1,13 @@
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { ANSWER_WITHIN_MS, type GateState } from '../deployment-state.ts'
-import { policyApproval, toStoredEvaluation } from '../policy/evaluation.ts'
+import { createPolicyApproval, toStoredEvaluation } from '../policy/evaluation.ts'
 import type { NewStanding } from './new-deployment.store.ts'
 
 /** How a new deployment and its opened gate are stored. */
 type Standing = { deployment: NewStanding; gate: GateState }
 
 /** Of a deployment that waits for policies, people or API keys. */
-export function waitingSince(now: Date): Standing {
+export function createWaitingStanding(now: Date): Standing {
   return {
     deployment: {
       status: 'pending_approval',
@@ -22,7 +22,7 @@ export function waitingSince(now: Date): Standing {
 }
 
 /** Of a deployment that policies have approved before it is stored. */
-export function approvedAt(now: Date, evaluation: PolicyEvaluation): Standing {
+export function createApprovedStanding(now: Date, evaluation: PolicyEvaluation): Standing {
   return {
     deployment: {
       status: 'approved',
@@ -32,6 +32,6 @@ export function approvedAt(now: Date, evaluation: PolicyEvaluation): Standing {
       policies_asked_at: now,
       evaluation: toStoredEvaluation(evaluation, 'approved'),
     },
-    gate: policyApproval(evaluation).outcome.gate,
+    gate: createPolicyApproval(evaluation).outcome.gate,
   }
 }

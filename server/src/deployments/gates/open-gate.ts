@@ -5,15 +5,15 @@ import { runAlreadyFinished } from '../../errors/ci.ts'
 import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { notFound } from '../../platform/http/errors.ts'
-import { newDeploymentId } from '../../platform/ids.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createDeploymentId } from '../../platform/ids.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
 import { decideByPolicy } from '../policy/decide-by-policy.ts'
-import { approveAhead, type EarlyApproval, isApprovalOf } from './approve-ahead.ts'
+import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
 import type { ConfiguredGate } from './configure/configured-gate.schema.ts'
 import { listGates } from './configure/configured-gate.store.ts'
-import { coversTarget } from './configure/configured-gate.ts'
+import { isTargetCovered } from './configure/configured-gate.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
 import type { NewGate } from './gate.schema.ts'
 import {
@@ -21,10 +21,10 @@ import {
   findNearestAttempts,
   findOpenedGate,
   type OpenedGateKey,
-  renewPollToken,
   type StoredGate,
+  updatePollToken,
 } from './opened-gate.store.ts'
-import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS, pollToken } from './poll-token.ts'
+import { computePollToken, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './poll-token.ts'
 
 type AskedGate = {
   key: OpenedGateKey
@@ -49,12 +49,12 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   const { run_id, attempt, environment, job = '' } = input
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
   const now = services.clock.now()
-  const deployment_id = newDeploymentId(now)
+  const deployment_id = createDeploymentId(now)
   const approval = await approveAhead(services, key, deployment_id)
   const asked = { key, credential_id: actor.credential.id, gate_id: input.gate_id, deployment_id, approval }
   const { gate, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked, now))
   const evaluated = gate.is_evaluated ? gate : await evaluate(services, gate)
-  return { gate: evaluated, created, token: tokenOf(services, evaluated) }
+  return { gate: evaluated, created, token: getPollToken(services, evaluated) }
 }
 
 async function evaluate(services: Services, { org_id, id, deployment_id }: StoredGate): Promise<StoredGate> {
@@ -77,12 +77,12 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     listGates(tx, key.org_id),
     findNearestAttempts(tx, key),
   ])
-  if (newest === null) throw notFound('run')
+  if (newest === null) throw createNotFoundError('run')
   if (opened !== null) return { gate: await reopen(services, tx, opened), created: false }
-  if (run === null) throw notFound(`attempt with the number ${key.attempt}`)
+  if (run === null) throw createNotFoundError(`attempt with the number ${key.attempt}`)
   if (isFinal(run.status)) throw cannotDeploy(run)
   const required = requireCovering(gates, key.environment, run, gate_id)
-  const holds = attempts.next === null && approval !== null && isApprovalOf(approval, key, run, gates)
+  const holds = attempts.next === null && approval !== null && isApprovalFor(approval, key, run, gates)
   const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
   return { gate: await createOpenedGate(services, tx, request, now), created: true }
 }
@@ -90,20 +90,20 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
 /** Replaces a poll token that has expired or was derived from another secret key. */
 async function reopen(services: Services, tx: Tx, id: string): Promise<StoredGate> {
   const gate = (await findGateById(tx, id)) as StoredGate
-  const { text, expiresAt } = tokenOf(services, gate)
+  const { text, expiresAt } = getPollToken(services, gate)
   const now = services.clock.now()
-  if (expiresAt > now && isTokenOf(text, gate.poll_token_sha256)) return gate
+  if (expiresAt > now && verifyPollToken(text, gate.poll_token_sha256)) return gate
   const renewed = {
-    poll_token_sha256: hashPollToken(pollToken(services.pollTokenKey, id, now)),
+    poll_token_sha256: hashPollToken(computePollToken(services.pollTokenKey, id, now)),
     poll_token_issued_at: now,
   }
-  await renewPollToken(tx, gate, renewed.poll_token_sha256, now)
+  await updatePollToken(tx, gate, renewed.poll_token_sha256, now)
   return { ...gate, ...renewed }
 }
 
-function tokenOf({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedAt }: StoredGate) {
+function getPollToken({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedAt }: StoredGate) {
   const expiresAt = new Date(issuedAt.getTime() + POLL_TOKEN_LIFETIME_MS)
-  return { text: pollToken(pollTokenKey, id, issuedAt), expiresAt }
+  return { text: computePollToken(pollTokenKey, id, issuedAt), expiresAt }
 }
 
 function cannotDeploy({ status }: StoredRun): ApiError {
@@ -118,8 +118,8 @@ function cannotDeploy({ status }: StoredRun): ApiError {
  * (decisions §9).
  */
 function requireCovering(gates: ConfiguredGate[], environment: string, run: StoredRun, gateId: string | undefined) {
-  const target = { environment, repository: run.repository, branch: branchName(run.ref) }
-  const covering = gates.filter((gate) => coversTarget(gate, target))
+  const target = { environment, repository: run.repository, branch: parseBranchName(run.ref) }
+  const covering = gates.filter((gate) => isTargetCovered(gate, target))
   const isNamed = ({ id }: ConfiguredGate) => id === gateId
   if (covering.length > 0 && (gateId === undefined || covering.some(isNamed)))
     return [...covering.filter(isNamed), ...covering.filter((gate) => !isNamed(gate))]

@@ -81,14 +81,14 @@ export type StoredGate = GateState & {
 /** Finds a gate of any organization: a poll token does not identify its organization. */
 export async function findGateById(db: Db, id: string): Promise<StoredGate | null> {
   const [row] = await db<StoredGate[]>`
-    select ${gateColumns(db)}
-    from ${gateTables(db)}
+    select ${buildGateColumns(db)}
+    from ${buildGateTables(db)}
     where gate.id = ${id}`
   return row ?? null
 }
 
 /** The columns of `StoredGate`. */
-export function gateColumns(db: Db) {
+export function buildGateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
     json_build_object('id', required.id, 'name', required.name) as gate, gate.status, gate.decision, gate.decided_by,
@@ -96,7 +96,7 @@ export function gateColumns(db: Db) {
     gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
 }
 
-export function gateTables(db: Db) {
+export function buildGateTables(db: Db) {
   return db`
     opened_gates gate
     join deployments deployment on deployment.org_id = gate.org_id and deployment.id = gate.deployment_id
@@ -110,7 +110,7 @@ export function gateTables(db: Db) {
     ) required`
 }
 
-export async function renewPollToken(
+export async function updatePollToken(
   tx: Tx,
   { org_id, id }: Pick<StoredGate, 'org_id' | 'id'>,
   sha256: Buffer,

@@ -12,7 +12,7 @@ export class PollCounter {
   constructor({ sql, clock }: Pick<Services, 'sql' | 'clock'>) {
     const count = async (polls: Poll[]) => {
       const gates = new Map<Poll, PolledGate>()
-      for (const round of roundsOf(polls)) {
+      for (const round of splitRounds(polls)) {
         const polled = new Map((await countPolls(sql, round, clock.now())).map((gate) => [gate.id, gate]))
         for (const poll of round) if (polled.has(poll.gate_id)) gates.set(poll, polled.get(poll.gate_id) as PolledGate)
       }
@@ -28,7 +28,7 @@ export class PollCounter {
 }
 
 /** A round has at most one poll of each gate, because a statement changes a row once. */
-export function roundsOf(polls: readonly Poll[]): Poll[][] {
+export function splitRounds(polls: readonly Poll[]): Poll[][] {
   const rounds: Poll[][] = []
   const counts = new Map<string, number>()
   for (const poll of polls) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { preferredWaitSeconds } from './poll-gate.ts'
+import { parseWaitSeconds } from './poll-gate.ts'
 
 const CASES: [header: string | undefined, seconds: number | null][] = [
   [undefined, null],
@@ -22,6 +22,6 @@ const CASES: [header: string | undefined, seconds: number | null][] = [
 
 for (const [header, seconds] of CASES) {
   test(`Prefer: ${header} waits ${seconds === null ? 'not at all' : `${seconds} s`}`, () => {
-    assert.equal(preferredWaitSeconds(header), seconds)
+    assert.equal(parseWaitSeconds(header), seconds)
   })
 }

@@ -1,17 +1,17 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
-import { rateLimited } from '../../platform/http/errors.ts'
-import { counter, gauge } from '../../platform/telemetry/metrics.ts'
+import { createRateLimitError } from '../../platform/http/errors.ts'
+import { defineCounter, defineGauge } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
-import { stateAt } from './deployment-gate.ts'
+import { getGateStateAt } from './deployment-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { findGateById, type StoredGate } from './opened-gate.store.ts'
 import type { PollCounter } from './poll-counter.ts'
 import { POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
-import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
+import { hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './poll-token.ts'
 
-const waiting = gauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
-const polls = counter('shiplock_gate_polls_total', 'Polls of gates, by the status of the gate.', ['status'])
+const waiting = defineGauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
+const polls = defineCounter('shiplock_gate_polls_total', 'Polls of gates, by the status of the gate.', ['status'])
 
 /** The values of the `RateLimit-*` headers. */
 export type PollAllowance = { limit: number; remaining: number; resetSeconds: number }
@@ -21,7 +21,7 @@ export type PollAllowance = { limit: number; remaining: number; resetSeconds: nu
  * for a token that is unknown, expired or of another gate, and 429 `rate_limited` after too many
  * polls. `report` receives the remaining polls in both the success and the 429 case.
  */
-export async function takePoll(
+export async function admitPoll(
   { clock }: Services,
   counter: PollCounter,
   { id, token }: { id: string; token: string },
@@ -29,10 +29,10 @@ export async function takePoll(
 ): Promise<StoredGate> {
   const now = clock.now()
   const gate = await counter.count({ gate_id: id, token_sha256: hashPollToken(token) })
-  if (!gate || !isTokenOf(token, gate.poll_token_sha256)) throw new GatewayRejection(401)
+  if (!gate || !verifyPollToken(token, gate.poll_token_sha256)) throw new GatewayRejection(401)
   if (now.getTime() - gate.poll_token_issued_at.getTime() >= POLL_TOKEN_LIFETIME_MS) throw new GatewayRejection(401)
   requireAllowance(gate, now, report)
-  polls.inc({ status: stateAt(gate, now).status })
+  polls.inc({ status: getGateStateAt(gate, now).status })
   return gate
 }
 
@@ -47,7 +47,7 @@ function requireAllowance(
   report({ limit: POLLS_PER_MINUTE_MAX, remaining: POLLS_PER_MINUTE_MAX - polls.length, resetSeconds })
   if (is_admitted) return
   const message = `A gate can be polled at most ${POLLS_PER_MINUTE_MAX} times a minute. Wait poll_after_seconds between polls.`
-  throw rateLimited(message, { limit: POLLS_PER_MINUTE_MAX, resetAt, now })
+  throw createRateLimitError(message, { limit: POLLS_PER_MINUTE_MAX, resetAt, now })
 }
 
 /** The longest time that a poll waits for a decision. */
@@ -57,7 +57,7 @@ const WAIT_SECONDS_MAX = 20
  * Reads `Prefer: wait=…` (RFC 7240 §4.3): seconds, at most 20; null if the header has no valid wait
  * preference.
  */
-export function preferredWaitSeconds(header: string | undefined): number | null {
+export function parseWaitSeconds(header: string | undefined): number | null {
   const asked = (header ?? '')
     .slice(0, 1000)
     .split(',')
@@ -70,7 +70,7 @@ export function preferredWaitSeconds(header: string | undefined): number | null 
  * Returns the gate as soon as it is decided. Returns it undecided after `waitMs`, when `gone`
  * aborts because the client has disconnected, or when the server stops.
  */
-export async function awaitDecision(
+export async function waitForDecision(
   { sql, clock }: Services,
   watch: GateWatch,
   gate: StoredGate,
@@ -83,7 +83,7 @@ export async function awaitDecision(
     for (;;) {
       const read = (await findGateById(sql, gate.id)) ?? gate
       const now = clock.now()
-      if (stateAt(read, now).status !== 'waiting' || over.aborted || watch.isStopped) return read
+      if (getGateStateAt(read, now).status !== 'waiting' || over.aborted || watch.isStopped) return read
       const leftMs = read.answer_until ? read.answer_until.getTime() - now.getTime() : waitMs
       await changes.next(Math.min(leftMs, waitMs), over)
     }

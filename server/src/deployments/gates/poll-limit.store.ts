@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { gateColumns, gateTables, type StoredGate } from './opened-gate.store.ts'
+import { buildGateColumns, buildGateTables, type StoredGate } from './opened-gate.store.ts'
 
 /** Maximum number of polls of one gate in any minute (specification, "Limits"). */
 export const POLLS_PER_MINUTE_MAX = 12
@@ -34,8 +34,8 @@ export async function countPolls(db: Db, polls: readonly Poll[], now: Date): Pro
       set (polled_at, is_admitted, last_polled_at) = (${withPoll(db, now)})
       returning org_id, gate_id, is_admitted, polled_at
     )
-    select ${gateColumns(db)}, polled.is_admitted, polled.polled_at
-    from ${gateTables(db)}
+    select ${buildGateColumns(db)}, polled.is_admitted, polled.polled_at
+    from ${buildGateTables(db)}
     left join polled on polled.org_id = gate.org_id and polled.gate_id = gate.id
     where gate.id = any(${ids}::uuid[])`
 }

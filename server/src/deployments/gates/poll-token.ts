@@ -13,7 +13,7 @@ const FORM = /^shl_gate_[0-9A-Za-z]{46}$/
  * as in an API key. The same gate and issue time give the same token, so opening the gate again
  * returns it although only its hash is stored.
  */
-export function pollToken(key: KeyObject, gateId: string, issuedAt: Date): string {
+export function computePollToken(key: KeyObject, gateId: string, issuedAt: Date): string {
   const secret = createHmac('sha256', key).update(`${gateId} ${issuedAt.toISOString()}`).digest()
   return withChecksum(PREFIX + toBase62(secret, SECRET_CHARS))
 }
@@ -28,6 +28,6 @@ export function hashPollToken(token: string): Buffer {
 }
 
 /** True if the token has this hash. Compares in constant time. */
-export function isTokenOf(token: string, sha256: Buffer): boolean {
+export function verifyPollToken(token: string, sha256: Buffer): boolean {
   return timingSafeEqual(hashPollToken(token), sha256)
 }

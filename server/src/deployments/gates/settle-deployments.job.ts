@@ -1,12 +1,12 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { endWaiting } from '../decisions/decide-deployment.ts'
+import { settleWaiting } from '../decisions/decide-deployment.ts'
 import { listOverdue } from '../deployment-state.store.ts'
 import { EXPIRED } from '../deployment-state.ts'
 import { decideByPolicy } from '../policy/decide-by-policy.ts'
 import { listUnevaluated } from '../policy/evaluation.store.ts'
-import { coverWaiting } from './cover-deployment.ts'
+import { assignGates } from './cover-deployment.ts'
 import { deletePolls } from './poll-limit.store.ts'
 
 /**
@@ -20,12 +20,12 @@ const POLLS_KEPT_MS = 10 * MINUTE_MS
  * Every minute: expires overdue deployments, evaluates those whose evaluation was interrupted, and
  * covers those whose gate was configured while they were created.
  */
-export const settleDeployments = scheduledJob<Services>('deployments.settle', {
+export const settleDeployments = defineScheduledJob<Services>('deployments.settle', {
   schedule: '* * * * *',
   async run(services): Promise<void> {
     const { sql, clock } = services
     await expireOverdue(services)
-    await coverWaiting(services, { org_id: null })
+    await assignGates(services, { org_id: null })
     for (const deployment of await listUnevaluated(sql, before(clock.now(), EVALUATION_LOST_MS)))
       await decideByPolicy(services, deployment)
     await deletePolls(sql, before(clock.now(), POLLS_KEPT_MS))
@@ -41,7 +41,7 @@ async function expireOverdue(services: Services): Promise<void> {
   for (;;) {
     const overdue = await listOverdue(sql, clock.now())
     if (overdue.length === 0) return
-    for (const deployment of overdue) await sql.begin((tx) => endWaiting(services, tx, deployment, EXPIRED))
+    for (const deployment of overdue) await sql.begin((tx) => settleWaiting(services, tx, deployment, EXPIRED))
   }
 }
 

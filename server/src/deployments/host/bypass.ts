@@ -18,11 +18,11 @@ export type Bypass = {
  * until the environment and, if required, the reviews were read: a review can arrive later than the
  * status that it caused.
  */
-export function bypassOf(facts: HostFacts, standing: Standing): Bypass | null {
+export function computeBypass(facts: HostFacts, standing: Standing): Bypass | null {
   const { statuses, deployment } = facts
   const started = statuses.find(({ state }) => state === 'in_progress' || state === 'success')
   const isUnread = deployment.host_run_id !== null && deployment.environment_rules === null
-  if (!started || isUnread || lacksReviews(facts, standing)) return null
+  if (!started || isUnread || isMissingReviews(facts, standing)) return null
   const gates = bypassedGates(facts, standing)
   if (gates.length === 0) return null
   const isOwn = gates.includes(OWN_RULE)
@@ -40,7 +40,7 @@ export function bypassOf(facts: HostFacts, standing: Standing): Bypass | null {
  * True if the deployment has started or ended, but no answer of its reviewers is known. Their
  * reviews must be read before it is known whether they were bypassed or have rejected it.
  */
-export function lacksReviews({ deployment }: HostFacts, { host, hasGoneOn, reviewers }: Standing): boolean {
+export function isMissingReviews({ deployment }: HostFacts, { host, hasGoneOn, reviewers }: Standing): boolean {
   const isPast = hasGoneOn || isOver(host)
   return isPast && reviewers === 'pending' && deployment.reviews_read === null && deployment.host_run_id !== null
 }

@@ -1,6 +1,6 @@
 import type { HostDeployment } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { hostDeploymentId, hostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostDeploymentId, formatHostRunId } from '../../codehosts/host-ids.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
@@ -17,8 +17,8 @@ export async function upsertHostDeployment(
   now: Date,
 ): Promise<DeploymentKey> {
   const { repository, run } = deployment
-  const id = hostDeploymentId(provider, deployment.id)
-  const runId = run && hostRunId(provider, run.id)
+  const id = formatHostDeploymentId(provider, deployment.id)
+  const runId = run && formatHostRunId(provider, run.id)
   const githubRunId = run && provider === 'github' ? Number(run.id) : null
   await tx`
     insert into deployments as deployment (
@@ -70,7 +70,7 @@ function shortName(fullName: string): string {
 }
 
 /** Gives the deployments of a repository its present name. */
-export async function renameHostDeployments(db: Db, orgId: string, repository: LinkedRepository): Promise<void> {
+export async function updateRepositoryName(db: Db, orgId: string, repository: LinkedRepository): Promise<void> {
   await db`
     update deployments
     set repository = ${shortName(repository.full_name)}, repository_full_name = ${repository.full_name}
@@ -130,7 +130,7 @@ function hostColumns(db: Db) {
 export type LockedDeployment = DeploymentKey & { provider: string; repository_id: string; environment: string }
 
 /** Stores the derived columns of a locked deployment, if one of them has changed. */
-export async function writeDerived(
+export async function updateDerived(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   derived: DerivedDeployment,

@@ -98,6 +98,6 @@ export type HostFacts = {
 export type EnvironmentKey = { org_id: string; provider: string; repository_id: string; environment: string }
 
 /** The environment of a deployment. */
-export function environmentOf({ org_id, provider, repository_id, environment }: EnvironmentKey): EnvironmentKey {
+export function getEnvironmentKey({ org_id, provider, repository_id, environment }: EnvironmentKey): EnvironmentKey {
   return { org_id, provider, repository_id, environment }
 }

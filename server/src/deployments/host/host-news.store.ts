@@ -1,6 +1,6 @@
 import type { HostDeploymentReview, HostDeploymentStatus, HostGateRequest } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { hostDeploymentId, hostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostDeploymentId, formatHostRunId } from '../../codehosts/host-ids.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
@@ -30,7 +30,7 @@ export async function upsertGateRequest(tx: Tx, source: HostSource, request: Hos
     )
     values (
       ${source.org_id}, ${source.provider}, ${request.repository.id}, ${request.environment}, ${run?.id ?? ''},
-      ${run?.attempt ?? 0}, ${deployment ? hostDeploymentId(source.provider, deployment.id) : ''},
+      ${run?.attempt ?? 0}, ${deployment ? formatHostDeploymentId(source.provider, deployment.id) : ''},
       ${request.callback_url}, ${request.callback_secret}, ${request.requested_at}
     )
     on conflict (org_id, provider, repository_id, environment, run_id, attempt, deployment_id) do update
@@ -79,7 +79,7 @@ export async function upsertRun(tx: Tx, { org_id, provider }: HostSource, run: H
       author_avatar_url, html_url, created_at, updated_at
     )
     values (
-      ${org_id}, ${hostRunId(provider, run.id)}, ${run.attempt}, ${run.status}, ${run.workflow.name || null},
+      ${org_id}, ${formatHostRunId(provider, run.id)}, ${run.attempt}, ${run.status}, ${run.workflow.name || null},
       ${run.workflow.path || null}, ${run.ref}, ${run.commit.message}, ${run.release_name}, ${actor?.login ?? null},
       ${actor?.avatar_url ?? null}, ${run.html_url}, ${run.created_at}, ${run.updated_at}
     )
@@ -119,7 +119,7 @@ export async function findNewestAttempt(db: Db, { org_id, pipeline_run_id }: Dep
 }
 
 /** Stores which attempt of its run a locked deployment belongs to. */
-export async function setAttempt(tx: Tx, { org_id, id }: DeploymentKey, attempt: number): Promise<void> {
+export async function updateAttempt(tx: Tx, { org_id, id }: DeploymentKey, attempt: number): Promise<void> {
   await tx`
     update deployments
     set host_attempt = coalesce(host_attempt, ${attempt})
@@ -141,7 +141,7 @@ export async function findEnvironmentRules(db: Db, key: EnvironmentKey, readSinc
 }
 
 /** Stores the rules of a locked environment. */
-export async function writeEnvironmentRules(tx: Tx, key: EnvironmentKey, rules: EnvironmentRules, at: Date) {
+export async function updateEnvironmentRules(tx: Tx, key: EnvironmentKey, rules: EnvironmentRules, at: Date) {
   await tx`
     update deployment_environments
     set rules = ${tx.json(rules)}, read_at = ${at}
@@ -202,7 +202,7 @@ export async function findWaitingRun(db: Db, key: EnvironmentKey): Promise<strin
   return row?.host_run_id ?? null
 }
 
-export async function setEnvironmentRules(tx: Tx, { org_id, id }: DeploymentKey, rules: EnvironmentRules) {
+export async function updateDeploymentRules(tx: Tx, { org_id, id }: DeploymentKey, rules: EnvironmentRules) {
   await tx`
     update deployments
     set environment_rules = ${tx.json(rules)}
@@ -211,7 +211,7 @@ export async function setEnvironmentRules(tx: Tx, { org_id, id }: DeploymentKey,
 }
 
 /** Stores that the reviews of a locked deployment were read, or could not be read. */
-export async function setReviewsRead(tx: Tx, { org_id, id }: DeploymentKey, result: 'done' | 'failed') {
+export async function updateReviewsRead(tx: Tx, { org_id, id }: DeploymentKey, result: 'done' | 'failed') {
   await tx`
     update deployments
     set reviews_read = ${result}

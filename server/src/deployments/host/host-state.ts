@@ -1,12 +1,12 @@
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { OWN_RULE } from '../deployment-state.ts'
-import { bypassOf } from './bypass.ts'
+import { computeBypass } from './bypass.ts'
 import type { HostFacts } from './host-facts.ts'
-import { isCancelled, isOver, reviewsOf, rulesOf, type Standing, standingOf } from './standing.ts'
+import { computeStanding, getRules, isCancelled, isOver, type Standing, selectReviews } from './standing.ts'
 
 /** providers.md §3. A rejection is final, whatever the host reports afterwards. */
-export function statusOf(facts: HostFacts, standing: Standing): DeploymentStatus {
+export function computeStatus(facts: HostFacts, standing: Standing): DeploymentStatus {
   const { host, rule, reviewers } = standing
   const isOpen = host === null || host === 'waiting'
   if (reviewers === 'rejected') return 'rejected'
@@ -27,17 +27,17 @@ function openStatus(facts: HostFacts, { host, rule, reviewers }: Standing): Depl
 
 /** True if the environment has rules whose answers the host does not report. */
 function holdsItself(facts: HostFacts): boolean {
-  const rules = rulesOf(facts)
+  const rules = getRules(facts)
   return rules !== null && (rules.rule_types.includes('wait_timer') || rules.custom_rules.length > 0)
 }
 
 const RULE_TYPES = ['required_reviewers', 'wait_timer', 'branch_policy', OWN_RULE]
 
 /** The shown columns of a deployment that follow from its facts. */
-export function deriveDeployment(facts: HostFacts) {
+export function computeDeployment(facts: HostFacts) {
   const { deployment, statuses, next_success } = facts
-  const standing = standingOf(facts)
-  const status = statusOf(facts, standing)
+  const standing = computeStanding(facts)
+  const status = computeStatus(facts, standing)
   const succeeded_at = statuses.find(({ state }) => state === 'success')?.created_at ?? null
   const isWaiting = status === 'pending_approval' && standing.rule === 'pending'
   const newest = statuses.toReversed()
@@ -52,7 +52,7 @@ export function deriveDeployment(facts: HostFacts) {
     custom_rule_state: standing.rule,
     custom_rule_awaiting: awaiting(facts, standing, isWaiting),
     answer_until: isWaiting ? deployment.rule_answer_until : null,
-    bypass: bypassOf(facts, standing),
+    bypass: computeBypass(facts, standing),
     succeeded_at,
     deployed_at: succeeded_at,
     rollback_at: status === 'rolled_back' ? (next_success?.succeeded_at ?? null) : null,
@@ -61,7 +61,7 @@ export function deriveDeployment(facts: HostFacts) {
   }
 }
 
-export type DerivedDeployment = ReturnType<typeof deriveDeployment>
+export type DerivedDeployment = ReturnType<typeof computeDeployment>
 
 function runColumns({ deployment, run, statuses }: HostFacts) {
   const logUrl = statuses.findLast(({ log_url }) => log_url)?.log_url ?? null
@@ -69,7 +69,7 @@ function runColumns({ deployment, run, statuses }: HostFacts) {
   return {
     workflow_name: run?.workflow_name ?? null,
     workflow_path: run?.workflow_path ?? null,
-    branch: ref === deployment.commit_sha ? null : branchName(ref),
+    branch: ref === deployment.commit_sha ? null : parseBranchName(ref),
     commit_message: run?.commit_message ?? null,
     release_name: run?.release_name ?? null,
     version: run?.release_name ?? tagName(ref),
@@ -86,7 +86,7 @@ function tagName(ref: string | null): string | null {
 }
 
 function ruleColumns(facts: HostFacts, { reviewers, hasGoneOn, host }: Standing) {
-  const rules = rulesOf(facts)
+  const rules = getRules(facts)
   const types = new Set(rules?.rule_types)
   if (facts.callback_url !== null) types.add(OWN_RULE)
   if (reviewers !== null) types.add('required_reviewers')
@@ -100,7 +100,7 @@ function ruleColumns(facts: HostFacts, { reviewers, hasGoneOn, host }: Standing)
     external_custom_rules: (rules?.custom_rules ?? [])
       .filter(({ is_own }) => !is_own)
       .map(({ app_id, slug }) => ({ app_id, slug })),
-    reviews: reviewsOf(facts, hasGoneOn || isOver(host))
+    reviews: selectReviews(facts, hasGoneOn || isOver(host))
       .filter(({ state }) => state !== 'requested')
       .map(({ reviewer, avatar_url, state, comment, at }) => ({
         reviewer,

@@ -1,5 +1,5 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import type { DeploymentFacts, EnvironmentKey, NextSuccess } from './host-facts.ts'
@@ -64,7 +64,7 @@ export async function findNextSuccess(db: Db, deployment: DeploymentFacts): Prom
       order by later.created_at, later.id
       limit 1
     ) next
-    join deployments deployment on deployment.org_id = ${averageId(db, deployment.org_id)} and deployment.id = ${deployment.id}
+    join deployments deployment on deployment.org_id = ${buildAverageId(db, deployment.org_id)} and deployment.id = ${deployment.id}
     cross join lateral ${firstOfCommit(db, deployment, 'next')} first_of_next
     cross join lateral ${firstOfCommit(db, deployment, 'deployment')} first_of_this`
   return row ?? null
@@ -90,7 +90,7 @@ function firstOfCommit(db: Db, deployment: DeploymentFacts, alias: 'next' | 'dep
 /** The successful deployments to the deployment's environment. */
 function inEnvironment(db: Db, alias: string, { org_id, provider, repository_id, environment }: EnvironmentKey) {
   const of = db(alias)
-  return db`${of}.org_id = ${averageId(db, org_id)}
+  return db`${of}.org_id = ${buildAverageId(db, org_id)}
       and ${of}.provider = ${provider}
       and ${of}.repository_id = ${repository_id}
       and ${of}.environment = ${environment}
@@ -118,7 +118,7 @@ export async function listAffected(tx: Tx, deployment: DeploymentFacts): Promise
       limit 1
     ) previous on true
     cross join lateral unnest(array[later.id, previous.id]) affected (id)
-    where deployment.org_id = ${averageId(tx, deployment.org_id)}
+    where deployment.org_id = ${buildAverageId(tx, deployment.org_id)}
       and deployment.id = ${deployment.id}
       and affected.id <> deployment.id
     order by affected.id

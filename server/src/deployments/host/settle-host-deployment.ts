@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { notifyUpdates } from '../../platform/updates/update.store.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { deploymentBypassed } from './deployment.events.ts'
-import { findDerived, writeDerived } from './host-deployment.store.ts'
+import { findDerived, updateDerived } from './host-deployment.store.ts'
 import { findCallbackUrl, findRunFacts, listReviews, listStatuses, lockFacts } from './host-facts.store.ts'
 import type { DeploymentFacts, HostFacts } from './host-facts.ts'
-import { type DerivedDeployment, deriveDeployment } from './host-state.ts'
+import { computeDeployment, type DerivedDeployment } from './host-state.ts'
 import { findAttempts, findNextSuccess } from './lineage.store.ts'
 
 export type Settled = { facts: HostFacts; before: DerivedDeployment; derived: DerivedDeployment }
@@ -22,9 +22,9 @@ export async function settleHostDeployment(tx: Tx, key: DeploymentKey, now: Date
   const deployment = await lockFacts(tx, key)
   if (deployment === null) return null
   const [before, facts] = await Promise.all([findDerived(tx, key), readFacts(tx, deployment)])
-  const derived = deriveDeployment(facts)
+  const derived = computeDeployment(facts)
   if (!isDeepStrictEqual({ ...before }, derived)) {
-    await writeDerived(tx, key, derived, now)
+    await updateDerived(tx, key, derived, now)
     await recordChange(tx, deployment, { before, derived }, now)
     await notifyUpdates(tx, key.org_id, [update('deployment', key.id)])
   }
@@ -53,8 +53,8 @@ async function recordChange(
 ): Promise<void> {
   const entry = { principal: SYSTEM, object: { type: 'deployment', id }, reason: null }
   if (before.custom_rule_state === 'pending' && derived.custom_rule_state === 'cancelled')
-    await recordAudit(tx, org_id, { ...entry, action: 'deployment.cancel' }, now)
+    await insertAuditEntry(tx, org_id, { ...entry, action: 'deployment.cancel' }, now)
   if (before.bypass !== null || derived.bypass === null) return
-  await recordAudit(tx, org_id, { ...entry, action: 'deployment.bypass', details: derived.bypass }, now)
+  await insertAuditEntry(tx, org_id, { ...entry, action: 'deployment.bypass', details: derived.bypass }, now)
   await publish(tx, deploymentBypassed, { org_id, deployment_id: id, repository: repository_address })
 }

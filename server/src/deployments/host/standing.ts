@@ -1,4 +1,4 @@
-import { endedBadly } from '../../ci/runs/run-status.ts'
+import { hasEndedBadly } from '../../ci/runs/run-status.ts'
 import type { HostDeploymentState } from '../../codehosts/host-deployment.ts'
 import type { EnvironmentRules, HostFacts, StoredReview } from './host-facts.ts'
 
@@ -21,7 +21,7 @@ type RuleState = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
 /** Hosts report `inactive` only for deployments that were successful. */
 const STARTED: HostDeploymentState[] = ['in_progress', 'success', 'inactive']
 
-export function standingOf(facts: HostFacts): Standing {
+export function computeStanding(facts: HostFacts): Standing {
   const reported = facts.statuses.map(({ state }) => state).filter((state) => state !== 'inactive')
   const host = reported.at(-1) ?? (facts.statuses.length > 0 ? 'success' : null)
   const hasGoneOn = facts.statuses.some(({ state }) => STARTED.includes(state))
@@ -34,7 +34,7 @@ export function isOver(host: HostProgress | null): boolean {
 }
 
 /** The rules of the environment. They apply only to deployments of runs. */
-export function rulesOf({ deployment }: HostFacts): EnvironmentRules | null {
+export function getRules({ deployment }: HostFacts): EnvironmentRules | null {
   return deployment.host_run_id === null ? null : deployment.environment_rules
 }
 
@@ -43,10 +43,10 @@ export function rulesOf({ deployment }: HostFacts): EnvironmentRules | null {
  * requires them and the deployment waits or has waited. One answer decides.
  */
 function reviewersState(facts: HostFacts, isPast: boolean): ReviewersState | null {
-  const states = reviewsOf(facts, isPast).map(({ state }) => state)
+  const states = selectReviews(facts, isPast).map(({ state }) => state)
   const { statuses } = facts
   const hasWaited = !isPast || statuses.some(({ state }) => state === 'waiting')
-  const requires = rulesOf(facts)?.rule_types.includes('required_reviewers') ?? false
+  const requires = getRules(facts)?.rule_types.includes('required_reviewers') ?? false
   if (states.includes('rejected')) return 'rejected'
   if (states.includes('approved')) return 'approved'
   return states.includes('requested') || (requires && hasWaited) ? 'pending' : null
@@ -57,7 +57,7 @@ function reviewersState(facts: HostFacts, isPast: boolean): ReviewersState | nul
  * for the first attempt. For a later one that has gone on, an approval counts if the list contains
  * more of them than are known of other attempts.
  */
-export function reviewsOf({ reviews, deployment }: HostFacts, isPast: boolean): StoredReview[] {
+export function selectReviews({ reviews, deployment }: HostFacts, isPast: boolean): StoredReview[] {
   const attempt = deployment.host_attempt ?? 1
   const named = reviews.filter((review) => review.attempt === attempt)
   const unnamed = reviews.filter((review) => {
@@ -82,5 +82,5 @@ function ruleState(facts: HostFacts, { host, hasGoneOn, reviewers }: Omit<Standi
 /** True if the deployment cannot start any more: its attempt ended badly or was repeated. */
 export function isCancelled({ deployment, run, next_attempt_id }: HostFacts): boolean {
   const isOfAttempt = run?.attempt === (deployment.host_attempt ?? 1)
-  return next_attempt_id !== null || (run !== null && isOfAttempt && endedBadly(run.status))
+  return next_attempt_id !== null || (run !== null && isOfAttempt && hasEndedBadly(run.status))
 }

@@ -3,19 +3,19 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
 import { hasRunEndedBadly } from '../decisions/follow-run.ts'
-import { policyText, waitingText } from '../decisions/host-comment.ts'
+import { formatPolicyApproval, formatWaiting } from '../decisions/host-comment.ts'
 import { sendComment } from '../decisions/send-to-host.ts'
 import {
-  approveRequiredGates,
   findDeploymentState,
   listRequiredGates,
   lockDeployment,
+  updateGatesApproved,
 } from '../deployment-state.store.ts'
 import { type DeploymentKey, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
-import { noteEvaluation, removeEvaluation, writeEvaluation } from './evaluation.store.ts'
-import { acceptsPolicies, blockingReasons, isShown, policyApproval, toStoredEvaluation } from './evaluation.ts'
+import { deleteEvaluation, updateEvaluation, updatePoliciesEvaluated } from './evaluation.store.ts'
+import { canPoliciesApprove, createPolicyApproval, explainBlocking, isShown, toStoredEvaluation } from './evaluation.ts'
 
 /**
  * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation
@@ -53,10 +53,10 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
   await Promise.all([
-    noteEvaluation(tx, state, blockingReasons(evaluation), now),
+    updatePoliciesEvaluated(tx, state, explainBlocking(evaluation), now),
     isShown(evaluation)
-      ? writeEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
-      : removeEvaluation(tx, state, now),
+      ? updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
+      : deleteEvaluation(tx, state, now),
   ])
   const deployment = { state, required }
   if (!isWaiting(state, now)) await settleHostDeployment(tx, state, now)
@@ -68,10 +68,10 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
 async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {
   const { state, required } = deployment
   const open = required.filter(({ approved_at }) => approved_at === null)
-  const approved = open.filter(acceptsPolicies).map(({ id }) => id)
+  const approved = open.filter(canPoliciesApprove).map(({ id }) => id)
   const isLast = approved.length === open.length && required.length > 0
   await Promise.all([
-    approveRequiredGates(tx, state, approved, { at: services.clock.now(), by: 'policies' }),
+    updateGatesApproved(tx, state, approved, { at: services.clock.now(), by: 'policies' }),
     isLast && approveDeployment(services, tx, state, evaluation),
     !isLast && state.host !== null && explainWaiting(services, tx, deployment, evaluation),
   ])
@@ -80,14 +80,14 @@ async function approveGates(services: Services, tx: Tx, deployment: Gated, evalu
 /** Posts one comment on the code host that says what the deployment waits for. */
 async function explainWaiting(services: Services, tx: Tx, { state }: Gated, evaluation: PolicyEvaluation) {
   const required = await listRequiredGates(tx, state)
-  const text = waitingText({ environment: state.environment, required, evaluation })
+  const text = formatWaiting({ environment: state.environment, required, evaluation })
   await sendComment(services, tx, state, { about: 'waiting', text })
 }
 
 async function approveDeployment(services: Services, tx: Tx, state: DeploymentState, evaluation: PolicyEvaluation) {
-  const { outcome, audited } = policyApproval(evaluation)
+  const { outcome, audited } = createPolicyApproval(evaluation)
   await Promise.all([
-    decideDeployment(services, tx, state, { ...outcome, comment: policyText(evaluation) }),
+    decideDeployment(services, tx, state, { ...outcome, comment: formatPolicyApproval(evaluation) }),
     auditOutcome(tx, state, audited, services.clock.now()),
   ])
 }

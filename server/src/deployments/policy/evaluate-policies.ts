@@ -3,9 +3,9 @@ import { findRun } from '../../ci/runs/run.store.ts'
 import { type DeploymentSubject, evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { type DeploymentState, type RequiredGate, repositoryAddress } from '../deployment-state.ts'
+import { type DeploymentState, getRepositoryAddress, type RequiredGate } from '../deployment-state.ts'
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
@@ -44,7 +44,7 @@ async function evaluate(
   } catch (err) {
     const now = services.clock.now()
     services.log.error({ err, deployment_id: deploymentId }, 'The evaluation of the policies failed')
-    return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
+    return { evaluation_id: createUuid(now), at: now, decision: 'block', policies: [] }
   }
 }
 
@@ -58,7 +58,7 @@ export async function findSubject(db: Db, state: DeploymentState, now: Date): Pr
     run_id: run?.id ?? null,
     attempt,
     environment,
-    repository: run?.repository ?? repositoryAddress(state),
+    repository: run?.repository ?? getRepositoryAddress(state),
     branch,
     ...hostFacts(state),
     commit_sha,

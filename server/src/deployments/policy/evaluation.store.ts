@@ -3,7 +3,7 @@ import type { DeploymentKey } from '../deployment-state.ts'
 import type { StoredEvaluation } from './evaluation.ts'
 
 /** Stores the policy evaluation of a locked deployment, in place of the one before. */
-export async function writeEvaluation(
+export async function updateEvaluation(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   { policy_evaluation, policy_rules, policy_evidence }: StoredEvaluation,
@@ -18,7 +18,7 @@ export async function writeEvaluation(
 }
 
 /** Removes the policy evaluation of a locked deployment that no policy covers any more. */
-export async function removeEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
+export async function deleteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
   await tx`
     update deployments
     set policy_evaluation = null, policy_rules = null, policy_evidence = null, updated_at = ${at}
@@ -31,7 +31,7 @@ export async function removeEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at
  * Records that the policies of a locked deployment were evaluated. `note` is shown to the pollers
  * of its gate.
  */
-export async function noteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
+export async function updatePoliciesEvaluated(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
   await tx`
     with evaluated as (
       update deployments

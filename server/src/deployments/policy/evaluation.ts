@@ -1,5 +1,5 @@
-import { blockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
-import { decided, type Outcome, type RequiredGate } from '../deployment-state.ts'
+import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { createDecidedOutcome, type Outcome, type RequiredGate } from '../deployment-state.ts'
 
 const NOTE_CHARS_MAX = 2000
 const REASON_CHARS_MAX = 1000
@@ -9,7 +9,7 @@ const REASON_CHARS_MAX = 1000
  * approval only. A gate that names no policy and requires several approvals must be approved by
  * principals.
  */
-export function acceptsPolicies({
+export function canPoliciesApprove({
   policies,
   required_approvals,
 }: Pick<RequiredGate, 'policies' | 'required_approvals'>): boolean {
@@ -22,21 +22,21 @@ export function isShown({ decision, policies }: PolicyEvaluation): boolean {
 }
 
 /** Why policies block the deployment, one reason a line; null if they do not block it. */
-export function blockingReasons({ decision, policies }: PolicyEvaluation): string | null {
+export function explainBlocking({ decision, policies }: PolicyEvaluation): string | null {
   if (decision !== 'block') return null
   const reasons = policies.flatMap((policy) =>
-    blockingRules(policy).map(({ name, reason }) => `${policy.name}: ${reason ?? name}`),
+    getBlockingRules(policy).map(({ name, reason }) => `${policy.name}: ${reason ?? name}`),
   )
   return reasons.length > 0 ? reasons.join('\n').slice(0, NOTE_CHARS_MAX) : 'The policies could not be read.'
 }
 
 /** The decision of policies that all pass, and its audit entry. */
-export function policyApproval({ evaluation_id, policies }: PolicyEvaluation) {
+export function createPolicyApproval({ evaluation_id, policies }: PolicyEvaluation) {
   const name = policies.map((policy) => policy.name).join(', ')
   const reason = `All policies pass: ${name}`.slice(0, REASON_CHARS_MAX)
   const principal = { type: 'policy', id: evaluation_id, name } as const
   const audited = { principal, outcome: 'approved', reason } as const
-  return { outcome: decided('approved', 'policy', reason), audited }
+  return { outcome: createDecidedOutcome('approved', 'policy', reason), audited }
 }
 
 /** An evaluation in the columns of a deployment. */

@@ -2,10 +2,10 @@ import { type DryRunSubject, EXAMINED_MAX } from '../../compliance/dry-run-polic
 import { readDeploymentInput } from '../../compliance/evaluate-deployment.ts'
 import type { TrialFilter } from '../../compliance/find-runs-to-try.ts'
 import type { PolicyDefinition } from '../../compliance/policies/policy.schema.ts'
-import { coversDeployment } from '../../compliance/policies/policy-binding.ts'
+import { isDeploymentCovered } from '../../compliance/policies/policy-binding.ts'
 import type { Services } from '../../services.ts'
 import { listRecentDeployments, type RecentDeployment } from '../deployment-state.store.ts'
-import { repositoryAddress } from '../deployment-state.ts'
+import { getRepositoryAddress } from '../deployment-state.ts'
 import { findSubject } from './evaluate-policies.ts'
 
 /** A deployment as a dry run shows it. */
@@ -28,7 +28,7 @@ export async function findDeploymentsToTry(
   for (const state of await listRecentDeployments(sql, orgId, { ...filter, limit: EXAMINED_MAX })) {
     if (found.length === last) break
     const subject = await findSubject(sql, state, clock.now())
-    if (definition.bindings !== null && !coversDeployment(definition, subject)) continue
+    if (definition.bindings !== null && !isDeploymentCovered(definition, subject)) continue
     const readInput = () => readDeploymentInput(sql, subject, clock.now())
     found.push({ shown: { deployment: toTried(state) }, readInput })
   }
@@ -37,5 +37,5 @@ export async function findDeploymentsToTry(
 
 function toTried(state: RecentDeployment): TriedDeployment {
   const { id, environment, branch, commit_sha, status, created_at } = state
-  return { id, environment, repository: repositoryAddress(state), branch, commit_sha, status, created_at }
+  return { id, environment, repository: getRepositoryAddress(state), branch, commit_sha, status, created_at }
 }

@@ -1,4 +1,4 @@
-import { authorOf } from '../../access/actor.ts'
+import { toAuthor } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { DeletionQuery, ItemPath } from '../../access/gateway/change.schema.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
@@ -13,14 +13,14 @@ import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { listGatesOfPolicy } from '../gates/configure/configured-gate.store.ts'
 import { DryRun } from './policy-trial.schema.ts'
-import { tryPolicy } from './try-policy.ts'
+import { runPolicyTrial } from './try-policy.ts'
 
 const PATH = `${ORGANIZATION_PATH}/policies`
 const config = { permission: 'manage_policies' } as const
 const tags = ['Policies']
 
 /** The routes that check, try, apply and remove policies. */
-export async function policyChangeRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerPolicyChangeRoutes(app: HttpServer, services: Services): Promise<void> {
   app.post(
     `${PATH}/validate`,
     {
@@ -60,7 +60,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
         response: { 200: Envelope(DryRun, 'The results.') },
       },
     },
-    async ({ actor, body }) => ({ data: await tryPolicy(services, actor, body) }),
+    async ({ actor, body }) => ({ data: await runPolicyTrial(services, actor, body) }),
   )
 
   app.post(
@@ -89,7 +89,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
       const { actor, body } = request
       const { file: source, expected_version } = body
       const policy = { definition: readPolicyText(source), source, bundle: null, file: null, expected_version }
-      const applied = await applyPolicy(services, actor.org_id, authorOf(actor, body), policy)
+      const applied = await applyPolicy(services, actor.org_id, toAuthor(actor, body), policy)
       request.created = applied.id
       return reply.code(applied.changed ? 201 : 200).send({ data: applied })
     },
@@ -114,7 +114,7 @@ export async function policyChangeRoutes(app: HttpServer, services: Services): P
     },
     async ({ actor, params, query }) => {
       const { org_id } = actor
-      const author = authorOf(actor, query)
+      const author = toAuthor(actor, query)
       const removal = { org_id, id: params.id, author, findGates: listGatesOfPolicy }
       return { data: await services.sql.begin((tx) => removePolicy(tx, removal, services.clock.now())) }
     },

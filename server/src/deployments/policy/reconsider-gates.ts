@@ -8,12 +8,12 @@ import { listWaiting, type WaitingFilter } from './evaluation.store.ts'
  * Evaluates the waiting deployments of a run again, after one of its jobs reported or the run
  * ended. Safe to repeat.
  */
-export async function reconsiderGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
+export async function refreshRunGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
   await reconsider(services, org_id, { run_id })
 }
 
 /** Evaluates the waiting deployments of a repository again, after a security report was read. */
-export async function reconsiderGatesOfUpload(services: Services, upload: { org_id: string; upload_id: string }) {
+export async function refreshUploadGates(services: Services, upload: { org_id: string; upload_id: string }) {
   const subject = await findUploadSubject(services.sql, upload.org_id, upload.upload_id)
   if (subject) await reconsider(services, upload.org_id, { repository: subject.name })
 }
@@ -22,12 +22,12 @@ export async function reconsiderGatesOfUpload(services: Services, upload: { org_
  * Evaluates the waiting deployments of a repository again, after its alerts changed or findings
  * were triaged.
  */
-export async function reconsiderGatesOfRepository(services: Services, changed: { org_id: string; repository: string }) {
+export async function refreshRepositoryGates(services: Services, changed: { org_id: string; repository: string }) {
   await reconsider(services, changed.org_id, { repository: changed.repository })
 }
 
 /** Evaluates all waiting deployments of an organization again, after a policy changed. */
-export async function reconsiderGatesOfOrganization(services: Services, { org_id }: { org_id: string }) {
+export async function refreshOrganizationGates(services: Services, { org_id }: { org_id: string }) {
   await reconsider(services, org_id, {})
 }
 
@@ -35,7 +35,7 @@ export async function reconsiderGatesOfOrganization(services: Services, { org_id
  * Evaluates the waiting deployments of all organizations with policies again, after vulnerability
  * data changed.
  */
-export async function reconsiderAllGates(services: Services): Promise<void> {
+export async function refreshAllGates(services: Services): Promise<void> {
   for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
 }
 

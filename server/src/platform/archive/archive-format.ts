@@ -10,7 +10,7 @@ export const ENTRY_BYTES_MAX = CHUNK_BYTES + 64 * 1024
 const CHUNK_NAME = /^(.+)\/(\d{6,})\.zst$/
 
 /** The name of one chunk of a content: `cat NAME/*.zst | zstd -d` prints the content. */
-export function chunkName(name: string, nth: number): string {
+export function formatChunkName(name: string, nth: number): string {
   return `${name}/${String(nth).padStart(6, '0')}.zst`
 }
 

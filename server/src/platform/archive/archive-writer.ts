@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { CHUNK_BYTES, chunkName, describeEntry, FIRST_ENTRY, LAST_ENTRY } from './archive-format.ts'
+import { CHUNK_BYTES, describeEntry, FIRST_ENTRY, formatChunkName, LAST_ENTRY } from './archive-format.ts'
 
 const compress = promisify(zstdCompress)
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }
@@ -49,10 +49,10 @@ export class ArchiveWriter {
       contentBytes += chunk.length
       const next = compress(chunk, ZSTD)
       next.catch(() => {}) // it is thrown where it is awaited
-      if (compressed) await this.add(chunkName(name, nth++), await compressed)
+      if (compressed) await this.add(formatChunkName(name, nth++), await compressed)
       compressed = next
     }
-    if (compressed) await this.add(chunkName(name, nth), await compressed)
+    if (compressed) await this.add(formatChunkName(name, nth), await compressed)
     return contentBytes
   }
 

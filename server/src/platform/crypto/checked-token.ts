@@ -5,7 +5,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const CHECKSUM_CHARS = 6
 
 /** Returns random base62 characters, 5.95 bits each. */
-export function randomBase62(chars: number): string {
+export function createRandomBase62(chars: number): string {
   return Array.from({ length: chars }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
 

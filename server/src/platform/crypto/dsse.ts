@@ -6,7 +6,7 @@ export type DsseEnvelope = {
 }
 
 /** The bytes that a DSSE signature covers (DSSE v1, "PAE"). */
-export function preAuthEncoding(payloadType: string, payload: Buffer): Buffer {
+export function encodePreAuth(payloadType: string, payload: Buffer): Buffer {
   const type = Buffer.from(payloadType)
   const head = `DSSEv1 ${type.length} ${payloadType} ${payload.length} `
   return Buffer.concat([Buffer.from(head), payload])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { deriveKey, loadSecretKey } from './secret-key.ts'
+import { computeDerivedKey, loadSecretKey } from './secret-key.ts'
 
 const secret = createSecretKey(Buffer.from('0123456789abcdef0123456789abcdef'))
 
@@ -11,21 +11,29 @@ function hex(key: KeyObject): string {
 }
 
 test('one secret and one purpose give the same key on every machine', () => {
-  assert.equal(hex(deriveKey(secret, 'cursors')), '7a032de8cbcbb343dc4aa816233a2e7f8f2b30a42a325206c30bb5dc77e0ebd5')
+  assert.equal(
+    hex(computeDerivedKey(secret, 'cursors')),
+    '7a032de8cbcbb343dc4aa816233a2e7f8f2b30a42a325206c30bb5dc77e0ebd5',
+  )
 })
 
 test('each purpose has a different key, and none is the secret', () => {
-  const keys = [secret, deriveKey(secret, 'cursors'), deriveKey(secret, 'uploads'), deriveKey(secret, '')].map(hex)
+  const keys = [
+    secret,
+    computeDerivedKey(secret, 'cursors'),
+    computeDerivedKey(secret, 'uploads'),
+    computeDerivedKey(secret, ''),
+  ].map(hex)
   assert.equal(new Set(keys).size, keys.length)
 })
 
 test('another secret gives another key', () => {
   const other = createSecretKey(Buffer.from('0123456789abcdef0123456789abcdeF'))
-  assert.notEqual(hex(deriveKey(other, 'cursors')), hex(deriveKey(secret, 'cursors')))
+  assert.notEqual(hex(computeDerivedKey(other, 'cursors')), hex(computeDerivedKey(secret, 'cursors')))
 })
 
 test('printing a key shows none of it', () => {
-  const key = deriveKey(secret, 'cursors')
+  const key = computeDerivedKey(secret, 'cursors')
   const printed = inspect(key, { depth: 9, showHidden: true }) + JSON.stringify({ key })
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     assert.ok(!printed.includes(key.export().toString(encoding)), encoding)

@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDataDirectory, syncDirectory } from '../files.ts'
+import { makeDataDirectory, synchronizeDirectory } from '../files.ts'
 
 /** A shorter secret could be guessed. */
 export const SECRET_KEY_CHARS_MIN = 32
@@ -24,14 +24,14 @@ export async function readSecretText(configured: string | undefined, dataDirecto
   if (configured !== undefined) return requireLong(configured, 'SHIPLOCK_SECRET_KEY')
   const path = join(dataDirectory, FILE_NAME)
   const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
-  return requireLong((await readIfThere(path)) ?? (await keepSecret(dataDirectory, newSecret())), path)
+  return requireLong((await readIfThere(path)) ?? (await saveSecret(dataDirectory, newSecret())), path)
 }
 
 /**
  * Derives a key for one purpose (HKDF-SHA256, RFC 5869). It reveals neither the secret nor other
  * keys.
  */
-export function deriveKey(secret: KeyObject, purpose: string): KeyObject {
+export function computeDerivedKey(secret: KeyObject, purpose: string): KeyObject {
   return takeKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, DERIVED_KEY_BYTES)))
 }
 
@@ -65,14 +65,14 @@ async function readIfThere(path: string): Promise<string | null> {
  * Stores a secret in a data directory, unless it has one, and returns the one that it has. Writes
  * the complete file before it gets its name: a second process finds the name taken and reads it.
  */
-export async function keepSecret(dataDirectory: string, secret: string): Promise<string> {
+export async function saveSecret(dataDirectory: string, secret: string): Promise<string> {
   const path = join(dataDirectory, FILE_NAME)
   await makeDataDirectory(dataDirectory)
   const temporary = join(dataDirectory, `.${FILE_NAME}-${randomUUID()}`)
   try {
     await writeDurably(temporary, `${secret}\n`)
     await linkUnlessTaken(temporary, path)
-    await syncDirectory(dataDirectory)
+    await synchronizeDirectory(dataDirectory)
     return await readFile(path, 'utf8')
   } finally {
     await rm(temporary, { force: true })

@@ -6,7 +6,7 @@ const TOKEN_CHARS_MAX = 8192
 /**
  * Signs a small JSON payload: `base64url(payload).base64url(hmac-sha256)`. Only the holder of `key`
  * can create it, but anyone can read it, so it must not contain secrets. Use a separate key for
- * each purpose (`deriveKey`). Otherwise a token of one purpose would be valid for another.
+ * each purpose (`computeDerivedKey`). Otherwise a token of one purpose would be valid for another.
  */
 export function sealToken(key: KeyObject, payload: object): string {
   const text = Buffer.from(JSON.stringify(payload)).toString('base64url')

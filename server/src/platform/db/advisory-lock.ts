@@ -39,7 +39,7 @@ type Drain = {
  * Drains a queue unless another process is draining it. What was queued before the call is drained
  * when both have returned: the process that drains looks again after it has released the lock.
  */
-export async function drainAlone(sql: Sql, { key, drain, hasMore }: Drain): Promise<void> {
+export async function runDrainAlone(sql: Sql, { key, drain, hasMore }: Drain): Promise<void> {
   do {
     if (!(await runAlone(sql, key, drain))) return
   } while (await hasMore())

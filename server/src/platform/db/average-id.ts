@@ -1,4 +1,4 @@
-import { areSpread } from './spread.ts'
+import { isSpread } from './spread.ts'
 import type { Db } from './sql.ts'
 
 /**
@@ -7,13 +7,13 @@ import type { Db } from './sql.ts'
  * the statistics is not among them, and is estimated to have no rows (docs/adr/0011).
  * Of several database servers, only a parameter itself finds the right one.
  */
-export function averageId(db: Db, id: string | number) {
-  if (areSpread()) return typeof id === 'string' ? db`${id}::uuid` : db`${id}::bigint`
+export function buildAverageId(db: Db, id: string | number) {
+  if (isSpread()) return typeof id === 'string' ? db`${id}::uuid` : db`${id}::bigint`
   return typeof id === 'string' ? db`(select ${id}::uuid)` : db`(select ${id}::bigint)`
 }
 
-/** `averageId` for `column = any(…)`. */
-export function averageIds(db: Db, ids: readonly number[]) {
-  if (areSpread()) return db`${ids as number[]}::bigint[]`
+/** `buildAverageId` for `column = any(…)`. */
+export function buildAverageIds(db: Db, ids: readonly number[]) {
+  if (isSpread()) return db`${ids as number[]}::bigint[]`
   return db`(select ${ids as number[]}::bigint[])::bigint[]`
 }

@@ -1,21 +1,21 @@
 import type { Tx } from './sql.ts'
 
 /** Statements that give tables back what was taken from them, in their order. */
-export type Dressing = readonly string[]
+export type RestoreStatements = readonly string[]
 
 /**
  * Takes triggers, references, keys and indexes from all tables, so that rows can be loaded in any
  * order and fast. Needs no superuser. Generated columns, checks and `not null` stay.
  */
-export async function strip(tx: Tx): Promise<Dressing> {
+export async function removeConstraints(tx: Tx): Promise<RestoreStatements> {
   const parts = [await listTriggers(tx), await listConstraints(tx), await listIndexes(tx)].flat()
   for (const { remove } of parts) await tx.unsafe(remove)
   return parts.map(({ restore }) => restore).reverse()
 }
 
-/** Gives the tables back what `strip` took. Fails if a row violates it. */
-export async function dress(tx: Tx, dressing: Dressing): Promise<void> {
-  for (const statement of dressing) await tx.unsafe(statement)
+/** Gives the tables back what `removeConstraints` took. Fails if a row violates it. */
+export async function restoreConstraints(tx: Tx, statements: RestoreStatements): Promise<void> {
+  for (const statement of statements) await tx.unsafe(statement)
 }
 
 type Part = { remove: string; restore: string }

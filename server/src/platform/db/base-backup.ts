@@ -1,6 +1,6 @@
 import { chmod, chown, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignoreMissing } from '../files.ts'
+import { toNullIfMissing } from '../files.ts'
 import type { Account } from './embedded/child-process.ts'
 import type { Sql } from './sql.ts'
 
@@ -36,12 +36,12 @@ export async function copyCluster(sql: Sql, cluster: string, target: string): Pr
 async function copyDirectory(from: string, to: string, path: string): Promise<void> {
   await mkdir(join(to, path), { recursive: true, mode: 0o700 })
   if (WITHOUT_CONTENTS.includes(path)) return
-  for (const entry of (await ignoreMissing(readdir(join(from, path), { withFileTypes: true }))) ?? []) {
+  for (const entry of (await toNullIfMissing(readdir(join(from, path), { withFileTypes: true }))) ?? []) {
     const child = path === '' ? entry.name : `${path}/${entry.name}`
     if (LEFT_OUT.test(entry.name) || child === CONTROL_FILE) continue
     if (entry.isDirectory()) await copyDirectory(from, to, child)
     // A file can be removed meanwhile: the WAL says so, too.
-    else if (entry.isFile()) await ignoreMissing(copySynced(join(from, child), join(to, child)))
+    else if (entry.isFile()) await toNullIfMissing(copySynced(join(from, child), join(to, child)))
   }
 }
 
@@ -53,7 +53,7 @@ async function copySynced(from: string, to: string): Promise<void> {
 }
 
 /** Puts a copied cluster in place, so that its next start recovers from the archive. */
-export async function placeCopy(copy: string, cluster: string, account: Account): Promise<void> {
+export async function restoreBaseBackup(copy: string, cluster: string, account: Account): Promise<void> {
   await copyDirectory(copy, cluster, '')
   await mkdir(join(cluster, 'pg_wal/archive_status'), { recursive: true, mode: 0o700 })
   await copySynced(join(copy, CONTROL_FILE), join(cluster, CONTROL_FILE))

@@ -51,7 +51,7 @@ export async function copyAll(copy: Copy, rows: Iterable<readonly CopyValue[]>):
 }
 
 /** Fills a COPY and ends it. If filling it fails, the COPY is aborted. */
-export async function fillCopy<Result>(copy: Copy, fill: (copy: Copy) => Promise<Result>): Promise<Result> {
+export async function writeCopy<Result>(copy: Copy, fill: (copy: Copy) => Promise<Result>): Promise<Result> {
   try {
     const result = await fill(copy)
     await copy.end()

@@ -1,17 +1,17 @@
 import { join as joinPath, resolve } from 'node:path'
 import { makeDataDirectory } from '../files.ts'
 import { findBinaries } from './embedded/binaries.ts'
-import { accountFor, run, WORKING_DIRECTORY } from './embedded/child-process.ts'
-import { CLUSTER, ensureCluster, ROLE } from './embedded/cluster.ts'
+import { run, selectAccount, WORKING_DIRECTORY } from './embedded/child-process.ts'
+import { CLUSTER, createMissingCluster, ROLE } from './embedded/cluster.ts'
 import { connectOrStart } from './embedded/connect-or-start.ts'
-import { refuseOtherMajor } from './embedded/major-version.ts'
-import { type SocketConnection, urlOf } from './embedded/membership.ts'
+import { checkMajorVersion } from './embedded/major-version.ts'
+import { type SocketConnection, toConnectionUrl } from './embedded/membership.ts'
 import { logFile, stopPostmaster } from './embedded/postmaster.ts'
-import { finishReplacement } from './embedded/replaced-cluster.ts'
+import { completeReplacement } from './embedded/replaced-cluster.ts'
 import type { PostgresSettings } from './embedded/settings.ts'
-import { PORT, socketDirectory } from './embedded/socket-directory.ts'
-import { stayMember } from './embedded/stay-member.ts'
-import { prepareArchive } from './embedded/wal-archive.ts'
+import { PORT, selectSocketDirectory } from './embedded/socket-directory.ts'
+import { openLastingMembership } from './embedded/stay-member.ts'
+import { createArchive } from './embedded/wal-archive.ts'
 
 /**
  * An embedded PostgreSQL server, shared by all processes that use the data directory. The last one
@@ -66,18 +66,18 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   const dataDir = resolve(options.dataDir)
   const cluster = joinPath(dataDir, clusterName)
   await makeDataDirectory(dataDir, 0o700)
-  if (clusterName === CLUSTER) await finishReplacement(dataDir)
-  const account = await accountFor(cluster)
+  if (clusterName === CLUSTER) await completeReplacement(dataDir)
+  const account = await selectAccount(cluster)
   const binaries = await findBinaries(account, dataDir, options.binaries)
   const clusterOptions = { cluster, binaries, account, settings, say }
-  await ensureCluster(clusterOptions)
-  await refuseOtherMajor(cluster, binaries)
-  if (options.archive) await prepareArchive(options.archive, cluster, account)
-  const connection = { host: await socketDirectory(cluster), port: PORT, database: ROLE, user: ROLE }
+  await createMissingCluster(clusterOptions)
+  await checkMajorVersion(cluster, binaries)
+  if (options.archive) await createArchive(options.archive, cluster, account)
+  const connection = { host: await selectSocketDirectory(cluster), port: PORT, database: ROLE, user: ROLE }
   const server = { ...clusterOptions, connection }
-  const member = await stayMember((signal) => connectOrStart(server, signal), say)
+  const member = await openLastingMembership((signal) => connectOrStart(server, signal), say)
   return {
-    url: urlOf(connection),
+    url: toConnectionUrl(connection),
     connection,
     logFile: logFile(cluster),
     claimDataDirectory: async () => {
@@ -95,9 +95,9 @@ export async function stopLeftServer(dataDir: string): Promise<void> {
 }
 
 /** Writes the files of a stopped server that ran without `fsync` to disk. */
-export async function syncToDisk(dataDir: string): Promise<void> {
+export async function writeToDisk(dataDir: string): Promise<void> {
   const cluster = joinPath(resolve(dataDir), CLUSTER)
-  const account = await accountFor(cluster)
+  const account = await selectAccount(cluster)
   const binaries = await findBinaries(account, resolve(dataDir))
   await run(joinPath(binaries, 'bin/initdb'), ['--sync-only', '-D', WORKING_DIRECTORY], { account, cwd: cluster })
 }

@@ -52,7 +52,7 @@ type RowParts = { table: string; columns: readonly string[] }
 export type ExpiringWithId = Omit<ExpiringTable, 'key' | 'parts'>
 
 /** A table whose rows stand for themselves, or have parts with their key. */
-export function expiringRows(table: ExpiringTable): Expiring {
+export function defineExpiringRows(table: ExpiringTable): Expiring {
   return {
     kind: table.kind,
     count: (db, expiry) => countExpired(db, table, expiry),
@@ -61,7 +61,7 @@ export function expiringRows(table: ExpiringTable): Expiring {
 }
 
 /** A table with the key `id`. `removeParts` removes first what refers to the rows. */
-export function expiringWithParts(rows: ExpiringWithId, removeParts: RemoveParts): Expiring {
+export function defineExpiringWithParts(rows: ExpiringWithId, removeParts: RemoveParts): Expiring {
   return {
     kind: rows.kind,
     count: (db, expiry) => countExpired(db, rows, expiry),
@@ -120,7 +120,7 @@ async function deleteExpired(tx: Tx, table: ExpiringTable, batch: ExpiredBatch):
     ${parts}
     ${deleteMatching(tx, { table: table.table, columns: table.key }, table.key, batch.org_id)}
     returning gone.${tx(table.order)} as position`
-  return removalOf(rows)
+  return toRemoval(rows)
 }
 
 /** SQL: deletes the rows whose `columns` have the values of the `key` of an expired row. */
@@ -139,7 +139,7 @@ export async function lockExpired(tx: Tx, table: ExpiringWithId, batch: ExpiredB
   const rows = await tx<{ id: string; position: Position }[]>`
     ${expiredRows(tx, table, batch, columns)}
     for update of item skip locked`
-  return { ids: rows.map(({ id }) => id), removal: removalOf(rows) }
+  return { ids: rows.map(({ id }) => id), removal: toRemoval(rows) }
 }
 
 /** Deletes the rows of an organization, table by table, whose `column` is one of the ids. */
@@ -156,7 +156,7 @@ export async function deleteBy(
         and ${tx(column)} = any(${[...ids]})`
 }
 
-function removalOf(rows: readonly { position: Position }[]): Removal {
+function toRemoval(rows: readonly { position: Position }[]): Removal {
   const last = rows.reduce<Position | null>(
     (most, { position }) => (most === null || position > most ? position : most),
     null,

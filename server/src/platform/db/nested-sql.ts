@@ -4,7 +4,7 @@ import type { Sql, Tx } from './sql.ts'
  * A pool that consists of one transaction: what asks for a transaction works in this one, so that
  * all of it is stored together or not at all. A transaction that fails cannot be continued.
  */
-export function nestedSql(tx: Tx): Sql {
+export function toNestedSql(tx: Tx): Sql {
   const nested: Tx = new Proxy(tx, {
     get(target, name) {
       if (name === 'begin') return begin

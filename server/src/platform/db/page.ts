@@ -1,5 +1,5 @@
 import type { Page } from '../http/lists.ts'
-import { lowestUuidAt } from '../ids.ts'
+import { getLowestUuid } from '../ids.ts'
 import type { Db } from './sql.ts'
 
 /**
@@ -7,10 +7,10 @@ import type { Db } from './sql.ts'
  * `table` is the list's table or alias; it needs an index on (org_id, created_at, id) and an order
  * by created_at desc, id desc.
  */
-export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
+export function buildPageCondition(db: Db, page: Page, table: ReturnType<Db>) {
   return db`
     ${table}.created_at >= ${page.since}
-    and ${upToEnd(db, page, { at: db`${table}.created_at`, id: db`${table}.id` })}`
+    and ${buildPageEndCondition(db, page, { at: db`${table}.created_at`, id: db`${table}.id` })}`
 }
 
 /**
@@ -18,7 +18,11 @@ export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
  * which is never later than `until`: with both bounds, PostgreSQL starts to read the index at
  * `until`, and a page in the depth of a list would read all rows before it.
  */
-export function upToEnd(db: Db, { until, after }: Page, { at, id }: { at: ReturnType<Db>; id: ReturnType<Db> }) {
+export function buildPageEndCondition(
+  db: Db,
+  { until, after }: Page,
+  { at, id }: { at: ReturnType<Db>; id: ReturnType<Db> },
+) {
   return after ? db`(${at}, ${id}) < (${after.created_at}, ${after.id})` : db`${at} <= ${until}`
 }
 
@@ -26,15 +30,15 @@ export function upToEnd(db: Db, { until, after }: Page, { at, id }: { at: Return
  * The same for a list whose ids are version 7 UUIDs of the time of creation: an index on (org_id,
  * id) and an order by id desc are enough.
  */
-export function pageOfTimedIds(db: Db, page: Page, table: ReturnType<Db>) {
-  const { from, before } = timedIdsOf(page)
+export function buildTimedIdsCondition(db: Db, page: Page, table: ReturnType<Db>) {
+  const { from, before } = getTimedIdRange(page)
   return db`
     ${table}.id >= ${from}
     and ${table}.id < ${before}`
 }
 
 /** The ids that a page can have: `from` and higher ones, up to but not including `before`. */
-export function timedIdsOf({ since, until, after }: Page): { from: string; before: string } {
-  const end = lowestUuidAt(new Date(until.getTime() + 1))
-  return { from: lowestUuidAt(since), before: after !== null && after.id < end ? after.id : end }
+export function getTimedIdRange({ since, until, after }: Page): { from: string; before: string } {
+  const end = getLowestUuid(new Date(until.getTime() + 1))
+  return { from: getLowestUuid(since), before: after !== null && after.id < end ? after.id : end }
 }

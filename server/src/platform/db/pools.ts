@@ -1,12 +1,12 @@
-import { gauge } from '../telemetry/metrics.ts'
+import { defineGauge } from '../telemetry/metrics.ts'
 
 /** The pools of this process, by name. */
 const pools = new Map<string, { connections: number; reserved: number }>()
 
-gauge('shiplock_database_pool_connections_max', 'Connections that a pool can open.', ['pool'], function () {
+defineGauge('shiplock_database_pool_connections_max', 'Connections that a pool can open.', ['pool'], function () {
   for (const [pool, { connections }] of pools) this.set({ pool }, connections)
 })
-gauge(
+defineGauge(
   'shiplock_database_pool_reserved',
   'Connections of a pool that belong to a transaction or another exclusive use.',
   ['pool'],

@@ -13,7 +13,7 @@ const known = new Map<string, PrimaryServer>()
  * The server of an address that can be written to; null for an address with a single server. All
  * pools of this thread share it.
  */
-export function primaryOf(url: string): PrimaryServer | null {
+export function getPrimary(url: string): PrimaryServer | null {
   const hosts = readHosts(url)
   if (hosts === null) return null
   const primary = known.get(url) ?? new PrimaryServer(hosts)
@@ -23,7 +23,7 @@ export function primaryOf(url: string): PrimaryServer | null {
 
 /** Waits until the server of an address is found that can be written to, for 10 s at most. */
 export async function findPrimary(url: string): Promise<void> {
-  await primaryOf(url)?.find()
+  await getPrimary(url)?.find()
 }
 
 /**

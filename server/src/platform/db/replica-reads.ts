@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Batch } from '../batch.ts'
 import type { Log } from '../log.ts'
-import { counter } from '../telemetry/metrics.ts'
+import { defineCounter } from '../telemetry/metrics.ts'
 import { isUnreachable } from '../unreachable.ts'
-import { type Sql, sqlState } from './sql.ts'
-import { markTimeline, type ReplicaState, readReplicaState, readWalPosition } from './wal-position.ts'
+import { getSqlState, type Sql } from './sql.ts'
+import { type ReplicaState, readReplicaState, readWalPosition, writeTimeline } from './wal-position.ts'
 
 /** How long a list may wait until the replica has what was committed before the request. */
 const REPLAY_MS_MAX = 100
@@ -15,7 +15,7 @@ const READ_MS_MAX = 10_000
 /** A query that the replica cancels, because it would hold up the replay. */
 const RECOVERY_CONFLICT = '40001'
 
-const readFrom = counter(
+const readFrom = defineCounter(
   'shiplock_replica_reads_total',
   'Lists and charts that were read while a replica was configured, by the server they came from: replica or primary.',
   ['server'],
@@ -54,7 +54,7 @@ export class ReplicaReads {
       readFrom.inc({ server: 'replica' })
       return result
     } catch (error) {
-      if (!isUnreachable(error) && sqlState(error) !== RECOVERY_CONFLICT) throw error
+      if (!isUnreachable(error) && getSqlState(error) !== RECOVERY_CONFLICT) throw error
       this.#pause(error)
       return this.#readPrimary(work)
     }
@@ -85,7 +85,7 @@ export class ReplicaReads {
     }
     if (state === 'current') return true
     this.#pause(state)
-    if (state === 'foreign') await markTimeline(this.#primary, position.timeline)
+    if (state === 'foreign') await writeTimeline(this.#primary, position.timeline)
     return false
   }
 

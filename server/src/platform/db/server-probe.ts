@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openClient, type Client as Sql } from './client/client.ts'
 import type { DatabaseHost } from './client/database-url.ts'
-import { targetOf } from './client/target.ts'
+import { toTarget } from './client/target.ts'
 
 const ANSWER_MS_MAX = 2000
 
@@ -39,7 +39,7 @@ export class ServerProbe {
 
   #open(): Sql {
     const parameters = { application_name: 'shiplock watch' }
-    const target = targetOf(this.host.url, { parameters, connectMs: ANSWER_MS_MAX })
+    const target = toTarget(this.host.url, { parameters, connectMs: ANSWER_MS_MAX })
     return openClient({ max: 1, isLasting: true, target: () => ({ ...target, isBackground: true }) })
   }
 }

@@ -7,12 +7,12 @@ let spread = false
  * Statements then have to name the organization wherever they read a table. A process works with
  * one database, and learns it once.
  */
-export function areSpread(): boolean {
+export function isSpread(): boolean {
   return spread
 }
 
 /** Asks the database. A process does so before it uses it. */
-export async function learnSpread(db: Db): Promise<void> {
+export async function loadSpread(db: Db): Promise<void> {
   spread = await isDistributed(db)
 }
 
@@ -32,11 +32,11 @@ type Statement<Result> = (orgId: string | null) => Promise<readonly Result[]>
  * Runs a statement over items of several organizations: once, or once for each organization if they
  * are on several servers. The results have no order.
  */
-export async function byOrganization<Item extends { org_id: string }, Result>(
+export async function runByOrganization<Item extends { org_id: string }, Result>(
   items: readonly Item[],
   run: (items: readonly Item[], orgId: string | null) => Promise<readonly Result[]>,
 ): Promise<Result[]> {
-  if (!areSpread()) return [...(await run(items, null))]
+  if (!isSpread()) return [...(await run(items, null))]
   const groups = Map.groupBy(items, ({ org_id }) => org_id)
   return (await Promise.all(Array.from(groups, ([orgId, group]) => run(group, orgId)))).flat()
 }
@@ -45,12 +45,12 @@ export async function byOrganization<Item extends { org_id: string }, Result>(
  * Runs a statement that changes rows of all organizations: once, or for one organization after the
  * other if they are on several servers. `rows` is SQL, a table with the condition of these rows.
  */
-export async function acrossOrganizations<Result>(
+export async function runAcrossOrganizations<Result>(
   db: Db,
   rows: ReturnType<Db>,
   run: Statement<Result>,
 ): Promise<Result[]> {
-  if (!areSpread()) return [...(await run(null))]
+  if (!isSpread()) return [...(await run(null))]
   const organizations = await db<{ org_id: string }[]>`select distinct org_id from ${rows}`
   const results: Result[] = []
   for (const { org_id } of organizations) results.push(...(await run(org_id)))
@@ -61,6 +61,6 @@ export async function acrossOrganizations<Result>(
  * SQL: names the organization of a table, by its alias, if they are on several servers. Otherwise a
  * statement needs no more than the conditions that it has. Null stands for all organizations.
  */
-export function onServerOf(db: Db, alias: string, orgId: string | null) {
-  return areSpread() && orgId !== null ? db`and ${db(alias)}.org_id = ${orgId}::uuid` : db``
+export function buildSpreadCondition(db: Db, alias: string, orgId: string | null) {
+  return isSpread() && orgId !== null ? db`and ${db(alias)}.org_id = ${orgId}::uuid` : db``
 }

@@ -1,9 +1,9 @@
 import { type Client, openClient } from './client/client.ts'
 import { isFromServer } from './client/connection-error.ts'
 import type { Transaction } from './client/statements.ts'
-import { type Address, type Target, targetOf } from './client/target.ts'
+import { type Address, type Target, toTarget } from './client/target.ts'
 import { measurePool } from './pools.ts'
-import { primaryOf } from './primary-server.ts'
+import { getPrimary } from './primary-server.ts'
 
 export type Sql = Client
 export type Tx = Transaction
@@ -41,16 +41,16 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
     max: options.max,
     isLasting: options.lasting ?? false,
     exclusive: measurePool(options.applicationName, options.max),
-    ...placeOf(address, parameters),
+    ...toPlace(address, parameters),
   })
 }
 
 /** A connection to a server that was a standby when it was connected is not used. */
-function placeOf(address: DatabaseAddress, parameters: Record<string, string>): Place {
-  const primary = typeof address === 'string' ? primaryOf(address) : null
-  if (primary === null) return { target: () => targetOf(address, { parameters, connectMs: CONNECT_MS_MAX }) }
+function toPlace(address: DatabaseAddress, parameters: Record<string, string>): Place {
+  const primary = typeof address === 'string' ? getPrimary(address) : null
+  if (primary === null) return { target: () => toTarget(address, { parameters, connectMs: CONNECT_MS_MAX }) }
   const followed = { parameters, connectMs: FOLLOWED_CONNECT_MS_MAX, openSocket: () => primary.track() }
-  return { target: () => targetOf(primary.url, followed), primaryMs: FOLLOWED_CONNECT_MS_MAX }
+  return { target: () => toTarget(primary.url, followed), primaryMs: FOLLOWED_CONNECT_MS_MAX }
 }
 
 type Place = { target(): Target; primaryMs?: number }
@@ -68,20 +68,20 @@ export async function checkSql(sql: Sql): Promise<void> {
 }
 
 /** The SQLSTATE of a failed statement, or null if the error is not from PostgreSQL. */
-export function sqlState(error: unknown): string | null {
+export function getSqlState(error: unknown): string | null {
   return isFromServer(error) ? (error.code ?? null) : null
 }
 
 export const UNIQUE_VIOLATION = '23505'
 
 /** The server's version in PostgreSQL's numbering: `180004` is 18.4. */
-export async function serverVersion(sql: Db): Promise<number> {
+export async function readServerVersion(sql: Db): Promise<number> {
   const [row] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
   return row.version
 }
 
 /** The current time of the database server, not the start of the transaction. */
-export async function serverTime(sql: Sql): Promise<Date> {
+export async function readServerTime(sql: Sql): Promise<Date> {
   const [row] = await sql<[{ at: Date }]>`select clock_timestamp() as at`
   return row.at
 }
@@ -94,7 +94,7 @@ type ReplicationState = {
   waits_for: string
 }
 
-export async function replicationState(sql: Sql): Promise<ReplicationState> {
+export async function readReplicationState(sql: Sql): Promise<ReplicationState> {
   const [row] = await sql<[ReplicationState]>`
     select pg_is_in_recovery() as is_standby, current_setting('synchronous_standby_names') as waits_for,
       (select count(*) from pg_stat_replication)::int as standbys`

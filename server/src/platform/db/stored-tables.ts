@@ -99,7 +99,7 @@ export async function listSequences(db: Db): Promise<StoredSequence[]> {
 }
 
 /** Does nothing if there is no such sequence. */
-export async function setSequence(db: Db, { name, last_value, is_called }: StoredSequence): Promise<void> {
+export async function updateSequence(db: Db, { name, last_value, is_called }: StoredSequence): Promise<void> {
   await db`select setval(to_regclass(${name}), ${last_value}::bigint, ${is_called})`
 }
 

@@ -8,7 +8,7 @@ const CANCEL_EVERY_MS = 50
  * the statement in progress is cancelled, and so is every later one. `work` itself stops what it
  * does between its statements.
  */
-export async function beginStoppable(
+export async function runStoppable(
   sql: Sql,
   stopping: AbortSignal | undefined,
   work: (tx: Tx) => Promise<void>,
@@ -49,7 +49,7 @@ async function cancelUntil(ended: AbortSignal, sql: Sql, pid: number): Promise<v
 }
 
 /** Runs `work` in a transaction that is always rolled back, and returns its result. */
-export async function rolledBack<Result>(sql: Sql, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+export async function runRolledBack<Result>(sql: Sql, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const done: { result?: Result } = {}
   const end = new Error('The transaction is rolled back as intended.')
   try {

@@ -17,7 +17,7 @@ export async function readWalPosition(primary: Sql): Promise<WalPosition> {
 }
 
 /** Writes the timeline where a replica can read it, once. */
-export async function markTimeline(primary: Sql, timeline: number): Promise<void> {
+export async function writeTimeline(primary: Sql, timeline: number): Promise<void> {
   await primary`
     insert into replica_marks as mark (timeline)
     values (${timeline})

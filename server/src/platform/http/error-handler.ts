@@ -4,15 +4,15 @@ import { isUnreachable } from '../unreachable.ts'
 import { ApiError, GatewayRejection } from './api-error.ts'
 import type { ErrorDescription } from './define-error.ts'
 import {
+  createUnavailableError,
   internalError,
   invalidRequest,
   methodNotAllowed,
   missing,
   payloadTooLarge,
-  unavailable,
   unsupportedMediaType,
 } from './errors.ts'
-import { fieldErrors } from './validation.ts'
+import { toInvalidRequest } from './validation.ts'
 
 const FRAMEWORK_ERRORS: Record<string, () => ApiError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
@@ -28,12 +28,12 @@ const REFUSALS: readonly ErrorDescription[] = [missing, methodNotAllowed, payloa
 export function registerErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof GatewayRejection) return sendGatewayRejection(error, reply)
-    return sendApiError(apiErrorOf(error, request), request, reply)
+    return sendApiError(toRequestError(error, request), request, reply)
   })
 }
 
 /** Converts an error of a request to one that its caller may see. */
-export function apiErrorOf(error: FastifyError | Error, request: FastifyRequest): ApiError {
+export function toRequestError(error: FastifyError | Error, request: FastifyRequest): ApiError {
   return hasClientLeft(request) ? clientLeft(request) : toApiError(error)
 }
 
@@ -56,12 +56,12 @@ function clientLeft(request: FastifyRequest): ApiError {
  */
 export function toApiError(error: FastifyError | Error): ApiError {
   if (error instanceof ApiError) return error
-  if ('validation' in error && error.validation) return fieldErrors(error)
+  if ('validation' in error && error.validation) return toInvalidRequest(error)
   const code = 'code' in error ? String(error.code) : ''
   const known = FRAMEWORK_ERRORS[code]
   if (known) return known()
   if ('statusCode' in error && isClientError(error.statusCode)) return clientError(error.statusCode)
-  if (isUnreachable(error)) return unavailable(error)
+  if (isUnreachable(error)) return createUnavailableError(error)
   return internalError().causedBy(error)
 }
 

@@ -13,22 +13,22 @@ export const invalidRequest = defineError({
   remedy: 'Fix the listed fields.',
 })
 
-export function invalidFields(errors: FieldError[]): ApiError {
+export function createInvalidFieldsError(errors: FieldError[]): ApiError {
   const first = errors[0]
   return invalidRequest(first ? `${first.path}: ${first.message}` : 'The request is not valid.', { errors })
 }
 
-export function invalidField(path: string, message: string): ApiError {
-  return invalidFields([{ path, message }])
+export function createInvalidFieldError(path: string, message: string): ApiError {
+  return createInvalidFieldsError([{ path, message }])
 }
 
 /** Escapes `~` and `/` (RFC 6901 §3). */
-export function pointerToken(name: string): string {
+export function encodePointerToken(name: string): string {
   return name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** A text that is not an id of `what`, where ids are UUIDs. */
-export function invalidId(id: string, what: string): ApiError {
+export function createInvalidIdError(id: string, what: string): ApiError {
   return invalidRequest(`"${id.slice(0, 80)}" is not a ${what} id (a UUID)`)
 }
 
@@ -47,7 +47,7 @@ export const invalidCursor = defineError({
   message: 'The cursor is malformed, expired, or belongs to another list. Start at the first page.',
 })
 
-/** For what `notFound` does not describe: several objects, or one that was named otherwise. */
+/** For what `createNotFoundError` does not describe: several objects, or one named otherwise. */
 export const missing = defineError({
   status: 404,
   code: 'not_found',
@@ -55,7 +55,7 @@ export const missing = defineError({
   remedy: 'Check the id.',
 })
 
-export function notFound(what: string): ApiError {
+export function createNotFoundError(what: string): ApiError {
   return missing(`The ${what} does not exist.`)
 }
 
@@ -125,7 +125,7 @@ export const limitReached = defineError({
 /** A limit that resets at `resetAt`. `reason` is shown in the error's details. */
 type ReachedLimit = { limit: number; resetAt: Date; now: Date; reason?: string }
 
-export function rateLimited(message: string, { limit, resetAt, now, ...details }: ReachedLimit): ApiError {
+export function createRateLimitError(message: string, { limit, resetAt, now, ...details }: ReachedLimit): ApiError {
   const seconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000))
   return limitReached(message, { limit, resetAt: resetAt.toISOString(), ...details }).retryAfter(seconds)
 }
@@ -148,7 +148,7 @@ export const serviceUnavailable = defineError({
 
 const UNAVAILABLE_RETRY_SECONDS = 5
 
-export function unavailable(cause: unknown): ApiError {
+export function createUnavailableError(cause: unknown): ApiError {
   const message = 'The database or the object store is unreachable. Try again later.'
   return serviceUnavailable(message).retryAfter(UNAVAILABLE_RETRY_SECONDS).causedBy(cause)
 }

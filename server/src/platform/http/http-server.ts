@@ -9,8 +9,8 @@ import { registerJsonBody, registerStorableQuery } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
 import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
 import { registerRequestWork } from './request-work.ts'
-import { compileSerializers } from './response-serializers.ts'
-import { registerSecurityHeaders, securityHeaders } from './security-headers.ts'
+import { createSerializers } from './response-serializers.ts'
+import { getSecurityHeaders, registerSecurityHeaders } from './security-headers.ts'
 import {
   BODY_MS_MAX,
   HEADERS_MS_MAX,
@@ -58,7 +58,7 @@ export type HttpOptions = {
  */
 export function createHttpServer(log: Log, options: HttpOptions = {}): HttpServer {
   const { connectionsPerAddress = 0, trustedProxies = [], headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = options
-  const headers = securityHeaders(options.overTls ?? false)
+  const headers = getSecurityHeaders(options.overTls ?? false)
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // The lines of a request state its ids by themselves.
@@ -78,7 +78,7 @@ export function createHttpServer(log: Log, options: HttpOptions = {}): HttpServe
     frameworkErrors: (error, request, reply) => {
       sendApiError(toApiError(error), request, reply.headers(headers).header('x-request-id', request.id))
     },
-    schemaController: { compilersFactory: { buildSerializer: compileSerializers } },
+    schemaController: { compilersFactory: { buildSerializer: createSerializers } },
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
   }).withTypeProvider<TypeBoxTypeProvider>()
   limitConnectionsPerAddress(app.server, connectionsPerAddress, log)

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiError } from './api-error.ts'
 import { invalidJson, unsupportedMediaType } from './errors.ts'
-import { mayBeUnstorable, refuseUnstorable, replaceUnstorable } from './unstorable.ts'
+import { canBeUnstorable, checkStorable, normalizeUnstorable } from './unstorable.ts'
 
 /**
  * Reads bodies of the type application/json. Values that the database cannot store are refused
@@ -11,12 +11,12 @@ import { mayBeUnstorable, refuseUnstorable, replaceUnstorable } from './unstorab
  */
 export function registerJsonBody(app: FastifyInstance): void {
   parseJsonBodies(app, (body, text) => {
-    if (mayBeUnstorable(text)) refuseUnstorable(body, '/body')
+    if (canBeUnstorable(text)) checkStorable(body, '/body')
     return body
   })
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (headers['content-length'] === '0') delete headers['content-type']
-    done(refusalOf(headers))
+    done(checkHeaders(headers))
   })
 }
 
@@ -24,15 +24,15 @@ export function registerJsonBody(app: FastifyInstance): void {
  * For the routes of a plugin: characters that the database cannot store are replaced instead, so
  * that one message with such a character does not fail a whole report.
  */
-export function replaceUnstorableText(app: FastifyInstance): void {
-  parseJsonBodies(app, (body) => replaceUnstorable(body, '/body'))
+export function registerReplacingJsonBody(app: FastifyInstance): void {
+  parseJsonBodies(app, (body) => normalizeUnstorable(body, '/body'))
 }
 
 /**
  * The `preValidation` of routes whose body can be left out: it is validated as `{}`, so that a
  * required field is reported as missing.
  */
-export async function treatMissingBodyAsEmpty(request: FastifyRequest): Promise<void> {
+export async function normalizeMissingBody(request: FastifyRequest): Promise<void> {
   request.body ??= {}
 }
 
@@ -45,7 +45,7 @@ function parseJsonBodies(app: FastifyInstance, finish: (body: unknown, text: str
   })
 }
 
-function refusalOf(headers: IncomingHttpHeaders): ApiError | undefined {
+function checkHeaders(headers: IncomingHttpHeaders): ApiError | undefined {
   const { 'content-encoding': encoding, 'content-type': type } = headers
   if (encoding && encoding !== 'identity')
     return unsupportedMediaType('Compressed bodies are not supported. Send plain JSON.')
@@ -72,7 +72,7 @@ export function registerStorableQuery(app: FastifyInstance): void {
   app.addHook('preValidation', ({ url, query, is404 }, _reply, done) => {
     // An error thrown here is passed on like one given to `done`. Pages read their query
     // themselves.
-    if (url.includes('%00') && !is404) refuseUnstorable(query, '/query')
+    if (url.includes('%00') && !is404) checkStorable(query, '/query')
     done()
   })
 }

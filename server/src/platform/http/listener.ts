@@ -16,7 +16,7 @@ export type ChosenPort = {
  * A given port is not opened until `listen`, so that clients are refused, and never reset, while
  * the server starts. Port 0 becomes a free port, which is reserved until then.
  */
-export async function choosePort(host: string, port: number): Promise<ChosenPort> {
+export async function selectPort(host: string, port: number): Promise<ChosenPort> {
   if (port !== 0) return { number: port, listen: (server) => listen(server, { host, port }), release: async () => {} }
   const holder = createServer((socket) => socket.destroy())
   await listen(holder, { host, port })
@@ -63,7 +63,7 @@ const HOOKS_MS_MAX = 2000
  * Responses then contain `Connection: close`, also to requests that still arrive on open
  * connections. Register it after all routes: what their `preClose` hooks release is answered first.
  */
-export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs, noticeMs = 0 }: StopOptions) {
+export async function registerGracefulStop(app: HttpServer, { idleGraceMs, drainMs, noticeMs = 0 }: StopOptions) {
   const { server } = app
   const unused = trackUnusedSockets(server)
   const closeIdle = () => {

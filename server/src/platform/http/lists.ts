@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { type Static, type TProperties, Type } from 'typebox'
 import { DAY_MS } from '../clock.ts'
 import { openToken, sealToken } from '../crypto/signed-token.ts'
-import { invalidCursor, invalidField } from './errors.ts'
+import { createInvalidFieldError, invalidCursor } from './errors.ts'
 import { sendJson } from './responses.ts'
 import { Closed } from './schemas.ts'
 
@@ -11,7 +11,7 @@ const CURSOR_LIFETIME_MS = DAY_MS
 const CURSOR_CHARS_MAX = 2048
 
 /** The query of a list: page size, cursor, and the filters of the route. */
-export function pageQuery<Filters extends TProperties>(limitMax: number, limitDefault: number, filters: Filters) {
+export function definePageQuery<Filters extends TProperties>(limitMax: number, limitDefault: number, filters: Filters) {
   return Closed({
     limit: Type.Optional(
       Type.Integer({
@@ -49,7 +49,7 @@ export const windowFilters = {
   ),
 }
 
-const AnyPageQuery = pageQuery(1, 1, windowFilters)
+const AnyPageQuery = definePageQuery(1, 1, windowFilters)
 type AnyPageQuery = Static<typeof AnyPageQuery>
 
 type AskedWindow = [since: number | null, until: number | null]
@@ -106,7 +106,7 @@ function freshWindow(query: AnyPageQuery, { now, retentionDays }: ListContext) {
   const retainedSince = new Date(now.getTime() - retentionDays * DAY_MS)
   const asked = query.since === undefined ? null : new Date(query.since)
   const until = query.until === undefined ? now : new Date(query.until)
-  if (asked && asked > until) throw invalidField('/query/since', 'must not be later than until')
+  if (asked && asked > until) throw createInvalidFieldError('/query/since', 'must not be later than until')
   const retentionClamped = asked !== null && asked < retainedSince
   return {
     since: asked && !retentionClamped ? asked : retainedSince,

@@ -50,7 +50,7 @@ export const ForbiddenResponse = {
 }
 
 /** A response of an operation that has an error with a status that is not common to all. */
-export function errorResponse(description: string) {
+export function defineErrorResponse(description: string) {
   return { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } }
 }
 
@@ -76,14 +76,14 @@ type SecurityScheme = { description: string } & (
 )
 
 /** Adds the schemas that every API refers to. */
-export function addErrorSchemas(app: FastifyInstance): void {
+export function registerErrorSchemas(app: FastifyInstance): void {
   for (const schema of [ErrorResponse, GatewayRejectionResponse]) app.addSchema(schema)
 }
 
 /** Describes every route of an API as OpenAPI 3.1 (`GET {prefix}/openapi.json`). */
 export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
   const { prefix, title, description, version, serverUrl, tags, securitySchemes, errorResponses } = api
-  const decorator = decoratorOf(prefix)
+  const decorator = getDecorator(prefix)
   app.addHook('onRoute', (route) => addErrorResponses(route, prefix, errorResponses))
   await app.register(swagger, {
     decorator,
@@ -113,7 +113,7 @@ export async function registerOpenApi(app: FastifyInstance, api: ApiDescription)
 export async function registerDocs(app: FastifyInstance, api: Pick<ApiDescription, 'prefix' | 'title'>): Promise<void> {
   await app.register(async (docs) => {
     // The name under which the pages look for the description.
-    docs.decorate('swagger', app[decoratorOf(api.prefix)])
+    docs.decorate('swagger', app[getDecorator(api.prefix)])
     await docs.register(swaggerUi, {
       routePrefix: '/docs',
       theme: { title: `${api.title} API` },
@@ -125,7 +125,7 @@ export async function registerDocs(app: FastifyInstance, api: Pick<ApiDescriptio
 }
 
 /** Several APIs are described, each under a name of its own. */
-function decoratorOf(prefix: string): 'swagger' {
+function getDecorator(prefix: string): 'swagger' {
   return `describe ${prefix}` as 'swagger'
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { counter, histogram } from '../telemetry/metrics.ts'
+import { defineCounter, defineHistogram } from '../telemetry/metrics.ts'
 import { startSpan } from '../telemetry/tracing.ts'
-import { type Work, within } from '../work.ts'
+import { type Work, withWork } from '../work.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,12 +10,12 @@ declare module 'fastify' {
   }
 }
 
-const seconds = histogram(
+const seconds = defineHistogram(
   'shiplock_http_request_duration_seconds',
   'Time from the request to the end of its response, by route and class of the status (2xx).',
   ['method', 'route', 'status'],
 )
-const limited = counter(
+const limited = defineCounter(
   'shiplock_http_rate_limited_total',
   'Requests that were refused with 429 because of a rate limit.',
   ['route'],
@@ -31,10 +31,10 @@ export function registerRequestWork(app: FastifyInstance): void {
   app.decorateRequest('work', null as unknown as Work)
   app.addHook('onRequest', (request, _reply, done) => {
     request.work = { fields: { request_id: request.id }, span: startRequestSpan(request) }
-    within(request.work, done)
+    withWork(request.work, done)
   })
   // After a body has arrived, the hooks are called by the connection, which belongs to no request.
-  app.addHook('preValidation', (request, _reply, done) => within(request.work, done))
+  app.addHook('preValidation', (request, _reply, done) => withWork(request.work, done))
   app.addHook('onResponse', (request, reply, done) => {
     measure(request, reply)
     done()
@@ -44,11 +44,11 @@ export function registerRequestWork(app: FastifyInstance): void {
 function startRequestSpan(request: FastifyRequest) {
   const { traceparent } = request.headers
   return startSpan({
-    name: `${request.method} ${routeOf(request)}`,
+    name: `${request.method} ${getRoute(request)}`,
     kind: 'server',
     attributes: {
       'http.request.method': request.method,
-      'http.route': routeOf(request),
+      'http.route': getRoute(request),
       'shiplock.request_id': request.id,
     },
     parent: typeof traceparent === 'string' ? traceparent : null,
@@ -57,7 +57,7 @@ function startRequestSpan(request: FastifyRequest) {
 
 function measure(request: FastifyRequest, reply: FastifyReply): void {
   const { method, work } = request
-  const route = routeOf(request)
+  const route = getRoute(request)
   const { statusCode, elapsedTime } = reply
   seconds.observe({ method, route, status: `${Math.floor(statusCode / 100)}xx` }, elapsedTime / 1000)
   if (statusCode === 429) limited.inc({ route })
@@ -68,6 +68,6 @@ function measure(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** The pattern of the route, because paths and parameters may contain secrets. */
-function routeOf({ routeOptions }: FastifyRequest): string {
+function getRoute({ routeOptions }: FastifyRequest): string {
   return routeOptions.url ?? UNKNOWN
 }

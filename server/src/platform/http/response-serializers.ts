@@ -13,14 +13,14 @@ type Schemas = Record<string, unknown>
  * when it is first sent and gets the shared schemas that it refers to, and equal schemas have one
  * serializer.
  */
-export function compileSerializers(shared: unknown, options: Options): Serializers {
+export function createSerializers(shared: unknown, options: Options): Serializers {
   const compiled = new Map<string, Serializer>()
   return (route) => {
-    const serializer = lazy(() => serializerOf(route))
+    const serializer = lazy(() => getSerializer(route))
     return (value) => serializer()(value)
   }
 
-  function serializerOf(route: Route): Serializer {
+  function getSerializer(route: Route): Serializer {
     const text = JSON.stringify(route.schema)
     const known = compiled.get(text)
     if (known !== undefined) return known

@@ -19,7 +19,7 @@ const ONLY_TLS = { 'strict-transport-security': 'max-age=31536000' }
 export type SecurityHeaders = Readonly<Record<string, string>>
 
 /** `overTls`: clients reach the server at an https address, so browsers must not use http again. */
-export function securityHeaders(overTls: boolean): SecurityHeaders {
+export function getSecurityHeaders(overTls: boolean): SecurityHeaders {
   return overTls ? { ...HEADERS, ...ONLY_TLS } : HEADERS
 }
 

@@ -1,4 +1,4 @@
-import { invalidField, pointerToken } from './errors.ts'
+import { createInvalidFieldError, encodePointerToken } from './errors.ts'
 
 /** Without any of these, a text of JSON contains nothing that cannot be stored. */
 const SUSPICIOUS = new RegExp(
@@ -13,7 +13,7 @@ const SUSPICIOUS = new RegExp(
 )
 
 /** Whether a text of JSON may contain a value that PostgreSQL cannot store. */
-export function mayBeUnstorable(text: string): boolean {
+export function canBeUnstorable(text: string): boolean {
   return SUSPICIOUS.test(text)
 }
 
@@ -23,19 +23,19 @@ const NESTING_MAX = 64
  * Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone
  * surrogates, infinity.
  */
-export function refuseUnstorable(value: unknown, path: string, depth = 0): void {
-  if (depth > NESTING_MAX) throw invalidField(path, `must not be nested deeper than ${NESTING_MAX} levels`)
+export function checkStorable(value: unknown, path: string, depth = 0): void {
+  if (depth > NESTING_MAX) throw createInvalidFieldError(path, `must not be nested deeper than ${NESTING_MAX} levels`)
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
+    throw createInvalidFieldError(path, 'must not contain U+0000 or a lone surrogate')
   }
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-    throw invalidField(path, 'must be a number within the range of a double')
+    throw createInvalidFieldError(path, 'must be a number within the range of a double')
   }
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
-    if (name === '__proto__') throw invalidField(`${path}/__proto__`, 'is not a field of this request')
-    refuseUnstorable(name, path, depth)
-    refuseUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1)
+    if (name === '__proto__') throw createInvalidFieldError(`${path}/__proto__`, 'is not a field of this request')
+    checkStorable(name, path, depth)
+    checkStorable(inner, `${path}/${encodePointerToken(name)}`, depth + 1)
   }
 }
 
@@ -43,18 +43,18 @@ export function refuseUnstorable(value: unknown, path: string, depth = 0): void 
 const REPLACED_NESTING_MAX = 80
 
 /** The value with U+FFFD for what cannot be stored, and without members named `__proto__`. */
-export function replaceUnstorable(value: unknown, path: string, depth = 0): unknown {
+export function normalizeUnstorable(value: unknown, path: string, depth = 0): unknown {
   if (depth > REPLACED_NESTING_MAX) {
-    throw invalidField(path, `must not be nested deeper than ${REPLACED_NESTING_MAX} levels`)
+    throw createInvalidFieldError(path, `must not be nested deeper than ${REPLACED_NESTING_MAX} levels`)
   }
   if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed()
-  if (Array.isArray(value)) return value.map((item, index) => replaceUnstorable(item, `${path}/${index}`, depth + 1))
+  if (Array.isArray(value)) return value.map((item, index) => normalizeUnstorable(item, `${path}/${index}`, depth + 1))
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).filter(([name]) => name !== '__proto__')
   return Object.fromEntries(
     members.map(([name, inner]) => [
-      replaceUnstorable(name, path, depth),
-      replaceUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1),
+      normalizeUnstorable(name, path, depth),
+      normalizeUnstorable(inner, `${path}/${encodePointerToken(name)}`, depth + 1),
     ]),
   )
 }

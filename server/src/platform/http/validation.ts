@@ -11,7 +11,7 @@ import type {
 import type { TObject } from 'typebox'
 import { lazy } from '../lazy.ts'
 import type { ApiError } from './api-error.ts'
-import { type FieldError, invalidField, invalidFields, pointerToken } from './errors.ts'
+import { createInvalidFieldError, createInvalidFieldsError, encodePointerToken, type FieldError } from './errors.ts'
 import { Closed } from './schemas.ts'
 
 const FIELD_ERRORS_MAX = 20
@@ -60,9 +60,9 @@ function refuseBody({ body }: FastifyRequest, _reply: FastifyReply, done: (error
 
 function mistakeInBody(body: unknown): ApiError | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return invalidField('/body', 'must be empty or {}')
+    return createInvalidFieldError('/body', 'must be empty or {}')
   const [name] = Object.keys(body)
-  return name === undefined ? undefined : invalidField(`/body/${pointerToken(name)}`, NOT_A_FIELD)
+  return name === undefined ? undefined : createInvalidFieldError(`/body/${encodePointerToken(name)}`, NOT_A_FIELD)
 }
 
 const INTEGER = /^-?\d{1,15}$/
@@ -80,7 +80,7 @@ function withPlainNumbers({ properties = {} }: Partial<TObject>, validate: Valid
   if (forms.length === 0) return validate
   return (query: Record<string, unknown>) => {
     const wrong = forms.find(({ name, form }) => name in query && !form.test(String(query[name])))
-    if (wrong) return { error: invalidField(`/query/${wrong.name}`, wrong.message) }
+    if (wrong) return { error: createInvalidFieldError(`/query/${wrong.name}`, wrong.message) }
     return validate(query)
   }
 }
@@ -121,11 +121,11 @@ export function isTimestamp(text: string): boolean {
 const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'headers' }
 
 /** Converts a failed validation to `invalid_request` with the path of each mistake. */
-export function fieldErrors(error: FastifyError | Error): ApiError {
+export function toInvalidRequest(error: FastifyError | Error): ApiError {
   const { validation, validationContext } = error as FastifyError
   const where = PART_NAMES[validationContext ?? 'body'] ?? 'body'
   const errors = (validation ?? []) as unknown as ErrorObject[]
-  return invalidFields(errors.slice(0, FIELD_ERRORS_MAX).map((entry) => toFieldError(entry, where)))
+  return createInvalidFieldsError(errors.slice(0, FIELD_ERRORS_MAX).map((entry) => toFieldError(entry, where)))
 }
 
 const TIMESTAMP_FORM =
@@ -139,10 +139,11 @@ function toFieldError(error: ErrorObject, where: string): FieldError {
     allowedValues?: unknown[]
     format?: string
   }
-  if (params.missingProperty) return { path: `${at}/${pointerToken(params.missingProperty)}`, message: 'is required' }
+  if (params.missingProperty)
+    return { path: `${at}/${encodePointerToken(params.missingProperty)}`, message: 'is required' }
   if (params.additionalProperty !== undefined) {
     const message = where === 'query' ? 'is not a parameter of this route' : NOT_A_FIELD
-    return { path: `${at}/${pointerToken(params.additionalProperty)}`, message }
+    return { path: `${at}/${encodePointerToken(params.additionalProperty)}`, message }
   }
   if (params.format === 'date-time') return { path: at, message: TIMESTAMP_FORM }
   if (error.keyword === 'pattern') return { path: at, message: patternMessage(error) }

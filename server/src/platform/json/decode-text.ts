@@ -18,17 +18,17 @@ export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGener
     if (decode === null) {
       head = head.length === 0 ? bytes : Buffer.concat([head, bytes])
       if (head.length < 3) continue
-      const encoding = encodingOf(head)
+      const encoding = getEncoding(head)
       decode = decoder(encoding)
       bytes = head.subarray(encoding.markBytes)
     }
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield decode(bytes.subarray(at, at + PIECE_BYTES))
   }
   // A file of one or two bytes was too short for the decision above.
-  if (decode === null) yield head.subarray(encodingOf(head).markBytes)
+  if (decode === null) yield head.subarray(getEncoding(head).markBytes)
 }
 
-function encodingOf(head: Buffer): Encoding {
+function getEncoding(head: Buffer): Encoding {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { name: 'utf-8', markBytes: 3 }
   if (head[0] === 0xff && head[1] === 0xfe) return { name: 'utf-16le', markBytes: 2 }
   if (head[0] === 0xfe && head[1] === 0xff) return { name: 'utf-16be', markBytes: 2 }

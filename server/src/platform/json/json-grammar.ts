@@ -59,11 +59,11 @@ allow('+-', EXPONENT, EXPONENT_SIGN)
 for (const exponent of [EXPONENT, EXPONENT_SIGN, EXPONENT_DIGITS]) allow('0123456789', exponent, EXPONENT_DIGITS)
 
 /** Returns the state after `byte`, or 0 if the number has ended. State 0 is the start. */
-export function numberStep(state: number, byte: number): number {
+export function getNextNumberState(state: number, byte: number): number {
   return NUMBER_STEPS[byte * STATES + state] as number
 }
 
 /** Whether a number can end in this state. */
-export function numberMayEnd(state: number): boolean {
+export function canNumberEnd(state: number): boolean {
   return state === ZERO || state === INT || state === FRACTION || state === EXPONENT_DIGITS
 }

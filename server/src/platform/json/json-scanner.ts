@@ -232,7 +232,7 @@ export class JsonScanner {
   #number(chunk: Buffer, start: number): number {
     let state = this.#numberState
     for (let at = start; at < chunk.length; at++) {
-      const next = grammar.numberStep(state, chunk[at] as number)
+      const next = grammar.getNextNumberState(state, chunk[at] as number)
       if (next === 0) {
         this.#numberState = state
         this.#endNumber(chunk, at)
@@ -245,7 +245,7 @@ export class JsonScanner {
   }
 
   #endNumber(chunk: Buffer, end: number): void {
-    if (!grammar.numberMayEnd(this.#numberState)) this.#fail('A number is malformed', end)
+    if (!grammar.canNumberEnd(this.#numberState)) this.#fail('A number is malformed', end)
     this.#endValue(chunk, end)
   }
 

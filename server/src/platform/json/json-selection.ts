@@ -23,7 +23,10 @@ export type SelectionNode = {
 }
 
 /** Builds the tree. `omit` lists, by path, members of a selected object that are read as null. */
-export function selectionTree(paths: readonly string[], omit: Record<string, readonly string[]> = {}): SelectionNode {
+export function createSelectionTree(
+  paths: readonly string[],
+  omit: Record<string, readonly string[]> = {},
+): SelectionNode {
   const root = newNode()
   for (const path of paths) {
     const [location = '', wanted] = path.split(':')

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { isJson } from '../../../test/support/is-json.ts'
 import type { JsonSpan } from './json-selection.ts'
-import { selectionTree } from './json-selection.ts'
+import { createSelectionTree } from './json-selection.ts'
 import { type Element, readSpans } from './read-spans.ts'
 import { selectJson } from './select-json.ts'
 
 const LIMITS = { depthMax: 32, valueBytesMax: 2_000_000 }
-const SELECTION = selectionTree(['list[*]:span'])
+const SELECTION = createSelectionTree(['list[*]:span'])
 
 async function* inPieces(bytes: Uint8Array, pieceBytes: number) {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)

@@ -1,7 +1,7 @@
 import { decodeText } from './decode-text.ts'
 import { JsonError } from './json-error.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { type JsonSpan, selectionTree } from './json-selection.ts'
+import { createSelectionTree, type JsonSpan } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
 import { DEFAULT_LIMITS, type JsonLimits, parseJson } from './select-json.ts'
 
@@ -78,7 +78,7 @@ class LargeSpan {
   constructor({ from }: JsonSpan, omitted: readonly string[], { depthMax, valueBytesMax }: JsonLimits) {
     const parse = (text: string, offset: number) => parseJson(text, offset, depthMax)
     const options = { valueBytesMax, parse, isRestSkimmed: false }
-    this.#selector = new JsonSelector(selectionTree(['[*]'], { '[*]': omitted }), options)
+    this.#selector = new JsonSelector(createSelectionTree(['[*]'], { '[*]': omitted }), options)
     this.#scanner = new JsonScanner(this.#selector, depthMax, from - OPEN.length)
     this.push(OPEN)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isJson } from '../../../test/support/is-json.ts'
-import { selectionTree } from './json-selection.ts'
+import { createSelectionTree } from './json-selection.ts'
 import { type JsonLimits, selectJson } from './select-json.ts'
 
 const LIMITS: JsonLimits = { depthMax: 32, valueBytesMax: 1000 }
@@ -14,7 +14,7 @@ async function* inPieces(bytes: Uint8Array, pieceBytes: number) {
 async function select(json: string | Uint8Array, paths: string[], omit = {}, pieceBytes = 3, limits = LIMITS) {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json
   const selected = []
-  for await (const batch of selectJson(inPieces(bytes, pieceBytes), selectionTree(paths, omit), limits))
+  for await (const batch of selectJson(inPieces(bytes, pieceBytes), createSelectionTree(paths, omit), limits))
     selected.push(...batch)
   return selected
 }
@@ -116,7 +116,7 @@ test('an early end of reading closes the source', async () => {
       isClosed = true
     }
   }
-  for await (const batch of selectJson(endless(), selectionTree(['a']))) {
+  for await (const batch of selectJson(endless(), createSelectionTree(['a']))) {
     assert.equal(batch.length, 1)
     break
   }

@@ -1,7 +1,7 @@
 import { decodeText } from './decode-text.ts'
 import { JsonError } from './json-error.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { type SelectionNode, selectionTree } from './json-selection.ts'
+import { createSelectionTree, type SelectionNode } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
 
 export type JsonLimits = {
@@ -47,7 +47,7 @@ export async function* selectJson(
   if (last.length > 0) yield last
 }
 
-const NOTHING = selectionTree([])
+const NOTHING = createSelectionTree([])
 
 /**
  * Parses a text at `offset` of its document. If it is not JSON, a second pass finds the mistake and

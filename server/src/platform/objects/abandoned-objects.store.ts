@@ -4,7 +4,10 @@ import type { Db, Tx } from '../db/sql.ts'
  * Objects that no row refers to. They are removed at `remove_after`, when their upload slots have
  * expired.
  */
-export async function abandonObjects(tx: Tx, objects: { object_key: string; remove_after: Date }[]): Promise<void> {
+export async function insertAbandonedObjects(
+  tx: Tx,
+  objects: { object_key: string; remove_after: Date }[],
+): Promise<void> {
   await tx`
     insert into abandoned_objects (object_key, remove_after)
     select object_key, remove_after
@@ -27,14 +30,14 @@ export async function lockAbandonedObjects(tx: Tx, removeAfterMax: Date, limit: 
 }
 
 /** Deletes the entries of removed objects. */
-export async function forgetAbandonedObjects(db: Db, keys: string[]): Promise<void> {
+export async function deleteAbandonedObjects(db: Db, keys: string[]): Promise<void> {
   await db`
     delete from abandoned_objects
     where object_key = any(${keys})`
 }
 
 /** Moves objects that could not be removed to the end of the queue. */
-export async function postponeAbandonedObjects(db: Db, keys: string[], removeAfter: Date): Promise<void> {
+export async function updateAbandonedObjects(db: Db, keys: string[], removeAfter: Date): Promise<void> {
   await db`
     update abandoned_objects
     set remove_after = ${removeAfter}

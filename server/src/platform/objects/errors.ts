@@ -32,11 +32,11 @@ export const urlExpired = defineError({
   message: 'The URL has expired. Create the upload or add the artifact again to get a new one.',
 })
 
-export function bodyTooLarge(expectedBytes: number): ApiError {
+export function createBodyTooLargeError(expectedBytes: number): ApiError {
   return payloadTooLarge(`The body must have exactly ${expectedBytes} bytes.`, { expectedBytes })
 }
 
-export function wrongSize(expectedBytes: number, receivedBytes: number): ApiError {
+export function createWrongSizeError(expectedBytes: number, receivedBytes: number): ApiError {
   const message = `The body must have exactly ${expectedBytes} bytes, not ${receivedBytes}.`
   return sizeMismatch(message, { expectedBytes, receivedBytes })
 }

@@ -1,24 +1,24 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ignoreMissing, makeDirectory } from '../files.ts'
-import { unavailable } from '../http/errors.ts'
+import { makeDirectory, toNullIfMissing } from '../files.ts'
+import { createUnavailableError } from '../http/errors.ts'
 import {
   describeObjectFile,
-  incomingDirectory,
+  getIncomingDirectory,
   readObjectFile,
-  sweepStaleTemporaryFiles,
+  removeStaleTemporaryFiles,
   writeObjectFile,
 } from './object-file.ts'
 import {
-  assertObjectKey,
+  checkObjectKey,
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
+import { getPutHeaders, openAddress, type PutGrant, sealAddress } from './signed-address.ts'
 
 interface FileObjectStoreOptions {
   /** A directory for this store's files only. */
@@ -30,7 +30,7 @@ interface FileObjectStoreOptions {
 
 /** Opens the store and creates its directory. Call it once per process, at start. */
 export async function openFileObjectStore(options: FileObjectStoreOptions): Promise<FileObjectStore> {
-  await makeDirectory(incomingDirectory(options.directory), 0o700)
+  await makeDirectory(getIncomingDirectory(options.directory), 0o700)
   return new FileObjectStore(options)
 }
 
@@ -48,10 +48,14 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
-    assertObjectKey(key)
+    checkObjectKey(key)
     const { sizeBytes, sha256, contentType } = expected
     const grant: PutGrant = { method: 'PUT', key, expected: { sizeBytes, sha256, contentType } }
-    return { method: 'PUT', headers: putHeaders(expected), ...sealAddress(this.#signingKey, this.#baseUrl, grant, now) }
+    return {
+      method: 'PUT',
+      headers: getPutHeaders(expected),
+      ...sealAddress(this.#signingKey, this.#baseUrl, grant, now),
+    }
   }
 
   /** Verifies the token of a PUT address. Throws 403 if it is invalid or expired. */
@@ -66,42 +70,42 @@ export class FileObjectStore implements ObjectStore {
     chunks: AsyncIterable<Uint8Array>,
     written: (chunk: Uint8Array) => void = () => {},
   ): Promise<void> {
-    await orUnavailable(writeObjectFile(this.#root, this.#path(key), expected, { chunks, written }))
+    await requireAvailable(writeObjectFile(this.#root, this.#path(key), expected, { chunks, written }))
   }
 
   async stat(key: string): Promise<StoredObject | null> {
     await using file = await this.#open(key)
-    return file && (await orUnavailable(describeObjectFile(file)))
+    return file && (await requireAvailable(describeObjectFile(file)))
   }
 
   async *read(key: string): AsyncIterable<Uint8Array> {
     await using file = await this.#open(key)
     if (!file) throw new ObjectNotFoundError(key)
-    const { sizeBytes } = await orUnavailable(describeObjectFile(file))
+    const { sizeBytes } = await requireAvailable(describeObjectFile(file))
     yield* readObjectFile(file, sizeBytes)
   }
 
   async remove(key: string): Promise<void> {
-    await orUnavailable(rm(this.#path(key), { force: true }))
+    await requireAvailable(rm(this.#path(key), { force: true }))
   }
 
   async sweep(now: Date): Promise<void> {
-    await orUnavailable(sweepStaleTemporaryFiles(this.#root, now))
+    await requireAvailable(removeStaleTemporaryFiles(this.#root, now))
   }
 
   async check(): Promise<void> {
-    const probe = join(incomingDirectory(this.#root), randomUUID())
-    await orUnavailable(writeFile(probe, 'x', { flag: 'wx' }))
-    await orUnavailable(rm(probe, { force: true }))
+    const probe = join(getIncomingDirectory(this.#root), randomUUID())
+    await requireAvailable(writeFile(probe, 'x', { flag: 'wx' }))
+    await requireAvailable(rm(probe, { force: true }))
   }
 
   #path(key: string): string {
-    assertObjectKey(key)
+    checkObjectKey(key)
     return join(this.#root, key)
   }
 
   #open(key: string) {
-    return orUnavailable(ignoreMissing(open(this.#path(key), 'r')))
+    return requireAvailable(toNullIfMissing(open(this.#path(key), 'r')))
   }
 }
 
@@ -109,11 +113,11 @@ export class FileObjectStore implements ObjectStore {
  * Converts a failure of the disk (full, read-only, not permitted) to a 503 that does not reveal the
  * path.
  */
-async function orUnavailable<Result>(operation: Promise<Result>): Promise<Result> {
+async function requireAvailable<Result>(operation: Promise<Result>): Promise<Result> {
   try {
     return await operation
   } catch (error) {
     const isRefusedBySystem = error instanceof Error && 'syscall' in error
-    throw isRefusedBySystem ? unavailable(error) : error
+    throw isRefusedBySystem ? createUnavailableError(error) : error
   }
 }

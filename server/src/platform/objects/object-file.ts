@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ignoreMissing, syncDirectory } from '../files.ts'
+import { synchronizeDirectory, toNullIfMissing } from '../files.ts'
 import type { ExpectedObject, StoredObject } from './object-store.ts'
-import { CHECKSUM_BYTES, verifiedBody } from './verified-body.ts'
+import { CHECKSUM_BYTES, verifyBody } from './verified-body.ts'
 
 const WRITE_BATCH_BYTES = 256 * 1024
 const READ_CHUNK_BYTES = 256 * 1024
@@ -22,7 +22,7 @@ export async function writeObjectFile(
   expected: ExpectedObject,
   body: ObjectBody,
 ): Promise<void> {
-  const temporary = join(incomingDirectory(root), randomUUID())
+  const temporary = join(getIncomingDirectory(root), randomUUID())
   try {
     await using file = await open(temporary, 'wx', 0o600)
     await writeVerified(file, expected, body)
@@ -37,7 +37,7 @@ export async function writeObjectFile(
 async function writeVerified(file: FileHandle, expected: ExpectedObject, { chunks, written }: ObjectBody) {
   let writing = Promise.resolve()
   try {
-    for await (const batch of inBatches(verifiedBody(chunks, expected))) {
+    for await (const batch of inBatches(verifyBody(chunks, expected))) {
       await writing
       writing = writeBatch(file, batch).then(() => batch.forEach(written))
       writing.catch(() => {}) // it is thrown where `writing` is awaited, which may be a while after it fails
@@ -77,7 +77,7 @@ async function giveName(root: string, temporary: string, path: string): Promise<
   const directory = dirname(path)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await rename(temporary, path)
-  for (let at = directory; at.length >= root.length; at = dirname(at)) await syncDirectory(at)
+  for (let at = directory; at.length >= root.length; at = dirname(at)) await synchronizeDirectory(at)
 }
 
 /**
@@ -120,7 +120,7 @@ const STALE_AFTER_MS = 60 * 60_000
  * The directory of bodies that are not verified yet. Its name starts with a dot, so no key leads to
  * it.
  */
-export function incomingDirectory(root: string): string {
+export function getIncomingDirectory(root: string): string {
   return join(root, '.incoming')
 }
 
@@ -128,11 +128,11 @@ export function incomingDirectory(root: string): string {
  * Removes temporary files that a crash left behind: those not written to for an hour. `root` is the
  * directory of the file store. Returns the number of removed files.
  */
-export async function sweepStaleTemporaryFiles(root: string, now: Date): Promise<number> {
-  const directory = incomingDirectory(root)
+export async function removeStaleTemporaryFiles(root: string, now: Date): Promise<number> {
+  const directory = getIncomingDirectory(root)
   let removed = 0
-  for (const name of (await ignoreMissing(readdir(directory))) ?? []) {
-    const file = await ignoreMissing(stat(join(directory, name)))
+  for (const name of (await toNullIfMissing(readdir(directory))) ?? []) {
+    const file = await toNullIfMissing(stat(join(directory, name)))
     if (!file || now.getTime() - file.mtimeMs <= STALE_AFTER_MS) continue
     await rm(join(directory, name), { force: true })
     removed += 1

@@ -27,7 +27,7 @@ export interface StoredObject {
 export const ADDRESS_LIFETIME_MS = 15 * 60_000
 
 /**
- * Stores files under keys that we choose, never a client: see `assertObjectKey`. Every method
+ * Stores files under keys that we choose, never a client: see `checkObjectKey`. Every method
  * throws for an invalid key. If two files are sent to one key, the one completed last replaces the
  * other. No key continues another (`a` and `a/b`), because a file cannot be a directory. If the
  * store is unreachable, methods throw `ApiError` 503 `unavailable`.
@@ -69,6 +69,6 @@ const KEY = /^[A-Za-z0-9_-]{1,64}(?:\/[A-Za-z0-9_-]{1,64}){0,7}$/
  * Requires one to eight segments of letters, digits, `_` and `-`, separated by `/`. Without dots,
  * empty segments and escapes, a key cannot leave the directory of the store or name its own files.
  */
-export function assertObjectKey(key: string): void {
+export function checkObjectKey(key: string): void {
   if (!KEY.test(key)) throw new TypeError(`This is not an object key: ${JSON.stringify(key.slice(0, 100))}`)
 }

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { lengthRequired } from '../http/errors.ts'
-import { bodyTooLarge, invalidSignature, wrongSize } from './errors.ts'
+import { createBodyTooLargeError, createWrongSizeError, invalidSignature } from './errors.ts'
 import type { FileObjectStore } from './file-object-store.ts'
 import type { ExpectedObject } from './object-store.ts'
-import { CHECKSUM_HEADER, putHeaders, STORAGE_PATH } from './signed-address.ts'
+import { CHECKSUM_HEADER, getPutHeaders, STORAGE_PATH } from './signed-address.ts'
 
 /** A PUT is aborted after this long without a byte. */
 const IDLE_TIMEOUT_MS = 60_000
@@ -30,7 +30,7 @@ type TokenQuery = { Querystring: { token?: unknown } }
  * permission; no API key is needed. Register it as a plugin, so that bodies arrive unread and
  * without a size limit.
  */
-export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOptions): Promise<void> {
+export async function serveObjects(app: FastifyInstance, options: ObjectRoutesOptions): Promise<void> {
   const { objects, clock, idleTimeoutMs = IDLE_TIMEOUT_MS } = options
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
@@ -67,7 +67,7 @@ function freeMemory({ buffer, byteLength }: Uint8Array): void {
  * parsed ones.
  */
 function requireHeaders(request: FastifyRequest, expected: ExpectedObject): void {
-  for (const [name, value] of Object.entries(putHeaders(expected))) {
+  for (const [name, value] of Object.entries(getPutHeaders(expected))) {
     const given = request.raw.headersDistinct[name.toLowerCase()]
     if (given?.length !== 1 || given[0] !== value) {
       throw invalidSignature(`Send the header ${name} exactly as it was returned.`)
@@ -81,6 +81,6 @@ function requireLength(headers: IncomingHttpHeaders, sizeBytes: number): void {
   if (contentLength === undefined && coding !== undefined) return
   if (contentLength === undefined) throw lengthRequired()
   const announcedBytes = Number(contentLength)
-  if (announcedBytes > sizeBytes) throw bodyTooLarge(sizeBytes)
-  if (announcedBytes !== sizeBytes) throw wrongSize(sizeBytes, announcedBytes)
+  if (announcedBytes > sizeBytes) throw createBodyTooLargeError(sizeBytes)
+  if (announcedBytes !== sizeBytes) throw createWrongSizeError(sizeBytes, announcedBytes)
 }

@@ -1,8 +1,8 @@
-import { histogram, timed } from '../telemetry/metrics.ts'
-import { inSpan } from '../telemetry/tracing.ts'
+import { defineHistogram, measureDuration } from '../telemetry/metrics.ts'
+import { withSpan } from '../telemetry/tracing.ts'
 import { ObjectNotFoundError, type ObjectStore } from './object-store.ts'
 
-const seconds = histogram(
+const seconds = defineHistogram(
   'shiplock_object_store_duration_seconds',
   'Time of operations of the object store. Reading is measured until the last byte is taken.',
   ['operation', 'outcome'],
@@ -11,7 +11,7 @@ const seconds = histogram(
 const MEASURED = ['stat', 'remove', 'write', 'check', 'sweep'] as const
 
 /** The same store, which measures its operations and states them in traces. */
-export function observedStore<Store extends ObjectStore>(store: Store): Store {
+export function observeStore<Store extends ObjectStore>(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
       const value = Reflect.get(target, name, target)
@@ -25,8 +25,8 @@ export function observedStore<Store extends ObjectStore>(store: Store): Store {
 }
 
 function observed<Result>(operation: string, run: () => Promise<Result>): Promise<Result> {
-  return timed(
-    () => inSpan(`objects ${operation}`, 'client', {}, run),
+  return measureDuration(
+    () => withSpan(`objects ${operation}`, 'client', {}, run),
     (duration, outcome) => seconds.observe({ operation, outcome }, duration),
   )
 }

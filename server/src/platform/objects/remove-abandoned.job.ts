@@ -1,8 +1,8 @@
 import { type Clock, MINUTE_MS } from '../clock.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
-import { scheduledJob } from '../queue/job.ts'
-import { forgetAbandonedObjects, lockAbandonedObjects, postponeAbandonedObjects } from './abandoned-objects.store.ts'
+import { defineScheduledJob } from '../queue/job.ts'
+import { deleteAbandonedObjects, lockAbandonedObjects, updateAbandonedObjects } from './abandoned-objects.store.ts'
 import type { ObjectStore } from './object-store.ts'
 
 type Context = { sql: Sql; objects: ObjectStore; clock: Clock; log: Log }
@@ -15,7 +15,7 @@ const OBJECTS_AT_ONCE_MAX = 50
 const BATCHES_MAX = 40
 
 /** Removes objects that no row refers to any more. Runs every minute. */
-export const removeAbandoned = scheduledJob<Context>('objects.remove-abandoned', {
+export const removeAbandoned = defineScheduledJob<Context>('objects.remove-abandoned', {
   schedule: '* * * * *',
   async run(context) {
     for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
@@ -44,21 +44,21 @@ async function removeBatch({ sql, objects, clock, log }: Context): Promise<numbe
     const keys = await lockAbandonedObjects(tx, new Date(now - TRANSFER_MS_MAX), OBJECTS_AT_ONCE_MAX)
     const removals = await Promise.allSettled(keys.map((key) => objects.remove(key)))
     const failed = keys.filter((_, at) => removals[at]?.status === 'rejected')
-    await forgetAbandonedObjects(
+    await deleteAbandonedObjects(
       tx,
       keys.filter((key) => !failed.includes(key)),
     )
     if (failed.length > 0) {
       const err = removals.find((removal) => removal.status === 'rejected')?.reason
       log.warn({ err, objects: failed.length }, 'Could not remove objects; trying again in an hour')
-      await postponeAbandonedObjects(tx, failed, new Date(now - TRANSFER_MS_MAX + RETRY_AFTER_MS))
+      await updateAbandonedObjects(tx, failed, new Date(now - TRANSFER_MS_MAX + RETRY_AFTER_MS))
     }
     return keys.length
   })
 }
 
 /** Removes the files of aborted transfers. Runs every hour. */
-export const sweepObjects = scheduledJob<{ objects: ObjectStore; clock: Clock }>('objects.sweep', {
+export const sweepObjects = defineScheduledJob<{ objects: ObjectStore; clock: Clock }>('objects.sweep', {
   class: 'bulk',
   schedule: '17 * * * *',
   run: ({ objects, clock }) => objects.sweep(clock.now()),

@@ -1,19 +1,19 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
-import { unavailable } from '../http/errors.ts'
+import { createUnavailableError } from '../http/errors.ts'
 
 const MESSAGE_CHARS_MAX = 300
 
 /** Returns the request's result. Throws 503 `unavailable` for every failure. */
-export async function orUnavailable<Result>(request: Promise<Result>): Promise<Result> {
+export async function requireAvailable<Result>(request: Promise<Result>): Promise<Result> {
   try {
     return await request
   } catch (error) {
-    throw s3Failure(error)
+    throw toS3Failure(error)
   }
 }
 
 /** Returns the request's result, or null if the object does not exist. Rethrows other failures. */
-export async function ignoreAbsent<Result>(request: Promise<Result>): Promise<Result | null> {
+export async function toNullIfAbsent<Result>(request: Promise<Result>): Promise<Result | null> {
   try {
     return await request
   } catch (error) {
@@ -35,10 +35,10 @@ function isAbsent(error: unknown): boolean {
  * rewritten: the errors of the SDK contain the whole response, which may repeat key ids and
  * signatures.
  */
-export function s3Failure(error: unknown): unknown {
+export function toS3Failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const status = error instanceof S3ServiceException ? ` (HTTP ${error.$metadata.httpStatusCode})` : ''
   const code = 'code' in error ? ` ${error.code}` : ''
   const message = error.message.slice(0, MESSAGE_CHARS_MAX)
-  return unavailable(new Error(`The object store failed: ${error.name}${code}${status}: ${message}`))
+  return createUnavailableError(new Error(`The object store failed: ${error.name}${code}${status}: ${message}`))
 }

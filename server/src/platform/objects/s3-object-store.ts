@@ -10,7 +10,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import {
   ADDRESS_LIFETIME_MS,
-  assertObjectKey,
+  checkObjectKey,
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
@@ -18,8 +18,8 @@ import {
   type StoredObject,
 } from './object-store.ts'
 import { createS3Client, type S3StoreOptions } from './s3-client.ts'
-import { ignoreAbsent, orUnavailable, s3Failure } from './s3-errors.ts'
-import { checkedBody } from './verified-body.ts'
+import { requireAvailable, toNullIfAbsent, toS3Failure } from './s3-errors.ts'
+import { checkBody } from './verified-body.ts'
 
 /** Contains a dot, so it cannot be an object's key. */
 const PROBE_KEY = '.shiplock-check'
@@ -44,7 +44,7 @@ export class S3ObjectStore implements ObjectStore {
 
   async write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void> {
     const { sizeBytes, sha256, contentType } = expected
-    const checked = checkedBody(body, expected)
+    const checked = checkBody(body, expected)
     const refused = new AbortController()
     const put = new PutObjectCommand({
       ...this.#location(key),
@@ -52,18 +52,18 @@ export class S3ObjectStore implements ObjectStore {
       ContentType: contentType,
       ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
       // Only a body in memory can be sent again after a failure.
-      Body: sizeBytes <= BUFFERED_BYTES_MAX ? await buffer(checked) : streamOf(checked, refused),
+      Body: sizeBytes <= BUFFERED_BYTES_MAX ? await buffer(checked) : toStream(checked, refused),
     })
-    const sent = orUnavailable(this.#s3.send(put, { abortSignal: refused.signal }))
+    const sent = requireAvailable(this.#s3.send(put, { abortSignal: refused.signal }))
     await sent.catch((failure) => Promise.reject(refused.signal.aborted ? refused.signal.reason : failure))
   }
 
   async stat(key: string): Promise<StoredObject | null> {
     const head = new HeadObjectCommand({ ...this.#location(key), ChecksumMode: 'ENABLED' })
-    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(head)))
+    const answer = await requireAvailable(toNullIfAbsent(this.#s3.send(head)))
     if (!answer) return null
-    if (answer.ContentLength === undefined) throw s3Failure(new Error('the response has no Content-Length'))
-    return { sizeBytes: answer.ContentLength, sha256: sha256Of(answer.ChecksumSHA256) }
+    if (answer.ContentLength === undefined) throw toS3Failure(new Error('the response has no Content-Length'))
+    return { sizeBytes: answer.ContentLength, sha256: parseSha256(answer.ChecksumSHA256) }
   }
 
   async *read(key: string): AsyncIterable<Uint8Array> {
@@ -71,13 +71,13 @@ export class S3ObjectStore implements ObjectStore {
     try {
       yield* body
     } catch (error) {
-      throw s3Failure(error)
+      throw toS3Failure(error)
     }
   }
 
   /** S3 responds alike whether the object existed or not. */
   async remove(key: string): Promise<void> {
-    await orUnavailable(ignoreAbsent(this.#s3.send(new DeleteObjectCommand(this.#location(key)))))
+    await requireAvailable(toNullIfAbsent(this.#s3.send(new DeleteObjectCommand(this.#location(key)))))
   }
 
   /** Does nothing: an object appears when it is complete, and we start no multipart uploads. */
@@ -85,28 +85,28 @@ export class S3ObjectStore implements ObjectStore {
 
   /** Writes an object, because a bucket that is readable may not be writable. */
   async check(): Promise<void> {
-    await orUnavailable(this.#s3.send(new PutObjectCommand({ Bucket: this.#bucket, Key: PROBE_KEY, Body: 'x' })))
+    await requireAvailable(this.#s3.send(new PutObjectCommand({ Bucket: this.#bucket, Key: PROBE_KEY, Body: 'x' })))
   }
 
   /** Yields the body. Closes the connection when its reader stops early. */
   async #open(key: string): Promise<AsyncIterable<Uint8Array>> {
-    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(new GetObjectCommand(this.#location(key)))))
+    const answer = await requireAvailable(toNullIfAbsent(this.#s3.send(new GetObjectCommand(this.#location(key)))))
     if (!answer) throw new ObjectNotFoundError(key)
     return answer.Body as AsyncIterable<Uint8Array>
   }
 
   #location(key: string) {
-    assertObjectKey(key)
+    checkObjectKey(key)
     return { Bucket: this.#bucket, Key: key }
   }
 }
 
 /** A body that fails ends its request: the SDK would wait for the rest of it. */
-function streamOf(body: AsyncIterable<Uint8Array>, refused: AbortController): Readable {
+function toStream(body: AsyncIterable<Uint8Array>, refused: AbortController): Readable {
   return Readable.from(body).on('error', (error) => refused.abort(error))
 }
 
-function sha256Of(checksum: string | undefined): string | null {
+function parseSha256(checksum: string | undefined): string | null {
   return checksum && WHOLE_SHA256.test(checksum) ? Buffer.from(checksum, 'base64').toString('hex') : null
 }
 

@@ -31,6 +31,6 @@ export function openAddress(signingKey: KeyObject, token: unknown, now: Date): P
 export const CHECKSUM_HEADER = 'x-storage-checksum-sha256'
 
 /** Headers that clients must send with a PUT, exactly (specification, "Security upload"). */
-export function putHeaders({ contentType, sha256 }: ExpectedObject): Record<string, string> {
+export function getPutHeaders({ contentType, sha256 }: ExpectedObject): Record<string, string> {
   return { 'Content-Type': contentType, [CHECKSUM_HEADER]: Buffer.from(sha256, 'hex').toString('base64') }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bodyTooLarge, checksumMismatch, sizeMismatch, wrongSize } from './errors.ts'
+import { checksumMismatch, createBodyTooLargeError, createWrongSizeError, sizeMismatch } from './errors.ts'
 import type { ExpectedObject } from './object-store.ts'
 
 export const CHECKSUM_BYTES = 32
@@ -9,28 +9,28 @@ export const CHECKSUM_BYTES = 32
  * Otherwise throws 413 `payload_too_large` on the first excess byte, 400 `size_mismatch` if the
  * body ends early, or 400 `checksum_mismatch`.
  */
-export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
+export async function* verifyBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
   const hash = createHash('sha256')
   let receivedBytes = 0
   for await (const chunk of unlessBrokenOff(body)) {
     receivedBytes += chunk.byteLength
-    if (receivedBytes > expected.sizeBytes) throw bodyTooLarge(expected.sizeBytes)
+    if (receivedBytes > expected.sizeBytes) throw createBodyTooLargeError(expected.sizeBytes)
     hash.update(chunk)
     yield chunk
   }
-  if (receivedBytes < expected.sizeBytes) throw wrongSize(expected.sizeBytes, receivedBytes)
+  if (receivedBytes < expected.sizeBytes) throw createWrongSizeError(expected.sizeBytes, receivedBytes)
   const checksum = hash.digest()
   if (checksum.toString('hex') !== expected.sha256) throw checksumMismatch()
   yield checksum
 }
 
 /**
- * Like `verifiedBody` without the checksum at its end. The last bytes are held back until all are
+ * Like `verifyBody` without the checksum at its end. The last bytes are held back until all are
  * verified, so that a wrong body is never complete.
  */
-export async function* checkedBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
+export async function* checkBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
   let held: Uint8Array | undefined
-  for await (const chunk of verifiedBody(body, expected)) {
+  for await (const chunk of verifyBody(body, expected)) {
     if (held) yield held
     held = chunk
   }

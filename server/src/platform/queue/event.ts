@@ -1,6 +1,6 @@
 import type { Db } from '../db/sql.ts'
 import type { Update } from '../updates/update.ts'
-import { enqueue, enqueueWith, type Job, job } from './job.ts'
+import { defineJob, enqueue, enqueueWith, type Job } from './job.ts'
 import type { PayloadSchema } from './payload.ts'
 
 /** What an event is about. `id` is null where it is about several objects. */
@@ -32,7 +32,10 @@ export type Event<Payload extends object> = EventDefinition<Payload> & {
   readonly name: string
 }
 
-export function event<Payload extends object>(name: string, definition: EventDefinition<Payload>): Event<Payload> {
+export function defineEvent<Payload extends object>(
+  name: string,
+  definition: EventDefinition<Payload>,
+): Event<Payload> {
   return { name, ...definition }
 }
 
@@ -86,7 +89,7 @@ export function subscribe<Context, Payload extends object>(
   ...subscribers: ((context: Context, payload: Payload) => Promise<void>)[]
 ): Job<Context, Payload> {
   const { name, ...queued } = toQueued(subscribed)
-  return job<Context, Payload>(name, {
+  return defineJob<Context, Payload>(name, {
     ...queued,
     payload: subscribed.payload,
     run: async (context, payload) => {

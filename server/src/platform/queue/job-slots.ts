@@ -4,14 +4,14 @@ import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
 import type { JobClass } from './job.store.ts'
 import type { Job, ScheduledJob } from './job.ts'
-import { fieldsOfJob, givenUp, workOnJob } from './job-work.ts'
+import { getJobFields, givenUp, runJobTry } from './job-work.ts'
 import {
   deleteFinishedJob,
-  endFailedTry,
+  lockNextJob,
   type RunningJob,
-  returnJob,
-  returnJobs,
-  takeJob,
+  updateFailedTry,
+  updateReturnedJob,
+  updateReturnedJobs,
 } from './running-jobs.store.ts'
 import { Turns } from './turns.ts'
 
@@ -76,7 +76,7 @@ export class JobSlots<Context> {
   }
 
   async #returnStray(): Promise<void> {
-    await returnJobs(
+    await updateReturnedJobs(
       this.#sql,
       this.#workerId,
       Array.from(this.#running.keys(), ({ id }) => id),
@@ -88,7 +88,7 @@ export class JobSlots<Context> {
     for (const jobClass of this.#openClasses()) {
       const turn = this.#turns.next(jobClass)
       const names = [...this.#known.keys()]
-      const job = await takeJob(this.#sql, { workerId: this.#workerId, names, class: jobClass, turn })
+      const job = await lockNextJob(this.#sql, { workerId: this.#workerId, names, class: jobClass, turn })
       if (job !== null) return job
     }
     return null
@@ -104,7 +104,7 @@ export class JobSlots<Context> {
 
   async #start(job: RunningJob): Promise<void> {
     // It was taken while the worker was told to stop.
-    if (this.#stopping.signal.aborted) return returnJob(this.#sql, this.#workerId, job.id)
+    if (this.#stopping.signal.aborted) return updateReturnedJob(this.#sql, this.#workerId, job.id)
     this.#turns.took(job)
     const done = this.#work(job).finally(() => {
       this.#running.delete(job)
@@ -117,7 +117,7 @@ export class JobSlots<Context> {
     const { signal } = this.#stopping
     const run = this.#known.get(job.name) as (job: RunningJob) => Promise<void>
     try {
-      await workOnJob(
+      await runJobTry(
         job,
         () => signal.aborted,
         () => run(job),
@@ -145,17 +145,18 @@ export class JobSlots<Context> {
 
   /** A try that ends because the worker stops is not counted. */
   async #endTry(job: RunningJob, error: unknown): Promise<void> {
-    if (this.#stopping.signal.aborted) return this.#store(job, () => returnJob(this.#sql, this.#workerId, job.id))
+    if (this.#stopping.signal.aborted)
+      return this.#store(job, () => updateReturnedJob(this.#sql, this.#workerId, job.id))
     const message = error instanceof Error ? error.message : String(error)
     const about = {
       err: error,
       queue: true,
-      ...fieldsOfJob(job),
+      ...getJobFields(job),
       attempt: job.attempts,
       attempts_max: job.attempts_max,
     }
     this.#options.log.error(about, 'A try of a job failed')
-    await this.#store(job, () => endFailedTry(this.#sql, this.#workerId, job.id, message))
+    await this.#store(job, () => updateFailedTry(this.#sql, this.#workerId, job.id, message))
   }
 
   /**
@@ -169,7 +170,7 @@ export class JobSlots<Context> {
       } catch (err) {
         if (this.#stopping.signal.aborted) return
         this.#options.log.warn(
-          { err, queue: true, ...fieldsOfJob(job) },
+          { err, queue: true, ...getJobFields(job) },
           'Could not store the end of a job; trying again',
         )
         await delay(RETRY_MS, undefined, { ref: false })

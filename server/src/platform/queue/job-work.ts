@@ -1,8 +1,8 @@
-import { counter, histogram } from '../telemetry/metrics.ts'
-import { endWith, startSpan } from '../telemetry/tracing.ts'
-import { currentWork, within } from '../work.ts'
+import { defineCounter, defineHistogram } from '../telemetry/metrics.ts'
+import { settleSpan, startSpan } from '../telemetry/tracing.ts'
+import { getCurrentWork, withWork } from '../work.ts'
 
-const seconds = histogram(
+const seconds = defineHistogram(
   'shiplock_job_duration_seconds',
   'Time of each try of a background job. A try that is stopped with its worker is repeated.',
   ['task', 'outcome'],
@@ -10,7 +10,7 @@ const seconds = histogram(
 )
 
 /** Jobs that are not tried again. */
-export const givenUp = counter(
+export const givenUp = defineCounter(
   'shiplock_jobs_given_up_total',
   'Background jobs that were given up, because they failed or were interrupted too often.',
   ['task'],
@@ -20,8 +20,8 @@ export const givenUp = counter(
 export type JobCause = { request_id: string | null; traceparent: string | null }
 
 /** The cause of the jobs that the present work queues. */
-export function currentCause(): JobCause {
-  const work = currentWork()
+export function getCurrentCause(): JobCause {
+  const work = getCurrentWork()
   const requestId = work?.fields.request_id
   return { request_id: requestId === undefined ? null : `${requestId}`, traceparent: work?.span?.traceparent ?? null }
 }
@@ -29,14 +29,14 @@ export function currentCause(): JobCause {
 type JobTry = JobCause & { name: string; id: number; organization_id: string | null; attempts: number }
 
 /** Runs a try of a job, as a part of the trace that caused it. Its log lines state its ids. */
-export async function workOnJob(job: JobTry, wasStopped: () => boolean, run: () => Promise<void>): Promise<void> {
+export async function runJobTry(job: JobTry, wasStopped: () => boolean, run: () => Promise<void>): Promise<void> {
   const { name, attempts } = job
   const startedAt = performance.now()
   const attributes = { 'shiplock.job': name, 'shiplock.job_id': `${job.id}`, 'shiplock.job_attempt': attempts }
   const span = startSpan({ name: `job ${name}`, kind: 'consumer', attributes, parent: job.traceparent })
   let outcome = 'succeeded'
   try {
-    await within({ fields: fieldsOfJob(job), span }, () => endWith(span, run()))
+    await withWork({ fields: getJobFields(job), span }, () => settleSpan(span, run()))
   } catch (error) {
     outcome = wasStopped() ? 'stopped' : 'failed'
     throw error
@@ -46,7 +46,7 @@ export async function workOnJob(job: JobTry, wasStopped: () => boolean, run: () 
 }
 
 /** What log lines state about a job. */
-export function fieldsOfJob({ request_id, organization_id, name, id }: Omit<JobTry, 'attempts'>): object {
+export function getJobFields({ request_id, organization_id, name, id }: Omit<JobTry, 'attempts'>): object {
   return {
     ...(request_id && { request_id }),
     ...(organization_id && { org_id: organization_id }),

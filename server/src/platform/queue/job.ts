@@ -3,7 +3,7 @@ import type { Lazy } from '../lazy.ts'
 import { EVERY_ORGANIZATION, type Update } from '../updates/update.ts'
 import type { UpdateFeed } from '../updates/update-feed.ts'
 import { insertJob, insertJobs, type JobClass, type NewJobKind } from './job.store.ts'
-import { currentCause } from './job-work.ts'
+import { getCurrentCause } from './job-work.ts'
 import type { PayloadSchema } from './payload.ts'
 
 /** The last try failed, or the worker died during too many tries. */
@@ -19,8 +19,8 @@ export type Job<Context, Payload = unknown> = {
   /** Ids only. A job whose payload does not match this schema fails. */
   readonly payload: PayloadSchema<Payload>
   /**
-   * How often the job may fail (throw) before it is given up; the pauses between the tries grow. A
-   * mistake of a user is not a failure: it ends in a state that the user can see.
+   * How often the job may fail (throw) before it is given up; retries have an exponential
+   * backoff. A mistake of a user is not a failure: it ends in a state that the user can see.
    */
   readonly attemptsMax: number
   /**
@@ -59,7 +59,7 @@ type JobDefinition<Context, Payload> = Omit<Job<Context, Payload>, 'name' | 'run
 }
 
 /** Defines a job. jobs.ts lists each one. */
-export function job<Context, Payload extends object>(
+export function defineJob<Context, Payload extends object>(
   name: string,
   { run, giveUp, updates, ...definition }: JobDefinition<Context, Payload>,
 ): Job<Context, Payload> {
@@ -98,7 +98,7 @@ export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'class' | 'run'>
 }
 
 /** Defines a job that is started by the clock. jobs.ts lists each one. */
-export function scheduledJob<Context>(
+export function defineScheduledJob<Context>(
   name: string,
   definition: Omit<ScheduledJob<Context>, 'name'>,
 ): ScheduledJob<Context> {
@@ -118,7 +118,7 @@ export async function enqueue<Payload extends object>(
   payload: Payload,
   delayMs = 0,
 ): Promise<void> {
-  await insertJob(db, { ...toKind(job), key: keyOf(job, payload), payload, delayMs })
+  await insertJob(db, { ...toKind(job), key: getKey(job, payload), payload, delayMs })
 }
 
 /** Queues a job in the same statement that writes something else. */
@@ -128,10 +128,10 @@ export async function enqueueWith<Payload extends object>(
   job: QueuedJob<Payload>,
   payload: Payload,
 ): Promise<void> {
-  await insertJob(db, { ...toKind(job), key: keyOf(job, payload), payload, delayMs: 0 }, written)
+  await insertJob(db, { ...toKind(job), key: getKey(job, payload), payload, delayMs: 0 }, written)
 }
 
-function keyOf<Payload>(job: QueuedJob<Payload>, payload: Payload): string | null {
+function getKey<Payload>(job: QueuedJob<Payload>, payload: Payload): string | null {
   return job.once ? `${job.name} ${job.once(payload)}` : null
 }
 
@@ -154,6 +154,6 @@ function toKind({ name, class: jobClass, priority, attemptsMax }: QueuedJob<neve
     class: jobClass ?? 'interactive',
     priority: priority ?? 0,
     attempts_max: attemptsMax,
-    ...currentCause(),
+    ...getCurrentCause(),
   }
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../db/sql.ts'
-import { releaseJob } from './running-jobs.store.ts'
+import { updateEndedJob } from './running-jobs.store.ts'
 import { hasDied } from './worker-lock.store.ts'
 
 export type LostJob = { id: number; name: string; payload: object; worker_id: string; interruptions: number }
@@ -15,21 +15,21 @@ export async function listLostJobs(sql: Sql): Promise<LostJob[]> {
     limit 1000`
 }
 
-/** Queues a lost job again after a pause. The interrupted try does not count as a failed one. */
-export function requeueLostJob(sql: Sql, job: LostJob, pauseMs: number): Promise<void> {
-  return releaseJob(
+/** Queues a lost job again after a backoff. The interrupted try does not count as a failed one. */
+export function updateLostJobForRetry(sql: Sql, job: LostJob, backoffMs: number): Promise<void> {
+  return updateEndedJob(
     sql,
     job,
     sql`
-      state = ${pauseMs > 0 ? 'scheduled' : 'ready'}, attempts = greatest(attempts - 1, 0),
-      run_at = greatest(run_at, now() + ${pauseMs}::float * interval '1 millisecond'),
+      state = ${backoffMs > 0 ? 'scheduled' : 'ready'}, attempts = greatest(attempts - 1, 0),
+      run_at = greatest(run_at, now() + ${backoffMs}::float * interval '1 millisecond'),
       interruptions = ${job.interruptions + 1}`,
   )
 }
 
 /** Ends a lost job for good: it stays as a failed job. */
-export function failLostJob(sql: Sql, job: LostJob): Promise<void> {
-  return releaseJob(
+export function updateLostJobAsFailed(sql: Sql, job: LostJob): Promise<void> {
+  return updateEndedJob(
     sql,
     job,
     sql`

@@ -7,7 +7,7 @@ export type TakenJob = { name: string; payload: object; is_delayed: boolean }
  * Takes the jobs off the queue that the current transaction has queued, oldest first. No worker has
  * seen them.
  */
-export async function takeOwnJobs(sql: Sql): Promise<TakenJob[]> {
+export async function deleteOwnJobs(sql: Sql): Promise<TakenJob[]> {
   return sql<TakenJob[]>`
     with taken as (
       delete from jobs

@@ -30,15 +30,15 @@ type Flat<T> = { [Name in keyof T]: T[Name] }
 export const text: Field<string> = { type: 'string' }
 export const integer: Field<number> = { type: 'integer' }
 
-export function oneOf<const Value extends string>(...values: readonly Value[]): Field<Value> {
+export function OneOf<const Value extends string>(...values: readonly Value[]): Field<Value> {
   return { type: 'string', enum: values }
 }
 
-export function optional<Value>(field: Field<Value>): OptionalField<Value> {
+export function Optional<Value>(field: Field<Value>): OptionalField<Value> {
   return { optional: field }
 }
 
-export function object<F extends Fields>(fields: F): PayloadSchema<Flat<ValuesOf<F>>> {
+export function definePayload<F extends Fields>(fields: F): PayloadSchema<Flat<ValuesOf<F>>> {
   const entries = Object.entries(fields)
   const properties = entries.map(([name, field]) => [name, 'optional' in field ? field.optional : field])
   const required = entries.filter(([, field]) => !('optional' in field)).map(([name]) => name)

@@ -1,7 +1,7 @@
 import type { Db, Sql } from '../db/sql.ts'
 
 /** True until the database is migrated. */
-export async function queueIsMissing(sql: Sql): Promise<boolean> {
+export async function isQueueMissing(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ missing: boolean }]>`select to_regclass('jobs') is null as missing`
   return row.missing
 }
@@ -19,7 +19,7 @@ type QueueStatus = {
 }
 
 /** The state of the queue at this moment. */
-export async function queueStatus(sql: Sql): Promise<QueueStatus> {
+export async function findQueueStatus(sql: Sql): Promise<QueueStatus> {
   const [row] = await sql<[QueueStatus]>`
     select
       count(*) filter (where is_due)::int as waiting,
@@ -37,7 +37,7 @@ export async function queueStatus(sql: Sql): Promise<QueueStatus> {
 type ScheduledRun = { name: string; last_execution: Date | null }
 
 /** When each scheduled job was last started; null when it never was. */
-export async function scheduledRuns(sql: Sql): Promise<ScheduledRun[]> {
+export async function listScheduledRuns(sql: Sql): Promise<ScheduledRun[]> {
   return sql<ScheduledRun[]>`
     select name, last_started_at as last_execution
     from job_schedules
@@ -69,7 +69,7 @@ type TaskState = {
 }
 
 /** The state of every kind of job that is in the queue. */
-export async function taskStates(sql: Sql): Promise<TaskState[]> {
+export async function listTaskStates(sql: Sql): Promise<TaskState[]> {
   return sql<TaskState[]>`
     select name as task,
       count(*) filter (where state = 'ready')::int as ready,

@@ -1,6 +1,6 @@
-import { type Db, type Sql, sqlState, UNIQUE_VIOLATION } from '../db/sql.ts'
+import { type Db, getSqlState, type Sql, UNIQUE_VIOLATION } from '../db/sql.ts'
 import type { JobClass } from './job.store.ts'
-import { workerLock } from './worker-lock.store.ts'
+import { buildWorkerLock } from './worker-lock.store.ts'
 
 /** A job in progress. `attempts` counts this try. */
 export type RunningJob = {
@@ -29,7 +29,7 @@ type Takeable = { workerId: string; names: readonly string[]; class: JobClass; t
  * it is and that has one. The worker holds its lock from then on, whatever became of its
  * connection.
  */
-export async function takeJob(
+export async function lockNextJob(
   sql: Sql,
   { workerId, names, class: jobClass, turn }: Takeable,
 ): Promise<RunningJob | null> {
@@ -57,7 +57,7 @@ export async function takeJob(
     with known as materialized (
       select ${names as string[]}::text[] as names
     ), held as materialized (
-      select ${workerLock(sql, workerId)} as lock
+      select ${buildWorkerLock(sql, workerId)} as lock
     ), next as materialized (
       select id
       from (
@@ -77,7 +77,7 @@ export async function takeJob(
 const PROMOTED_AT_ONCE_MAX = 1000
 
 /** Makes scheduled jobs ready that are due. Returns whether there were any. */
-export async function promoteDueJobs(sql: Sql): Promise<boolean> {
+export async function updateDueJobs(sql: Sql): Promise<boolean> {
   const { count } = await sql`
     update jobs
     set state = 'ready'
@@ -103,11 +103,11 @@ export async function deleteFinishedJob(sql: Sql, workerId: string, id: number):
 }
 
 /**
- * Ends a failed try. The next one starts after a pause that grows; after the last one the job has
- * failed.
+ * Ends a failed try. The retry starts after an exponential backoff; after the last try the job
+ * has failed.
  */
-export function endFailedTry(sql: Sql, workerId: string, id: number, message: string): Promise<void> {
-  return releaseJob(
+export function updateFailedTry(sql: Sql, workerId: string, id: number, message: string): Promise<void> {
+  return updateEndedJob(
     sql,
     { id, worker_id: workerId },
     sql`
@@ -118,26 +118,26 @@ export function endFailedTry(sql: Sql, workerId: string, id: number, message: st
 }
 
 /** Gives a job back to the queue with its try and its place in line. */
-export function returnJob(sql: Sql, workerId: string, id: number): Promise<void> {
-  return releaseJob(sql, { id, worker_id: workerId }, sql`state = 'ready', attempts = greatest(attempts - 1, 0)`)
+export function updateReturnedJob(sql: Sql, workerId: string, id: number): Promise<void> {
+  return updateEndedJob(sql, { id, worker_id: workerId }, sql`state = 'ready', attempts = greatest(attempts - 1, 0)`)
 }
 
 /** Gives the jobs of a worker back to the queue, except some. */
-export async function returnJobs(sql: Sql, workerId: string, except: readonly number[] = []): Promise<void> {
+export async function updateReturnedJobs(sql: Sql, workerId: string, except: readonly number[] = []): Promise<void> {
   const jobs = await sql<{ id: number }[]>`
     select id
     from jobs
     where worker_id = ${workerId}
       and state = 'running'
       and id <> all(${except as number[]}::bigint[])`
-  for (const { id } of jobs) await returnJob(sql, workerId, id)
+  for (const { id } of jobs) await updateReturnedJob(sql, workerId, id)
 }
 
 /**
  * Ends the try of a job that a worker has, as `changes` say. If it was queued again under its key
  * meanwhile, that job takes its place.
  */
-export async function releaseJob(
+export async function updateEndedJob(
   sql: Sql,
   { id, worker_id }: { id: number; worker_id: string },
   changes: ReturnType<Db>,
@@ -166,7 +166,7 @@ export async function releaseJob(
       return
     } catch (error) {
       // It was queued again at the same moment.
-      if (sqlState(error) !== UNIQUE_VIOLATION) throw error
+      if (getSqlState(error) !== UNIQUE_VIOLATION) throw error
     }
   }
 }

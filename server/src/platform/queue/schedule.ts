@@ -30,7 +30,7 @@ export function parseSchedule(text: string): Schedule {
 }
 
 /** The last minute of a schedule after one time and until another; null if there is none. */
-export function lastMinute(schedule: Schedule, after: Date, until: Date): Date | null {
+export function computeLastMinute(schedule: Schedule, after: Date, until: Date): Date | null {
   const last = Math.floor(until.getTime() / MINUTE_MS) * MINUTE_MS
   for (let time = last; time > after.getTime(); time -= MINUTE_MS) {
     const minute = new Date(time)
@@ -59,7 +59,7 @@ export async function openSchedule(
   let doneUntil = since
   return async (now) => {
     for (const { name, class: jobClass = 'interactive', schedule } of jobs) {
-      const at = lastMinute(schedule, doneUntil, now)
+      const at = computeLastMinute(schedule, doneUntil, now)
       if (at !== null) await insertScheduledJob(sql, { name, class: jobClass, attempts_max: ATTEMPTS_MAX }, at)
     }
     doneUntil = now

@@ -10,13 +10,13 @@ const LOCK_SPACE = 0x776f726b
  * An SQL expression that takes the lock of a worker, which ends with the connection. If it was lost
  * with a connection that the server still has, that one holds it; the next call gets it.
  */
-export function workerLock(db: Db, workerId: string): ReturnType<Db> {
+export function buildWorkerLock(db: Db, workerId: string): ReturnType<Db> {
   return db`pg_try_advisory_lock(${LOCK_SPACE}::int, hashtext(${workerId}))`
 }
 
 /** Takes the lock again where it was lost. Holding it twice changes nothing. */
-export async function holdWorkerLock(db: Db, workerId: string): Promise<void> {
-  await db`select ${workerLock(db, workerId)}`
+export async function lockWorker(db: Db, workerId: string): Promise<void> {
+  await db`select ${buildWorkerLock(db, workerId)}`
 }
 
 /** An SQL condition: the worker that a column names does not run. */

@@ -5,9 +5,9 @@ import { type DatabaseAddress, openSql } from '../db/sql.ts'
 import { JOBS_CHANNEL } from './job.store.ts'
 import { JobSlots, type SlotsOptions } from './job-slots.ts'
 import { settleLostJobs } from './lost-jobs.ts'
-import { promoteDueJobs, returnJobs } from './running-jobs.store.ts'
+import { updateDueJobs, updateReturnedJobs } from './running-jobs.store.ts'
 import { openSchedule } from './schedule.ts'
-import { holdWorkerLock } from './worker-lock.store.ts'
+import { lockWorker } from './worker-lock.store.ts'
 
 type WorkerOptions<Context> = SlotsOptions<Context> & {
   /**
@@ -44,16 +44,16 @@ export async function startWorker<Context>(options: WorkerOptions<Context>): Pro
   // All statements share one connection, so that none is sent before the lock of a new one is held.
   const sql = openSql(address, { max: 1, applicationName: 'shiplock worker queue', lasting: true })
   const slots = new JobSlots(sql, workerId, options)
-  await holdWorkerLock(sql, workerId)
+  await lockWorker(sql, workerId)
   await settleLostJobs(sql, options)
   const queueScheduled = await openSchedule(sql, scheduled as never, systemClock.now())
   const ended = Promise.withResolvers<void>()
   const stopping = new AbortController()
 
   const tick = async () => {
-    await holdWorkerLock(sql, workerId)
+    await lockWorker(sql, workerId)
     await queueScheduled(systemClock.now())
-    await promoteDueJobs(sql)
+    await updateDueJobs(sql)
     await slots.fill()
   }
   const settle = () => settleLostJobs(sql, options)
@@ -66,7 +66,7 @@ export async function startWorker<Context>(options: WorkerOptions<Context>): Pro
     ),
   ]
   const wake = () => void slots.fill()
-  await promoteDueJobs(sql)
+  await updateDueJobs(sql)
   await sql.listen(JOBS_CHANNEL, wake, wake)
 
   const stop = async (timeoutMs: number) => {
@@ -75,7 +75,7 @@ export async function startWorker<Context>(options: WorkerOptions<Context>): Pro
     void worked.then(ended.resolve)
     await Promise.race([worked, delay(timeoutMs, undefined, { ref: false })])
     // Without a database, the jobs are lost with the lock, and another worker takes them.
-    const returned = returnJobs(sql, workerId).catch(() => {})
+    const returned = updateReturnedJobs(sql, workerId).catch(() => {})
     await Promise.race([returned, delay(RETURN_MS_MAX, undefined, { ref: false })])
     const closed = Promise.all([sql.end({ timeout: 1 }), ...loops])
     await Promise.race([closed, delay(CLOSE_MS_MAX, undefined, { ref: false })])

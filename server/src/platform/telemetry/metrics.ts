@@ -18,7 +18,7 @@ export const metrics = new Registry()
 export type MetricValues = MetricObjectWithValues<MetricValue<string>>[]
 
 /** Names end in `_total`. */
-export function counter<Label extends string = never>(
+export function defineCounter<Label extends string = never>(
   name: string,
   help: string,
   labelNames: Label[] = [],
@@ -32,7 +32,7 @@ const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 export const LONG_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400]
 
 /** Names end in the unit, which is `_seconds` by default. */
-export function histogram<Label extends string = never>(
+export function defineHistogram<Label extends string = never>(
   name: string,
   help: string,
   labelNames: Label[] = [],
@@ -41,7 +41,7 @@ export function histogram<Label extends string = never>(
   return new Histogram({ name, help, labelNames, buckets, registers: [metrics] })
 }
 
-export function gauge<Label extends string = never>(
+export function defineGauge<Label extends string = never>(
   name: string,
   help: string,
   labelNames: Label[] = [],
@@ -51,7 +51,7 @@ export function gauge<Label extends string = never>(
 }
 
 /** Measures how long something takes. `ok` and `failed` are its outcomes. */
-export async function timed<Result>(
+export async function measureDuration<Result>(
   running: () => Promise<Result>,
   observe: (seconds: number, outcome: 'ok' | 'failed') => void,
 ): Promise<Result> {

@@ -46,14 +46,14 @@ export async function openOtlpTracer(settings: TracingSettings, part: string, lo
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS })
   const provider = new sdk.TracerProvider({
     resource: resources.defaultResource().merge(detected).merge(named),
-    sampler: samplerOf(sdk, settings),
+    sampler: createSampler(sdk, settings),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS })],
   })
   const tracer = provider.getTracer('shiplock')
   return {
     start: ({ name, kind, attributes = {}, parent, startedAt }) => {
       const options = { kind: api.SpanKind[KINDS[kind]], attributes, ...(startedAt && { startTime: startedAt }) }
-      return toSpan(api, tracer.startSpan(name, options, contextOf(api, parent)))
+      return toSpan(api, tracer.startSpan(name, options, parseContext(api, parent)))
     },
     close: () => Promise.race([provider.shutdown().catch(() => {}), elapsed(CLOSE_TIMEOUT_MS)]),
   }
@@ -64,7 +64,7 @@ const KINDS = { server: 'SERVER', client: 'CLIENT', consumer: 'CONSUMER', intern
 type Api = typeof import('@opentelemetry/api')
 type Sdk = typeof import('@opentelemetry/sdk-trace')
 
-function samplerOf(sdk: Sdk, { sampler, ratio }: TracingSettings) {
+function createSampler(sdk: Sdk, { sampler, ratio }: TracingSettings) {
   const root = sampler.endsWith('always_off')
     ? new sdk.AlwaysOffSampler()
     : sampler.endsWith('always_on')
@@ -80,13 +80,13 @@ function toSpan({ SpanStatusCode }: Api, span: import('@opentelemetry/api').Span
     set: (name, value) => void span.setAttribute(name, value),
     end: (error) => {
       // Messages of errors can contain values.
-      if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: nameOf(error) })
+      if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: getErrorName(error) })
       span.end()
     },
   }
 }
 
-function nameOf(error: unknown): string {
+function getErrorName(error: unknown): string {
   if (!(error instanceof Error)) return 'error'
   return 'code' in error ? String(error.code) : error.name
 }
@@ -97,7 +97,7 @@ const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16}
  * The version `ff` is invalid, and later versions may continue after the flags (W3C Trace Context
  * §3.2).
  */
-function contextOf({ ROOT_CONTEXT, trace }: Api, traceparent: string | null): Context {
+function parseContext({ ROOT_CONTEXT, trace }: Api, traceparent: string | null): Context {
   const [, traceId, spanId, flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? []
   if (!traceId || !spanId || traceparent?.startsWith('ff')) return ROOT_CONTEXT
   const context: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }

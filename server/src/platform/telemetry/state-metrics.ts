@@ -23,7 +23,7 @@ const UP_HELP = '1 if the figures of the database could be read within 2 seconds
  * Reads figures of what is stored, such as waiting jobs. While the database does not answer, they
  * are missing, and `shiplock_database_up` is 0. At most one read is in progress.
  */
-export function stateMetrics<Context>(context: Context, sources: readonly StateSource<Context>[]): MetricSource {
+export function createStateMetrics<Context>(context: Context, sources: readonly StateSource<Context>[]): MetricSource {
   let reading: Promise<void> | null = null
   let last: { at: number; values: MetricValues } | null = null
   const read = async () => {

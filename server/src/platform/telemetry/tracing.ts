@@ -1,4 +1,4 @@
-import { currentWork, type Span, within } from '../work.ts'
+import { getCurrentWork, type Span, withWork } from '../work.ts'
 
 export type Attributes = Record<string, string | number>
 
@@ -33,21 +33,21 @@ export function startSpan(span: NewSpan): Span | null {
 }
 
 /** Runs a part of the current request or job in a span of its own. It fails if `run` throws. */
-export async function inSpan<Result>(
+export async function withSpan<Result>(
   name: string,
   kind: SpanKind,
   attributes: Attributes,
   run: (span: Span | null) => Promise<Result>,
 ): Promise<Result> {
-  const work = currentWork()
+  const work = getCurrentWork()
   const parent = work?.span
   const span = parent ? startSpan({ name, kind, attributes, parent: parent.traceparent }) : null
   if (!work || !span) return run(null)
-  return within({ ...work, span }, () => endWith(span, run(span)))
+  return withWork({ ...work, span }, () => settleSpan(span, run(span)))
 }
 
 /** Ends a span with the result of what it covers. */
-export async function endWith<Result>(span: Span | null, running: Promise<Result>): Promise<Result> {
+export async function settleSpan<Result>(span: Span | null, running: Promise<Result>): Promise<Result> {
   try {
     const result = await running
     span?.end()

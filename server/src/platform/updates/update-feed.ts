@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
 import { notifyCommitted } from './update.store.ts'
-import { condense, toMessages, type Update } from './update.ts'
+import { mergeUpdates, toMessages, type Update } from './update.ts'
 
 const FLUSH_MS = 100
 const UPDATES_KEPT_MAX = 1000
@@ -27,7 +27,7 @@ export class UpdateFeed {
     if (updates.length === 0) return
     const noted = this.#noted.get(orgId) ?? []
     noted.push(...updates)
-    this.#noted.set(orgId, noted.length > UPDATES_KEPT_MAX ? condense(noted) : noted)
+    this.#noted.set(orgId, noted.length > UPDATES_KEPT_MAX ? mergeUpdates(noted) : noted)
     this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS)
   }
 

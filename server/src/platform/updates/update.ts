@@ -38,7 +38,7 @@ const IDS_PER_TYPE_MAX = 20
 const UPDATES_PER_MESSAGE = 20
 
 /** Each update once. Where many objects of a type changed, one update stands for all of them. */
-export function condense(updates: Iterable<Update>): Update[] {
+export function mergeUpdates(updates: Iterable<Update>): Update[] {
   const byType = Map.groupBy(updates, ({ type }) => type)
   return [...byType].flatMap(([type, ofType]) => {
     const ids = [...new Set(ofType.map(({ id }) => id))]
@@ -51,7 +51,7 @@ type Message = { org: string; changes: Update[] }
 
 /** The payloads of notifications that carry the updates of an organization. */
 export function toMessages(orgId: string, updates: Iterable<Update>): string[] {
-  const condensed = condense(updates)
+  const condensed = mergeUpdates(updates)
   const messages: string[] = []
   for (let at = 0; at < condensed.length; at += UPDATES_PER_MESSAGE) {
     const message: Message = { org: orgId, changes: condensed.slice(at, at + UPDATES_PER_MESSAGE) }

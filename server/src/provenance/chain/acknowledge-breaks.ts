@@ -1,13 +1,13 @@
-import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import { chainNotBroken } from '../../errors/commands.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { invalidRequest } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { saveAcknowledgement } from './break.store.ts'
-import { lockChain, readEnd, saveAnchor, saveHead } from './chain.store.ts'
-import { breakMac, isSettled, type StoredBreak } from './chain-break.ts'
-import { headMac } from './chain-head.ts'
-import { anchorMac } from './chain-interval.ts'
+import { updateAcknowledged } from './break.store.ts'
+import { findEnd, lockChain, upsertAnchor, upsertHead } from './chain.store.ts'
+import { computeBreakMac, isSettled, type StoredBreak } from './chain-break.ts'
+import { computeHeadMac } from './chain-head.ts'
+import { computeAnchorMac } from './chain-interval.ts'
 import { findHash } from './link.store.ts'
 import type { ChainKey } from './link.ts'
 import { readChainState } from './read-chain-state.ts'
@@ -24,7 +24,7 @@ const NOTE_CHARS_MAX = 2000
  * Returns the breaks that it covers. Throws 400 for an invalid note, and 409 `chain_not_broken` if
  * no break was found before.
  */
-export async function acknowledgeBreaks(
+export async function settleBreaks(
   services: Services,
   chain: ChainKey,
   { principal, note }: Acknowledgement,
@@ -34,10 +34,10 @@ export async function acknowledgeBreaks(
   await verifyChain(services, chain)
   const at = services.clock.now()
   return services.sql.begin(async (tx) => {
-    const breaks = await settleBreaks(services, tx, chain, { note: reason, acknowledged_at: at })
+    const breaks = await updateBreaks(services, tx, chain, { note: reason, acknowledged_at: at })
     const object = { type: 'chain', id: `${chain.provider}/${chain.repository_id}` }
     const details = { breaks: breaks.map(({ index, part }) => ({ index, part })) }
-    await recordAudit(tx, chain.org_id, { principal, action: 'chain.acknowledge', object, reason, details }, at)
+    await insertAuditEntry(tx, chain.org_id, { principal, action: 'chain.acknowledge', object, reason, details }, at)
     return breaks
   })
 }
@@ -48,7 +48,7 @@ function requireNote(note: string): string {
   throw invalidRequest(`A note must have 1 to ${NOTE_CHARS_MAX} characters`)
 }
 
-async function settleBreaks(
+async function updateBreaks(
   services: Services,
   tx: Tx,
   chain: ChainKey,
@@ -57,12 +57,13 @@ async function settleBreaks(
   const { integrityKey } = services
   await lockChain(tx, chain)
   const head = await settleEnd(services, tx, chain)
-  const { breaks } = await readEnd(tx, chain)
+  const { breaks } = await findEnd(tx, chain)
   const open = breaks.filter((row) => !isSettled(integrityKey, chain, row)).map((row) => ({ ...row, ...settled }))
   if (open.length === 0) throw chainNotBroken()
-  for (const row of open) await saveAcknowledgement(tx, chain, { ...row, mac: breakMac(integrityKey, chain, row) })
+  for (const row of open)
+    await updateAcknowledged(tx, chain, { ...row, mac: computeBreakMac(integrityKey, chain, row) })
   for (const { part, index } of open) if (part === 'anchor') await replaceAnchor(services, tx, chain, index)
-  await saveHead(tx, chain, head, headMac(integrityKey, chain, head))
+  await upsertHead(tx, chain, head, computeHeadMac(integrityKey, chain, head))
   return open
 }
 
@@ -71,5 +72,6 @@ async function settleBreaks(
  */
 async function replaceAnchor({ integrityKey }: Services, tx: Tx, chain: ChainKey, index: number): Promise<void> {
   const hash = await findHash(tx, chain, index)
-  if (hash !== null) await saveAnchor(tx, chain, { index, hash, mac: anchorMac(integrityKey, chain, { index, hash }) })
+  if (hash !== null)
+    await upsertAnchor(tx, chain, { index, hash, mac: computeAnchorMac(integrityKey, chain, { index, hash }) })
 }

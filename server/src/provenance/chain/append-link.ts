@@ -1,11 +1,11 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
-import { addLogEntry } from '../log/log-entry.store.ts'
-import { insertLink, lockChain, saveAnchor, saveHead } from './chain.store.ts'
-import { headMac } from './chain-head.ts'
-import { anchorMac, isAnchored } from './chain-interval.ts'
-import { type ChainKey, type ChainPosition, type Link, linkHash, linkMac, type NewLink, positionOf } from './link.ts'
+import { insertLogEntry } from '../log/log-entry.store.ts'
+import { insertLink, lockChain, upsertAnchor, upsertHead } from './chain.store.ts'
+import { computeHeadMac } from './chain-head.ts'
+import { computeAnchorMac, isAnchored } from './chain-interval.ts'
+import { type ChainKey, type ChainPosition, getPosition, type Link, linkHash, linkMac, type NewLink } from './link.ts'
 import { settleEnd } from './store-breaks.ts'
 
 /**
@@ -24,16 +24,17 @@ export async function appendLink(
   await lockChain(tx, chain)
   const end = await settleEnd(services, tx, chain)
   const { length: index, head: previous_hash } = end
-  const body = canonicalJson(document)
+  const body = toCanonicalJson(document)
   const hash = linkHash(previous_hash, body)
   await storeLink(services, tx, chain, { index, kind, change_id, at, previous_hash, hash, body, tombstone: null })
   const head = { ...end, length: index + 1, head: hash }
-  await saveHead(tx, chain, head, headMac(services.integrityKey, chain, head))
-  await addLogEntry(tx, { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash })
-  return positionOf({ index, hash, previous_hash })
+  await upsertHead(tx, chain, head, computeHeadMac(services.integrityKey, chain, head))
+  await insertLogEntry(tx, { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash })
+  return getPosition({ index, hash, previous_hash })
 }
 
 async function storeLink({ integrityKey }: Pick<Services, 'integrityKey'>, tx: Tx, chain: ChainKey, link: Link) {
   await insertLink(tx, chain, link, linkMac(integrityKey, chain, link))
-  if (isAnchored(link.index)) await saveAnchor(tx, chain, { ...link, mac: anchorMac(integrityKey, chain, link) })
+  if (isAnchored(link.index))
+    await upsertAnchor(tx, chain, { ...link, mac: computeAnchorMac(integrityKey, chain, link) })
 }

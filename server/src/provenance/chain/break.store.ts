@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { ofChain } from './chain.store.ts'
+import { buildChainCondition } from './chain.store.ts'
 import type { StoredBreak } from './chain-break.ts'
 import type { ChainKey } from './link.ts'
 
@@ -14,11 +14,11 @@ export async function insertBreak(tx: Tx, chain: ChainKey, row: StoredBreak): Pr
     )`
 }
 
-export async function saveAcknowledgement(tx: Tx, chain: ChainKey, row: StoredBreak): Promise<void> {
+export async function updateAcknowledged(tx: Tx, chain: ChainKey, row: StoredBreak): Promise<void> {
   await tx`
     update chain_breaks
     set note = ${row.note}, acknowledged_at = ${row.acknowledged_at}, mac = ${row.mac}
-    where ${ofChain(tx, chain)}
+    where ${buildChainCondition(tx, chain)}
       and sequence = ${row.sequence}`
 }
 

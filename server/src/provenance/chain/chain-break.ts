@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { type ChainKey, digestOf, rowMac } from './link.ts'
+import { type ChainKey, computeRowMac, hashValues } from './link.ts'
 
 /**
  * A mismatch that a verification finds.
@@ -30,13 +30,13 @@ export type StoredBreak = FoundBreak & {
 
 export const NO_HASH = Buffer.alloc(32)
 
-export function breakMac(key: KeyObject, chain: ChainKey, row: Omit<StoredBreak, 'mac'>): Buffer {
+export function computeBreakMac(key: KeyObject, chain: ChainKey, row: Omit<StoredBreak, 'mac'>): Buffer {
   const { sequence, index, part, expected, found, found_at, note, acknowledged_at } = row
-  return rowMac(key, 'break', chain, [sequence, index, part, expected, found, found_at, note, acknowledged_at])
+  return computeRowMac(key, 'break', chain, [sequence, index, part, expected, found, found_at, note, acknowledged_at])
 }
 
 function isAuthenticBreak(key: KeyObject, chain: ChainKey, row: StoredBreak): boolean {
-  return row.mac.equals(breakMac(key, chain, row))
+  return row.mac.equals(computeBreakMac(key, chain, row))
 }
 
 /** Whether a break was acknowledged, and its row was not changed in the database. */
@@ -45,7 +45,7 @@ export function isSettled(key: KeyObject, chain: ChainKey, row: StoredBreak): bo
 }
 
 /** Stored breaks that were changed in the database. They stay until they are acknowledged. */
-export function breaksOfBreaks(key: KeyObject, chain: ChainKey, rows: readonly StoredBreak[]): FoundBreak[] {
+export function checkStoredBreaks(key: KeyObject, chain: ChainKey, rows: readonly StoredBreak[]): FoundBreak[] {
   return rows
     .filter((row) => !isAuthenticBreak(key, chain, row))
     .map((row) => ({ index: row.index, part: 'break', expected: NO_HASH, found: digestOfBreak(row) }))
@@ -53,16 +53,16 @@ export function breaksOfBreaks(key: KeyObject, chain: ChainKey, rows: readonly S
 
 function digestOfBreak(row: StoredBreak): Buffer {
   const { sequence, index, part, expected, found, found_at, note, acknowledged_at, mac } = row
-  return digestOf(sequence, index, part, expected, found, found_at, note, acknowledged_at, mac)
+  return hashValues(sequence, index, part, expected, found, found_at, note, acknowledged_at, mac)
 }
 
 /** The breaks that are not stored yet, each once. */
-export function newBreaks(found: readonly FoundBreak[], stored: readonly FoundBreak[]): FoundBreak[] {
-  const known = new Set(stored.map(nameOf))
-  const added = new Map(found.map((one) => [nameOf(one), one]))
+export function filterNewBreaks(found: readonly FoundBreak[], stored: readonly FoundBreak[]): FoundBreak[] {
+  const known = new Set(stored.map(getBreakName))
+  const added = new Map(found.map((one) => [getBreakName(one), one]))
   return [...added].filter(([name]) => !known.has(name)).map(([, one]) => one)
 }
 
-function nameOf({ index, part, expected, found }: FoundBreak): string {
+function getBreakName({ index, part, expected, found }: FoundBreak): string {
   return [index, part, expected.toString('hex'), found?.toString('hex')].join(' ')
 }

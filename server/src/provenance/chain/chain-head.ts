@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { type FoundBreak, NO_HASH, type StoredBreak } from './chain-break.ts'
-import { type ChainKey, digestOf, type Link, rowMac } from './link.ts'
+import { type ChainKey, computeRowMac, hashValues, type Link } from './link.ts'
 
 /** The row of a chain. */
 export type ChainHead = {
@@ -22,19 +22,25 @@ export type ChainEnd = {
 
 const NO_HEAD: ChainHead = { length: 0, head: null, breaks: 0, verified_length: 0, verified_at: null }
 
-export function headMac(key: KeyObject, chain: ChainKey, head: ChainHead): Buffer {
-  return rowMac(key, 'head', chain, [head.length, head.head, head.breaks, head.verified_length, head.verified_at])
+export function computeHeadMac(key: KeyObject, chain: ChainKey, head: ChainHead): Buffer {
+  return computeRowMac(key, 'head', chain, [
+    head.length,
+    head.head,
+    head.breaks,
+    head.verified_length,
+    head.verified_at,
+  ])
 }
 
 function isAuthentic(key: KeyObject, chain: ChainKey, { head }: ChainEnd): boolean {
-  return head?.mac.equals(headMac(key, chain, head)) === true
+  return head?.mac.equals(computeHeadMac(key, chain, head)) === true
 }
 
 /**
  * The head with which a chain continues, so that a record is never lost: the stored head if it is
  * authentic, or the last link if it follows the stored head. What does not match is a break.
  */
-export function continuedHead(key: KeyObject, chain: ChainKey, end: ChainEnd): ChainHead {
+export function computeContinuedHead(key: KeyObject, chain: ChainKey, end: ChainEnd): ChainHead {
   const { mac: _, ...trusted } =
     end.head !== null && isAuthentic(key, chain, end) ? end.head : { ...NO_HEAD, mac: null }
   const head = { ...trusted, breaks: end.breaks.length }
@@ -43,10 +49,10 @@ export function continuedHead(key: KeyObject, chain: ChainKey, end: ChainEnd): C
 }
 
 /** What does not match at the end of a chain. */
-export function breaksOfEnd(key: KeyObject, chain: ChainKey, end: ChainEnd): FoundBreak[] {
+export function checkHead(key: KeyObject, chain: ChainKey, end: ChainEnd): FoundBreak[] {
   const { head, last } = end
   if (head === null)
-    return last === null && end.breaks.length === 0 ? [] : [replacedHead(end, digestOf(end.breaks.length))]
+    return last === null && end.breaks.length === 0 ? [] : [replacedHead(end, hashValues(end.breaks.length))]
   if (!isAuthentic(key, chain, end)) return [replacedHead(end, digestOfHead(end, head))]
   return [...missingBreaks(end, head), ...wrongLast(head, last)]
 }
@@ -60,12 +66,20 @@ function replacedHead({ last }: ChainEnd, found: Buffer): FoundBreak {
 }
 
 function digestOfHead({ breaks }: ChainEnd, head: NonNullable<ChainEnd['head']>): Buffer {
-  return digestOf(breaks.length, head.length, head.head, head.breaks, head.verified_length, head.verified_at, head.mac)
+  return hashValues(
+    breaks.length,
+    head.length,
+    head.head,
+    head.breaks,
+    head.verified_length,
+    head.verified_at,
+    head.mac,
+  )
 }
 
 function missingBreaks({ breaks }: ChainEnd, head: NonNullable<ChainEnd['head']>): FoundBreak[] {
   if (head.breaks === breaks.length) return []
-  const found = digestOf(head.mac, ...breaks.map(({ mac }) => mac))
+  const found = hashValues(head.mac, ...breaks.map(({ mac }) => mac))
   return [{ index: Math.max(0, head.length - 1), part: 'break', expected: head.head ?? NO_HASH, found }]
 }
 

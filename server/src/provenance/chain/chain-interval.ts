@@ -3,8 +3,8 @@ import type { Anchor } from './chain.store.ts'
 import { type FoundBreak, NO_HASH } from './chain-break.ts'
 import type { ChainHead } from './chain-head.ts'
 import type { LinkRow } from './link.store.ts'
-import { type ChainKey, digestOf, type Link, linkHash, linkMac, rowMac } from './link.ts'
-import { mismatchOfChange } from './stated-change.ts'
+import { type ChainKey, computeRowMac, hashValues, type Link, linkHash, linkMac } from './link.ts'
+import { compareChange } from './stated-change.ts'
 
 /**
  * The links from one anchor to the next. A link is verified with the other links of its interval,
@@ -13,7 +13,7 @@ import { mismatchOfChange } from './stated-change.ts'
 export const INTERVAL = 16
 
 /** The index of the first link of an interval. */
-export function intervalStart(index: number): number {
+export function getIntervalStart(index: number): number {
   return index - (index % INTERVAL)
 }
 
@@ -22,8 +22,12 @@ export function isAnchored(index: number): boolean {
   return index % INTERVAL === INTERVAL - 1
 }
 
-export function anchorMac(key: KeyObject, chain: ChainKey, { index, hash }: Pick<Link, 'index' | 'hash'>): Buffer {
-  return rowMac(key, 'anchor', chain, [index, hash])
+export function computeAnchorMac(
+  key: KeyObject,
+  chain: ChainKey,
+  { index, hash }: Pick<Link, 'index' | 'hash'>,
+): Buffer {
+  return computeRowMac(key, 'anchor', chain, [index, hash])
 }
 
 /** An interval that begins at index `from`. */
@@ -31,14 +35,14 @@ export type Interval = { from: number; links: readonly LinkRow[]; anchor: Anchor
 
 /**
  * Verifies an interval. The anchor at its end authenticates it, because the hash of its last link
- * covers all links before. The last interval ends with the head, which `breaksOfEnd` verifies.
+ * covers all links before. The last interval ends with the head, which `checkHead` verifies.
  */
-export function breaksOfInterval(key: KeyObject, chain: ChainKey, interval: Interval): FoundBreak[] {
+export function checkInterval(key: KeyObject, chain: ChainKey, interval: Interval): FoundBreak[] {
   const { from, links } = interval
   return [
     ...missingLinks(interval),
-    ...links.flatMap((link, nth) => breaksOfLink(key, chain, link, from === link.index ? undefined : links[nth - 1])),
-    ...breaksOfAnchor(key, chain, interval),
+    ...links.flatMap((link, nth) => checkLink(key, chain, link, from === link.index ? undefined : links[nth - 1])),
+    ...checkAnchor(key, chain, interval),
   ]
 }
 
@@ -56,10 +60,10 @@ function missingLinks({ from, links, anchor, head }: Interval): FoundBreak[] {
   })
 }
 
-function breaksOfLink(key: KeyObject, chain: ChainKey, link: LinkRow, before: LinkRow | undefined): FoundBreak[] {
+function checkLink(key: KeyObject, chain: ChainKey, link: LinkRow, before: LinkRow | undefined): FoundBreak[] {
   return [
     ...breaksOfHash(link),
-    ...(before === undefined ? [] : breaksOfPrevious(link, before)),
+    ...(before === undefined ? [] : checkPrevious(link, before)),
     ...breaksOfRow(key, chain, link),
     ...breaksOfChange(chain, link),
   ]
@@ -72,7 +76,7 @@ function breaksOfHash({ index, previous_hash, hash, body, tombstone }: LinkRow):
 }
 
 /** Whether a link continues the one before, if that one is not missing. */
-export function breaksOfPrevious(
+export function checkPrevious(
   { index, previous_hash }: Pick<Link, 'index' | 'previous_hash'>,
   before: Pick<Link, 'index' | 'hash'>,
 ): FoundBreak[] {
@@ -84,23 +88,23 @@ function breaksOfRow(key: KeyObject, chain: ChainKey, link: LinkRow): FoundBreak
   const { index, kind, change_id, at, previous_hash, hash, tombstone, mac, logged } = link
   const unlogged: FoundBreak[] = logged ? [] : [{ index, part: 'log', expected: hash, found: null }]
   if (mac.equals(linkMac(key, chain, link))) return unlogged
-  const found = digestOf(index, kind, change_id, at, previous_hash, tombstone, mac)
+  const found = hashValues(index, kind, change_id, at, previous_hash, tombstone, mac)
   return [...unlogged, { index, part: 'row', expected: hash, found }]
 }
 
 function breaksOfChange(chain: ChainKey, link: LinkRow): FoundBreak[] {
   const { index, hash, change } = link
   if (change === null) return [{ index, part: 'change', expected: hash, found: null }]
-  const found = mismatchOfChange(chain, link, change)
+  const found = compareChange(chain, link, change)
   return found === null ? [] : [{ index, part: 'change', expected: hash, found }]
 }
 
-function breaksOfAnchor(key: KeyObject, chain: ChainKey, { from, links, anchor, head }: Interval): FoundBreak[] {
+function checkAnchor(key: KeyObject, chain: ChainKey, { from, links, anchor, head }: Interval): FoundBreak[] {
   const index = from + INTERVAL - 1
   if (index >= head.length) return []
   const last = links.find((link) => link.index === index)?.hash
   if (anchor === undefined) return [{ index, part: 'anchor', expected: last ?? NO_HASH, found: null }]
-  if (!anchor.mac.equals(anchorMac(key, chain, anchor)))
-    return [{ index, part: 'anchor', expected: last ?? NO_HASH, found: digestOf(anchor.hash, anchor.mac) }]
+  if (!anchor.mac.equals(computeAnchorMac(key, chain, anchor)))
+    return [{ index, part: 'anchor', expected: last ?? NO_HASH, found: hashValues(anchor.hash, anchor.mac) }]
   return last?.equals(anchor.hash) === false ? [{ index, part: 'anchor', expected: anchor.hash, found: last }] : []
 }

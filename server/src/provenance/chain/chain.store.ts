@@ -1,18 +1,18 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { repositoryKeyText } from '../../repositories/repository-key.ts'
+import { formatRepositoryKey } from '../../repositories/repository-key.ts'
 import type { StoredBreak } from './chain-break.ts'
 import type { ChainEnd, ChainHead } from './chain-head.ts'
 import type { ChainKey, Link } from './link.ts'
 
 /** Selects the rows of a chain. */
-export function ofChain(db: Db, { org_id, provider, repository_id }: ChainKey) {
+export function buildChainCondition(db: Db, { org_id, provider, repository_id }: ChainKey) {
   return db`org_id = ${org_id} and provider = ${provider} and repository_id = ${repository_id}`
 }
 
 /** Locks a chain until the transaction ends. */
 export async function lockChain(tx: Tx, chain: ChainKey): Promise<void> {
-  await lockName(tx, `provenance chain ${repositoryKeyText(chain)}`)
+  await lockName(tx, `provenance chain ${formatRepositoryKey(chain)}`)
 }
 
 type EndRow = Partial<Omit<NonNullable<ChainEnd['head']>, 'breaks'>> & {
@@ -22,7 +22,7 @@ type EndRow = Partial<Omit<NonNullable<ChainEnd['head']>, 'breaks'>> & {
 } & Omit<StoredBreak, 'sequence' | 'mac'> & { sequence: number | null; break_mac: Buffer }
 
 /** Reads the end of a chain and its breaks in one statement. */
-export async function readEnd(db: Db, chain: ChainKey): Promise<ChainEnd> {
+export async function findEnd(db: Db, chain: ChainKey): Promise<ChainEnd> {
   const rows = await db<EndRow[]>`
     select head.length, head.head, head.breaks as break_count, head.verified_length, head.verified_at, head.mac,
       last.index as last_index, last.hash as last_hash,
@@ -32,19 +32,19 @@ export async function readEnd(db: Db, chain: ChainKey): Promise<ChainEnd> {
     left join (
       select length, head, breaks, verified_length, verified_at, mac
       from provenance_chains
-      where ${ofChain(db, chain)}
+      where ${buildChainCondition(db, chain)}
     ) head on true
     left join (
       select index, hash
       from chain_links
-      where ${ofChain(db, chain)}
+      where ${buildChainCondition(db, chain)}
       order by index desc
       limit 1
     ) last on true
     left join (
       select sequence, index, part, expected, found, found_at, note, acknowledged_at, mac
       from chain_breaks
-      where ${ofChain(db, chain)}
+      where ${buildChainCondition(db, chain)}
     ) break on true
     order by break.sequence`
   return toEnd(rows)
@@ -68,7 +68,7 @@ function toBreak(row: EndRow, sequence: number): StoredBreak {
   return { sequence, index, part, expected, found, found_at, note, acknowledged_at, mac }
 }
 
-export async function saveHead(tx: Tx, chain: ChainKey, head: ChainHead, mac: Buffer): Promise<void> {
+export async function upsertHead(tx: Tx, chain: ChainKey, head: ChainHead, mac: Buffer): Promise<void> {
   const { length, head: hash, breaks, verified_length, verified_at } = head
   await tx`
     insert into provenance_chains (
@@ -102,7 +102,7 @@ export async function insertLink(tx: Tx, chain: ChainKey, link: Link, mac: Buffe
 export type Anchor = { index: number; hash: Buffer; mac: Buffer }
 
 /** Replaces an anchor at the same index. */
-export async function saveAnchor(tx: Tx, chain: ChainKey, { index, hash, mac }: Anchor): Promise<void> {
+export async function upsertAnchor(tx: Tx, chain: ChainKey, { index, hash, mac }: Anchor): Promise<void> {
   await tx`
     insert into chain_anchors (org_id, provider, repository_id, index, hash, mac)
     values (${chain.org_id}, ${chain.provider}, ${chain.repository_id}, ${index}, ${hash}, ${mac})
@@ -146,6 +146,6 @@ export async function countLinks(db: Db, orgId: string | null, chain: ChainKey |
     from provenance_chains
     where true
       ${orgId === null ? db`` : db`and org_id = ${orgId}`}
-      ${chain === null ? db`` : db`and ${ofChain(db, chain)}`}`
+      ${chain === null ? db`` : db`and ${buildChainCondition(db, chain)}`}`
   return row.links
 }

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import type { Tx } from '../../platform/db/sql.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
-import { findExpiredIndex, type LinkRow, saveTombstone } from './link.store.ts'
+import { findExpiredIndex, type LinkRow, updateTombstone } from './link.store.ts'
 import { type ChainKey, linkMac } from './link.ts'
 import { LINKS_AT_ONCE, verifyLinks } from './read-chain-state.ts'
-import { statedChange, type Tombstone } from './stated-change.ts'
+import { parseStatedChange, type Tombstone } from './stated-change.ts'
 import { listChains } from './verify-chains.job.ts'
 
 type Retention = {
@@ -49,7 +49,7 @@ async function expireChain(services: Services, chain: ChainKey, retention: Reten
 
 /** Decides by the link itself, because the row of the change may have been changed. */
 function isExpired(link: LinkRow, since: Date): boolean {
-  const landedAt = statedChange(link)?.created_at
+  const landedAt = parseStatedChange(link)?.created_at
   return link.body !== null && (landedAt === undefined ? link.at : new Date(landedAt)) < since
 }
 
@@ -62,15 +62,15 @@ async function expireLinks(
   const expired_at = services.clock.now().toISOString()
   await services.sql.begin(async (tx) => {
     for (const link of links) {
-      const tombstone = canonicalJson(tombstoneOf(link, expired_at))
+      const tombstone = toCanonicalJson(createTombstone(link, expired_at))
       const mac = linkMac(services.integrityKey, chain, { ...link, tombstone })
-      await saveTombstone(tx, chain, { index: link.index, tombstone, mac })
+      await updateTombstone(tx, chain, { index: link.index, tombstone, mac })
     }
     await note?.(tx, links.length)
   })
   return links.length
 }
 
-function tombstoneOf(link: LinkRow, expired_at: string): Tombstone {
-  return { body_sha256: hash('sha256', link.body ?? '', 'hex'), expired_at, stated: statedChange(link) }
+function createTombstone(link: LinkRow, expired_at: string): Tombstone {
+  return { body_sha256: hash('sha256', link.body ?? '', 'hex'), expired_at, stated: parseStatedChange(link) }
 }

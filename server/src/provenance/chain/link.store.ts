@@ -1,6 +1,6 @@
-import { areSpread, onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition, isSpread } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { type Anchor, ofChain } from './chain.store.ts'
+import { type Anchor, buildChainCondition } from './chain.store.ts'
 import type { ChainKey, Link } from './link.ts'
 import type { ChangeRow } from './stated-change.ts'
 
@@ -13,11 +13,11 @@ export type LinkRow = Link & {
 }
 
 /** The links from index `from` up to, but not including, `to`. */
-export async function readLinks(db: Db, chain: ChainKey, from: number, to: number): Promise<LinkRow[]> {
+export async function listLinks(db: Db, chain: ChainKey, from: number, to: number): Promise<LinkRow[]> {
   const links = await db<LinkRow[]>`
     select link.index, link.kind, link.change_id, link.at, link.previous_hash, link.hash, link.body, link.tombstone,
       link.mac,
-      ${areSpread() ? db`null` : isLogged(db)} as logged,
+      ${isSpread() ? db`null` : isLogged(db)} as logged,
       case when change.id is not null then json_build_object(
         'id', change.id, 'provider', change.provider, 'repository_id', change.repository_id, 'branch', change.branch,
         'landed_by', change.landed_by, 'pull_request', change.pull_request, 'merge_sha', change.merge_sha,
@@ -28,14 +28,14 @@ export async function readLinks(db: Db, chain: ChainKey, from: number, to: numbe
           from (
             select provider || ' ' || repository_id || ' ' || sha as line
             from change_commits
-            where org_id = link.org_id ${onServerOf(db, 'change_commits', chain.org_id)}
+            where org_id = link.org_id ${buildSpreadCondition(db, 'change_commits', chain.org_id)}
               and change_id = link.change_id
           ) listed
         ) end,
         'amendments', case link.kind when 'record' then (
           select json_agg(json_build_object('body', amendment.body, 'tombstone', amendment.tombstone))
           from chain_links amendment
-          where amendment.org_id = link.org_id ${onServerOf(db, 'amendment', chain.org_id)}
+          where amendment.org_id = link.org_id ${buildSpreadCondition(db, 'amendment', chain.org_id)}
             and amendment.change_id = link.change_id
             and amendment.kind = 'amendment'
         ) end
@@ -56,7 +56,7 @@ export async function readLinks(db: Db, chain: ChainKey, from: number, to: numbe
       and link.index < ${to}
     order by link.index
     limit ${to - from}`
-  return areSpread() ? withLogged(db, links) : links
+  return isSpread() ? withLogged(db, links) : links
 }
 
 function isLogged(db: Db) {
@@ -84,11 +84,11 @@ async function withLogged(db: Db, links: readonly LinkRow[]): Promise<LinkRow[]>
 }
 
 /** The anchors from index `from` up to, but not including, `to`. */
-export async function readAnchors(db: Db, chain: ChainKey, from: number, to: number): Promise<Anchor[]> {
+export async function listAnchors(db: Db, chain: ChainKey, from: number, to: number): Promise<Anchor[]> {
   return db<Anchor[]>`
     select index, hash, mac
     from chain_anchors
-    where ${ofChain(db, chain)}
+    where ${buildChainCondition(db, chain)}
       and index >= ${from}
       and index < ${to}
     order by index
@@ -100,7 +100,7 @@ export async function findNextIndex(db: Db, chain: ChainKey, from: number): Prom
   const [row] = await db<[{ index: number | null }]>`
     select min(index) as index
     from chain_links
-    where ${ofChain(db, chain)}
+    where ${buildChainCondition(db, chain)}
       and index >= ${from}`
   return row.index
 }
@@ -109,7 +109,7 @@ export async function findHash(db: Db, chain: ChainKey, index: number): Promise<
   const [row] = await db<{ hash: Buffer }[]>`
     select hash
     from chain_links
-    where ${ofChain(db, chain)}
+    where ${buildChainCondition(db, chain)}
       and index = ${index}`
   return row?.hash ?? null
 }
@@ -124,10 +124,10 @@ export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
   return db<Orphan[]>`
     select 'change' as part, link_index::int as index, id as name
     from changes
-    where ${ofChain(db, chain)}
+    where ${buildChainCondition(db, chain)}
       and not exists (
         select from chain_links link
-        where link.org_id = changes.org_id ${onServerOf(db, 'link', chain.org_id)}
+        where link.org_id = changes.org_id ${buildSpreadCondition(db, 'link', chain.org_id)}
           and link.provider = changes.provider
           and link.repository_id = changes.repository_id
           and link.index = changes.link_index
@@ -137,10 +137,10 @@ export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
     union all
     select 'anchor' as part, index, encode(hash, 'hex') as name
     from chain_anchors
-    where ${ofChain(db, chain)}
+    where ${buildChainCondition(db, chain)}
       and not exists (
         select from chain_links link
-        where link.org_id = chain_anchors.org_id ${onServerOf(db, 'link', chain.org_id)}
+        where link.org_id = chain_anchors.org_id ${buildSpreadCondition(db, 'link', chain.org_id)}
           and link.provider = chain_anchors.provider
           and link.repository_id = chain_anchors.repository_id
           and link.index = chain_anchors.index
@@ -153,7 +153,7 @@ export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
 export async function findUnlinkedEntries(db: Db): Promise<string[]> {
   // On several servers, the links are fetched to the log.
   const rows = await db<{ hash: string }[]>`
-    with linked as ${areSpread() ? db`materialized` : db``} (
+    with linked as ${isSpread() ? db`materialized` : db``} (
       select hash
       from chain_links
     )
@@ -205,7 +205,7 @@ function isExpired(db: Db, since: Date) {
 }
 
 /** Replaces the body of a link by a tombstone. */
-export async function saveTombstone(
+export async function updateTombstone(
   tx: Tx,
   chain: ChainKey,
   { index, tombstone, mac }: Pick<LinkRow, 'index' | 'tombstone' | 'mac'>,
@@ -213,6 +213,6 @@ export async function saveTombstone(
   await tx`
     update chain_links
     set body = null, tombstone = ${tombstone}, mac = ${mac}
-    where ${ofChain(tx, chain)}
+    where ${buildChainCondition(tx, chain)}
       and index = ${index}`
 }

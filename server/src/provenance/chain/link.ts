@@ -8,7 +8,7 @@ export type ChainKey = RepositoryKey
 export type ChainPosition = { index: number; hash: string; previous_hash: string | null }
 
 /** The position of a stored link. */
-export function positionOf({
+export function getPosition({
   index,
   hash,
   previous_hash,
@@ -53,7 +53,7 @@ export type Value = string | number | boolean | Date | Buffer | null
  * Authenticates a row (HMAC-SHA256), so that access to the database is not enough to forge it. A
  * row that is copied to another table or chain does not verify.
  */
-export function rowMac(key: KeyObject, table: string, chain: ChainKey, values: readonly Value[]): Buffer {
+export function computeRowMac(key: KeyObject, table: string, chain: ChainKey, values: readonly Value[]): Buffer {
   const name = [table, chain.org_id, chain.provider, chain.repository_id]
   return createHmac('sha256', key)
     .update(JSON.stringify([...name, ...values.map(toText)]))
@@ -63,11 +63,11 @@ export function rowMac(key: KeyObject, table: string, chain: ChainKey, values: r
 /** The HMAC of a link covers its body by the hash. */
 export function linkMac(key: KeyObject, chain: ChainKey, link: Omit<Link, 'body'>): Buffer {
   const { index, kind, change_id, at, previous_hash, hash, tombstone } = link
-  return rowMac(key, 'link', chain, [index, kind, change_id, at, previous_hash, hash, tombstone])
+  return computeRowMac(key, 'link', chain, [index, kind, change_id, at, previous_hash, hash, tombstone])
 }
 
 /** SHA-256 of stored values. It stands for a row that does not match. */
-export function digestOf(...values: Value[]): Buffer {
+export function hashValues(...values: Value[]): Buffer {
   return hash('sha256', JSON.stringify(values.map(toText)), 'buffer')
 }
 

@@ -1,12 +1,12 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { readEnd } from './chain.store.ts'
-import { type FoundBreak, isSettled, NO_HASH, newBreaks, type StoredBreak } from './chain-break.ts'
-import { type ChainEnd, type ChainHead, continuedHead } from './chain-head.ts'
-import { breaksOfInterval, INTERVAL, type Interval, intervalStart } from './chain-interval.ts'
-import { type LinkRow, readAnchors, readLinks } from './link.store.ts'
+import { findEnd } from './chain.store.ts'
+import { type FoundBreak, filterNewBreaks, isSettled, NO_HASH, type StoredBreak } from './chain-break.ts'
+import { type ChainEnd, type ChainHead, computeContinuedHead } from './chain-head.ts'
+import { checkInterval, getIntervalStart, INTERVAL, type Interval } from './chain-interval.ts'
+import { type LinkRow, listAnchors, listLinks } from './link.store.ts'
 import type { ChainKey } from './link.ts'
-import { breaksAround, storeBreaks } from './store-breaks.ts'
+import { checkEnd, recordBreaks } from './store-breaks.ts'
 
 /**
  * A mismatch. Hashes are lower-case hexadecimal. For a changed or missing link, they are hashes of
@@ -43,12 +43,12 @@ export async function verifyLinks(
   last: number,
 ): Promise<VerifiedLinks> {
   const { sql, integrityKey } = services
-  const end = await readEnd(sql, chain)
-  const head = continuedHead(integrityKey, chain, end)
-  const next = intervalStart(Math.min(last, intervalStart(first) + LINKS_AT_ONCE - 1)) + INTERVAL
-  const intervals = await readIntervals(sql, chain, head, { from: intervalStart(first), to: next })
+  const end = await findEnd(sql, chain)
+  const head = computeContinuedHead(integrityKey, chain, end)
+  const next = getIntervalStart(Math.min(last, getIntervalStart(first) + LINKS_AT_ONCE - 1)) + INTERVAL
+  const intervals = await readIntervals(sql, chain, head, { from: getIntervalStart(first), to: next })
   const missing = first >= head.length ? [missingLink(first)] : []
-  const found = [...missing, ...intervals.flatMap((interval) => breaksOfInterval(integrityKey, chain, interval))]
+  const found = [...missing, ...intervals.flatMap((interval) => checkInterval(integrityKey, chain, interval))]
   const links = intervals.flatMap((interval) => interval.links)
   return { state: await settleState(services, chain, end, found), links, next }
 }
@@ -61,9 +61,9 @@ export async function readIntervals(
   { from: first, to }: { from: number; to: number },
 ): Promise<Interval[]> {
   const end = Math.max(first, Math.min(to, head.length))
-  const [links, anchors] = await Promise.all([readLinks(db, chain, first, end), readAnchors(db, chain, first, end)])
+  const [links, anchors] = await Promise.all([listLinks(db, chain, first, end), listAnchors(db, chain, first, end)])
   const anchorAt = new Map(anchors.map((anchor) => [anchor.index, anchor]))
-  const byStart = Map.groupBy(links, ({ index }) => intervalStart(index))
+  const byStart = Map.groupBy(links, ({ index }) => getIntervalStart(index))
   return Array.from({ length: Math.ceil((end - first) / INTERVAL) }, (_, nth) => {
     const from = first + nth * INTERVAL
     return { from, links: byStart.get(from) ?? [], anchor: anchorAt.get(from + INTERVAL - 1), head }
@@ -79,7 +79,7 @@ function missingLink(index: number): FoundBreak {
  * not.
  */
 export async function readChainState(services: Services, chain: ChainKey): Promise<ChainState> {
-  return settleState(services, chain, await readEnd(services.sql, chain), [])
+  return settleState(services, chain, await findEnd(services.sql, chain), [])
 }
 
 /** Stores the breaks that are new, and returns the state of the chain. */
@@ -89,13 +89,13 @@ async function settleState(
   end: ChainEnd,
   found: readonly FoundBreak[],
 ): Promise<ChainState> {
-  if (newBreaks([...breaksAround(services, chain, end), ...found], end.breaks).length === 0)
-    return stateOf(services, chain, end.breaks)
-  await storeBreaks(services, chain, found)
-  return stateOf(services, chain, (await readEnd(services.sql, chain)).breaks)
+  if (filterNewBreaks([...checkEnd(services, chain, end), ...found], end.breaks).length === 0)
+    return getState(services, chain, end.breaks)
+  await recordBreaks(services, chain, found)
+  return getState(services, chain, (await findEnd(services.sql, chain)).breaks)
 }
 
-function stateOf({ integrityKey }: Services, chain: ChainKey, rows: readonly StoredBreak[]): ChainState {
+function getState({ integrityKey }: Services, chain: ChainKey, rows: readonly StoredBreak[]): ChainState {
   const isBroken = rows.some((row) => !isSettled(integrityKey, chain, row))
   const state = isBroken ? 'broken' : rows.length > 0 ? 'acknowledged' : 'intact'
   return { state, breaks: rows.map(toShown) }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ChainKey, digestOf, type Link, type Value } from './link.ts'
+import { type ChainKey, hashValues, type Link, type Value } from './link.ts'
 
 /**
  * What a link states about its change. The rows of the change repeat it. An amendment has only
@@ -42,7 +42,7 @@ export type ChangeRow = {
 }
 
 /** Null if the stored text is not what was appended. */
-export function statedChange({
+export function parseStatedChange({
   kind,
   body,
   tombstone,
@@ -60,7 +60,7 @@ export function statedChange({
 type StatedCommits = { commits: { head: string; merge: string; list: { sha: string }[] }; forced: boolean }
 
 /** The commits that find the change of a record. A push that only removed commits has none. */
-export function commitsOf({ commits, forced }: StatedCommits): string[] {
+export function getStatedCommits({ commits, forced }: StatedCommits): string[] {
   const listed = commits.list.map(({ sha }) => sha)
   return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]
 }
@@ -88,7 +88,7 @@ function statedByRecord(record: RecordBody): StatedChange {
 }
 
 function digestOfCommits({ repository, ...stated }: RecordBody): string {
-  const lines = commitsOf(stated).map((sha) => `${repository.provider} ${repository.id} ${sha}`)
+  const lines = getStatedCommits(stated).map((sha) => `${repository.provider} ${repository.id} ${sha}`)
   return createHash('sha256').update(lines.toSorted().join('\n')).digest('hex')
 }
 
@@ -96,7 +96,7 @@ function digestOfCommits({ repository, ...stated }: RecordBody): string {
  * Compares the rows of a change with one of its links. Returns null if they match, otherwise the
  * SHA-256 of the columns that do not.
  */
-export function mismatchOfChange(chain: ChainKey, link: Link, row: ChangeRow): Buffer | null {
+export function compareChange(chain: ChainKey, link: Link, row: ChangeRow): Buffer | null {
   const expected: Record<string, unknown> = {
     provider: chain.provider,
     repository_id: chain.repository_id,
@@ -104,14 +104,14 @@ export function mismatchOfChange(chain: ChainKey, link: Link, row: ChangeRow): B
     ...(link.kind === 'record' ? columnsOfRecord(link, row) : columnsOfAmendment(link, row)),
   }
   const columns = Object.keys(expected) as (keyof ChangeRow)[]
-  const wrong = columns.filter((column) => textOf(column, row[column]) !== textOf(column, expected[column]))
-  return wrong.length === 0 ? null : digestOf(...wrong.flatMap((column) => [column, textOf(column, row[column])]))
+  const wrong = columns.filter((column) => toText(column, row[column]) !== toText(column, expected[column]))
+  return wrong.length === 0 ? null : hashValues(...wrong.flatMap((column) => [column, toText(column, row[column])]))
 }
 
 function columnsOfRecord(link: Link, { amendments }: ChangeRow) {
-  const stated = statedChange(link)
+  const stated = parseStatedChange(link)
   const { branch, landed_by, pull_request, merge_sha, created_at, commits_sha256 } = stated ?? {}
-  const later = (amendments ?? []).map((amendment) => statedChange({ kind: 'amendment', ...amendment }))
+  const later = (amendments ?? []).map((amendment) => parseStatedChange({ kind: 'amendment', ...amendment }))
   const deviations = [stated, ...later].flatMap((one) => one?.deviations ?? [])
   const own = { branch, landed_by, pull_request, merge_sha, created_at, commits_sha256 }
   const columns = { ...own, deviations: [...new Set(deviations)] }
@@ -120,13 +120,13 @@ function columnsOfRecord(link: Link, { amendments }: ChangeRow) {
 
 /** An amendment comes after the record, and adds deviations. */
 function columnsOfAmendment(link: Link, row: ChangeRow) {
-  const added = statedChange(link)?.deviations ?? []
+  const added = parseStatedChange(link)?.deviations ?? []
   const last_index = Math.max(row.last_index, link.index)
   return { last_index, deviations: [...row.deviations, ...added.filter((one) => !row.deviations.includes(one))] }
 }
 
 /** The database formats times in another way, and the order of deviations has no meaning. */
-function textOf(column: string, value: unknown): Value {
+function toText(column: string, value: unknown): Value {
   if (column.endsWith('_at')) return JSON.stringify(new Date(value as string))
   return JSON.stringify(Array.isArray(value) ? value.toSorted() : value) ?? null
 }

@@ -1,12 +1,12 @@
 import type { Services } from '../../services.ts'
-import { lockChain, readEnd, saveHead } from './chain.store.ts'
-import { type FoundBreak, NO_HASH, newBreaks } from './chain-break.ts'
-import { type ChainHead, continuedHead, headMac } from './chain-head.ts'
-import { breaksOfInterval, breaksOfPrevious, intervalStart } from './chain-interval.ts'
+import { findEnd, lockChain, upsertHead } from './chain.store.ts'
+import { type FoundBreak, filterNewBreaks, NO_HASH } from './chain-break.ts'
+import { type ChainHead, computeContinuedHead, computeHeadMac } from './chain-head.ts'
+import { checkInterval, checkPrevious, getIntervalStart } from './chain-interval.ts'
 import { findNextIndex, findOrphans, type LinkRow, type Orphan } from './link.store.ts'
-import { type ChainKey, digestOf } from './link.ts'
+import { type ChainKey, hashValues } from './link.ts'
 import { LINKS_AT_ONCE, readIntervals } from './read-chain-state.ts'
-import { breaksAround, settleEnd, storeBreaks } from './store-breaks.ts'
+import { checkEnd, recordBreaks, settleEnd } from './store-breaks.ts'
 
 export type Walk = {
   stopping?: AbortSignal | undefined
@@ -19,12 +19,12 @@ export type Walk = {
  * appended meanwhile are not verified. Throws when `stopping` is aborted.
  */
 export async function verifyChain(services: Services, chain: ChainKey, walk: Walk = {}): Promise<void> {
-  const end = await readEnd(services.sql, chain)
-  const head = continuedHead(services.integrityKey, chain, end)
+  const end = await findEnd(services.sql, chain)
+  const head = computeContinuedHead(services.integrityKey, chain, end)
   const keep = async (found: readonly FoundBreak[]) => {
-    if (newBreaks(found, end.breaks).length > 0) await storeBreaks(services, chain, found)
+    if (filterNewBreaks(found, end.breaks).length > 0) await recordBreaks(services, chain, found)
   }
-  if (newBreaks(breaksAround(services, chain, end), end.breaks).length > 0) await storeBreaks(services, chain, [])
+  if (filterNewBreaks(checkEnd(services, chain, end), end.breaks).length > 0) await recordBreaks(services, chain, [])
   await walkLinks(services, chain, { ...walk, head, keep })
   await keep((await findOrphans(services.sql, chain)).map(toBreak))
   await rememberWalk(services, chain, head.length)
@@ -40,8 +40,8 @@ async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): P
     const intervals = await readIntervals(services.sql, chain, walk.head, { from, to: from + LINKS_AT_ONCE })
     for (const interval of intervals) {
       const [first] = interval.links
-      const found = breaksOfInterval(services.integrityKey, chain, interval)
-      await walk.keep(before && first ? [...found, ...breaksOfPrevious(first, before)] : found)
+      const found = checkInterval(services.integrityKey, chain, interval)
+      await walk.keep(before && first ? [...found, ...checkPrevious(first, before)] : found)
       before = interval.links.at(-1)
       walk.onProgress?.(interval.links.length)
     }
@@ -53,11 +53,11 @@ async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): P
 /** A gap may be any number of links long, because an index can be changed in the database. */
 async function skipGap({ sql }: Services, chain: ChainKey, from: number, length: number): Promise<number> {
   const next = await findNextIndex(sql, chain, from)
-  return next === null ? length : intervalStart(next)
+  return next === null ? length : getIntervalStart(next)
 }
 
 function toBreak({ part, index, name }: Orphan): FoundBreak {
-  return { part, index, expected: NO_HASH, found: digestOf(name) }
+  return { part, index, expected: NO_HASH, found: hashValues(name) }
 }
 
 /** Stores how far the chain was verified, in its authenticated row. */
@@ -66,6 +66,6 @@ async function rememberWalk(services: Services, chain: ChainKey, length: number)
     await lockChain(tx, chain)
     const end = await settleEnd(services, tx, chain)
     const head = { ...end, verified_length: length, verified_at: services.clock.now() }
-    await saveHead(tx, chain, head, headMac(services.integrityKey, chain, head))
+    await upsertHead(tx, chain, head, computeHeadMac(services.integrityKey, chain, head))
   })
 }

@@ -1,13 +1,13 @@
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { findNextChain, readEnd } from './chain.store.ts'
+import { findEnd, findNextChain } from './chain.store.ts'
 import { isSettled, type StoredBreak } from './chain-break.ts'
 import { findUnlinkedEntries } from './link.store.ts'
 import type { ChainKey } from './link.ts'
 import { verifyChain, type Walk } from './verify-chain.ts'
 
 /** Verifies every chain once a day, at an unusual minute to spread the load. */
-export const verifyChainsDaily = scheduledJob<Services>('provenance.verify-chains', {
+export const verifyChainsDaily = defineScheduledJob<Services>('provenance.verify-chains', {
   class: 'bulk',
   schedule: '23 3 * * *',
   async run(services, _payload, stopping): Promise<void> {
@@ -38,7 +38,7 @@ export async function verifyChains(
   }
   for await (const chain of chains) {
     await verifyChain(services, chain, { stopping, onProgress: count })
-    const { breaks } = await readEnd(services.sql, chain)
+    const { breaks } = await findEnd(services.sql, chain)
     const open = breaks.filter((row) => !isSettled(services.integrityKey, chain, row))
     total.breaks.push(...open.sort(byIndex).map((row) => ({ ...row, chain })))
     total.chains += 1

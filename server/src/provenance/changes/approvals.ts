@@ -13,7 +13,7 @@ type ReviewedChange = Pick<ChangeRecord, 'pull_request' | 'reviews'>
  * of each reviewer counts, as on code hosts: an approval, a request for changes, or a dismissed
  * review. Reviews that were submitted after the merge do not count.
  */
-export function approvalsOf({ pull_request, reviews }: ReviewedChange): RecordReview[] {
+export function getApprovals({ pull_request, reviews }: ReviewedChange): RecordReview[] {
   if (pull_request === null) return []
   const opinions = new Map<string, RecordReview>()
   for (const review of inOrder(reviews)) {
@@ -24,9 +24,9 @@ export function approvalsOf({ pull_request, reviews }: ReviewedChange): RecordRe
 }
 
 /** The approvals that are not by the author of the pull request. Code hosts require these. */
-export function approvalsByOthers(change: ReviewedChange): RecordReview[] {
+export function getApprovalsByOthers(change: ReviewedChange): RecordReview[] {
   const author = change.pull_request?.author ?? null
-  return approvalsOf(change).filter(({ reviewer }) => !isSame(reviewer, author))
+  return getApprovals(change).filter(({ reviewer }) => !isSame(reviewer, author))
 }
 
 /**
@@ -39,7 +39,7 @@ export function isByAuthor(
   { pull_request, commits }: Pick<ChangeRecord, 'pull_request' | 'commits'>,
 ): boolean {
   if (isSame(reviewer, pull_request?.author ?? null)) return true
-  const created = new Set(createdByMerge(commits))
+  const created = new Set(getMergeCommits(commits))
   const own = commits.list.filter((commit) => !created.has(commit))
   const isComplete = own.some(({ sha }) => sha === commits.head)
   return own.some(({ author, committer }) => isSame(reviewer, author) || (isComplete && isSame(reviewer, committer)))
@@ -49,7 +49,7 @@ export function isByAuthor(
  * The listed commits that the merge of a pull request created. They follow the newest commit of the
  * pull request. If that one is not listed, only the last commit on the branch is known to be one.
  */
-export function createdByMerge({ head, merge, list }: ChangeRecord['commits']): ChangeCommit[] {
+export function getMergeCommits({ head, merge, list }: ChangeRecord['commits']): ChangeCommit[] {
   if (head === merge) return []
   const end = list.findIndex(({ sha }) => sha === head)
   return end >= 0 ? list.slice(end + 1) : list.filter(({ sha }) => sha === merge)

@@ -1,4 +1,4 @@
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 
 /** A longer change is listed without its long parts, so that a page has at most about 2 MiB. */
@@ -7,12 +7,12 @@ const LONG_PARTS = ['commits.list', 'reviews', 'checks', 'runs', 'code_owners.ru
 const AMENDMENTS_MAX = 1000
 
 /** A row of `changes` as JSON text. Null if retention has removed its record. */
-export function changeJson(db: Db, orgId: string, change: ReturnType<Db>) {
+export function buildChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
   return itemJson(db, change, { orgId, isLong: db`false`, omitted: db`` })
 }
 
 /** A row of `changes` as JSON text of an item of a list. */
-export function listedChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
+export function buildListedChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
   const omitted: ReturnType<Db> = db`, case when is_long then ${LONG_PARTS}::text[] else '{}' end as omitted`
   return itemJson(db, change, { orgId, isLong: db`link.bytes + amended.bytes > ${LISTED_BYTES_MAX}`, omitted })
 }
@@ -34,23 +34,23 @@ function itemJson(db: Db, change: ReturnType<Db>, parts: Parts) {
         record.deviations as recorded_deviations,
         case when is_long then '[]' else amended.amendments end as amendments, link.chain,
         rfc3339(${change}.created_at) as created_at, rfc3339(${change}.recorded_at) as recorded_at ${parts.omitted}
-      from (${recordOf(db, parts.orgId, change)}) link
+      from (${buildRecord(db, parts.orgId, change)}) link
       cross join lateral json_to_record(link.body) as record (
         version json, id json, repository json, branch json, landed_by json, landed_at json, commits json,
         pull_request json, pusher json, forced json, reviews json, branch_rules json, checks json, runs json,
         code_owners json, security json, deviations json
       )
-      cross join lateral (${amendmentsOf(db, parts.orgId, change)}) amended
+      cross join lateral (${buildAmendments(db, parts.orgId, change)}) amended
       cross join lateral (select ${parts.isLong} as is_long) size
     ) item
   )`
 }
 
-function recordOf(db: Db, orgId: string, change: ReturnType<Db>) {
+function buildRecord(db: Db, orgId: string, change: ReturnType<Db>) {
   return db`
     select link.body::json as body, octet_length(link.body) as bytes, ${chainJson(db)} as chain
     from chain_links link
-    where link.org_id = ${change}.org_id ${onServerOf(db, 'link', orgId)}
+    where link.org_id = ${change}.org_id ${buildSpreadCondition(db, 'link', orgId)}
       and link.provider = ${change}.provider
       and link.repository_id = ${change}.repository_id
       and link.index = ${change}.link_index
@@ -58,7 +58,7 @@ function recordOf(db: Db, orgId: string, change: ReturnType<Db>) {
 }
 
 /** The amendments, which are the links of the change after its record, oldest first. */
-function amendmentsOf(db: Db, orgId: string, change: ReturnType<Db>) {
+function buildAmendments(db: Db, orgId: string, change: ReturnType<Db>) {
   return db`
     select coalesce(json_agg(
         json_build_object(
@@ -69,7 +69,7 @@ function amendmentsOf(db: Db, orgId: string, change: ReturnType<Db>) {
     from (
       select link.index, link.body::json as body, octet_length(link.body) as bytes, ${chainJson(db)} as chain
       from chain_links link
-      where link.org_id = ${change}.org_id ${onServerOf(db, 'link', orgId)}
+      where link.org_id = ${change}.org_id ${buildSpreadCondition(db, 'link', orgId)}
         and link.change_id = ${change}.id
         and link.index > ${change}.link_index
         and link.body is not null

@@ -1,8 +1,8 @@
-import { pageOf } from '../../platform/db/page.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { changeJson, listedChangeJson } from './change-json.store.ts'
+import { buildChangeJson, buildListedChangeJson } from './change-json.store.ts'
 import { DEVIATIONS, type Deviation } from './change-record.ts'
 
 /** Which changes a list contains. Null: all of them. */
@@ -26,7 +26,7 @@ export async function listChanges(db: Db, orgId: string, page: Page, selection: 
     select picked.created_at, picked.id, item.json
     from (${pick(db, orgId, page, selection)}) picked
     cross join lateral (
-      select ${listedChangeJson(db, orgId, db`change`)} as json
+      select ${buildListedChangeJson(db, orgId, db`change`)} as json
       from changes change
       where change.org_id = ${orgId}
         and change.id = picked.id
@@ -44,11 +44,11 @@ function pickByTime(db: Db, orgId: string, page: Page, { repositories, branch, d
   const isByFacet = repositories !== null || deviation !== null
   const ofRepository = db`
     repository_key(change.org_id, change.provider, change.repository_id)
-      = repository_key(${orgId}, repository.provider, repository.id) ${onServerOf(db, 'change', orgId)}`
+      = repository_key(${orgId}, repository.provider, repository.id) ${buildSpreadCondition(db, 'change', orgId)}`
   return db`
     select found.created_at, found.id
-    from ${repositories === null ? db`(select) as all_repositories` : repositoriesOf(db, repositories)}
-    cross join ${isByFacet ? facetsOf(db, deviation) : db`(select) as all_facets`}
+    from ${repositories === null ? db`(select) as all_repositories` : buildRepositories(db, repositories)}
+    cross join ${isByFacet ? buildFacets(db, deviation) : db`(select) as all_facets`}
     cross join lateral (
       select change.created_at, change.id
       from changes change
@@ -56,7 +56,7 @@ function pickByTime(db: Db, orgId: string, page: Page, { repositories, branch, d
         ${branch === null ? db`` : db`and change.branch = ${branch}`}
         ${isByFacet ? db`and change.facet = facet.no` : db``}
         ${deviation === null ? db`` : db`and change.facet > 0`}
-        and ${pageOf(db, page, db`change`)}
+        and ${buildPageCondition(db, page, db`change`)}
       order by change.created_at desc, change.id desc
       limit ${page.limit + 1}
     ) found
@@ -84,22 +84,22 @@ function pickByCommit(db: Db, orgId: string, page: Page, { commit, ...filters }:
         and change.id = listed.change_id
       offset 0
     ) change
-    where ${pageOf(db, page, db`change`)}
-      ${repositories === null ? db`` : db`and (change.provider, change.repository_id) in (select provider, id from ${repositoriesOf(db, repositories)})`}
+    where ${buildPageCondition(db, page, db`change`)}
+      ${repositories === null ? db`` : db`and (change.provider, change.repository_id) in (select provider, id from ${buildRepositories(db, repositories)})`}
       ${branch === null ? db`` : db`and change.branch = ${branch}`}
       ${deviation === null ? db`` : db`and ${deviation} = any(change.deviations)`}
     order by change.created_at desc, change.id desc
     limit ${page.limit + 1}`
 }
 
-function repositoriesOf(db: Db, repositories: { provider: string; id: string }[]) {
+function buildRepositories(db: Db, repositories: { provider: string; id: string }[]) {
   const providers = repositories.map(({ provider }) => provider)
   const ids = repositories.map(({ id }) => id)
   return db`unnest(${providers}::text[], ${ids}::text[]) as repository (provider, id)`
 }
 
 /** The numbers of `deviation_facet` that have a deviation, or all of them. */
-function facetsOf(db: Db, deviation: Deviation | null) {
+function buildFacets(db: Db, deviation: Deviation | null) {
   const all = Array.from({ length: 1 << DEVIATIONS.length }, (_, facet) => facet)
   const facets = deviation === null ? all : all.filter((facet) => facet & (1 << DEVIATIONS.indexOf(deviation)))
   return db`unnest(${facets}::smallint[]) as facet (no)`
@@ -108,7 +108,7 @@ function facetsOf(db: Db, deviation: Deviation | null) {
 /** Returns the change as JSON text, or null if there is none that landed at or after `since`. */
 export async function findChangeJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
   const [row] = await db<{ json: string | null }[]>`
-    select ${changeJson(db, orgId, db`change`)} as json
+    select ${buildChangeJson(db, orgId, db`change`)} as json
     from changes change
     where change.org_id = ${orgId}
       and change.id = ${id}

@@ -4,15 +4,15 @@ import { RUN_STATUSES } from '../../ci/runs/run-status.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { DEVIATIONS } from './change-record.ts'
 
-export function text(description: string) {
+export function defineText(description: string) {
   return Type.String({ description })
 }
 
 function nullableText(description: string) {
-  return Nullable(text(description))
+  return Nullable(defineText(description))
 }
 
-export function time(description: string) {
+export function defineTime(description: string) {
   return Type.String({ ...Timestamp, description })
 }
 
@@ -20,7 +20,7 @@ function count(description: string) {
   return Type.Integer({ minimum: 0, description })
 }
 
-export function sha(description: string) {
+export function defineSha(description: string) {
   return Type.String({ pattern: COMMIT_SHA, description })
 }
 
@@ -28,15 +28,15 @@ function flag(description: string) {
   return Type.Boolean({ description })
 }
 
-export function DeviationName(options: { description?: string } = {}) {
+export function defineDeviationName(options: { description?: string } = {}) {
   return OneOf(DEVIATIONS, options)
 }
 
 function Account(description: string) {
   return Nullable(
     Closed({
-      id: text('The id of the account on the code host.'),
-      login: text('The login of the account.'),
+      id: defineText('The id of the account on the code host.'),
+      login: defineText('The login of the account.'),
       is_bot: flag('Whether the account belongs to an app or a bot.'),
     }),
     { description },
@@ -46,7 +46,7 @@ function Account(description: string) {
 function Person(description: string) {
   return Closed(
     {
-      name: text('The name in the commit.'),
+      name: defineText('The name in the commit.'),
       email: nullableText('The email address in the commit.'),
       id: nullableText('The id of the account with this address. Null if the code host knows none.'),
       login: nullableText('The login of the account with this address. Null if the code host knows none.'),
@@ -56,13 +56,13 @@ function Person(description: string) {
 }
 
 const Commit = Closed({
-  sha: sha('The SHA of the commit.'),
+  sha: defineSha('The SHA of the commit.'),
   author: Person('Who wrote the commit.'),
   committer: Person('Who created the commit.'),
   signature: Nullable(
     Closed({
       verified: flag('Whether the code host verified the signature.'),
-      reason: text('The reason that the code host states, such as `valid` or `unsigned`.'),
+      reason: defineText('The reason that the code host states, such as `valid` or `unsigned`.'),
     }),
     { description: 'The signature of the commit. Null if the code host does not state it.' },
   ),
@@ -70,9 +70,9 @@ const Commit = Closed({
 
 const Commits = Closed(
   {
-    head: sha('The newest commit of the pull request or the push.'),
-    base: Nullable(sha('The commit on the branch before the change. Null if it is unknown.')),
-    merge: sha('The commit on the branch that the change ends with.'),
+    head: defineSha('The newest commit of the pull request or the push.'),
+    base: Nullable(defineSha('The commit on the branch before the change. Null if it is unknown.')),
+    merge: defineSha('The commit on the branch that the change ends with.'),
     list: Type.Array(Commit, {
       description: 'The commits of the pull request or the push, oldest first, and then those that the merge created.',
     }),
@@ -83,11 +83,11 @@ const Commits = Closed(
 
 export const RecordPullRequest = Closed({
   number: Type.Integer({ minimum: 1, description: 'The number of the pull request.' }),
-  title: text('The title of the pull request.'),
+  title: defineText('The title of the pull request.'),
   url: nullableText('The URL of the pull request.'),
   author: Account('Who opened the pull request. Null if the account was deleted.'),
-  opened_at: time('When the pull request was opened.'),
-  merged_at: time('When the pull request was merged.'),
+  opened_at: defineTime('When the pull request was opened.'),
+  merged_at: defineTime('When the pull request was merged.'),
   merged_by: Account('Who merged the pull request. Null if it is unknown.'),
 })
 
@@ -97,37 +97,37 @@ export const review = {
   state: OneOf(['approved', 'changes_requested', 'commented', 'dismissed'], {
     description: 'The result of the review.',
   }),
-  commit_sha: Nullable(sha('The commit that was reviewed. Null if it is unknown.')),
-  submitted_at: time('When the review was submitted.'),
+  commit_sha: Nullable(defineSha('The commit that was reviewed. Null if it is unknown.')),
+  submitted_at: defineTime('When the review was submitted.'),
   stale: flag('Whether commits followed the one that was reviewed.'),
 } satisfies TProperties
 
-const Review = Closed({ id: text('The id of the review on the code host.'), ...review })
+const Review = Closed({ id: defineText('The id of the review on the code host.'), ...review })
 
 const Check = Closed({
-  name: text('The name of the check.'),
-  source: text('The app or service that ran the check.'),
+  name: defineText('The name of the check.'),
+  source: defineText('The app or service that ran the check.'),
   status: OneOf(RUN_STATUSES, { description: 'The status of the check.' }),
   required: Nullable(flag('Whether the branch rules require the check. Null if the rules are unknown.')),
-  commit_sha: sha('The commit that was checked: `commits.head` or `commits.merge`.'),
+  commit_sha: defineSha('The commit that was checked: `commits.head` or `commits.merge`.'),
   url: nullableText('The URL of the check.'),
-  completed_at: Nullable(time('When the check finished. Null if it had not finished.')),
+  completed_at: Nullable(defineTime('When the check finished. Null if it had not finished.')),
 })
 
 const Run = Closed({
-  id: text('The id of the pipeline run.'),
-  pipeline_name: text('The name of the pipeline.'),
+  id: defineText('The id of the pipeline run.'),
+  pipeline_name: defineText('The name of the pipeline.'),
   attempt: Type.Integer({ minimum: 1, description: 'The newest attempt of the run.' }),
   status: OneOf(RUN_STATUSES, { description: 'The status of the run.' }),
   url: nullableText('The URL of the run.'),
-  completed_at: Nullable(time('When the run finished. Null if it had not finished.')),
+  completed_at: Nullable(defineTime('When the run finished. Null if it had not finished.')),
 })
 
 const Rules = Closed({
   requires_pull_request: flag('Whether changes must be made by pull requests.'),
   required_approvals: count('How many approvals a pull request needs.'),
   requires_code_owner_review: flag('Whether code owners must approve.'),
-  required_checks: Type.Array(text('The name of a check.'), { description: 'The checks that must pass.' }),
+  required_checks: Type.Array(defineText('The name of a check.'), { description: 'The checks that must pass.' }),
   requires_signatures: flag('Whether commits must have verified signatures.'),
   blocks_force_pushes: flag('Whether force pushes are refused.'),
   blocks_deletion: flag('Whether the branch cannot be deleted.'),
@@ -136,10 +136,10 @@ const Rules = Closed({
 })
 
 const OwnerRule = Closed({
-  pattern: text('The pattern of the rule.'),
-  owners: Type.Array(text('`@user`, `@organization/team` or an email address.'), { description: 'The owners.' }),
+  pattern: defineText('The pattern of the rule.'),
+  owners: Type.Array(defineText('`@user`, `@organization/team` or an email address.'), { description: 'The owners.' }),
   files: count('How many changed files the rule owns.'),
-  approved_by: Type.Array(text('A login.'), { description: 'The owners who approved, by login.' }),
+  approved_by: Type.Array(defineText('A login.'), { description: 'The owners who approved, by login.' }),
   satisfied: Nullable(
     flag(
       'Whether an owner approved. Null if it is unknown, because a member of a team or the holder of an address can have.',
@@ -148,8 +148,8 @@ const OwnerRule = Closed({
 })
 
 const CodeOwners = Closed({
-  path: text('The path of the CODEOWNERS file.'),
-  commit_sha: sha('The commit that the file was read at.'),
+  path: defineText('The path of the CODEOWNERS file.'),
+  commit_sha: defineSha('The commit that the file was read at.'),
   rules: Type.Array(OwnerRule, { description: 'The rules that own changed files, in the order of the file.' }),
 })
 
@@ -173,26 +173,26 @@ const Security = Closed({
 
 export const RecordPusher = Account('Who pushed the commits. Null for a pull request.')
 export const LandedBy = OneOf(['pull_request', 'push', 'merge_queue'], { description: 'How the change landed.' })
-export const Deviations = Type.Array(DeviationName(), {
+export const Deviations = Type.Array(defineDeviationName(), {
   description: 'How the change deviates from a reviewed and checked merge.',
 })
 
 /** The fields of a change record (`ChangeRecord`), except its deviations. */
 export const ChangeRecordFields = {
   version: Type.Literal(1, { description: 'The version of the format of the record.' }),
-  id: text('The id of the change.'),
+  id: defineText('The id of the change.'),
   repository: Closed(
     {
-      provider: text('The code host: `github`, `gitlab`, `bitbucket` or `azure`.'),
-      host: text('The host name of the code host.'),
-      id: text('The id of the repository on the code host.'),
-      full_name: text('The repository as `owner/name` when the record was written.'),
+      provider: defineText('The code host: `github`, `gitlab`, `bitbucket` or `azure`.'),
+      host: defineText('The host name of the code host.'),
+      id: defineText('The id of the repository on the code host.'),
+      full_name: defineText('The repository as `owner/name` when the record was written.'),
     },
     { description: 'The repository of the change.' },
   ),
-  branch: text('The tracked branch that the change landed on, without `refs/heads/`.'),
+  branch: defineText('The tracked branch that the change landed on, without `refs/heads/`.'),
   landed_by: LandedBy,
-  landed_at: time('When the change landed.'),
+  landed_at: defineTime('When the change landed.'),
   commits: Commits,
   pull_request: Nullable(RecordPullRequest, { description: 'The pull request. Null for a push.' }),
   pusher: RecordPusher,
@@ -223,7 +223,7 @@ export const RecordFacts = Closed(
     review: Type.Optional({ ...Review, description: 'The review.' }),
     check: Type.Optional({ ...Check, description: 'The result of a check.' }),
     run: Type.Optional({ ...Run, description: 'The result of a pipeline run.' }),
-    deviations: Type.Array(DeviationName(), {
+    deviations: Type.Array(defineDeviationName(), {
       description: 'All deviations of the change that are known with this fact.',
     }),
   },
@@ -236,8 +236,8 @@ export const AmendmentKind = OneOf(['review', 'check', 'run'], {
 
 /** The fields of an amendment's body. */
 export const amendment = {
-  change: text('The id of the change.'),
-  at: time('When the amendment was appended.'),
+  change: defineText('The id of the change.'),
+  at: defineTime('When the amendment was appended.'),
   kind: AmendmentKind,
   facts: RecordFacts,
 }

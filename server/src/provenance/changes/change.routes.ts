@@ -1,18 +1,18 @@
 import { listContext } from '../../access/actor.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
-import { errorResponse } from '../../platform/http/openapi.ts'
+import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { Change, ChangePath, ChangeQuery, ListedChange } from './change.schema.ts'
 import { findChangeJson, listChanges } from './change-list.store.ts'
-import { changedRepositories } from './changed-repositories.ts'
+import { findChangedRepositories } from './changed-repositories.ts'
 import { requireChange } from './require-change.ts'
 
-export async function changeRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerChangeRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/changes',
     {
@@ -33,7 +33,7 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const repositories = await changedRepositories(services, actor.org_id, query)
+      const repositories = await findChangedRepositories(services, actor.org_id, query)
       const { branch = null, deviation = null, commit = null } = query
       const selection = { repositories, branch, deviation, commit }
       const rows = await services.reads.read((sql) => listChanges(sql, actor.org_id, page, selection))
@@ -57,7 +57,7 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
         params: ChangePath,
         response: {
           200: Envelope(Change, 'The change.'),
-          409: errorResponse(
+          409: defineErrorResponse(
             '`statement_unavailable`: the pull request was not merged, or its merge commit is not known.',
           ),
         },
@@ -66,9 +66,9 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
     async (request, reply) => {
       const { org_id, plan } = request.actor
       const { id } = await requireChange(services, org_id, request.params.id)
-      const since = retainedSince(plan, services.clock.now())
+      const since = computeRetentionStart(plan, services.clock.now())
       const json = await findChangeJson(services.sql, org_id, id, since)
-      if (json === null) throw notFound('change')
+      if (json === null) throw createNotFoundError('change')
       return sendData(reply, json)
     },
   )

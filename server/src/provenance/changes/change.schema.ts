@@ -1,23 +1,23 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
-import { RepositoryName } from '../../security/repositories/repository.schema.ts'
+import { defineRepositoryName } from '../../security/repositories/repository.schema.ts'
 import { ChainPosition } from '../chain/chain-position.schema.ts'
 import {
   AmendmentKind,
   ChangeRecordFields,
-  DeviationName,
+  defineDeviationName,
+  defineSha,
+  defineText,
+  defineTime,
   RecordFacts,
-  sha,
-  text,
-  time,
 } from './change-record.schema.ts'
 
-export const ChangeQuery = pageQuery(100, 50, {
+export const ChangeQuery = definePageQuery(100, 50, {
   ...windowFilters,
   repository: Type.Optional(
-    RepositoryName(
+    defineRepositoryName(
       'Return only changes of the repository that has this name now, as `owner/name`. Requires `provider` if the name exists on more than one code host.',
     ),
   ),
@@ -30,9 +30,9 @@ export const ChangeQuery = pageQuery(100, 50, {
       description: 'Return only changes of the branch with exactly this name, without `refs/heads/`.',
     }),
   ),
-  deviation: Type.Optional(DeviationName({ description: 'Return only changes with this deviation.' })),
+  deviation: Type.Optional(defineDeviationName({ description: 'Return only changes with this deviation.' })),
   commit: Type.Optional(
-    sha(
+    defineSha(
       'Return only changes that contain the commit with this SHA: a commit of the pull request or the push, or one that the merge created.',
     ),
   ),
@@ -50,7 +50,7 @@ export const ChangePath = Closed({
 const Amendment = Closed(
   {
     kind: AmendmentKind,
-    at: time('When the fact was added.'),
+    at: defineTime('When the fact was added.'),
     facts: RecordFacts,
     chain: ChainPosition,
   },
@@ -59,19 +59,19 @@ const Amendment = Closed(
 
 const changeFields = {
   ...ChangeRecordFields,
-  deviations: Type.Array(DeviationName(), {
+  deviations: Type.Array(defineDeviationName(), {
     description:
       'How the change deviates from a reviewed and checked merge, including deviations that amendments added.',
   }),
-  recorded_deviations: Type.Array(DeviationName(), {
+  recorded_deviations: Type.Array(defineDeviationName(), {
     description: 'The deviations that the record states, without those that amendments added.',
   }),
   amendments: Type.Array(Amendment, {
     description: 'The facts that became known after the record was written, oldest first. At most 1,000.',
   }),
   chain: ChainPosition,
-  created_at: time('When the change landed. Lists are sorted by it.'),
-  recorded_at: time('When the record was written.'),
+  created_at: defineTime('When the change landed. Lists are sorted by it.'),
+  recorded_at: defineTime('When the record was written.'),
 }
 
 export const Change = Closed(changeFields, {
@@ -82,7 +82,7 @@ export const Change = Closed(changeFields, {
 export const ListedChange = Closed(
   {
     ...changeFields,
-    omitted: Type.Array(text('The path of a field, such as `commits.list`.'), {
+    omitted: Type.Array(defineText('The path of a field, such as `commits.list`.'), {
       description:
         'The fields that are empty arrays here because the change is longer than 16 KiB. Get the change to read them.',
     }),

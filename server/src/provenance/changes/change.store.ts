@@ -1,8 +1,8 @@
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
-import { type ChainPosition, type Link, positionOf } from '../chain/link.ts'
-import { commitsOf } from '../chain/stated-change.ts'
+import { type ChainPosition, getPosition, type Link } from '../chain/link.ts'
+import { getStatedCommits } from '../chain/stated-change.ts'
 import type { Landing } from '../landings/landing.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
 
@@ -53,7 +53,7 @@ export async function findChangeOfCommit(
     from (
       select ${org_id}::uuid as org_id, ${provider} as provider, ${repository_id} as repository_id, ${sha} as commit_sha
     ) asked
-    cross join lateral (${changeIdOfCommit(db, org_id, 'asked')}) change`
+    cross join lateral (${buildChangeId(db, org_id, 'asked')}) change`
   return row?.id ?? null
 }
 
@@ -61,13 +61,13 @@ export async function findChangeOfCommit(
  * SQL: selects the id of the change that a commit landed with. `alias` has `org_id`, `provider`,
  * `repository_id` and `commit_sha`.
  */
-export function changeIdOfCommit(db: Db, orgId: string, alias: string) {
+export function buildChangeId(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`
     select change.id
     from change_commits listed
     join changes change on change.org_id = listed.org_id and change.id = listed.change_id
-    where listed.org_id = ${of}.org_id ${onServerOf(db, 'listed', orgId)} ${onServerOf(db, 'change', orgId)}
+    where listed.org_id = ${of}.org_id ${buildSpreadCondition(db, 'listed', orgId)} ${buildSpreadCondition(db, 'change', orgId)}
       and listed.provider = ${of}.provider
       and listed.repository_id = ${of}.repository_id
       and listed.sha = ${of}.commit_sha
@@ -109,7 +109,7 @@ async function listLinks(db: Db, { org_id, id, provider, repository_id }: Change
       and change_id = ${id}
     order by index
     limit ${LINKS_MAX}`
-  return rows.map((link) => ({ body: link.body, chain: positionOf(link) }))
+  return rows.map((link) => ({ body: link.body, chain: getPosition(link) }))
 }
 
 type NewChange = { record: ChangeRecord; link_index: number; recorded_at: Date }
@@ -130,11 +130,11 @@ export async function insertChange(tx: Tx, landing: Landing, { record, link_inde
   await tx`
     insert into change_commits (org_id, provider, repository_id, sha, change_id)
     select ${org_id}, ${provider}, ${repository_id}, sha, ${record.id}
-    from unnest(${commitsOf(record)}::text[]) as landed (sha)`
+    from unnest(${getStatedCommits(record)}::text[]) as landed (sha)`
 }
 
 /** Notes the newest amendment of a change. */
-export async function noteAmendment(
+export async function updateNewestAmendment(
   tx: Tx,
   { org_id, id }: Pick<StoredChange, 'org_id' | 'id'>,
   { last_index, deviations }: { last_index: number; deviations: Deviation[] },

@@ -1,6 +1,6 @@
 import type { Provider } from '../../codehosts/catalogue.ts'
 import { repositoryAmbiguous } from '../../errors/security.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { ChangeSelection } from './change-list.store.ts'
@@ -12,12 +12,13 @@ type RepositoryQuery = { repository?: string | undefined; provider?: Provider | 
  * `REPOSITORY_AMBIGUOUS` for a name that exists on several code hosts, and 400 `invalid_request`
  * for a provider without a name.
  */
-export async function changedRepositories(
+export async function findChangedRepositories(
   { sql }: Pick<Services, 'sql'>,
   orgId: string,
   { repository: name, provider }: RepositoryQuery,
 ): Promise<ChangeSelection['repositories']> {
-  if (name === undefined && provider !== undefined) throw invalidField('/query/provider', 'requires repository')
+  if (name === undefined && provider !== undefined)
+    throw createInvalidFieldError('/query/provider', 'requires repository')
   if (name === undefined) return null
   const found = await findByName(sql, orgId, name)
   const providers = new Set(found.map((repository) => repository.provider))

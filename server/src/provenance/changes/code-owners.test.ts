@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import picomatch from 'picomatch/posix.js'
 import { ALICE, BOB, reviewOf } from '../../../test/support/change-records.ts'
 import { CODE_OWNERS_BYTES_MAX, parseCodeOwners } from '../../repositories/code-owners.parser.ts'
-import { ownersOf } from './code-owners.ts'
+import { computeOwners } from './code-owners.ts'
 
 /** The owners of one path by the last matching line, or null if no line matches. */
 function ownersOfPath(text: string, path: string): string[] | null {
   const rules = parseCodeOwners(text) ?? assert.fail('The file is refused')
   const named = rules.map((rule) => ({ ...rule, owners: rule.owners.length === 0 ? ['@nobody'] : rule.owners }))
-  const owners = ownersOf(named, [path], []) ?? assert.fail('Too many comparisons')
+  const owners = computeOwners(named, [path], []) ?? assert.fail('Too many comparisons')
   return owners[0]?.owners ?? null
 }
 
@@ -129,7 +129,7 @@ test('owners are satisfied by an approval of one of them, and counted by rule', 
   const rules =
     parseCodeOwners('* @carol @BOB\n/docs/ @acme/writers @bob\n/src/ @acme/devs\n/free/\n/none/ @carol') ?? []
   const paths = ['a', 'b', 'b', 'docs/a', 'src/a', 'free/a', 'none/a']
-  assert.deepEqual(ownersOf(rules, paths, [reviewOf(BOB)]), [
+  assert.deepEqual(computeOwners(rules, paths, [reviewOf(BOB)]), [
     { pattern: '*', owners: ['@carol', '@BOB'], files: 2, approved_by: ['bob'], satisfied: true },
     { pattern: '/docs/', owners: ['@acme/writers', '@bob'], files: 1, approved_by: ['bob'], satisfied: true },
     { pattern: '/src/', owners: ['@acme/devs'], files: 1, approved_by: [], satisfied: null },
@@ -139,8 +139,8 @@ test('owners are satisfied by an approval of one of them, and counted by rule', 
 
 test('without an approval, no owner is satisfied; an unknown approver can be in a team or have an address', () => {
   const rules = parseCodeOwners('a @acme/devs\nb dev@example.com @carol\nc @carol') ?? []
-  const satisfied = (approvals: Parameters<typeof ownersOf>[2]) =>
-    ownersOf(rules, ['a', 'b', 'c'], approvals)?.map((rule) => rule.satisfied)
+  const satisfied = (approvals: Parameters<typeof computeOwners>[2]) =>
+    computeOwners(rules, ['a', 'b', 'c'], approvals)?.map((rule) => rule.satisfied)
   assert.deepEqual(satisfied([]), [false, false, false])
   assert.deepEqual(satisfied([reviewOf(ALICE)]), [null, null, false])
   assert.deepEqual(satisfied([reviewOf(null)]), [null, null, false])
@@ -173,7 +173,7 @@ for (const [title, pattern] of HOSTILE) {
     const rules = parseCodeOwners(text) ?? assert.fail()
     const paths = Array.from({ length: 3000 }, (_, i) => `src/dir-${i % 100}/module-${i}/ab/ababab-${i}/file-${i}.ts`)
     const start = process.cpuUsage()
-    assert.notEqual(ownersOf(rules, paths, []), null)
+    assert.notEqual(computeOwners(rules, paths, []), null)
     const ms = process.cpuUsage(start).user / 1000
     assert.ok(ms < 1000, `${Math.round(ms)} ms`)
   })
@@ -186,7 +186,7 @@ test('patterns and paths that need too many comparisons are given up', () => {
   const rules = parseCodeOwners(text) ?? assert.fail()
   const paths = Array.from({ length: 3000 }, (_, index) => `${'aaaaaaaa/'.repeat(400)}${index}`)
   const start = process.cpuUsage()
-  assert.equal(ownersOf(rules, paths, []), null)
+  assert.equal(computeOwners(rules, paths, []), null)
   const ms = process.cpuUsage(start).user / 1000
   assert.ok(ms < 10_000, `${Math.round(ms)} ms`)
 })

@@ -1,6 +1,6 @@
 import { isUser, type OwnerRule } from '../../repositories/code-owners.parser.ts'
 import type { RecordOwners, RecordReview } from './change-record.ts'
-import { lastMatch, type MatchBudget, patternTree } from './owner-patterns.ts'
+import { createPatternTree, type MatchBudget, matchPath } from './owner-patterns.ts'
 
 /** About two seconds. */
 const COMPARISONS_MAX = 500_000_000
@@ -12,7 +12,7 @@ const COMPARISONS_MAX = 500_000_000
  * code host that must not accept it dismisses it. Returns null if the patterns need too many
  * comparisons.
  */
-export function ownersOf(
+export function computeOwners(
   rules: readonly OwnerRule[],
   changedPaths: readonly string[],
   approvals: readonly Pick<RecordReview, 'reviewer'>[],
@@ -22,17 +22,17 @@ export function ownersOf(
   return rules.flatMap(({ pattern, owners }, index) => {
     const count = files.get(index)
     if (count === undefined || owners.length === 0) return []
-    return [{ pattern, owners, files: count, ...approvalOf(owners, approvals) }]
+    return [{ pattern, owners, files: count, ...computeApproval(owners, approvals) }]
   })
 }
 
 /** The number of changed files that each rule owns, by the index of the rule. */
 function countFiles(rules: readonly OwnerRule[], paths: readonly string[]): Map<number, number> | null {
-  const tree = patternTree(rules.map(({ pattern }) => pattern))
+  const tree = createPatternTree(rules.map(({ pattern }) => pattern))
   const budget: MatchBudget = { comparisons: COMPARISONS_MAX }
   const files = new Map<number, number>()
   for (const path of new Set(paths)) {
-    const index = lastMatch(tree, path, budget)
+    const index = matchPath(tree, path, budget)
     if (budget.comparisons < 0) return null
     files.set(index, (files.get(index) ?? 0) + 1)
   }
@@ -43,7 +43,7 @@ function countFiles(rules: readonly OwnerRule[], paths: readonly string[]): Map<
  * Unknown if another user approved, who can be a member of a team or have an address that owns the
  * files.
  */
-function approvalOf(owners: string[], approvals: readonly Pick<RecordReview, 'reviewer'>[]) {
+function computeApproval(owners: string[], approvals: readonly Pick<RecordReview, 'reviewer'>[]) {
   const users = new Set(owners.filter(isUser).map((owner) => owner.slice(1).toLowerCase()))
   const approved_by = approvals
     .flatMap(({ reviewer }) => reviewer?.login ?? [])

@@ -4,10 +4,10 @@ import { parseCodeOwners } from '../../repositories/code-owners.parser.ts'
 import type { Landing } from '../landings/landing.store.ts'
 import { DEADLINE_MS } from '../landings/landing-schedule.ts'
 import type { HostFacts } from '../landings/read-landing.ts'
-import { approvalsByOthers } from './approvals.ts'
+import { getApprovalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordedResults } from './change-record.ts'
-import { ownersOf } from './code-owners.ts'
-import { deviationsOf } from './deviations.ts'
+import { computeOwners } from './code-owners.ts'
+import { computeDeviations } from './deviations.ts'
 
 /** Everything that a record is made of. `push` is the push that contained the commit, if known. */
 export type ChangeFacts = {
@@ -50,7 +50,7 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
     security: facts.security,
   }
   const owned = { ...record, code_owners: describeOwners(host.code_owners, record) }
-  return { ...owned, deviations: deviationsOf(owned) }
+  return { ...owned, deviations: computeDeviations(owned) }
 }
 
 function landedBy({ pull_request, push }: ChangeFacts): ChangeRecord['landed_by'] {
@@ -80,7 +80,7 @@ function describeOwners(
   change: Pick<ChangeRecord, 'pull_request' | 'reviews'>,
 ): ChangeRecord['code_owners'] {
   const rules = known && parseCodeOwners(known.file.text)
-  const owners = known && rules && ownersOf(rules, known.files.paths, approvalsByOthers(change))
+  const owners = known && rules && computeOwners(rules, known.files.paths, getApprovalsByOthers(change))
   return known && owners && { path: known.file.path, commit_sha: known.commit_sha, rules: owners }
 }
 
@@ -97,7 +97,7 @@ export function describeResults(
   return {
     reviews: reviews.map((review) => ({ ...review, stale: review.commit_sha !== landing.head_sha })),
     checks: checks
-      .filter((check) => !unrelated.some((run) => isPartOf(check, run)))
+      .filter((check) => !unrelated.some((run) => isInRun(check, run)))
       .map(({ started_at: _, ...check }) => ({
         ...check,
         required: rules === null ? null : rules.required_checks.includes(check.name),
@@ -112,6 +112,6 @@ function isUnrelated({ trigger_kind, created_at }: RunResult, { landed_at }: Pic
 }
 
 /** The pages of a run's jobs are below that of the run. */
-function isPartOf({ url: checkUrl }: CheckResult, { url }: RunResult): boolean {
+function isInRun({ url: checkUrl }: CheckResult, { url }: RunResult): boolean {
   return url !== null && (checkUrl?.startsWith(`${url}/`) ?? false)
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/change-records.ts'
 import type { RunStatus } from '../../ci/runs/run-status.ts'
 import { type BranchRules, DEVIATIONS, type Deviation, type RecordOwners } from './change-record.ts'
-import { deviationsOf, type UnratedRecord } from './deviations.ts'
+import { computeDeviations, type UnratedRecord } from './deviations.ts'
 
 type Case = [title: string, record: UnratedRecord, expected: Deviation[]]
 
@@ -262,7 +262,7 @@ const SIGNATURES: Case[] = [
 
 for (const [title, record, expected] of [...REVIEWS, ...CHECKS, ...RULES, ...SIGNATURES]) {
   test(`deviations of ${title}: ${expected.join(', ') || 'none'}`, () => {
-    assert.deepEqual(deviationsOf(record), expected)
+    assert.deepEqual(computeDeviations(record), expected)
   })
 }
 
@@ -323,7 +323,7 @@ test('the order of reviews and checks has no effect', () => {
         reviews: one.reviews.toReversed(),
         checks: one.checks.toReversed(),
       }
-      assert.deepEqual(deviationsOf(reversed), deviationsOf(one))
+      assert.deepEqual(computeDeviations(reversed), computeDeviations(one))
     }),
   )
 })
@@ -331,7 +331,7 @@ test('the order of reviews and checks has no effect', () => {
 test('the result has the order of DEVIATIONS, and no_review excludes what an approval would be', () => {
   fc.assert(
     fc.property(record, (one) => {
-      const found = deviationsOf(one)
+      const found = computeDeviations(one)
       assert.deepEqual(
         found,
         DEVIATIONS.filter((deviation) => found.includes(deviation)),
@@ -346,7 +346,7 @@ test('the result has the order of DEVIATIONS, and no_review excludes what an app
 test('rules that are unknown, or require nothing, are never bypassed', () => {
   fc.assert(
     fc.property(record, fc.constantFrom(null, NO_RULES), (one, branch_rules) => {
-      assert.ok(!deviationsOf({ ...one, branch_rules }).includes('bypassed_protection'))
+      assert.ok(!computeDeviations({ ...one, branch_rules }).includes('bypassed_protection'))
     }),
   )
 })
@@ -355,8 +355,8 @@ test('a fresh approval by somebody else removes every deviation of the review, a
   fc.assert(
     fc.property(record, (one) => {
       const DAVE = { id: '4', login: 'dave', is_bot: false }
-      const approved = deviationsOf({ ...one, reviews: [...one.reviews, reviewOf(DAVE)] })
-      const before = deviationsOf(one)
+      const approved = computeDeviations({ ...one, reviews: [...one.reviews, reviewOf(DAVE)] })
+      const before = computeDeviations(one)
       assert.ok(approved.every((deviation) => before.includes(deviation)))
       for (const deviation of ['no_review', 'self_approved', 'stale_review'] as const)
         assert.ok(!approved.includes(deviation))

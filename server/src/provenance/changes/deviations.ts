@@ -1,4 +1,4 @@
-import { approvalsByOthers, approvalsOf, createdByMerge, isByAuthor } from './approvals.ts'
+import { getApprovals, getApprovalsByOthers, getMergeCommits, isByAuthor } from './approvals.ts'
 import { type BranchRules, type ChangeCommit, type ChangeRecord, DEVIATIONS, type Deviation } from './change-record.ts'
 
 /** A record before its deviations are known. */
@@ -11,7 +11,7 @@ const PASSED = ['success', 'skipped']
 const RULES: Record<Deviation, (record: UnratedRecord) => boolean> = {
   direct_push: ({ landed_by }) => landed_by === 'push',
   self_approved: isSelfApproved,
-  no_review: (record) => record.pull_request !== null && approvalsOf(record).length === 0,
+  no_review: (record) => record.pull_request !== null && getApprovals(record).length === 0,
   stale_review: isReviewStale,
   check_failed: hasFailedCheck,
   bypassed_protection: (record) => record.branch_rules !== null && isBypassed(record, record.branch_rules),
@@ -22,18 +22,18 @@ const RULES: Record<Deviation, (record: UnratedRecord) => boolean> = {
  * How a change deviates from a reviewed and checked merge (provenance.md §1), in the order of
  * `DEVIATIONS`. A fact that is unknown never makes a deviation.
  */
-export function deviationsOf(record: UnratedRecord): Deviation[] {
+export function computeDeviations(record: UnratedRecord): Deviation[] {
   return DEVIATIONS.filter((deviation) => RULES[deviation](record))
 }
 
 function isSelfApproved(record: UnratedRecord): boolean {
-  const approvals = approvalsOf(record)
+  const approvals = getApprovals(record)
   return approvals.length > 0 && approvals.every((approval) => isByAuthor(approval, record))
 }
 
 /** Approvals by the authors of the change are compared only if there are no others. */
 function isReviewStale(record: UnratedRecord): boolean {
-  const approvals = approvalsOf(record)
+  const approvals = getApprovals(record)
   const independent = approvals.filter((approval) => !isByAuthor(approval, record))
   const counted = independent.length > 0 ? independent : approvals
   return counted.length > 0 && counted.every(({ stale }) => stale)
@@ -69,7 +69,9 @@ function isPushedDespite({ landed_by, forced }: UnratedRecord, rules: BranchRule
 function lacksReview(record: UnratedRecord, rules: BranchRules): boolean {
   if (record.pull_request === null) return false
   const lacksOwner = record.code_owners?.rules.some(({ satisfied }) => satisfied === false) ?? false
-  return approvalsByOthers(record).length < rules.required_approvals || (rules.requires_code_owner_review && lacksOwner)
+  return (
+    getApprovalsByOthers(record).length < rules.required_approvals || (rules.requires_code_owner_review && lacksOwner)
+  )
 }
 
 /** Hosts check the newest commit of a pull request, and merge queues the commit that lands. */
@@ -86,7 +88,7 @@ function hasPassed({ commits, checks }: UnratedRecord, required: string): boolea
  */
 function landedCommits({ landed_by, commits }: UnratedRecord): ChangeCommit[] {
   const areAll = landed_by === 'push' || commits.merge === commits.head
-  return areAll ? commits.list : createdByMerge(commits)
+  return areAll ? commits.list : getMergeCommits(commits)
 }
 
 function isUnverified({ signature }: ChangeCommit): boolean {

@@ -2,13 +2,13 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { appendLink } from '../chain/append-link.ts'
-import { type Landing, lockLanding, postponeLanding } from '../landings/landing.store.ts'
-import { firstDue } from '../landings/landing-schedule.ts'
+import { type Landing, lockLanding, updateLandingDue } from '../landings/landing.store.ts'
+import { computeFirstDue } from '../landings/landing-schedule.ts'
 import { recordChangesJob } from '../landings/landings.job.ts'
-import { findChange, noteAmendment, type StoredChange } from './change.store.ts'
+import { findChange, type StoredChange, updateNewestAmendment } from './change.store.ts'
 import type { Amendment } from './change-record.ts'
 import { describeResults } from './describe-change.ts'
-import { AMENDED_FOR_MS, type LateFact, lateFacts } from './late-facts.ts'
+import { AMENDED_FOR_MS, collectLateFacts, type LateFact } from './late-facts.ts'
 import { readResults } from './record-landing.ts'
 
 const AMENDMENTS_MAX = 500
@@ -31,9 +31,9 @@ export async function followFact(
 /** The record may be due. A landing whose host does not answer keeps its pause. */
 async function wake({ clock }: Services, tx: Tx, landing: Landing): Promise<void> {
   if (landing.tries > 0) return
-  const due_at = new Date(Math.max(clock.now().getTime(), firstDue(landing).getTime()))
+  const due_at = new Date(Math.max(clock.now().getTime(), computeFirstDue(landing).getTime()))
   // Also if it is due already: a pass that has read the landing must not postpone it.
-  await postponeLanding(tx, landing, { ...landing, due_at })
+  await updateLandingDue(tx, landing, { ...landing, due_at })
   const { org_id, provider, repository_id } = landing
   await enqueue(tx, recordChangesJob, { org_id, provider, repository_id })
 }
@@ -45,7 +45,7 @@ async function amend(services: Services, tx: Tx, landing: Landing): Promise<void
   if (change?.record == null) return
   const { record, amendments } = change
   const results = await readResults(tx, landing, change.merge_sha)
-  const found = lateFacts(record, amendments, describeResults(results, landing, record.branch_rules))
+  const found = collectLateFacts(record, amendments, describeResults(results, landing, record.branch_rules))
   await appendAmendments(services, tx, change, found.slice(0, AMENDMENTS_MAX - amendments.length))
 }
 
@@ -58,5 +58,5 @@ async function appendAmendments(services: Services, tx: Tx, change: StoredChange
     last_index = (await appendLink(services, tx, change, link)).index
   }
   const newest = facts.at(-1)
-  if (newest) await noteAmendment(tx, change, { last_index, deviations: newest.facts.deviations })
+  if (newest) await updateNewestAmendment(tx, change, { last_index, deviations: newest.facts.deviations })
 }

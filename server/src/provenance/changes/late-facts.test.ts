@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { ALICE, BOB, MERGE, mergedRecord, reviewOf } from '../../../test/support/change-records.ts'
 import type { RunStatus } from '../../ci/runs/run-status.ts'
 import type { Amendment, ChangeRecord, RecordCheck, RecordRun } from './change-record.ts'
-import { deviationsOf } from './deviations.ts'
-import { lateFacts } from './late-facts.ts'
+import { computeDeviations } from './deviations.ts'
+import { collectLateFacts } from './late-facts.ts'
 
 function recordWith(fields: Partial<ChangeRecord> = {}): ChangeRecord {
   const unrated = { ...mergedRecord(), ...fields }
-  return { ...unrated, deviations: deviationsOf(unrated) }
+  return { ...unrated, deviations: computeDeviations(unrated) }
 }
 
 const check = (status: RunStatus, name = 'build'): RecordCheck => ({
@@ -35,7 +35,7 @@ type Results = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
 /** The late facts as they are appended. */
 function amend(record: ChangeRecord, amendments: Amendment[], present: Partial<Results>): Amendment[] {
   const { reviews, checks, runs } = { ...record, ...present }
-  return lateFacts(record, amendments, { reviews, checks, runs }).map((fact) => ({
+  return collectLateFacts(record, amendments, { reviews, checks, runs }).map((fact) => ({
     change: record.id,
     at: '2026-02-01T00:00:00.000Z',
     ...fact,

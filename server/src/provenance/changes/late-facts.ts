@@ -1,6 +1,6 @@
 import { isFinal } from '../../ci/runs/run-status.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import {
   type Amendment,
   type ChangeRecord,
@@ -11,7 +11,7 @@ import {
   type RecordReview,
   type RecordRun,
 } from './change-record.ts'
-import { deviationsOf } from './deviations.ts'
+import { computeDeviations } from './deviations.ts'
 
 /** How long after a landing facts are added to its record. */
 export const AMENDED_FOR_MS = 90 * DAY_MS
@@ -31,7 +31,7 @@ const SHOWN: Record<Amendment['kind'], Deviation[]> = {
  * new or different, and checks and runs that have finished or have another result. Each names all
  * deviations of the change that are known then.
  */
-export function lateFacts(
+export function collectLateFacts(
   record: ChangeRecord,
   amendments: readonly Amendment[],
   present: RecordedResults,
@@ -45,7 +45,7 @@ export function lateFacts(
   let known = stated
   return found.map(({ kind, facts }) => {
     const amended = withAmendments(known, [{ facts: { ...facts, deviations: [] } }])
-    const shown = deviationsOf(judged(known, amended)).filter((deviation) => SHOWN[kind].includes(deviation))
+    const shown = computeDeviations(judged(known, amended)).filter((deviation) => SHOWN[kind].includes(deviation))
     const deviations = uniteDeviations(known.deviations, shown)
     known = { ...amended, deviations }
     return { kind, facts: { ...facts, deviations } }
@@ -69,36 +69,36 @@ function judged(before: ChangeRecord, after: ChangeRecord): ChangeRecord {
 /** A record with its late facts in place of what it stated. */
 function withAmendments(record: ChangeRecord, amendments: readonly Pick<Amendment, 'facts'>[]): ChangeRecord {
   const facts = amendments.map((amendment) => amendment.facts)
-  const idOf = ({ id }: { id: string }) => id
+  const getId = ({ id }: { id: string }) => id
   return {
     ...record,
-    reviews: newestOf([...record.reviews, ...facts.flatMap(({ review }) => review ?? [])], idOf),
-    checks: newestOf([...record.checks, ...facts.flatMap(({ check }) => check ?? [])], nameOf),
-    runs: newestOf([...record.runs, ...facts.flatMap(({ run }) => run ?? [])], idOf),
+    reviews: selectNewest([...record.reviews, ...facts.flatMap(({ review }) => review ?? [])], getId),
+    checks: selectNewest([...record.checks, ...facts.flatMap(({ check }) => check ?? [])], getCheckName),
+    runs: selectNewest([...record.runs, ...facts.flatMap(({ run }) => run ?? [])], getId),
     deviations: uniteDeviations(record.deviations, ...facts.map(({ deviations }) => deviations)),
   }
 }
 
-function newestOf<Fact>(facts: readonly Fact[], nameOfFact: (fact: Fact) => string): Fact[] {
+function selectNewest<Fact>(facts: readonly Fact[], nameOfFact: (fact: Fact) => string): Fact[] {
   return [...new Map(facts.map((fact) => [nameOfFact(fact), fact])).values()]
 }
 
 function newReviews(stated: RecordReview[], present: RecordReview[]): RecordReview[] {
-  const known = new Set(stated.map((review) => canonicalJson(review)))
-  return present.filter((review) => !known.has(canonicalJson(review)))
+  const known = new Set(stated.map((review) => toCanonicalJson(review)))
+  return present.filter((review) => !known.has(toCanonicalJson(review)))
 }
 
 function newChecks(stated: RecordCheck[], present: RecordCheck[]): RecordCheck[] {
-  const known = new Map(stated.map((check) => [nameOf(check), check.status]))
-  return present.filter((check) => isFinal(check.status) && known.get(nameOf(check)) !== check.status)
+  const known = new Map(stated.map((check) => [getCheckName(check), check.status]))
+  return present.filter((check) => isFinal(check.status) && known.get(getCheckName(check)) !== check.status)
 }
 
 function newRuns(stated: RecordRun[], present: RecordRun[]): RecordRun[] {
-  const resultOf = ({ attempt, status }: RecordRun) => `${attempt} ${status}`
-  const known = new Map(stated.map((run) => [run.id, resultOf(run)]))
-  return present.filter((run) => isFinal(run.status) && known.get(run.id) !== resultOf(run))
+  const getResult = ({ attempt, status }: RecordRun) => `${attempt} ${status}`
+  const known = new Map(stated.map((run) => [run.id, getResult(run)]))
+  return present.filter((run) => isFinal(run.status) && known.get(run.id) !== getResult(run))
 }
 
-function nameOf({ commit_sha, source, name }: RecordCheck): string {
+function getCheckName({ commit_sha, source, name }: RecordCheck): string {
   return JSON.stringify([commit_sha, source, name])
 }

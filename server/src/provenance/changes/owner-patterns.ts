@@ -30,12 +30,12 @@ const SEGMENT_TOKEN = /\\.|\*+|[^\\*]/gu
  * Builds the tree of valid patterns. A path visits only the nodes that its segments match, so that
  * the time for a path hardly depends on the number of patterns.
  */
-export function patternTree(patterns: readonly string[]): PatternTree {
+export function createPatternTree(patterns: readonly string[]): PatternTree {
   const root = newNode()
   for (const [index, pattern] of patterns.entries()) {
-    const end = segmentsOf(pattern).reduce((node, segment) => {
+    const end = splitPattern(pattern).reduce((node, segment) => {
       node.last = index
-      return childOf(node, segment)
+      return getChild(node, segment)
     }, root)
     end.own = index
     end.last = index
@@ -50,7 +50,7 @@ export type MatchBudget = { comparisons: number }
  * The index of the last pattern that matches a path such as `docs/index.md`. -1 if none does. The
  * result is unknown if the budget is used up.
  */
-export function lastMatch(tree: PatternTree, path: string, budget: MatchBudget): number {
+export function matchPath(tree: PatternTree, path: string, budget: MatchBudget): number {
   const segments = path.split('/')
   let best = -1
   let active = enter(new Set(), tree)
@@ -87,7 +87,7 @@ function enter(active: Set<Node>, node: Node): Set<Node> {
 function namedChildren({ named, globs, characters }: Node, segment: string, best: number): Node[] {
   const literal = named.get(segment)
   const found = literal === undefined ? [] : [literal]
-  const missing = ~charactersOf([segment])
+  const missing = ~encodeCharacters([segment])
   for (let index = 0; index < globs.length; index++) {
     if (((characters[index] as number) & missing) !== 0) continue
     const { parts, node } = globs[index] as Node['globs'][number]
@@ -97,14 +97,14 @@ function namedChildren({ named, globs, characters }: Node, segment: string, best
 }
 
 /** A pattern without a slash, except at its end, matches in every directory. */
-function segmentsOf(pattern: string): string[] {
+function splitPattern(pattern: string): string[] {
   const segments = pattern.match(SEGMENT) ?? []
   const isAnchored = pattern.startsWith('/') || segments.length > 1
   return [...(isAnchored ? [] : ['**']), ...segments, ...(pattern.endsWith('/') ? ['**'] : [])]
 }
 
-function childOf(parent: Node, segment: string): Node {
-  const parts = partsOf(segment)
+function getChild(parent: Node, segment: string): Node {
+  const parts = splitSegment(segment)
   if (segment === '**') {
     parent.deep ??= { ...newNode(), isDeep: true }
     return parent.deep
@@ -119,7 +119,7 @@ function childOf(parent: Node, segment: string): Node {
   parent.named.set(key, node)
   if (parts.length > 1 || key.includes(ANY_CHARACTER)) {
     parent.globs.push({ parts, node })
-    parent.characters.push(charactersOf(parts))
+    parent.characters.push(encodeCharacters(parts))
   }
   return node
 }
@@ -129,7 +129,7 @@ function newNode(): Node {
 }
 
 /** The texts between the stars of a segment, without escapes. */
-function partsOf(segment: string): string[] {
+function splitSegment(segment: string): string[] {
   const parts = ['']
   for (const token of segment.match(SEGMENT_TOKEN) ?? []) {
     if (token.startsWith('*')) parts.push('')
@@ -139,7 +139,7 @@ function partsOf(segment: string): string[] {
 }
 
 /** The characters of texts as bits. Some characters share a bit. It excludes most globs at once. */
-function charactersOf(texts: readonly string[]): number {
+function encodeCharacters(texts: readonly string[]): number {
   let bits = 0
   for (const text of texts) {
     for (let index = 0; index < text.length; index++) {

@@ -3,11 +3,11 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { formatRepositoryKey, type RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { type HostReads, openHostReads } from '../landings/host-reads.ts'
-import { findNextDue, listDueLandings, postponeImport, postponeLanding } from '../landings/landing.store.ts'
-import { AFTER_ERROR, laterTry } from '../landings/landing-schedule.ts'
+import { findNextDue, listDueLandings, updateImportDue, updateLandingDue } from '../landings/landing.store.ts'
+import { AFTER_ERROR, computeLaterTry } from '../landings/landing-schedule.ts'
 import { recordChangesJob } from '../landings/landings.job.ts'
 import type { LandingPass } from '../landings/read-landing.ts'
 import { settleLanding } from './record-landing.ts'
@@ -25,7 +25,7 @@ export async function recordChanges(
   repository: RepositoryKey,
   stopping?: AbortSignal,
 ): Promise<void> {
-  const key = `record changes ${repositoryKeyText(repository)}`
+  const key = `record changes ${formatRepositoryKey(repository)}`
   const ran = await runAlone(services.sql, key, () => settleSome(services, repository, stopping))
   stopping?.throwIfAborted()
   if (ran) await queueNext(services, repository)
@@ -54,8 +54,8 @@ async function settleSafely(pass: LandingPass): Promise<void> {
   } catch (err) {
     await checkSql(services.sql)
     services.log.error({ err, landing: landing.id }, 'Could not write the record of a change')
-    const later = laterTry(landing, AFTER_ERROR, services.clock.now())
-    await postponeLanding(services.sql, landing, { ...landing, ...later })
+    const later = computeLaterTry(landing, AFTER_ERROR, services.clock.now())
+    await updateLandingDue(services.sql, landing, { ...landing, ...later })
   }
 }
 
@@ -66,7 +66,7 @@ async function settleSafely(pass: LandingPass): Promise<void> {
 async function isHostDown({ sql }: Services, repository: RepositoryKey, reads: HostReads): Promise<boolean> {
   if (reads.source === null) return false
   const { is_down, retry_at } = await reads.failure()
-  if (is_down && retry_at !== null) await postponeImport(sql, repository, retry_at)
+  if (is_down && retry_at !== null) await updateImportDue(sql, repository, retry_at)
   return is_down
 }
 

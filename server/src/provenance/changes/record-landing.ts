@@ -4,18 +4,30 @@ import {
   findPushOfCommit,
   type LandedPullRequest,
   type LandedPush,
-  listReviewsOf,
+  listLandedReviews,
 } from '../../ci/changes/landed-change.store.ts'
 import { listCommitChecks, listCommitRuns } from '../../ci/evidence/commit-results.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { newChangeId } from '../../platform/ids.ts'
+import { createChangeId } from '../../platform/ids.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { readChangeSecurity } from '../../security/policy-facts/change-security.store.ts'
+import { findChangeSecurity } from '../../security/policy-facts/change-security.store.ts'
 import { appendLink } from '../chain/append-link.ts'
 import { readOwnCommits } from '../landings/change-of-push.ts'
-import { dropLanding, type Landing, lockLanding, markRecorded, postponeLanding } from '../landings/landing.store.ts'
-import { type CommitState, laterTry, nextStep, nextTry, WITHOUT_COMMIT } from '../landings/landing-schedule.ts'
+import {
+  type Landing,
+  lockLanding,
+  updateLandingDropped,
+  updateLandingDue,
+  updateLandingRecorded,
+} from '../landings/landing.store.ts'
+import {
+  type CommitState,
+  computeLaterTry,
+  computeNextTry,
+  decideNextStep,
+  WITHOUT_COMMIT,
+} from '../landings/landing-schedule.ts'
 import {
   type HostFacts,
   type LandingPass,
@@ -37,8 +49,12 @@ export async function settleLanding(pass: LandingPass): Promise<void> {
   const missed = reads.missed
   const subject = await findSubject(pass)
   if (subject === null) return
-  const step = nextStep(landing, await stateOf(services.sql, landing, subject.merge_sha), services.clock.now())
-  if (step.step === 'wait') return postponeLanding(services.sql, landing, { ...landing, due_at: step.until })
+  const step = decideNextStep(
+    landing,
+    await findCommitState(services.sql, landing, subject.merge_sha),
+    services.clock.now(),
+  )
+  if (step.step === 'wait') return updateLandingDue(services.sql, landing, { ...landing, due_at: step.until })
   if (step.step === 'ask') {
     await readChecks(pass, subject.merge_sha)
     if (reads.missed > missed && (await waitForHost(pass))) return
@@ -46,7 +62,7 @@ export async function settleLanding(pass: LandingPass): Promise<void> {
   }
   const host = await readHost(pass, subject)
   if (reads.missed > missed && (await waitForHost(pass))) return
-  if (host === null) return dropLanding(services.sql, landing)
+  if (host === null) return updateLandingDropped(services.sql, landing)
   await services.sql.begin((tx) => writeRecord(pass, tx, subject, host))
 }
 
@@ -65,9 +81,9 @@ async function findSubject(pass: LandingPass): Promise<Subject | null> {
     const push = await findPushOfCommit(services.sql, landing, landing.branch, merge_sha)
     return { merge_sha, pull_request, push }
   }
-  await postponeLanding(services.sql, landing, {
+  await updateLandingDue(services.sql, landing, {
     ...landing,
-    ...laterTry(landing, WITHOUT_COMMIT, services.clock.now()),
+    ...computeLaterTry(landing, WITHOUT_COMMIT, services.clock.now()),
   })
   return null
 }
@@ -81,7 +97,7 @@ async function findMerged(pass: LandingPass, number: number): Promise<LandedPull
   return findPullRequest(services.sql, landing, number)
 }
 
-async function stateOf(db: Db, landing: Landing, mergeSha: string): Promise<CommitState> {
+async function findCommitState(db: Db, landing: Landing, mergeSha: string): Promise<CommitState> {
   const [checks, runs] = await Promise.all([
     listCommitChecks(db, landing, [mergeSha]),
     listCommitRuns(db, landing, mergeSha),
@@ -100,9 +116,9 @@ async function readHost(pass: LandingPass, { pull_request, push, merge_sha }: Su
 
 /** Postpones the landing if the host may still answer. Returns whether it does. */
 async function waitForHost({ services, reads, landing }: LandingPass): Promise<boolean> {
-  const due_at = nextTry(landing, await reads.failure(), services.clock.now())
+  const due_at = computeNextTry(landing, await reads.failure(), services.clock.now())
   if (due_at === null) return false
-  await postponeLanding(services.sql, landing, { ...landing, tries: landing.tries + 1, due_at })
+  await updateLandingDue(services.sql, landing, { ...landing, tries: landing.tries + 1, due_at })
   return true
 }
 
@@ -115,7 +131,7 @@ async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: Ho
   const landing = await lockLanding(tx, pass.landing)
   if (landing.state !== 'waiting') return
   const now = services.clock.now()
-  const id = newChangeId(landing.landed_at)
+  const id = createChangeId(landing.landed_at)
   const repository = await describeRepository(tx, landing)
   const record = describeChange({
     id,
@@ -128,13 +144,13 @@ async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: Ho
   })
   const link = await appendLink(services, tx, landing, { kind: 'record', change_id: id, body: record, at: now })
   await insertChange(tx, landing, { record, link_index: link.index, recorded_at: now })
-  await markRecorded(tx, landing, id)
+  await updateLandingRecorded(tx, landing, id)
 }
 
 /** The reviews, checks and runs of a landing, as they are stored now. */
 export async function readResults(db: Db, landing: Landing, mergeSha: string): Promise<Results> {
   return {
-    reviews: landing.pull_request === null ? [] : await listReviewsOf(db, landing, landing.pull_request),
+    reviews: landing.pull_request === null ? [] : await listLandedReviews(db, landing, landing.pull_request),
     checks: await listCommitChecks(db, landing, [...new Set([landing.head_sha, mergeSha])]),
     runs: await listCommitRuns(db, landing, mergeSha),
   }
@@ -149,7 +165,7 @@ function readSecurity(tx: Tx, landing: Landing, { pull_request: pull, host, full
     head_ref: isOwn ? pull.head_ref : null,
     commits: [...new Set([pull.head_sha, ...host.commits.commits.map(({ sha }) => sha)])],
   }
-  return readChangeSecurity(tx, { ...landing, full_name }, landing.landed_at, scanned)
+  return findChangeSecurity(tx, { ...landing, full_name }, landing.landed_at, scanned)
 }
 
 async function describeRepository(tx: Tx, landing: Landing): Promise<ChangeRecord['repository']> {

@@ -1,10 +1,10 @@
 import { findPullRequest } from '../../ci/changes/landed-change.store.ts'
-import { noStatement } from '../../errors/provenance.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNoStatementError } from '../../errors/provenance.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { findLanding } from '../landings/landing.store.ts'
-import { deadlineOf } from '../landings/landing-schedule.ts'
+import { computeDeadline } from '../landings/landing-schedule.ts'
 import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
@@ -29,7 +29,7 @@ export async function requireChange(services: Pick<Services, 'sql'>, orgId: stri
     return requireChangeOfPullRequest(services, { org_id: orgId, ...repository }, number)
   }
   const change = await findChange(services.sql, orgId, id)
-  if (change === null) throw notFound('change')
+  if (change === null) throw createNotFoundError('change')
   return change
 }
 
@@ -41,17 +41,17 @@ async function requireChangeOfPullRequest(
   const change = await findChangeOfPullRequest(sql, repository, number)
   if (change !== null) return change
   const pull = await findPullRequest(sql, repository, number)
-  if (pull === null) throw notFound('change')
+  if (pull === null) throw createNotFoundError('change')
   if (pull.state !== 'merged') {
     const state = pull.state === 'open' ? 'is open' : 'was closed without being merged'
-    throw noStatement('NOT_LANDED', `Pull request ${number} ${state}.`)
+    throw createNoStatementError('NOT_LANDED', `Pull request ${number} ${state}.`)
   }
   if (pull.merge_commit_sha === null)
-    throw noStatement('NO_COMMIT', `The commit with which pull request ${number} landed is not known yet.`)
+    throw createNoStatementError('NO_COMMIT', `The commit with which pull request ${number} landed is not known yet.`)
   const landing = await findLanding(sql, repository, number)
   const message =
     landing === null
       ? `Pull request ${number} was not merged into the tracked branch.`
-      : `The record of pull request ${number} is not written yet. It is written when the checks of the commit have finished, or at ${deadlineOf(landing).toISOString()}.`
-  throw noStatement('NO_CHANGE', message)
+      : `The record of pull request ${number} is not written yet. It is written when the checks of the commit have finished, or at ${computeDeadline(landing).toISOString()}.`
+  throw createNoStatementError('NO_CHANGE', message)
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import { planRequired } from '../../errors/organizations.ts'
-import { smallestPlanWith } from '../../organizations/plan.ts'
+import { selectSmallestPlan } from '../../organizations/plan.ts'
 import type { Services } from '../../services.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { Services } from '../../services.ts'
  */
 export function requireStatements({ plan }: Actor, { plans }: Pick<Services, 'plans'>): void {
   if (plan.features.includes('signed_statements')) return
-  const requiredPlan = smallestPlanWith(plans, 'signed_statements')
+  const requiredPlan = selectSmallestPlan(plans, 'signed_statements')
   const message = `Signed statements require the plan ${requiredPlan} or above.`
   throw planRequired(message, { requiredPlan })
 }

@@ -1,11 +1,11 @@
-import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.store.ts'
 import { keyInUse } from '../../errors/commands.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { readKmsPublicKey } from './kms-key.ts'
-import { findCurrentKey, isKnownKey, replaceCurrentKey } from './signing-key.store.ts'
-import { generateKeyPair, type KeyPair, namePublicKey, type SigningKey } from './signing-key.ts'
+import { findCurrentKey, isKnownKey, updateCurrentKey } from './signing-key.store.ts'
+import { createKeyPair, encodePublicKey, type KeyPair, type SigningKey } from './signing-key.ts'
 
 type KeyServices = Pick<Services, 'sql' | 'clock' | 'config' | 'sealingKey'>
 
@@ -42,8 +42,8 @@ export async function rotateKey(services: KeyServices, orgId: string, principal:
 
 async function makeKeyPair({ config, sealingKey }: KeyServices, orgId: string): Promise<KeyPair> {
   const { signingKmsKey } = config
-  if (signingKmsKey === null) return generateKeyPair(sealingKey, orgId)
-  const name = namePublicKey(await readKmsPublicKey(signingKmsKey))
+  if (signingKmsKey === null) return createKeyPair(sealingKey, orgId)
+  const name = encodePublicKey(await readKmsPublicKey(signingKmsKey))
   return { ...name, sealed_private_key: null, kms_key: signingKmsKey }
 }
 
@@ -61,7 +61,7 @@ async function replace(
     await lockName(tx, `signing key ${orgId}`)
     const current = await findCurrentKey(tx, orgId)
     if (current !== null && current.keyid !== replaced?.keyid) return current
-    await replaceCurrentKey(tx, orgId, next, at)
+    await updateCurrentKey(tx, orgId, next, at)
     const details = { kms_key: next.kms_key, replaced: current?.keyid ?? null }
     await auditKey(tx, orgId, { principal, keyid: next.keyid, details, reason, at })
     return { ...next, created_at: at, retired_at: null }
@@ -73,5 +73,5 @@ type AuditedKey = { principal: Principal; keyid: string; details: object; reason
 function auditKey(tx: Tx, orgId: string, { principal, keyid, details, reason, at }: AuditedKey): Promise<void> {
   const action = 'replaced' in details && details.replaced === null ? 'signing_key.create' : 'signing_key.rotate'
   const object = { type: 'signing_key', id: keyid }
-  return recordAudit(tx, orgId, { principal, action, object, reason, details: { ...details } }, at)
+  return insertAuditEntry(tx, orgId, { principal, action, object, reason, details: { ...details } }, at)
 }

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import { listPublicKeys } from './list-public-keys.ts'
 import { SigningKeys } from './signing-key.schema.ts'
 
-export async function signingKeyRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerSigningKeyRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/provenance/keys',
     {

@@ -39,7 +39,7 @@ export async function isKnownKey(
 }
 
 /** Retires the current key and stores the next one, in a transaction that holds the lock. */
-export async function replaceCurrentKey(tx: Tx, orgId: string, key: KeyPair, at: Date): Promise<void> {
+export async function updateCurrentKey(tx: Tx, orgId: string, key: KeyPair, at: Date): Promise<void> {
   await tx`
     update signing_keys
     set retired_at = ${at}

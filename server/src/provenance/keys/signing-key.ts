@@ -15,14 +15,14 @@ export type KeyPair = {
 export type SigningKey = KeyPair & { created_at: Date; retired_at: Date | null }
 
 /** Generates a key pair whose private key is sealed for this organization. */
-export function generateKeyPair(sealingKey: KeyObject, orgId: string): KeyPair {
+export function createKeyPair(sealingKey: KeyObject, orgId: string): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const name = namePublicKey(publicKey)
+  const name = encodePublicKey(publicKey)
   const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   return { ...name, sealed_private_key: sealText(sealingKey, sealLabel(orgId, name.keyid), secret), kms_key: null }
 }
 
-export function namePublicKey(publicKey: KeyObject): { keyid: string; pem: string } {
+export function encodePublicKey(publicKey: KeyObject): { keyid: string; pem: string } {
   const der = publicKey.export({ type: 'spki', format: 'der' })
   return {
     keyid: hash('sha256', der, 'hex'),
@@ -30,7 +30,7 @@ export function namePublicKey(publicKey: KeyObject): { keyid: string; pem: strin
   }
 }
 
-export function publicKeyOf({ pem }: KeyPair): KeyObject {
+export function getPublicKey({ pem }: KeyPair): KeyObject {
   return createPublicKey(pem)
 }
 

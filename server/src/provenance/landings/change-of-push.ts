@@ -25,8 +25,8 @@ export async function readOwnCommits(pass: LandingPass, push: LandedPush): Promi
   if (await isKnownToBeMerged(pass, push)) return null
   const { commits, complete } = await readPushedCommits(pass, push)
   const pushed = commits.length > 0 || push.forced ? commits : [onlyCommit(push)]
-  let rest = await restOf(pass, pushed)
-  if (rest.length > 0 && (await storeMerged(pass, rest))) rest = await restOf(pass, pushed)
+  let rest = await findRest(pass, pushed)
+  if (rest.length > 0 && (await storeMerged(pass, rest))) rest = await findRest(pass, pushed)
   return rest.length === 0 && !push.forced
     ? null
     : { commits: pushed.filter(({ sha }) => rest.includes(sha)), complete }
@@ -51,7 +51,7 @@ function onlyCommit({ after_sha }: LandedPush): HostChangeCommit {
   return { sha: after_sha, message: '', author: nobody, committer: nobody, signature: null }
 }
 
-async function restOf(pass: LandingPass, pushed: readonly HostChangeCommit[]): Promise<string[]> {
+async function findRest(pass: LandingPass, pushed: readonly HostChangeCommit[]): Promise<string[]> {
   const { services, landing } = pass
   const shas = pushed.map(({ sha }) => sha)
   const pulls = await listMergedWith(services.sql, landing, landing.branch, shas)
@@ -59,11 +59,11 @@ async function restOf(pass: LandingPass, pushed: readonly HostChangeCommit[]): P
   if (rest.length === 0 || pulls.length === 0) return rest
   const withCommits = []
   for (const [index, pull] of pulls.entries())
-    withCommits.push({ ...pull, commits: index < ASKED_PULL_REQUESTS_MAX ? await readCommitsOf(pass, pull) : null })
+    withCommits.push({ ...pull, commits: index < ASKED_PULL_REQUESTS_MAX ? await fetchCommits(pass, pull) : null })
   return assignCommits(pushed, withCommits).rest
 }
 
-async function readCommitsOf({ reads }: LandingPass, { number }: MergedPullRequest) {
+async function fetchCommits({ reads }: LandingPass, { number }: MergedPullRequest) {
   const list = await reads.read('listPullRequestCommits', (client, repository) =>
     client.listPullRequestCommits(repository, number),
   )

@@ -1,12 +1,12 @@
 import { EXPIRED_CHANGES } from '../../ci/changes/expired-change.store.ts'
-import { type Expiring, expiringRows } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringRows, type Expiring } from '../../platform/db/expiring-rows.ts'
 
 /**
  * What code hosts have said about changes. It stays while the record of a landing from before the
  * same time is still to be written, which needs it.
  */
 export const expiringFacts: readonly Expiring[] = EXPIRED_CHANGES.map((table) =>
-  expiringRows({
+  defineExpiringRows({
     ...table,
     isExpired: (db, expiry) => db`
       ${table.isExpired(db, expiry)}

@@ -1,14 +1,14 @@
 import { isTrackedBranch } from '../../ci/changes/apply-change.ts'
-import { pushId } from '../../ci/changes/push.store.ts'
+import { buildPushId } from '../../ci/changes/push.store.ts'
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostPullRequest } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { branchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/branch-name.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
-import { addMergeCommit, type ConcernedBy, insertLanding, listConcerned, type NewLanding } from './landing.store.ts'
-import { firstDue, isLate, SETTLE_MS } from './landing-schedule.ts'
+import { type ConcernedBy, insertLanding, listConcerned, type NewLanding, updateMergeCommit } from './landing.store.ts'
+import { computeFirstDue, isLate, SETTLE_MS } from './landing-schedule.ts'
 import { followFactJob, recordChangesJob } from './landings.job.ts'
 
 type What = Pick<NewLanding, 'pull_request' | 'push_id' | 'branch' | 'head_sha' | 'merge_sha' | 'landed_at'>
@@ -16,7 +16,7 @@ type What = Pick<NewLanding, 'pull_request' | 'push_id' | 'branch' | 'head_sha' 
 /** Notes that a pull request was merged into the tracked branch. */
 export const followPullRequest: HostEventHandler<'pull_request'> = async ({ clock }, tx, source, pull) => {
   if (pull.state !== 'merged' || !(await isTrackedBranch(tx, source, pull.repository, pull.base.ref))) return
-  await noteLanding(tx, repositoryOf(source, pull), whatMerged(pull), clock.now())
+  await noteLanding(tx, toRepositoryKey(source, pull), whatMerged(pull), clock.now())
 }
 
 function whatMerged(pull: HostPullRequest): What {
@@ -29,30 +29,30 @@ function whatMerged(pull: HostPullRequest): What {
 /** Notes a push to the tracked branch. Whether it is a change of its own is decided later. */
 export const followTrackedPush: HostEventHandler<'push'> = async ({ clock }, tx, source, push) => {
   const { ref, after, pushed_at: landed_at } = push
-  const branch = branchName(ref)
+  const branch = parseBranchName(ref)
   if (branch === null || after === null || !(await isTrackedBranch(tx, source, push.repository, branch))) return
   const commits = { head_sha: after, merge_sha: after }
-  const what = { pull_request: null, push_id: pushId(push), branch, ...commits, landed_at }
-  await noteLanding(tx, repositoryOf(source, push), what, clock.now())
+  const what = { pull_request: null, push_id: buildPushId(push), branch, ...commits, landed_at }
+  await noteLanding(tx, toRepositoryKey(source, push), what, clock.now())
 }
 
 async function noteLanding(tx: Tx, repository: RepositoryKey, what: What, now: Date): Promise<void> {
   const times = { landed_at: what.landed_at, noted_at: now }
-  const landing = { ...repository, ...what, noted_at: now, late: isLate(times), due_at: firstDue(times) }
+  const landing = { ...repository, ...what, noted_at: now, late: isLate(times), due_at: computeFirstDue(times) }
   const isNew = await insertLanding(tx, landing)
-  const isCompleted = !isNew && what.merge_sha !== null && (await addMergeCommit(tx, landing))
+  const isCompleted = !isNew && what.merge_sha !== null && (await updateMergeCommit(tx, landing))
   if (isNew || isCompleted) await enqueue(tx, recordChangesJob, repository, SETTLE_MS)
 }
 
 /** The handlers of facts that a record states: they may complete it, or amend it. */
 export const followReview: HostEventHandler<'review'> = (_, tx, source, review) =>
-  followFact(tx, repositoryOf(source, review), { pull_request: review.pull_request })
+  followFact(tx, toRepositoryKey(source, review), { pull_request: review.pull_request })
 
 export const followCheck: HostEventHandler<'check'> = (_, tx, source, check) =>
-  followFact(tx, repositoryOf(source, check), { commit_sha: check.commit_sha })
+  followFact(tx, toRepositoryKey(source, check), { commit_sha: check.commit_sha })
 
 export const followLandedRun: HostEventHandler<'run'> = (_, tx, source, run) =>
-  followFact(tx, repositoryOf(source, run), { commit_sha: run.commit.sha })
+  followFact(tx, toRepositoryKey(source, run), { commit_sha: run.commit.sha })
 
 /**
  * The fact is looked at in a transaction of its own, after this one. Its jobs have no key, because
@@ -64,6 +64,6 @@ async function followFact(tx: Tx, repository: RepositoryKey, fact: ConcernedBy):
     await enqueue(tx, followFactJob, { org_id, landing_id })
 }
 
-function repositoryOf({ org_id, provider }: HostSource, { repository }: { repository: { id: string } }) {
+function toRepositoryKey({ org_id, provider }: HostSource, { repository }: { repository: { id: string } }) {
   return { org_id, provider, repository_id: repository.id }
 }

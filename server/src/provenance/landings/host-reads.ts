@@ -1,4 +1,4 @@
-import { type TolerantReads, tolerantReads } from '../../ci/provider-runs/tolerant-reads.ts'
+import { createTolerantReads, type TolerantReads } from '../../ci/provider-runs/tolerant-reads.ts'
 import { type HostClient, HostRefusal, HostUnavailable } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
@@ -25,7 +25,7 @@ export async function openHostReads(services: Services, key: RepositoryKey): Pro
   const opened = await openRepository(services, key, { impatient: true })
   if (opened === null) return withoutConnection()
   const { client, repository, connection } = opened
-  const reads = tolerantReads()
+  const reads = createTolerantReads()
   return {
     source: { org_id: key.org_id, connection_id: connection.id, provider: connection.provider, host: connection.host },
     read: (kind, request) =>

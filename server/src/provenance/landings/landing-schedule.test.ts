@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CommitState, hasPresentRules, isLate, nextStep, nextTry } from './landing-schedule.ts'
+import { type CommitState, computeNextTry, decideNextStep, hasPresentRules, isLate } from './landing-schedule.ts'
 
 const LANDED = Date.UTC(2026, 0, 31, 12)
 const SECOND = 1000
@@ -10,7 +10,7 @@ const at = (ms: number) => new Date(LANDED + ms)
 
 function stepAt(ms: number, state: CommitState, { noted = 0, asked = false } = {}) {
   const landing = { landed_at: at(0), noted_at: at(noted), asked_at: asked ? at(0) : null }
-  const found = nextStep(landing, state, at(ms))
+  const found = decideNextStep(landing, state, at(ms))
   return found.step === 'wait' ? found.until.getTime() - LANDED : found.step
 }
 
@@ -46,7 +46,7 @@ type Asked = { late?: boolean; tries?: number; down?: boolean; retry?: number }
 function tryAfter(ms: number, { late = false, tries = 0, down = true, retry }: Asked = {}) {
   const landing = { landed_at: at(0), noted_at: at(0), late, tries }
   const failure = { is_down: down, retry_at: retry === undefined ? null : at(retry) }
-  const next = nextTry(landing, failure, at(ms))
+  const next = computeNextTry(landing, failure, at(ms))
   return next && next.getTime() - LANDED
 }
 

@@ -20,18 +20,18 @@ export type CommitState = 'unknown' | 'open' | 'finished'
 type NextStep = { step: 'record' | 'ask' } | { step: 'wait'; until: Date }
 
 /** The latest time for the record of a landing. */
-export function deadlineOf({ landed_at }: Pick<Times, 'landed_at'>): Date {
+export function computeDeadline({ landed_at }: Pick<Times, 'landed_at'>): Date {
   return after(landed_at, DEADLINE_MS)
 }
 
 /** When a new landing is looked at for the first time. */
-export function firstDue({ noted_at }: Pick<Times, 'noted_at'>): Date {
+export function computeFirstDue({ noted_at }: Pick<Times, 'noted_at'>): Date {
   return after(noted_at, SETTLE_MS)
 }
 
 /** Whether a landing was noted after the deadline of its record, as in an import. */
 export function isLate({ landed_at, noted_at }: Times): boolean {
-  return noted_at > deadlineOf({ landed_at })
+  return noted_at > computeDeadline({ landed_at })
 }
 
 /** Whether the present rules of the branch can be taken for those that applied to the landing. */
@@ -43,9 +43,9 @@ export function hasPresentRules({ landed_at }: Pick<Times, 'landed_at'>, now: Da
  * What is due for a landing: to write its record, to ask the host for the checks of the commit, or
  * to wait for checks and runs that are not known or not finished.
  */
-export function nextStep(landing: Times & { asked_at: Date | null }, state: CommitState, now: Date): NextStep {
-  const first = firstDue(landing)
-  const deadline = deadlineOf(landing)
+export function decideNextStep(landing: Times & { asked_at: Date | null }, state: CommitState, now: Date): NextStep {
+  const first = computeFirstDue(landing)
+  const deadline = computeDeadline(landing)
   if (now < first) return { step: 'wait', until: first }
   if (state === 'finished') return { step: 'record' }
   if (state === 'unknown' && landing.asked_at === null) {
@@ -73,9 +73,13 @@ type Failure = {
  * When the host is asked again after it did not answer. Null: the record is written with what is
  * known.
  */
-export function nextTry(landing: Times & { late: boolean; tries: number }, failure: Failure, now: Date): Date | null {
+export function computeNextTry(
+  landing: Times & { late: boolean; tries: number },
+  failure: Failure,
+  now: Date,
+): Date | null {
   const { late, tries } = landing
-  const deadline = deadlineOf(landing)
+  const deadline = computeDeadline(landing)
   if (!failure.is_down) return tries + 1 < FAILED_READS_MAX ? after(now, FAILED_READS_PAUSE_MS) : null
   if (late ? tries + 1 >= OLD_TRIES_MAX : now >= deadline) return null
   const pause = after(now, Math.min(15_000 * 2 ** tries, PAUSE_MS_MAX))
@@ -94,7 +98,7 @@ export const AFTER_ERROR: Pauses = { first: MINUTE_MS, most: 60 * MINUTE_MS }
 const COUNTED_TRIES_MAX = 20
 
 /** When a landing is tried again, as often as needed. */
-export function laterTry({ tries }: { tries: number }, { first, most }: Pauses, now: Date) {
+export function computeLaterTry({ tries }: { tries: number }, { first, most }: Pauses, now: Date) {
   return { tries: Math.min(tries + 1, COUNTED_TRIES_MAX), due_at: after(now, Math.min(first * 2 ** tries, most)) }
 }
 

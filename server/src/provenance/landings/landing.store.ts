@@ -39,7 +39,7 @@ export async function insertLanding(tx: Tx, landing: NewLanding): Promise<boolea
 }
 
 /** Adds the commit on the branch to a landing that lacks it. Returns whether it did. */
-export async function addMergeCommit(tx: Tx, { merge_sha, due_at, ...landing }: NewLanding): Promise<boolean> {
+export async function updateMergeCommit(tx: Tx, { merge_sha, due_at, ...landing }: NewLanding): Promise<boolean> {
   const updated = await tx`
     update landings
     set merge_sha = ${merge_sha}, due_at = ${due_at}
@@ -103,7 +103,7 @@ export async function lockLanding(tx: Tx, { org_id, id }: LandingId): Promise<La
 type Postponement = { due_at: Date; tries: number; asked_at: Date | null }
 
 /** Has no effect if a fact has changed the due time since the landing was read. */
-export async function postponeLanding(
+export async function updateLandingDue(
   db: Db,
   landing: Pick<Landing, 'org_id' | 'id' | 'due_at'>,
   { due_at, tries, asked_at }: Postponement,
@@ -118,7 +118,7 @@ export async function postponeLanding(
 }
 
 /** Lets the landings of a repository wait while its host limits our requests. */
-export async function postponeImport(db: Db, repository: RepositoryKey, until: Date): Promise<void> {
+export async function updateImportDue(db: Db, repository: RepositoryKey, until: Date): Promise<void> {
   await db`
     update landings
     set due_at = ${until}
@@ -128,7 +128,7 @@ export async function postponeImport(db: Db, repository: RepositoryKey, until: D
       and due_at < ${until}`
 }
 
-export async function dropLanding(db: Db, { org_id, id }: Pick<Landing, 'org_id' | 'id'>): Promise<void> {
+export async function updateLandingDropped(db: Db, { org_id, id }: Pick<Landing, 'org_id' | 'id'>): Promise<void> {
   await db`
     update landings
     set state = 'dropped'
@@ -137,7 +137,7 @@ export async function dropLanding(db: Db, { org_id, id }: Pick<Landing, 'org_id'
       and state = 'waiting'`
 }
 
-export async function markRecorded(
+export async function updateLandingRecorded(
   tx: Tx,
   { org_id, id }: Pick<Landing, 'org_id' | 'id'>,
   changeId: string,

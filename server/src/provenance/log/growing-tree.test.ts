@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { GrowingTree } from './growing-tree.ts'
-import { hashOfSubtrees, inclusionRanges, leafHash, nodeHash, subtreesOf, treeHash } from './merkle-tree.ts'
+import { computeInclusionRanges, hashLeaf, hashNode, hashOfSubtrees, hashTree, splitRange } from './merkle-tree.ts'
 import { TILE_WIDTH, type Tile, Tiles } from './tile.ts'
 
 const SIZE_MAX = 70_000
-const leaves = Array.from({ length: SIZE_MAX }, (_, at) => leafHash(`entry ${at}`))
+const leaves = Array.from({ length: SIZE_MAX }, (_, at) => hashLeaf(`entry ${at}`))
 
 /** The stored tiles of a tree that grows batch by batch, each time from what is stored. */
 class StoredTree {
   readonly #tiles = new Map<string, Tile>()
   #size = 0
-  root = treeHash([])
+  root = hashTree([])
 
   grow(count: number): void {
     const tree = new GrowingTree(this.#size, this.tiles())
@@ -38,14 +38,14 @@ test('a tree has the same root however its leaves were batched, and proofs can b
       const stored = new StoredTree()
       for (const batch of batches) stored.grow(batch)
       const size = batches.reduce((sum, batch) => sum + batch, 0)
-      assert.deepEqual(stored.root, treeHash(leaves.slice(0, size)))
+      assert.deepEqual(stored.root, hashTree(leaves.slice(0, size)))
       const tiles = stored.tiles()
-      const proof = inclusionRanges(size - 1, { start: 0, end: size }).map((range) =>
-        hashOfSubtrees(subtreesOf(range).map((subtree) => tiles.hashOf(subtree))),
+      const proof = computeInclusionRanges(size - 1, { start: 0, end: size }).map((range) =>
+        hashOfSubtrees(splitRange(range).map((subtree) => tiles.hashOf(subtree))),
       )
       const last = leaves[size - 1] as Buffer
       assert.deepEqual(
-        proof.reduce((right, left) => nodeHash(left, right), last),
+        proof.reduce((right, left) => hashNode(left, right), last),
         stored.root,
       )
     }),
@@ -59,7 +59,7 @@ test('70,000 entries have the tiles that the specification names', () => {
   assert.deepEqual(stored.widths(0), [...Array.from({ length: 273 }, () => TILE_WIDTH), 112])
   assert.deepEqual(stored.widths(1), [TILE_WIDTH, 17])
   assert.deepEqual(stored.widths(2), [1])
-  assert.deepEqual(stored.root, treeHash(leaves))
+  assert.deepEqual(stored.root, hashTree(leaves))
 })
 
 test('a tile that is missing is an error', () => {

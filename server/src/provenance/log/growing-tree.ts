@@ -1,5 +1,5 @@
-import { hashOfSubtrees, subtreesOf, treeHash } from './merkle-tree.ts'
-import { edgeOf, TILE_WIDTH, type Tile, type Tiles } from './tile.ts'
+import { hashOfSubtrees, hashTree, splitRange } from './merkle-tree.ts'
+import { computeEdge, TILE_WIDTH, type Tile, type Tiles } from './tile.ts'
 
 /** A partial tile. */
 type Edge = { index: number; hashes: Buffer[] }
@@ -16,7 +16,7 @@ export class GrowingTree {
   /** `tiles` has at least the tiles at the right edge of the tree of `size` leaves. */
   constructor(size: number, tiles: Tiles) {
     this.#size = size
-    this.#edge = edgeOf(size).map(({ level, index, width }) => ({
+    this.#edge = computeEdge(size).map(({ level, index, width }) => ({
       index,
       hashes: tiles.hashesOf({ level, index }, 0, width),
     }))
@@ -39,7 +39,7 @@ export class GrowingTree {
       edge.hashes.push(carried)
       if (edge.hashes.length < TILE_WIDTH) break
       full.push({ level, index: edge.index, hashes: Buffer.concat(edge.hashes) })
-      carried = treeHash(edge.hashes)
+      carried = hashTree(edge.hashes)
       this.#edge[level] = { index: edge.index + 1, hashes: [] }
     }
     return full
@@ -59,8 +59,8 @@ export class GrowingTree {
 
 /** The hashes of the complete subtrees of a partial tile, from left to right. */
 function subtreeHashes(hashes: Buffer[]): Buffer[] {
-  return subtreesOf({ start: 0, end: hashes.length }).map(({ height, index }) => {
+  return splitRange({ start: 0, end: hashes.length }).map(({ height, index }) => {
     const count = 2 ** height
-    return treeHash(hashes.slice(index * count, (index + 1) * count))
+    return hashTree(hashes.slice(index * count, (index + 1) * count))
   })
 }

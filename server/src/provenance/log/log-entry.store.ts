@@ -6,7 +6,7 @@ import type { LogEntry } from './log-entry.ts'
  * after the commit. An entry that is already there has no effect. Takes no lock that transactions
  * with other entries wait for.
  */
-export async function addLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<void> {
+export async function insertLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<void> {
   await insertLogEntries(tx, tx`values (${kind}, ${sha256}::bytea)`)
 }
 
@@ -42,7 +42,7 @@ type SequencedEntry = LogEntry & { leaf_index: number }
  * order. Entries of transactions that have not been committed are not visible, so they follow
  * later, whatever their ids are.
  */
-export async function numberPendingEntries(tx: Tx, first: number, limit: number): Promise<LogEntry[]> {
+export async function updateEntryPositions(tx: Tx, first: number, limit: number): Promise<LogEntry[]> {
   const numbered = await tx<SequencedEntry[]>`
     with pending as (
       select id, ${first}::bigint + row_number() over (order by id) - 1 as leaf_index

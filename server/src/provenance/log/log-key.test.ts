@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { test } from 'node:test'
-import { LogKey, originOf } from './log-key.ts'
+import { getLogOrigin, LogKey } from './log-key.ts'
 import { EMPTY_ROOT } from './merkle-tree.ts'
 
 /** The private key of RFC 8032 §7.1, test 1. */
@@ -33,5 +33,5 @@ for (const [baseUrl, origin] of [
   ['http://127.0.0.1:8420', '127.0.0.1:8420/log'],
   ['https://shiplock.example/ship+lock', 'shiplock.example/ship%2Block/log'],
 ] as const) {
-  test(`the origin of the log at ${baseUrl}`, () => assert.equal(originOf(baseUrl), origin))
+  test(`the origin of the log at ${baseUrl}`, () => assert.equal(getLogOrigin(baseUrl), origin))
 }

@@ -37,7 +37,7 @@ export class LogKey {
 }
 
 /** The name of the log at a base URL: the URL of the log without its scheme. */
-export function originOf(baseUrl: string): string {
+export function getLogOrigin(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl)
   // A name must not contain a plus.
   return `${host}${pathname.replace(/\/$/, '').replaceAll('+', '%2B')}/log`

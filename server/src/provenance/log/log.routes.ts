@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Db } from '../../platform/db/sql.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import { Closed } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { findNewestCheckpoint, findTileHashes } from './log.store.ts'
 import { listEntries } from './log-entry.store.ts'
-import { entryBundle } from './log-entry.ts'
+import { encodeEntries } from './log-entry.ts'
 import { openLogKey } from './open-log-key.ts'
 import { TILE_WIDTH } from './tile.ts'
 import { parseTilePath, type TileRequest } from './tile-path.parser.ts'
@@ -46,13 +46,13 @@ async function readCheckpoint(services: Services): Promise<string | undefined> {
 async function readTile(db: Db, tile: TileRequest): Promise<Buffer | null> {
   if (tile.kind === 'hashes') return findTileHashes(db, tile, tile.width)
   const entries = await listEntries(db, tile.index * TILE_WIDTH, tile.width)
-  return entries.length === tile.width ? entryBundle(entries) : null
+  return entries.length === tile.width ? encodeEntries(entries) : null
 }
 
 function sendTile(reply: FastifyReply, bytes: Buffer | null): FastifyReply {
   if (bytes === null) {
     reply.header('cache-control', 'no-store')
-    throw notFound('tile')
+    throw createNotFoundError('tile')
   }
   return reply.type('application/octet-stream').header('cache-control', FOR_EVER).send(bytes)
 }

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  consistencyRanges,
+  computeConsistencyRanges,
+  computeInclusionRanges,
   EMPTY_ROOT,
+  hashLeaf,
   hashOfSubtrees,
-  inclusionRanges,
-  leafHash,
+  hashTree,
   type Range,
-  subtreesOf,
-  treeHash,
+  splitRange,
 } from './merkle-tree.ts'
 
 // RFC 6962 §2.1 word for word, as the reference. Values of subtrees are kept, because they repeat.
@@ -38,14 +38,14 @@ class Reference {
     const count = to - from
     if (count === 0) return sha256()
     if (count === 1) return sha256(Buffer.of(0), this.#leaves[from] as Buffer)
-    const k = splitOf(count)
+    const k = computeSplit(count)
     return sha256(Buffer.of(1), this.root(from, from + k), this.root(from + k, to))
   }
 
   /** PATH(m, D[from:to]). */
   path(m: number, from: number, to: number): Buffer[] {
     if (to - from === 1) return []
-    const k = splitOf(to - from)
+    const k = computeSplit(to - from)
     return m < k
       ? [...this.path(m, from, from + k), this.root(from + k, to)]
       : [...this.path(m - k, from + k, to), this.root(from, from + k)]
@@ -55,7 +55,7 @@ class Reference {
   subproof(m: number, [from, to]: [number, number], b: boolean): Buffer[] {
     const n = to - from
     if (m === n) return b ? [] : [this.root(from, to)]
-    const k = splitOf(n)
+    const k = computeSplit(n)
     return m <= k
       ? [...this.subproof(m, [from, from + k], b), this.root(from + k, to)]
       : [...this.subproof(m - k, [from + k, to], false), this.root(from, from + k)]
@@ -63,7 +63,7 @@ class Reference {
 }
 
 /** The largest power of two smaller than n. */
-function splitOf(n: number): number {
+function computeSplit(n: number): number {
   let k = 1
   while (2 * k < n) k *= 2
   return k
@@ -72,18 +72,18 @@ function splitOf(n: number): number {
 const SMALL_MAX = 300
 const entries = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`entry ${at}`))
 const reference = new Reference(entries)
-const leaves = entries.map(leafHash)
+const leaves = entries.map(hashLeaf)
 
 const known = new Map<string, Buffer>()
 
 /** The hash of a range from leaf hashes, through complete subtrees. */
-function hashOf(range: Range): Buffer {
+function computeHash(range: Range): Buffer {
   const name = `${range.start} ${range.end}`
   const computed =
     known.get(name) ??
     hashOfSubtrees(
-      subtreesOf(range).map(({ height, index }) =>
-        treeHash(leaves.slice(index * 2 ** height, (index + 1) * 2 ** height)),
+      splitRange(range).map(({ height, index }) =>
+        hashTree(leaves.slice(index * 2 ** height, (index + 1) * 2 ** height)),
       ),
     )
   known.set(name, computed)
@@ -93,8 +93,8 @@ function hashOf(range: Range): Buffer {
 test('the root of every tree of up to 300 leaves', () => {
   for (let size = 0; size <= SMALL_MAX; size += 1) {
     const root = reference.root(0, size)
-    assert.deepEqual(treeHash(leaves.slice(0, size)), root, `size ${size}`)
-    assert.deepEqual(hashOf({ start: 0, end: size }), root, `size ${size}`)
+    assert.deepEqual(hashTree(leaves.slice(0, size)), root, `size ${size}`)
+    assert.deepEqual(computeHash({ start: 0, end: size }), root, `size ${size}`)
   }
 })
 
@@ -125,26 +125,26 @@ test('proofs of random larger trees', () => {
 })
 
 test('every tree is consistent with the empty one, and with itself', () => {
-  assert.deepEqual(consistencyRanges(0, 300), [])
-  assert.deepEqual(consistencyRanges(300, 300), [])
-  assert.deepEqual(consistencyRanges(0, 0), [])
+  assert.deepEqual(computeConsistencyRanges(0, 300), [])
+  assert.deepEqual(computeConsistencyRanges(300, 300), [])
+  assert.deepEqual(computeConsistencyRanges(0, 0), [])
 })
 
 test('sizes near 2 ** 53 are split exactly', () => {
   const size = 2 ** 52 - 1
   assert.deepEqual(
-    subtreesOf({ start: 0, end: size }).map(({ height }) => height),
+    splitRange({ start: 0, end: size }).map(({ height }) => height),
     Array.from({ length: 52 }, (_, at) => 51 - at),
   )
-  assert.deepEqual(inclusionRanges(size - 1, { start: 0, end: size }).at(-1), { start: 0, end: 2 ** 51 })
+  assert.deepEqual(computeInclusionRanges(size - 1, { start: 0, end: size }).at(-1), { start: 0, end: 2 ** 51 })
 })
 
 function assertInclusion(leaf: number, size: number): void {
-  const proof = inclusionRanges(leaf, { start: 0, end: size }).map(hashOf)
+  const proof = computeInclusionRanges(leaf, { start: 0, end: size }).map(computeHash)
   assert.deepEqual(proof, reference.path(leaf, 0, size), `leaf ${leaf} of ${size}`)
 }
 
 function assertConsistency(oldSize: number, size: number): void {
-  const proof = consistencyRanges(oldSize, size).map(hashOf)
+  const proof = computeConsistencyRanges(oldSize, size).map(computeHash)
   assert.deepEqual(proof, reference.subproof(oldSize, [0, size], true), `${oldSize} to ${size}`)
 }

@@ -11,11 +11,11 @@ const sha256 = (...parts: Buffer[]) => hash('sha256', Buffer.concat(parts), 'buf
 /** The hash of a tree without leaves. */
 export const EMPTY_ROOT = sha256()
 
-export function leafHash(entry: string | Buffer): Buffer {
+export function hashLeaf(entry: string | Buffer): Buffer {
   return sha256(LEAF, Buffer.from(entry))
 }
 
-export function nodeHash(left: Buffer, right: Buffer): Buffer {
+export function hashNode(left: Buffer, right: Buffer): Buffer {
   return sha256(NODE, left, right)
 }
 
@@ -29,7 +29,7 @@ export type Subtree = { height: number; index: number }
  * The complete subtrees of a range, from left to right, the largest first. `start` is a multiple of
  * the size of the first one.
  */
-export function subtreesOf({ start, end }: Range): Subtree[] {
+export function splitRange({ start, end }: Range): Subtree[] {
   const subtrees: Subtree[] = []
   for (let at = start; at < end; ) {
     const height = floorLog2(end - at)
@@ -41,44 +41,44 @@ export function subtreesOf({ start, end }: Range): Subtree[] {
 
 /** The hash of a range from the hashes of its complete subtrees. */
 export function hashOfSubtrees(hashes: readonly Buffer[]): Buffer {
-  return hashes.length === 0 ? EMPTY_ROOT : hashes.reduceRight((right, left) => nodeHash(left, right))
+  return hashes.length === 0 ? EMPTY_ROOT : hashes.reduceRight((right, left) => hashNode(left, right))
 }
 
 /** The hash of a tree from its leaf hashes, or from the hashes of equally large subtrees. */
-export function treeHash(hashes: readonly Buffer[]): Buffer {
+export function hashTree(hashes: readonly Buffer[]): Buffer {
   if (hashes.length < 2) return hashes[0] ?? EMPTY_ROOT
-  const split = splitOf(hashes.length)
-  return nodeHash(treeHash(hashes.slice(0, split)), treeHash(hashes.slice(split)))
+  const split = computeSplit(hashes.length)
+  return hashNode(hashTree(hashes.slice(0, split)), hashTree(hashes.slice(split)))
 }
 
 /** The ranges whose hashes are the inclusion proof of a leaf (RFC 6962 §2.1.1), in their order. */
-export function inclusionRanges(leaf: number, { start, end }: Range): Range[] {
+export function computeInclusionRanges(leaf: number, { start, end }: Range): Range[] {
   if (end - start <= 1) return []
-  const middle = start + splitOf(end - start)
+  const middle = start + computeSplit(end - start)
   return leaf < middle
-    ? [...inclusionRanges(leaf, { start, end: middle }), { start: middle, end }]
-    : [...inclusionRanges(leaf, { start: middle, end }), { start, end: middle }]
+    ? [...computeInclusionRanges(leaf, { start, end: middle }), { start: middle, end }]
+    : [...computeInclusionRanges(leaf, { start: middle, end }), { start, end: middle }]
 }
 
 /**
  * The ranges whose hashes are the consistency proof between the trees of `oldSize` and `size`
  * leaves (RFC 6962 §2.1.2), in their order. Every tree is consistent with the empty one.
  */
-export function consistencyRanges(oldSize: number, size: number): Range[] {
+export function computeConsistencyRanges(oldSize: number, size: number): Range[] {
   return oldSize === 0 ? [] : subproof(oldSize, { start: 0, end: size }, true)
 }
 
 /** `isOldTree`: the old tree starts where the range starts, so the verifier knows its hash. */
 function subproof(oldSize: number, { start, end }: Range, isOldTree: boolean): Range[] {
   if (oldSize === end) return isOldTree ? [] : [{ start, end }]
-  const middle = start + splitOf(end - start)
+  const middle = start + computeSplit(end - start)
   return oldSize <= middle
     ? [...subproof(oldSize, { start, end: middle }, isOldTree), { start: middle, end }]
     : [...subproof(oldSize, { start: middle, end }, false), { start, end: middle }]
 }
 
 /** The largest power of two that is less than `count`, which is at least 2. */
-function splitOf(count: number): number {
+function computeSplit(count: number): number {
   return 2 ** floorLog2(count - 1)
 }
 

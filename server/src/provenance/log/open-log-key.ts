@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Services } from '../../services.ts'
 import { findLogKey, insertCheckpoint, insertLogKey, lockLog } from './log.store.ts'
-import { LogKey, originOf } from './log-key.ts'
+import { getLogOrigin, LogKey } from './log-key.ts'
 import { EMPTY_ROOT } from './merkle-tree.ts'
 
 /** The key of the log. Creates the log on first use. */
@@ -15,25 +15,25 @@ export async function loadLogKey({ sql, sealingKey }: Pick<Services, 'sql' | 'se
   const stored = await findLogKey(sql)
   if (stored === null) return null
   const { origin, sealed_private_key } = stored
-  return new LogKey(origin, openSealedText(sealingKey, labelOf(origin), sealed_private_key))
+  return new LogKey(origin, openSealedText(sealingKey, formatLabel(origin), sealed_private_key))
 }
 
 /** Stores a new key and the checkpoint of the empty log, unless another process has done it. */
 async function createLog(services: Services): Promise<LogKey> {
   const { sql, config, clock, sealingKey } = services
-  const origin = originOf(config.baseUrl)
+  const origin = getLogOrigin(config.baseUrl)
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   const key = new LogKey(origin, pem)
   await sql.begin(async (tx) => {
     await lockLog(tx)
     if ((await findLogKey(tx)) !== null) return
-    await insertLogKey(tx, { origin, sealed_private_key: sealText(sealingKey, labelOf(origin), pem) }, clock.now())
+    await insertLogKey(tx, { origin, sealed_private_key: sealText(sealingKey, formatLabel(origin), pem) }, clock.now())
     const empty = { size: 0, root_hash: EMPTY_ROOT, note: key.signCheckpoint(0, EMPTY_ROOT) }
     await insertCheckpoint(tx, empty, clock.now())
   })
   return (await loadLogKey(services)) as LogKey
 }
 
-function labelOf(origin: string): string {
+function formatLabel(origin: string): string {
   return `log key ${origin}`
 }

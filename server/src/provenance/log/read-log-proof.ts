@@ -1,12 +1,18 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { listTiles } from './log.store.ts'
 import { findEntry } from './log-entry.store.ts'
-import { entryText, type LogEntry } from './log-entry.ts'
-import { consistencyRanges, hashOfSubtrees, inclusionRanges, type Range, subtreesOf } from './merkle-tree.ts'
-import { sequenceLog } from './sequence-log.ts'
-import { type TileName, Tiles, tileOf } from './tile.ts'
+import { formatEntry, type LogEntry } from './log-entry.ts'
+import {
+  computeConsistencyRanges,
+  computeInclusionRanges,
+  hashOfSubtrees,
+  type Range,
+  splitRange,
+} from './merkle-tree.ts'
+import { appendPendingEntries } from './sequence-log.ts'
+import { getTile, type TileName, Tiles } from './tile.ts'
 
 /** Proves that an entry is in the log. Hashes are base64. */
 export type LogProof = {
@@ -33,13 +39,13 @@ type Found = { leaf_index: number; size: number; note: string }
 export async function readLogProof(services: Services, entry: LogEntry, checkpointSize?: number): Promise<LogProof> {
   const { leaf_index, size, note } = await findInLog(services, entry)
   if (checkpointSize !== undefined && checkpointSize > size)
-    throw invalidField('/query/checkpoint_size', `must not exceed the size of the log, which is ${size}`)
-  const inclusion = inclusionRanges(leaf_index, { start: 0, end: size })
-  const consistency = checkpointSize === undefined ? null : consistencyRanges(checkpointSize, size)
+    throw createInvalidFieldError('/query/checkpoint_size', `must not exceed the size of the log, which is ${size}`)
+  const inclusion = computeInclusionRanges(leaf_index, { start: 0, end: size })
+  const consistency = checkpointSize === undefined ? null : computeConsistencyRanges(checkpointSize, size)
   const hashes = await readHashes(services.sql, [...inclusion, ...(consistency ?? [])])
   return {
     origin: note.slice(0, note.indexOf('\n')),
-    entry: entryText(entry),
+    entry: formatEntry(entry),
     leaf_index,
     tree_size: size,
     inclusion_proof: hashes.slice(0, inclusion.length),
@@ -51,7 +57,7 @@ export async function readLogProof(services: Services, entry: LogEntry, checkpoi
 async function findInLog(services: Services, entry: LogEntry): Promise<Found> {
   const found = await findEntry(services.sql, entry)
   if (isInLog(found)) return found
-  await sequenceLog(services)
+  await appendPendingEntries(services)
   const added = await findEntry(services.sql, entry)
   if (isInLog(added)) return added
   throw new Error(`The transparency log has no entry for the ${entry.kind} ${entry.sha256.toString('hex')}.`)
@@ -63,8 +69,8 @@ function isInLog(found: Awaited<ReturnType<typeof findEntry>>): found is Found {
 
 /** The hashes of ranges in base64. Reads all tiles that they need at once. */
 async function readHashes(db: Db, ranges: Range[]): Promise<string[]> {
-  const subtrees = ranges.map(subtreesOf)
-  const tiles = new Tiles(await listTiles(db, uniqueTiles(subtrees.flat().map(tileOf))))
+  const subtrees = ranges.map(splitRange)
+  const tiles = new Tiles(await listTiles(db, uniqueTiles(subtrees.flat().map(getTile))))
   return subtrees.map((parts) => hashOfSubtrees(parts.map((part) => tiles.hashOf(part))).toString('base64'))
 }
 

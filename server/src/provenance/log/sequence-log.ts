@@ -3,12 +3,12 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
 import { findNewestCheckpoint, insertCheckpoint, listTiles, lockLog, upsertTiles } from './log.store.ts'
-import { hasPendingEntries, numberPendingEntries } from './log-entry.store.ts'
-import { entryText } from './log-entry.ts'
+import { hasPendingEntries, updateEntryPositions } from './log-entry.store.ts'
+import { formatEntry } from './log-entry.ts'
 import type { LogKey } from './log-key.ts'
-import { leafHash } from './merkle-tree.ts'
+import { hashLeaf } from './merkle-tree.ts'
 import { openLogKey } from './open-log-key.ts'
-import { edgeOf, Tiles } from './tile.ts'
+import { computeEdge, Tiles } from './tile.ts'
 
 const BATCH_MAX = 4096
 const POLL_MS = 500
@@ -16,7 +16,7 @@ const POLL_MS = 500
 const RETRY_MS = 10_000
 
 /** Adds the entries that were committed before the call to the log. */
-export async function sequenceLog(services: Services): Promise<void> {
+export async function appendPendingEntries(services: Services): Promise<void> {
   const key = await openLogKey(services)
   let added: number
   do added = await sequenceBatch(services, key)
@@ -53,7 +53,7 @@ async function sequenceUntil(stopping: AbortSignal, services: Services): Promise
 }
 
 async function sequencePending(services: Services): Promise<void> {
-  if (await hasPendingEntries(services.sql)) await sequenceLog(services)
+  if (await hasPendingEntries(services.sql)) await appendPendingEntries(services)
 }
 
 /**
@@ -64,9 +64,9 @@ async function sequenceBatch({ sql, clock }: Services, key: LogKey): Promise<num
   return sql.begin(async (tx) => {
     await lockLog(tx)
     const tree = await readTree(tx, key)
-    const entries = await numberPendingEntries(tx, tree.size, BATCH_MAX)
+    const entries = await updateEntryPositions(tx, tree.size, BATCH_MAX)
     if (entries.length === 0) return 0
-    const full = entries.flatMap((entry) => tree.append(leafHash(entryText(entry))))
+    const full = entries.flatMap((entry) => tree.append(hashLeaf(formatEntry(entry))))
     await upsertTiles(tx, [...full, ...tree.partialTiles()])
     const [size, root_hash] = [tree.size, tree.root()]
     await insertCheckpoint(tx, { size, root_hash, note: key.signCheckpoint(size, root_hash) }, clock.now())
@@ -82,7 +82,7 @@ async function readTree(tx: Tx, key: LogKey): Promise<GrowingTree> {
   const newest = await findNewestCheckpoint(tx)
   if (newest?.note !== key.signCheckpoint(newest?.size ?? 0, newest?.root_hash ?? Buffer.alloc(0)))
     throw new Error('The newest checkpoint of the transparency log is missing, or was not signed by this server.')
-  const tree = new GrowingTree(newest.size, new Tiles(await listTiles(tx, edgeOf(newest.size))))
+  const tree = new GrowingTree(newest.size, new Tiles(await listTiles(tx, computeEdge(newest.size))))
   if (tree.root().equals(newest.root_hash)) return tree
   throw new Error(`The tiles of the transparency log contradict its checkpoint of ${newest.size} entries.`)
 }

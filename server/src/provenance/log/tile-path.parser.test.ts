@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseTilePath, type TileRequest, tilePath } from './tile-path.parser.ts'
+import { formatTilePath, parseTilePath, type TileRequest } from './tile-path.parser.ts'
 
 const PATHS: [path: string, request: TileRequest][] = [
   ['0/000', { kind: 'hashes', level: 0, index: 0, width: 256 }],
@@ -15,7 +15,7 @@ const PATHS: [path: string, request: TileRequest][] = [
 for (const [path, request] of PATHS) {
   test(`the path ${path}`, () => {
     assert.deepEqual(parseTilePath(path), request)
-    assert.equal(tilePath(request), path)
+    assert.equal(formatTilePath(request), path)
   })
 }
 
@@ -29,7 +29,7 @@ test('every tile has exactly one path', () => {
     },
     { noNullPrototype: true },
   )
-  fc.assert(fc.property(request, (tile) => assert.deepEqual(parseTilePath(tilePath(tile)), tile)))
+  fc.assert(fc.property(request, (tile) => assert.deepEqual(parseTilePath(formatTilePath(tile)), tile)))
 })
 
 const OTHERS = [

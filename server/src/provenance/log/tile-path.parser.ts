@@ -18,11 +18,11 @@ export function parseTilePath(path: string): TileRequest | null {
   const width = partial === undefined ? TILE_WIDTH : Number(partial)
   const request: TileRequest = { kind: name === 'entries' ? 'entries' : 'hashes', level, index, width }
   const isOne = level <= LEVEL_MAX && (partial === undefined || width < TILE_WIDTH)
-  return isOne && tilePath(request) === path ? request : null
+  return isOne && formatTilePath(request) === path ? request : null
 }
 
 /** The path of a tile or entry bundle. */
-export function tilePath({ kind, level, index, width }: TileRequest): string {
+export function formatTilePath({ kind, level, index, width }: TileRequest): string {
   const digits = String(index)
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? []
   const number = groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join('/')

@@ -1,15 +1,15 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
 import { findNewestCheckpoint, listCheckpoints, listTiles, type StoredCheckpoint } from './log.store.ts'
 import { listEntries } from './log-entry.store.ts'
-import { entryText } from './log-entry.ts'
+import { formatEntry } from './log-entry.ts'
 import type { LogKey } from './log-key.ts'
-import { HASH_BYTES, leafHash } from './merkle-tree.ts'
+import { HASH_BYTES, hashLeaf } from './merkle-tree.ts'
 import { loadLogKey } from './open-log-key.ts'
 import { TILE_WIDTH, type Tile, Tiles } from './tile.ts'
-import { tilePath } from './tile-path.parser.ts'
+import { formatTilePath } from './tile-path.parser.ts'
 
 /**
  * A contradiction in the stored log. `expected` is the published hash, null if none with a valid
@@ -63,7 +63,7 @@ export async function verifyLog(
 }
 
 /** Verifies the transparency log once a day, and logs an error for each contradiction. */
-export const verifyLogDaily = scheduledJob<Services>('provenance.verify-log', {
+export const verifyLogDaily = defineScheduledJob<Services>('provenance.verify-log', {
   class: 'bulk',
   schedule: '17 3 * * *',
   run: async (services, _payload, stopping) => {
@@ -110,7 +110,7 @@ class Verification {
     const full: Tile[] = []
     for (const entry of entries) {
       if (entry.leaf_index !== this.size) break
-      full.push(...this.#tree.append(leafHash(entryText(entry))))
+      full.push(...this.#tree.append(hashLeaf(formatEntry(entry))))
       const checkpoint = bySize.get(this.size)
       if (checkpoint) this.#compareRoot(checkpoint)
     }
@@ -135,7 +135,7 @@ class Verification {
     const stored = await listTiles(this.#db, computed)
     for (const tile of computed) {
       const found = stored.find(({ level, index }) => level === tile.level && index === tile.index)
-      const difference = differenceOf(tile, found?.hashes ?? Buffer.alloc(0))
+      const difference = compareTile(tile, found?.hashes ?? Buffer.alloc(0))
       if (difference) this.breaks.push(difference)
     }
   }
@@ -144,17 +144,17 @@ class Verification {
     this.#entriesEnd = true
     const index = this.size
     const bundle = { kind: 'entries', level: 0, index: Math.floor(index / TILE_WIDTH), width: TILE_WIDTH } as const
-    this.breaks.push({ resource: `tile/${tilePath(bundle)}`, index, expected: null, found: null })
+    this.breaks.push({ resource: `tile/${formatTilePath(bundle)}`, index, expected: null, found: null })
   }
 }
 
 /** The first hash of a computed tile that the stored one does not have. */
-function differenceOf({ level, index, hashes }: Tile, stored: Buffer): LogBreak | null {
+function compareTile({ level, index, hashes }: Tile, stored: Buffer): LogBreak | null {
   for (let start = 0; start < hashes.length; start += HASH_BYTES) {
     const found = hashes.subarray(start, start + HASH_BYTES).toString('hex')
     const expected = stored.subarray(start, start + HASH_BYTES).toString('hex') || null
     if (found === expected) continue
-    const resource = `tile/${tilePath({ kind: 'hashes', level, index, width: TILE_WIDTH })}`
+    const resource = `tile/${formatTilePath({ kind: 'hashes', level, index, width: TILE_WIDTH })}`
     return { resource, index: index * TILE_WIDTH + start / HASH_BYTES, expected, found }
   }
   return null

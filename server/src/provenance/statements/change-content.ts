@@ -1,5 +1,5 @@
 import type { LinkRow } from '../chain/link.store.ts'
-import { type ChainPosition, positionOf } from '../chain/link.ts'
+import { type ChainPosition, getPosition } from '../chain/link.ts'
 import type { ChainState } from '../chain/read-chain-state.ts'
 import type { Amendment, ChangeRecord } from '../changes/change-record.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
@@ -22,19 +22,19 @@ export function readRecordedChange([first, ...others]: readonly LinkRow[]): Reco
     const record = JSON.parse(first.body ?? '') as ChangeRecord
     const amendments = others.map((link) => ({
       ...(JSON.parse(link.body ?? '') as Amendment),
-      chain: positionOf(link),
+      chain: getPosition(link),
     }))
-    return { record, amendments, chain: positionOf(first) }
+    return { record, amendments, chain: getPosition(first) }
   } catch {
     return null
   }
 }
 
 /** `breaks` are the acknowledged mismatches of the chain. */
-export function changeContent(change: RecordedChange, breaks: Breaks): StatementContent {
+export function toChangeContent(change: RecordedChange, breaks: Breaks): StatementContent {
   const { repository, commits } = change.record
   return {
-    subject: [commitSubject(repository, commits.merge)],
+    subject: [toCommitSubject(repository, commits.merge)],
     predicateType: CHANGE_RECORD,
     predicate: { ...change, ...(breaks.length > 0 && { breaks }) },
   }
@@ -43,6 +43,6 @@ export function changeContent(change: RecordedChange, breaks: Breaks): Statement
 /**
  * A commit of a repository. `gitCommit` is its SHA-1 or SHA-256 (in-toto Attestation, "DigestSet").
  */
-export function commitSubject({ host, full_name }: { host: string; full_name: string }, sha: string): Subject {
+export function toCommitSubject({ host, full_name }: { host: string; full_name: string }, sha: string): Subject {
   return { name: `git+https://${host}/${full_name}`, digest: { gitCommit: sha } }
 }

@@ -1,32 +1,12 @@
 import type { Db } from '../../platform/db/sql.ts'
-import type { ChainKey } from '../chain/link.ts'
-import { newestStatement, type StoredStatement } from './statement.store.ts'
-
-/** What determines the statement of a change. */
-export type StoredRecord = ChainKey & {
-  id: string
-  landed_at: Date
-  /** The index of the record in the chain. */
-  chain: { index: number }
-  last_index: number
-  /** The hashes of the record and of the last link of the change; null if the link is missing. */
-  hashes: { record: string; last: string } | null
-  /** Whether a mismatch was found in the chain. */
-  has_breaks: boolean
-}
+import { buildNewestStatement, type StoredStatement } from './statement.store.ts'
+import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './stored-record.ts'
 
 /** A change and the statement that was issued last. */
 export type IssuedChange = StoredRecord & {
   statement: StoredStatement | null
   /** SHA-256 of the facts of `statement`. */
   facts: Buffer | null
-}
-
-/** A row of `storedRecord`. */
-export type StoredRecordRow = Omit<StoredRecord, 'chain' | 'hashes'> & {
-  index: number
-  record: string | null
-  last: string | null
 }
 
 type PullRequestId = { provider: string; repository_id: string; number: number }
@@ -44,13 +24,13 @@ export async function findIssuedChange(
     select change.org_id, change.id, change.provider, change.repository_id, change.landed_at, change.index,
       change.last_index, change.record, change.last, change.has_breaks,
       statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at
-    from (${storedRecord(db, db`change.org_id = ${orgId} and ${named}`)}) change
-    left join lateral (${newestStatement(db, orgId, 'change', 'change')}) statement on true`
+    from (${buildStoredRecord(db, db`change.org_id = ${orgId} and ${named}`)}) change
+    left join lateral (${buildNewestStatement(db, orgId, 'change', 'change')}) statement on true`
   return row ? toIssuedChange(row) : null
 }
 
 /** SQL: selects the rows of changes (`StoredRecordRow`) that satisfy a condition on `change`. */
-export function storedRecord(db: Db, condition: ReturnType<Db>) {
+export function buildStoredRecord(db: Db, condition: ReturnType<Db>) {
   return db`
     select change.org_id, change.id, change.provider, change.repository_id, change.created_at as landed_at,
       change.link_index as index, change.last_index,
@@ -81,8 +61,4 @@ function isPullRequest(db: Db, { provider, repository_id, number }: PullRequestI
 function toIssuedChange({ keyid, statement_digest, envelope, issued_at, facts, ...row }: Row): IssuedChange {
   const statement = envelope === null ? null : { keyid, statement_digest, envelope, issued_at }
   return { ...toStoredRecord(row), statement, facts }
-}
-
-export function toStoredRecord({ index, record, last, ...change }: StoredRecordRow): StoredRecord {
-  return { ...change, chain: { index }, hashes: record === null || last === null ? null : { record, last } }
 }

@@ -1,15 +1,15 @@
 import type { Actor } from '../../access/actor.ts'
-import { noStatement } from '../../errors/provenance.ts'
-import { retainedSince } from '../../organizations/plan.ts'
+import { createNoStatementError } from '../../errors/provenance.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
 import { ApiError } from '../../platform/http/api-error.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { readChainState } from '../chain/read-chain-state.ts'
 import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
 import { requireStatements } from '../changes/require-statements.ts'
-import { type Breaks, changeContent, type RecordedChange, readRecordedChange } from './change-content.ts'
+import { type Breaks, type RecordedChange, readRecordedChange, toChangeContent } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
-import { fingerprintOf, issueStatement } from './issue-statement.ts'
+import { computeFingerprint, issueStatement } from './issue-statement.ts'
 import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { verifyChange } from './verify-change.ts'
 
@@ -36,7 +36,7 @@ async function requireRecorded(services: Services, actor: Actor, id: string): Pr
     throw error
   })
   // It was recorded between the two queries.
-  return (await findIssuedChange(sql, actor.org_id, recorded.id)) ?? Promise.reject(notFound('change'))
+  return (await findIssuedChange(sql, actor.org_id, recorded.id)) ?? Promise.reject(createNotFoundError('change'))
 }
 
 /** Throws 409 `RECORD_EXPIRED`. */
@@ -45,9 +45,9 @@ export function requireRetainedChange(
   { plan }: Actor,
   { landed_at }: Pick<IssuedChange, 'landed_at'>,
 ): void {
-  if (landed_at >= retainedSince(plan, clock.now())) return
+  if (landed_at >= computeRetentionStart(plan, clock.now())) return
   const message = `The change landed more than ${plan.retention_days} days ago, which is the data retention of the plan.`
-  throw noStatement('RECORD_EXPIRED', message)
+  throw createNoStatementError('RECORD_EXPIRED', message)
 }
 
 /**
@@ -58,8 +58,8 @@ async function findCurrent(services: Services, change: IssuedChange): Promise<St
   const { hashes, statement, facts } = change
   if (hashes === null || statement === null) return null
   const breaks = change.has_breaks ? (await readChainState(services, change)).breaks : []
-  const present = fingerprintOf(changeFacts(hashes, breaks))
-  return facts?.equals(present) ? statement : findStatement(services.sql, nameOf(change), present)
+  const present = computeFingerprint(getChangeFacts(hashes, breaks))
+  return facts?.equals(present) ? statement : findStatement(services.sql, toStatementName(change), present)
 }
 
 type Hashes = { record: string; last: string }
@@ -68,35 +68,35 @@ type Hashes = { record: string; last: string }
  * The hash of a link covers all links before, so two hashes determine the record and its
  * amendments.
  */
-export function changeFacts({ record, last }: Hashes, breaks: Breaks): object {
+export function getChangeFacts({ record, last }: Hashes, breaks: Breaks): object {
   return { record, last, breaks: breaks.filter(({ acknowledged_at }) => acknowledged_at !== null) }
 }
 
-export function hashesOf({ chain, amendments }: RecordedChange): Hashes {
+export function getHashes({ chain, amendments }: RecordedChange): Hashes {
   return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash }
 }
 
-function nameOf({ org_id, id }: IssuedChange): StatementName {
+function toStatementName({ org_id, id }: IssuedChange): StatementName {
   return { org_id, kind: 'change', subject_id: id }
 }
 
 /** States what was verified, so that a change of the database in the meantime is not signed. */
 async function issueVerified(services: Services, change: IssuedChange): Promise<StoredStatement> {
   const { state, links, breaks } = await verifyChange(services, change)
-  if (state === 'broken') return issuedBefore(services, nameOf(change))
+  if (state === 'broken') return requireIssuedStatement(services, toStatementName(change))
   if (links.some(({ tombstone }) => tombstone !== null))
-    throw noStatement('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
+    throw createNoStatementError('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
   const stated = readRecordedChange(links)
-  if (stated === null) return issuedBefore(services, nameOf(change))
-  const facts = changeFacts(hashesOf(stated), breaks)
-  return issueStatement(services, nameOf(change), facts, () => changeContent(stated, breaks))
+  if (stated === null) return requireIssuedStatement(services, toStatementName(change))
+  const facts = getChangeFacts(getHashes(stated), breaks)
+  return issueStatement(services, toStatementName(change), facts, () => toChangeContent(stated, breaks))
 }
 
 /** Over a broken chain nothing new is issued, but what was issued before stays available (§1). */
-export async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
+export async function requireIssuedStatement({ sql }: Services, name: StatementName): Promise<StoredStatement> {
   const statement = await findNewestStatement(sql, name)
   if (statement !== null) return statement
   const message =
     'The chain of change records of the repository does not verify. An administrator can examine it with "provenance verify".'
-  throw noStatement('CHAIN_BROKEN', message)
+  throw createNoStatementError('CHAIN_BROKEN', message)
 }

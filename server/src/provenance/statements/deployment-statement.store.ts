@@ -1,14 +1,15 @@
 import { isFirstReadRunning } from '../../codehosts/sync/sync-repository.store.ts'
 import type { DeploymentKey } from '../../deployments/deployment-state.ts'
-import { earlierGatesJson } from '../../deployments/gates/configure/configured-gate.store.ts'
+import { buildEarlierGatesJson } from '../../deployments/gates/configure/configured-gate.store.ts'
 import type { GatePatterns } from '../../deployments/gates/configure/configured-gate.ts'
-import { hasRequiredGates } from '../../deployments/gates/configure/required-gate.store.ts'
-import { type PromotedRow, promoted, promotedColumns } from '../../deployments/promotion.store.ts'
+import { buildHasRequiredGates } from '../../deployments/gates/configure/required-gate.store.ts'
+import { buildPromoted, buildPromotedColumns, type PromotedRow } from '../../deployments/promotion.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { connectionIdOf } from '../../repositories/followed-repository.store.ts'
-import { changeIdOfCommit } from '../changes/change.store.ts'
-import { type StoredRecord, type StoredRecordRow, storedRecord, toStoredRecord } from './change-statement.store.ts'
-import { newestStatement, type StoredStatement } from './statement.store.ts'
+import { buildConnectionId } from '../../repositories/followed-repository.store.ts'
+import { buildChangeId } from '../changes/change.store.ts'
+import { buildStoredRecord } from './change-statement.store.ts'
+import { buildNewestStatement, type StoredStatement } from './statement.store.ts'
+import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './stored-record.ts'
 
 /** A deployment and what determines its statements, except the breaks of the chain. */
 export type StatedDeployment = PromotedRow & {
@@ -48,7 +49,7 @@ export async function findLineageDeployment(db: Db, key: DeploymentKey, now: Dat
     with stated as materialized (
       select ${statedColumns(db, key.org_id)}
       from ${stated(db, key, now)}
-      left join lateral (${newestStatement(db, key.org_id, 'lineage', 'deployment')}) statement on true
+      left join lateral (${buildNewestStatement(db, key.org_id, 'lineage', 'deployment')}) statement on true
     )
     ${withFirstRead(db)}`
   if (row === undefined) return null
@@ -74,14 +75,14 @@ export async function findVerifiedDeployment(
   const [row] = await db<VerifiedRow[]>`
     with stated as materialized (
       select ${statedColumns(db, key.org_id)},
-        ${hasRequiredGates(db, key.org_id, 'deployment')} as has_required_gates,
-        ${earlierGatesJson(db, key.org_id, 'deployment')} as earlier_gates,
+        ${buildHasRequiredGates(db, key.org_id, 'deployment')} as has_required_gates,
+        ${buildEarlierGatesJson(db, key.org_id, 'deployment')} as earlier_gates,
         of_change.facts as change_facts, of_change.statement_digest as change_digest,
         of_lineage.facts as lineage_facts, of_lineage.statement_digest as lineage_digest
       from ${stated(db, key, now)}
-      left join lateral (${newestStatement(db, key.org_id, 'verification', 'deployment')}) statement on true
-      left join lateral (${newestStatement(db, key.org_id, 'lineage', 'deployment')}) of_lineage on true
-      left join lateral (${newestStatement(db, key.org_id, 'change', 'change')}) of_change on true
+      left join lateral (${buildNewestStatement(db, key.org_id, 'verification', 'deployment')}) statement on true
+      left join lateral (${buildNewestStatement(db, key.org_id, 'lineage', 'deployment')}) of_lineage on true
+      left join lateral (${buildNewestStatement(db, key.org_id, 'change', 'change')}) of_change on true
     )
     ${withFirstRead(db)}`
   if (row === undefined) return null
@@ -92,9 +93,9 @@ export async function findVerifiedDeployment(
 }
 
 function statedColumns(db: Db, orgId: string) {
-  return db`${promotedColumns(db)},
+  return db`${buildPromotedColumns(db)},
     case when change.id is not null then to_json(change) end as change,
-    ${connectionIdOf(db, 'deployment', orgId)} as connection_id,
+    ${buildConnectionId(db, 'deployment', orgId)} as connection_id,
     statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at`
 }
 
@@ -106,9 +107,9 @@ function withFirstRead(db: Db) {
 }
 
 function stated(db: Db, key: DeploymentKey, now: Date) {
-  return db`${promoted(db, key, now)}
+  return db`${buildPromoted(db, key, now)}
     left join lateral (
-      ${storedRecord(db, db`change.org_id = deployment.org_id and change.id = (${changeIdOfCommit(db, key.org_id, 'deployment')})`)}
+      ${buildStoredRecord(db, db`change.org_id = deployment.org_id and change.id = (${buildChangeId(db, key.org_id, 'deployment')})`)}
     ) change on true`
 }
 

@@ -1,7 +1,7 @@
-import { expiringRows } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
 
 /** Issued statements. What they are about is older than they are, and has expired, too. */
-export const expiringStatements = expiringRows({
+export const expiringStatements = defineExpiringRows({
   kind: 'statements',
   table: 'statements',
   key: ['kind', 'subject_id', 'facts'],

@@ -1,5 +1,5 @@
 import type { DsseEnvelope } from '../../platform/crypto/dsse.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 
 /**
  * The payload type of a DSSE envelope that contains an in-toto statement (in-toto Attestation 1.0,
@@ -14,12 +14,12 @@ export type Subject = { name: string; digest: Record<string, string> }
 export type StatementContent = { subject: Subject[]; predicateType: string; predicate: object }
 
 /** The bytes that are signed: an in-toto Statement v1 in its canonical form (RFC 8785). */
-export function statementPayload({ subject, predicateType, predicate }: StatementContent): Buffer {
-  return Buffer.from(canonicalJson({ _type: 'https://in-toto.io/Statement/v1', subject, predicateType, predicate }))
+export function encodeStatement({ subject, predicateType, predicate }: StatementContent): Buffer {
+  return Buffer.from(toCanonicalJson({ _type: 'https://in-toto.io/Statement/v1', subject, predicateType, predicate }))
 }
 
 /** The envelope of a signed payload. `sig` is a DER signature. */
-export function envelopeOf(payload: Buffer, keyid: string, sig: Buffer): DsseEnvelope {
+export function toEnvelope(payload: Buffer, keyid: string, sig: Buffer): DsseEnvelope {
   return {
     payloadType: IN_TOTO,
     payload: payload.toString('base64'),
@@ -31,7 +31,7 @@ export function envelopeOf(payload: Buffer, keyid: string, sig: Buffer): DsseEnv
  * The envelope as a Sigstore bundle v0.3. Its signatures have no key id, because the hint names the
  * key.
  */
-export function sigstoreBundle({ payloadType, payload, signatures }: DsseEnvelope) {
+export function toSigstoreBundle({ payloadType, payload, signatures }: DsseEnvelope) {
   return {
     mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
     verificationMaterial: { publicKey: { hint: signatures[0]?.keyid ?? '' } },

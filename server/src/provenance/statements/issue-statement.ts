@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { preAuthEncoding } from '../../platform/crypto/dsse.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { encodePreAuth } from '../../platform/crypto/dsse.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
-import { currentSigner } from '../keys/current-signer.ts'
-import { envelopeOf, IN_TOTO, type StatementContent, statementPayload } from './in-toto-statement.ts'
+import { loadCurrentSigner } from '../keys/current-signer.ts'
+import { encodeStatement, IN_TOTO, type StatementContent, toEnvelope } from './in-toto-statement.ts'
 import { findStatement, insertStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 
 type BuildContent = (issuedAt: Date) => StatementContent | Promise<StatementContent>
@@ -19,12 +19,12 @@ export async function issueStatement(
   facts: object,
   build: BuildContent,
 ): Promise<StoredStatement> {
-  return storeOnce(services, name, fingerprintOf(facts), await signStatement(services, name, build))
+  return storeOnce(services, name, computeFingerprint(facts), await signStatement(services, name, build))
 }
 
 /** SHA-256 of the canonical form of facts. */
-export function fingerprintOf(facts: object): Buffer {
-  return sha256(canonicalJson(facts))
+export function computeFingerprint(facts: object): Buffer {
+  return sha256(toCanonicalJson(facts))
 }
 
 async function signStatement(
@@ -33,11 +33,11 @@ async function signStatement(
   build: BuildContent,
 ): Promise<StoredStatement> {
   const issued_at = services.clock.now()
-  const payload = statementPayload(await build(issued_at))
-  const signer = await currentSigner(services, org_id)
-  const signature = await signer.sign(preAuthEncoding(IN_TOTO, payload))
+  const payload = encodeStatement(await build(issued_at))
+  const signer = await loadCurrentSigner(services, org_id)
+  const signature = await signer.sign(encodePreAuth(IN_TOTO, payload))
   const { keyid } = signer
-  const envelope = JSON.stringify(envelopeOf(payload, keyid, signature))
+  const envelope = JSON.stringify(toEnvelope(payload, keyid, signature))
   return { keyid, statement_digest: `sha256:${sha256(payload).toString('hex')}`, envelope, issued_at }
 }
 

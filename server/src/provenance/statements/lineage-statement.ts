@@ -1,20 +1,20 @@
 import type { Actor } from '../../access/actor.ts'
-import { type PromotedRow, readPromotionPath } from '../../deployments/promotion.store.ts'
+import { findPromotionPath, type PromotedRow } from '../../deployments/promotion.store.ts'
 import { isOver, type PromotedDeployment } from '../../deployments/promotion.ts'
-import { noStatement } from '../../errors/provenance.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNoStatementError } from '../../errors/provenance.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
-import { commitsOf } from '../chain/stated-change.ts'
+import { getStatedCommits } from '../chain/stated-change.ts'
 import { requireStatements } from '../changes/require-statements.ts'
 import { readRecordedChange } from './change-content.ts'
-import type { StoredRecord } from './change-statement.store.ts'
-import { hashesOf } from './change-statement.ts'
+import { getHashes } from './change-statement.ts'
 import { findLineageDeployment, type StatedDeployment } from './deployment-statement.store.ts'
-import { fingerprintOf, issueStatement } from './issue-statement.ts'
-import { isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
+import { computeFingerprint, issueStatement } from './issue-statement.ts'
+import { isCommit, toChangeOfPath, toPromotionPathContent } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
+import type { StoredRecord } from './stored-record.ts'
 import { verifyChange } from './verify-change.ts'
 
 /**
@@ -28,11 +28,11 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   const deployment = await findLineageDeployment(services.sql, key, services.clock.now())
   requireRetained(services, actor, deployment)
   requireStatements(actor, services)
-  if (!isCommit(deployment.commit_sha)) throw noCommit()
-  const unready = unreadyReason(deployment)
-  if (unready !== null) throw noStatement('LINEAGE_NOT_READY', unready)
-  const facts = await lineageFacts(services, deployment)
-  return deployment.lineage?.facts.equals(facts) ? deployment.lineage : issueLineageOf(services, deployment, facts)
+  if (!isCommit(deployment.commit_sha)) throw createNoCommitError()
+  const unready = explainUnready(deployment)
+  if (unready !== null) throw createNoStatementError('LINEAGE_NOT_READY', unready)
+  const facts = await computeLineageFacts(services, deployment)
+  return deployment.lineage?.facts.equals(facts) ? deployment.lineage : issueLineage(services, deployment, facts)
 }
 
 /** Throws 404 unless the deployment exists and was created within the plan's retention. */
@@ -41,15 +41,16 @@ export function requireRetained<Deployment extends PromotedDeployment>(
   { plan }: Actor,
   deployment: Deployment | null,
 ): asserts deployment is Deployment {
-  if (deployment === null || deployment.created_at < retainedSince(plan, clock.now())) throw notFound('deployment')
+  if (deployment === null || deployment.created_at < computeRetentionStart(plan, clock.now()))
+    throw createNotFoundError('deployment')
 }
 
-export function noCommit() {
-  return noStatement('NO_COMMIT', 'The deployment does not name a commit.')
+export function createNoCommitError() {
+  return createNoStatementError('NO_COMMIT', 'The deployment does not name a commit.')
 }
 
 /** Why the promotion path of a deployment is not complete yet; null if it is. */
-export function unreadyReason(deployment: StatedDeployment): string | null {
+export function explainUnready(deployment: StatedDeployment): string | null {
   const { status, run_status, is_first_read_running } = deployment
   if (!isOver(deployment))
     return `The deployment is ${status}, and its run is ${run_status ?? 'unknown'}. Try again when both have ended.`
@@ -57,17 +58,17 @@ export function unreadyReason(deployment: StatedDeployment): string | null {
 }
 
 /** SHA-256 of the facts of the lineage statement. */
-export async function lineageFacts(services: Services, deployment: StatedDeployment): Promise<Buffer> {
+export async function computeLineageFacts(services: Services, deployment: StatedDeployment): Promise<Buffer> {
   const { change } = deployment
   const state = change?.has_breaks ? await readChainState(services, change) : INTACT
-  return fingerprintOf(pathFacts(deployment, change && changeFacts(change, change.hashes, state)))
+  return computeFingerprint(getPathFacts(deployment, change && changeFacts(change, change.hashes, state)))
 }
 
 /**
  * Issues the statement of a deployment that is over, unless one with these facts was issued. A
  * broken chain does not prevent it: the statement names the breaks.
  */
-export async function issueLineageOf(
+export async function issueLineage(
   services: Services,
   deployment: StatedDeployment,
   facts: Buffer,
@@ -85,19 +86,21 @@ async function issueNew(
   change: StoredRecord | null,
 ): Promise<StoredStatement> {
   const verified = change && (await readVerified(services, change, deployment.commit_sha))
-  const read = await readPromotionPath(services.sql, deployment, services.clock.now())
-  if (read === null) throw notFound('deployment')
+  const read = await findPromotionPath(services.sql, deployment, services.clock.now())
+  if (read === null) throw createNotFoundError('deployment')
   const { facts = null, stated = null } = verified ?? {}
-  return issueStatement(services, name, pathFacts(read, facts), () => promotionPathContent(read, read.path, stated))
+  return issueStatement(services, name, getPathFacts(read, facts), () =>
+    toPromotionPathContent(read, read.path, stated),
+  )
 }
 
 /** Null if the record does not name the commit, although a row of the database does. */
 async function readVerified(services: Services, change: StoredRecord, sha: string) {
   const { links, ...state } = await verifyChange(services, change)
   const stated = state.state === 'broken' ? null : readRecordedChange(links)
-  if (stated !== null && !commitsOf(stated.record).includes(sha)) return null
+  if (stated !== null && !getStatedCommits(stated.record).includes(sha)) return null
   return {
-    facts: changeFacts(change, stated === null ? change.hashes : hashesOf(stated), state),
+    facts: changeFacts(change, stated === null ? change.hashes : getHashes(stated), state),
     stated: toChangeOfPath(change.id, stated, state.breaks),
   }
 }
@@ -110,7 +113,7 @@ function changeFacts({ id }: StoredRecord, hashes: StoredRecord['hashes'], { sta
 }
 
 /** What determines a promotion path: the digest of the path, and the hashes of the change. */
-export function pathFacts(deployment: PromotedRow, change: ReturnType<typeof changeFacts> | null) {
+export function getPathFacts(deployment: PromotedRow, change: ReturnType<typeof changeFacts> | null) {
   const { provider, repository_id, address, commit_sha, path_sha256 } = deployment
   return { provider, repository_id, address, commit_sha, path_sha256, change }
 }

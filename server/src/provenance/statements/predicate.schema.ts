@@ -8,11 +8,11 @@ import {
   amendment,
   ChangeRecordSchema,
   Deviations,
+  defineSha,
   LandedBy,
   RecordPullRequest,
   RecordPusher,
   review,
-  sha,
 } from '../changes/change-record.schema.ts'
 import { CHANGE_RECORD } from './change-content.ts'
 import { PROMOTION_PATH } from './promotion-path.ts'
@@ -93,7 +93,7 @@ const PromotionPathPredicate = {
         },
         { description: 'The repository of the commit.' },
       ),
-      commit: sha('The SHA of the commit.'),
+      commit: defineSha('The SHA of the commit.'),
       change: Nullable(Change),
       runs: Type.Array(CommitRun, { description: 'The pipeline runs of the commit, oldest first.' }),
       runs_omitted: Omitted('runs'),

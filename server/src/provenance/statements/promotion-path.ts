@@ -2,7 +2,7 @@ import { COMMIT_SHA } from '../../ci/runs/run.schema.ts'
 import type { PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { type Breaks, commitSubject, type RecordedChange } from './change-content.ts'
+import { type Breaks, type RecordedChange, toCommitSubject } from './change-content.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
 
 export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'
@@ -50,7 +50,7 @@ function toRecordOfPath({ branch, landed_by, landed_at, commits, ...record }: Ch
 }
 
 /** The lineage statement: how a commit came to an environment, and who approved it at each step. */
-export function promotionPathContent(
+export function toPromotionPathContent(
   deployment: PromotedDeployment,
   path: PromotionPath,
   change: ChangeOfPath | null,
@@ -58,7 +58,7 @@ export function promotionPathContent(
   const { provider, repository_id: id, address, commit_sha: commit } = deployment
   const { host, name: full_name } = splitAddress(address)
   return {
-    subject: subjectsOf(deployment, path),
+    subject: getSubjects(deployment, path),
     predicateType: PROMOTION_PATH,
     predicate: {
       repository: { provider, host, id, full_name },
@@ -78,10 +78,10 @@ export function promotionPathContent(
 /**
  * The commit, and each stated artifact of the run. Artifacts with equal contents are one subject.
  */
-export function subjectsOf({ address, commit_sha }: PromotedDeployment, { artifacts }: PromotionPath): Subject[] {
+export function getSubjects({ address, commit_sha }: PromotedDeployment, { artifacts }: PromotionPath): Subject[] {
   const { host, name: full_name } = splitAddress(address)
   const names = new Map<string, string>()
   for (const { sha256, path } of artifacts.items) if (!names.has(sha256)) names.set(sha256, path)
   const files = [...names].map(([sha256, name]) => ({ name, digest: { sha256 } }))
-  return [commitSubject({ host, full_name }, commit_sha), ...files]
+  return [toCommitSubject({ host, full_name }, commit_sha), ...files]
 }

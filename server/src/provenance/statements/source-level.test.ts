@@ -10,15 +10,15 @@ import {
   reviewOf,
 } from '../../../test/support/change-records.ts'
 import type { BranchRules, ChangeRecord } from '../changes/change-record.ts'
-import { deviationsOf, type UnratedRecord } from '../changes/deviations.ts'
-import { isReviewed, sourceLevelOf } from './source-level.ts'
+import { computeDeviations, type UnratedRecord } from '../changes/deviations.ts'
+import { computeSourceLevel, isReviewed } from './source-level.ts'
 
 const HISTORY = { blocks_force_pushes: true, blocks_deletion: true }
 const CONTROLS = { ...HISTORY, requires_pull_request: true }
 const REVIEWS = { ...CONTROLS, required_approvals: 1 }
 
 function rated(record: UnratedRecord): ChangeRecord {
-  return { ...record, deviations: deviationsOf(record) }
+  return { ...record, deviations: computeDeviations(record) }
 }
 
 function merged(rules: Partial<BranchRules> | null, fields: Partial<UnratedRecord> = {}): ChangeRecord {
@@ -33,7 +33,7 @@ const UNKNOWN = { name: 'Somebody', email: 'somebody@example.com', id: null, log
 const BOT = { ...BOB, is_bot: true }
 const commits = mergedRecord().commits
 
-const levelOf = (record: ChangeRecord) => sourceLevelOf(record, record.commits.merge)
+const getLevel = (record: ChangeRecord) => computeSourceLevel(record, record.commits.merge)
 
 const LEVELS: [title: string, record: ChangeRecord, level: number][] = [
   ['unknown branch rules', merged(null), 1],
@@ -75,13 +75,13 @@ const LEVELS: [title: string, record: ChangeRecord, level: number][] = [
   ],
 ]
 for (const [title, record, level] of LEVELS)
-  test(`source level ${level}: ${title}`, () => assert.equal(levelOf(record), level))
+  test(`source level ${level}: ${title}`, () => assert.equal(getLevel(record), level))
 
 test('more facts about protection never give a lower level', () => {
   const flags = ['blocks_force_pushes', 'blocks_deletion', 'requires_pull_request'] as const
   let level = 0
   for (let count = 0; count <= flags.length; count += 1) {
-    const next = levelOf(merged(Object.fromEntries(flags.slice(0, count).map((flag) => [flag, true]))))
+    const next = getLevel(merged(Object.fromEntries(flags.slice(0, count).map((flag) => [flag, true]))))
     assert.ok(next >= level)
     level = next
   }
@@ -108,7 +108,7 @@ test('only the commit that a change ends with has the protection of the branch',
   const record = merged(REVIEWS, { commits: { ...commits, list: [earlier, last] } })
   const shas = [commits.merge, commits.head, earlier.sha]
   assert.deepEqual(
-    shas.map((sha) => sourceLevelOf(record, sha)),
+    shas.map((sha) => computeSourceLevel(record, sha)),
     [4, 1, 1],
   )
   assert.deepEqual(

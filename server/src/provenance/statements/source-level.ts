@@ -1,4 +1,4 @@
-import { approvalsOf, isByAuthor } from '../changes/approvals.ts'
+import { getApprovals, isByAuthor } from '../changes/approvals.ts'
 import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
 
 /** Levels of the source track (SLSA 1.2, "Source: Requirements for producing source"). */
@@ -21,7 +21,7 @@ type SourceLevel = 1 | 2 | 3 | 4
  * without a complete list of commits of known authors at most 3. Only the commit that the change
  * ends with was protected by the rules of the branch: the level of its other commits is 1.
  */
-export function sourceLevelOf(record: ChangeRecord, sha: string): SourceLevel {
+export function computeSourceLevel(record: ChangeRecord, sha: string): SourceLevel {
   if (sha !== record.commits.merge || !hasContinuity(record)) return 1
   if (!hasControls(record)) return 2
   return hasTwoParties(record) ? 4 : 3
@@ -56,7 +56,7 @@ export function isReviewed(record: ChangeRecord, sha: string): boolean {
 }
 
 function hasApproval(record: ChangeRecord): boolean {
-  return approvalsOf(record).some(
+  return getApprovals(record).some(
     (review) => !review.stale && review.reviewer?.is_bot === false && !isByAuthor(review, record),
   )
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import { invalidField } from '../../platform/http/errors.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
@@ -7,9 +7,9 @@ import type { Services } from '../../services.ts'
 import { ChangePath } from '../changes/change.schema.ts'
 import { readLogProof } from '../log/read-log-proof.ts'
 import { issueChangeStatement } from './change-statement.ts'
-import { sigstoreBundle } from './in-toto-statement.ts'
+import { toSigstoreBundle } from './in-toto-statement.ts'
 import { issueLineageStatement } from './lineage-statement.ts'
-import { DeploymentPath, SignedStatement, StatementQuery, statementErrors } from './statement.schema.ts'
+import { DeploymentPath, defineStatementErrors, SignedStatement, StatementQuery } from './statement.schema.ts'
 import type { StoredStatement } from './statement.store.ts'
 import { issueVerificationStatement } from './verification-statement.ts'
 
@@ -19,7 +19,7 @@ type StatementRoute = {
   summary: string
   description: string
   params: typeof ChangePath | typeof DeploymentPath
-  errors: ReturnType<typeof statementErrors>
+  errors: ReturnType<typeof defineStatementErrors>
   issue: (services: Services, actor: Actor, id: string) => Promise<StoredStatement>
 }
 
@@ -32,7 +32,11 @@ const STATEMENTS: StatementRoute[] = [
       'Returns the record of a change and its amendments as a signed in-toto statement with the predicate type ' +
       '`https://shiplock.dev/change-record/v1`. Its subject is the commit that the change landed with.',
     params: ChangePath,
-    errors: statementErrors('change', ['NO_CHANGE'], ['NOT_LANDED', 'NO_COMMIT', 'RECORD_EXPIRED', 'CHAIN_BROKEN']),
+    errors: defineStatementErrors(
+      'change',
+      ['NO_CHANGE'],
+      ['NOT_LANDED', 'NO_COMMIT', 'RECORD_EXPIRED', 'CHAIN_BROKEN'],
+    ),
     issue: issueChangeStatement,
   },
   {
@@ -44,7 +48,7 @@ const STATEMENTS: StatementRoute[] = [
       'type `https://shiplock.dev/promotion-path/v1`: the runs, their artifacts, the earlier environments, and who ' +
       'approved. Its subjects are the commit and the artifacts of the run.',
     params: DeploymentPath,
-    errors: statementErrors('deployment', [], ['NO_COMMIT', 'LINEAGE_NOT_READY']),
+    errors: defineStatementErrors('deployment', [], ['NO_COMMIT', 'LINEAGE_NOT_READY']),
     issue: issueLineageStatement,
   },
   {
@@ -55,7 +59,7 @@ const STATEMENTS: StatementRoute[] = [
       'Returns the result of the policies and gates of a deployment as a signed SLSA verification summary, an in-toto ' +
       'statement with the predicate type `https://slsa.dev/verification_summary/v1`.',
     params: DeploymentPath,
-    errors: statementErrors(
+    errors: defineStatementErrors(
       'deployment',
       ['NOT_PROTECTED', 'NO_CHANGE'],
       ['NO_COMMIT', 'NOT_DEPLOYED', 'RECORD_EXPIRED', 'CHAIN_BROKEN'],
@@ -70,7 +74,7 @@ const COMMON =
   'states are the same, the response contains the same bytes and the same signature, also after the signing key was ' +
   'rotated.\n\nRequires a plan with the feature `signed_statements`. For an unknown id the status is 404 on every plan.'
 
-export async function statementRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerStatementRoutes(app: HttpServer, services: Services): Promise<void> {
   for (const { url, params, errors, issue, description, ...described } of STATEMENTS) {
     app.get(
       url,
@@ -88,7 +92,7 @@ export async function statementRoutes(app: HttpServer, services: Services): Prom
       async (request, reply) => {
         requireConsistentQuery(request.query)
         const statement = await issue(services, request.actor, request.params.id)
-        return sendData(reply, await responseOf(services, statement, request.query))
+        return sendData(reply, await formatResponse(services, statement, request.query))
       },
     )
   }
@@ -96,11 +100,11 @@ export async function statementRoutes(app: HttpServer, services: Services): Prom
 
 function requireConsistentQuery({ bundle, checkpoint_size }: StatementQuery): void {
   if (checkpoint_size === undefined || bundle) return
-  throw invalidField('/query/checkpoint_size', 'requires bundle=true')
+  throw createInvalidFieldError('/query/checkpoint_size', 'requires bundle=true')
 }
 
 /** JSON text. The stored envelope is passed through as it is. */
-async function responseOf(
+async function formatResponse(
   services: Services,
   statement: StoredStatement,
   { bundle, checkpoint_size }: StatementQuery,
@@ -110,6 +114,6 @@ async function responseOf(
   if (!bundle) return `{${signed}}`
   const sha256 = Buffer.from(statement_digest.slice('sha256:'.length), 'hex')
   const log = await readLogProof(services, { kind: 'statement', sha256 }, checkpoint_size)
-  const added = { bundle: sigstoreBundle(JSON.parse(envelope)), unsigned: { log } }
+  const added = { bundle: toSigstoreBundle(JSON.parse(envelope)), unsigned: { log } }
   return `{${signed},${JSON.stringify(added).slice(1)}`
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { StatementReason } from '../../errors/provenance.ts'
-import { errorResponse } from '../../platform/http/openapi.ts'
+import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { Closed, ItemId, Nullable } from '../../platform/http/schemas.ts'
 
 export const StatementQuery = Closed({
@@ -116,11 +116,11 @@ const MEANINGS: Record<StatementReason, string> = {
 }
 
 /** The errors of a statement with their reasons, for OpenAPI. */
-export function statementErrors(what: string, missing: StatementReason[], conflicts: StatementReason[]) {
+export function defineStatementErrors(what: string, missing: StatementReason[], conflicts: StatementReason[]) {
   const notFound = `\`not_found\`: the organization has no such ${what}`
   return {
-    404: errorResponse(missing.length === 0 ? `${notFound}.` : `${notFound}, or ${withReasons(missing)}`),
-    409: errorResponse(`\`statement_unavailable\`: ${withReasons(conflicts)}`),
+    404: defineErrorResponse(missing.length === 0 ? `${notFound}.` : `${notFound}, or ${withReasons(missing)}`),
+    409: defineErrorResponse(`\`statement_unavailable\`: ${withReasons(conflicts)}`),
   }
 }
 

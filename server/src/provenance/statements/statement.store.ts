@@ -1,4 +1,4 @@
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { insertLogEntries } from '../log/log-entry.store.ts'
 
@@ -33,7 +33,7 @@ export async function findNewestStatement(db: Db, name: StatementName): Promise<
   const [row] = await db<StoredStatement[]>`
     select newest.keyid, newest.statement_digest, newest.envelope, newest.issued_at
     from (select ${name.org_id}::uuid as org_id, ${name.subject_id} as id) subject
-    cross join lateral (${newestStatement(db, name.org_id, name.kind, 'subject')}) newest`
+    cross join lateral (${buildNewestStatement(db, name.org_id, name.kind, 'subject')}) newest`
   return row ?? null
 }
 
@@ -41,12 +41,12 @@ export async function findNewestStatement(db: Db, name: StatementName): Promise<
  * SQL: selects the statement of a subject that was issued last. `alias` has the `org_id` and the
  * `id` of the subject.
  */
-export function newestStatement(db: Db, orgId: string, kind: StatementKind, alias: string) {
+export function buildNewestStatement(db: Db, orgId: string, kind: StatementKind, alias: string) {
   const of = db(alias)
   return db`
     select facts, keyid, statement_digest, envelope, issued_at
     from statements issued
-    where org_id = ${of}.org_id ${onServerOf(db, 'issued', orgId)}
+    where org_id = ${of}.org_id ${buildSpreadCondition(db, 'issued', orgId)}
       and kind = ${kind}
       and subject_id = ${of}.id
     order by issued_at desc

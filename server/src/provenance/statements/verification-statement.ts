@@ -1,22 +1,33 @@
 import type { Actor } from '../../access/actor.ts'
-import { coversTarget } from '../../deployments/gates/configure/configured-gate.ts'
-import { readPromotionPath } from '../../deployments/promotion.store.ts'
+import { isTargetCovered } from '../../deployments/gates/configure/configured-gate.ts'
+import { findPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded } from '../../deployments/promotion.ts'
-import { noStatement } from '../../errors/provenance.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNoStatementError } from '../../errors/provenance.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { commitsOf } from '../chain/stated-change.ts'
+import { getStatedCommits } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
 import { requireStatements } from '../changes/require-statements.ts'
 import { type RecordedChange, readRecordedChange } from './change-content.ts'
-import type { StoredRecord } from './change-statement.store.ts'
-import { changeFacts, issueChangeStatement, issuedBefore, requireRetainedChange } from './change-statement.ts'
+import {
+  getChangeFacts,
+  issueChangeStatement,
+  requireIssuedStatement,
+  requireRetainedChange,
+} from './change-statement.ts'
 import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
-import { fingerprintOf, issueStatement } from './issue-statement.ts'
-import { issueLineageOf, lineageFacts, noCommit, requireRetained, unreadyReason } from './lineage-statement.ts'
+import { computeFingerprint, issueStatement } from './issue-statement.ts'
+import {
+  computeLineageFacts,
+  createNoCommitError,
+  explainUnready,
+  issueLineage,
+  requireRetained,
+} from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { type InputAttestation, summaryContent, summaryFacts } from './verification-summary.ts'
+import type { StoredRecord } from './stored-record.ts'
+import { getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
 import { verifyChange } from './verify-change.ts'
 
 /**
@@ -39,10 +50,10 @@ export async function issueVerificationStatement(
   const { change } = deployment
   if (change === null) throw noChange()
   const inputs = [
-    attestationOf(services, `changes/${change.id}`, await digestOfChange(services, actor, deployment, change)),
-    attestationOf(services, `deployments/${id}/lineage`, await digestOfLineage(services, deployment)),
+    toAttestation(services, `changes/${change.id}`, await digestOfChange(services, actor, deployment, change)),
+    toAttestation(services, `deployments/${id}/lineage`, await digestOfLineage(services, deployment)),
   ]
-  const facts = fingerprintOf(summaryFacts(deployment, inputs))
+  const facts = computeFingerprint(getSummaryFacts(deployment, inputs))
   const { verification } = deployment
   return verification?.facts.equals(facts) ? verification : issueSummary(services, deployment, change, inputs)
 }
@@ -51,18 +62,18 @@ export async function issueVerificationStatement(
 function requireVerifiable(deployment: VerifiedDeployment): void {
   if (!isProtected(deployment)) {
     const message = `No gate covers ${deployment.environment}, so there is nothing to verify the deployment against.`
-    throw noStatement('NOT_PROTECTED', message)
+    throw createNoStatementError('NOT_PROTECTED', message)
   }
-  if (!isCommit(deployment.commit_sha)) throw noCommit()
-  if (!hasSucceeded(deployment)) throw noStatement('NOT_DEPLOYED', `The deployment is ${deployment.status}.`)
-  const unready = unreadyReason(deployment)
-  if (unready !== null) throw noStatement('NOT_DEPLOYED', unready)
+  if (!isCommit(deployment.commit_sha)) throw createNoCommitError()
+  if (!hasSucceeded(deployment)) throw createNoStatementError('NOT_DEPLOYED', `The deployment is ${deployment.status}.`)
+  const unready = explainUnready(deployment)
+  if (unready !== null) throw createNoStatementError('NOT_DEPLOYED', unready)
 }
 
 /** True if a gate covers the deployment, or covered it when it was created. */
 function isProtected(deployment: VerifiedDeployment): boolean {
   const { environment, address: repository, branch, has_required_gates, earlier_gates } = deployment
-  return has_required_gates || earlier_gates.some((gate) => coversTarget(gate, { environment, repository, branch }))
+  return has_required_gates || earlier_gates.some((gate) => isTargetCovered(gate, { environment, repository, branch }))
 }
 
 /** The breaks of a chain have to be read, so they are left to `issueChangeStatement`. */
@@ -73,25 +84,25 @@ async function digestOfChange(
   change: StoredRecord,
 ): Promise<string> {
   requireRetainedChange(services, actor, change)
-  const present = change.hashes && !change.has_breaks ? fingerprintOf(changeFacts(change.hashes, [])) : null
+  const present = change.hashes && !change.has_breaks ? computeFingerprint(getChangeFacts(change.hashes, [])) : null
   if (present !== null && inputs.change?.facts.equals(present)) return inputs.change.statement_digest
   return (await issueChangeStatement(services, actor, change.id)).statement_digest
 }
 
 async function digestOfLineage(services: Services, deployment: VerifiedDeployment): Promise<string> {
-  const facts = await lineageFacts(services, deployment)
+  const facts = await computeLineageFacts(services, deployment)
   const { lineage } = deployment.inputs
   if (lineage?.facts.equals(facts)) return lineage.statement_digest
-  return (await issueLineageOf(services, deployment, facts)).statement_digest
+  return (await issueLineage(services, deployment, facts)).statement_digest
 }
 
 function noChange() {
   const message =
     'No change record has the commit of the deployment. Only deployments of connected code hosts have one.'
-  return noStatement('NO_CHANGE', message)
+  return createNoStatementError('NO_CHANGE', message)
 }
 
-function attestationOf({ config }: Services, subject: string, statement_digest: string): InputAttestation {
+function toAttestation({ config }: Services, subject: string, statement_digest: string): InputAttestation {
   const sha256 = statement_digest.replace('sha256:', '')
   return { uri: `${config.baseUrl}/v1/provenance/${subject}/statement`, digest: { sha256 } }
 }
@@ -103,17 +114,17 @@ async function issueSummary(
   inputs: InputAttestation[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }
-  const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
+  const stored = await findStatement(services.sql, name, computeFingerprint(getSummaryFacts(deployment, inputs)))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
   const stated = verified.state === 'broken' ? null : readRecordedChange(verified.links)
-  if (stated === null) return issuedBefore(services, name)
+  if (stated === null) return requireIssuedStatement(services, name)
   const record = withAmendedDeviations(stated)
-  if (!commitsOf(record).includes(deployment.commit_sha)) throw noChange()
-  const read = await readPromotionPath(services.sql, deployment, services.clock.now())
-  if (read === null) throw notFound('deployment')
-  return issueStatement(services, name, summaryFacts(read, inputs), (issuedAt) =>
-    summaryContent({ deployment: read, path: read.path, record, inputs, issuedAt }),
+  if (!getStatedCommits(record).includes(deployment.commit_sha)) throw noChange()
+  const read = await findPromotionPath(services.sql, deployment, services.clock.now())
+  if (read === null) throw createNotFoundError('deployment')
+  return issueStatement(services, name, getSummaryFacts(read, inputs), (issuedAt) =>
+    toSummaryContent({ deployment: read, path: read.path, record, inputs, issuedAt }),
   )
 }
 

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import packageJson from '../../../package.json' with { type: 'json' }
-import { type PromotedDeployment, type PromotionPath, type Verdict, verdictOf } from '../../deployments/promotion.ts'
-import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import { getVerdict, type PromotedDeployment, type PromotionPath, type Verdict } from '../../deployments/promotion.ts'
+import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
 import type { StatementContent } from './in-toto-statement.ts'
-import { subjectsOf } from './promotion-path.ts'
-import { isReviewed, sourceLevelOf } from './source-level.ts'
+import { getSubjects } from './promotion-path.ts'
+import { computeSourceLevel, isReviewed } from './source-level.ts'
 
 const VERIFIER = { id: 'https://shiplock.dev/verifier/v1', version: { shiplock: packageJson.version } }
 
@@ -17,10 +17,10 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
  * and the answers of gates and policies. The version of the server and the addresses of the inputs
  * do not: an issued summary keeps its bytes after an upgrade, and at another base URL.
  */
-export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
+export function getSummaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
   const digests = inputs.map(({ digest }) => digest.sha256)
-  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs: digests }
+  return { address, environment, commit_sha, path_sha256, ...getVerdict(deployment), inputs: digests }
 }
 
 type Verified = {
@@ -32,10 +32,10 @@ type Verified = {
 }
 
 /** The verification summary of a deployment (SLSA 1.2, "Verification Summary Attestation"). */
-export function summaryContent({ deployment, path, record, inputs, issuedAt }: Verified): StatementContent {
-  const verdict = verdictOf(deployment)
+export function toSummaryContent({ deployment, path, record, inputs, issuedAt }: Verified): StatementContent {
+  const verdict = getVerdict(deployment)
   return {
-    subject: subjectsOf(deployment, path),
+    subject: getSubjects(deployment, path),
     predicateType: 'https://slsa.dev/verification_summary/v1',
     predicate: {
       verifier: VERIFIER,
@@ -44,7 +44,7 @@ export function summaryContent({ deployment, path, record, inputs, issuedAt }: V
       policy: { uri: 'https://shiplock.dev/policies/v1', digest: { sha256: policyDigest(path) } },
       inputAttestations: inputs,
       verificationResult: verdict.failed ? 'FAILED' : 'PASSED',
-      verifiedLevels: verdict.failed ? ['FAILED'] : levelsOf(verdict, record, deployment.commit_sha),
+      verifiedLevels: verdict.failed ? ['FAILED'] : getLevels(verdict, record, deployment.commit_sha),
       slsaVersion: '1.2',
     },
   }
@@ -60,14 +60,14 @@ function resourceUri({ address, environment }: PromotedDeployment): string {
  */
 function policyDigest({ deployment: { policies: evaluation } }: PromotionPath): string {
   const versions = (evaluation?.policies ?? []).map(({ id, version, sha256 }) => ({ id, version, sha256 }))
-  return hash('sha256', canonicalJson(versions), 'hex')
+  return hash('sha256', toCanonicalJson(versions), 'hex')
 }
 
-function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord, sha: string): string[] {
+function getLevels({ policies_passed, gated }: Verdict, record: ChangeRecord, sha: string): string[] {
   return [
     ...(isReviewed(record, sha) ? ['SHIPLOCK_REVIEWED'] : []),
     ...(policies_passed ? ['SHIPLOCK_POLICY_PASSED'] : []),
     ...(gated ? ['SHIPLOCK_GATED'] : []),
-    `SLSA_SOURCE_LEVEL_${sourceLevelOf(record, sha)}`,
+    `SLSA_SOURCE_LEVEL_${computeSourceLevel(record, sha)}`,
   ]
 }

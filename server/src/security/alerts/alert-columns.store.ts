@@ -4,14 +4,14 @@ import type { Db } from '../../platform/db/sql.ts'
 const OWN_SOURCE = 'shiplock'
 
 /** When an `alert` last changed: at its host, or by a dismissal or reopening in Shiplock. */
-export function updatedAt(db: Db) {
+export function buildUpdatedAt(db: Db) {
   return db`greatest(alert.host_updated_at, case when alert.is_decided_here then alert.own_at end)`
 }
 
 /**
  * The dismissal of an `alert` that counts: ours or the host's. All null if Shiplock reopened it.
  */
-export function dismissalColumns(db: Db) {
+export function buildDismissalColumns(db: Db) {
   const shown = (own: ReturnType<Db>, host: ReturnType<Db>) =>
     db`case when not alert.is_decided_here then ${host} when alert.own_status = 'dismissed' then ${own} end`
   return db`

@@ -1,6 +1,6 @@
 import type { HostAlertName } from '../../codehosts/host-alert.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { dismissalColumns } from './alert-columns.store.ts'
+import { buildDismissalColumns } from './alert-columns.store.ts'
 import { type AlertRepository, lockAlerts } from './host-alert.store.ts'
 
 /** An alert that is about to be dismissed or reopened, with the dismissal that counts now. */
@@ -39,7 +39,7 @@ export async function lockDecidable(tx: Tx, orgId: string, ids: readonly string[
   for (const repository of repositories) await lockAlerts(tx, repository)
   return tx<DecidableAlert[]>`
     select alert.id, alert.provider, alert.repository_id, alert.repository, alert.type, alert.number, alert.status,
-      link.finding_id, ${dismissalColumns(tx)}
+      link.finding_id, ${buildDismissalColumns(tx)}
     from security_alerts alert
     left join alert_findings link on link.org_id = alert.org_id and link.alert_id = alert.id
     where alert.org_id = ${orgId}
@@ -51,7 +51,7 @@ export async function lockDecidable(tx: Tx, orgId: string, ids: readonly string[
 type SentDecision = AlertDecision & { id: string; call_id: string | null }
 
 /** Stores decisions that count until the host answers. They replace earlier ones. */
-export async function storeDecisions(tx: Tx, orgId: string, decisions: readonly SentDecision[]): Promise<void> {
+export async function upsertDecisions(tx: Tx, orgId: string, decisions: readonly SentDecision[]): Promise<void> {
   await tx`
     update security_alerts alert
     set own_status = decided.status, own_by = decided.by, own_by_name = decided.by_name, own_reason = decided.reason,
@@ -70,7 +70,7 @@ export async function storeDecisions(tx: Tx, orgId: string, decisions: readonly 
  * write the finding again. The repositories of the findings must be locked. Returns the issues to
  * refresh.
  */
-export async function showInFindings(tx: Tx, orgId: string, ids: readonly string[], at: Date): Promise<string[]> {
+export async function updateShownStatus(tx: Tx, orgId: string, ids: readonly string[], at: Date): Promise<string[]> {
   const rows = await tx<{ issue_id: string }[]>`
     with shown as (
       update findings finding
@@ -79,7 +79,7 @@ export async function showInFindings(tx: Tx, orgId: string, ids: readonly string
         reported_dismissed_at = alert.dismissed_at::timestamptz, reported_dismissal_source = alert.dismissal_source,
         content_hash = '\\x', updated_at = ${at}
       from (
-        select link.finding_id, alert.status, ${dismissalColumns(tx)}
+        select link.finding_id, alert.status, ${buildDismissalColumns(tx)}
         from security_alerts alert
         join alert_findings link on link.org_id = alert.org_id and link.alert_id = alert.id
         where alert.org_id = ${orgId}
@@ -99,7 +99,10 @@ export async function showInFindings(tx: Tx, orgId: string, ids: readonly string
 type EndedDecision = { org_id: string; id: string; call_id: string; isAccepted: boolean }
 
 /** Records whether the host has accepted the newest decision. Returns whether anything changed. */
-export async function endDecision(tx: Tx, { org_id, id, call_id, isAccepted }: EndedDecision): Promise<boolean> {
+export async function updateDecisionOutcome(
+  tx: Tx,
+  { org_id, id, call_id, isAccepted }: EndedDecision,
+): Promise<boolean> {
   const rows = await tx`
     update security_alerts
     set own_delivery = ${isAccepted ? 'delivered' : 'failed'}, revision = revision + 1

@@ -17,18 +17,18 @@ const TOOLS: Record<HostAlertType, string> = {
 }
 
 /** The scanner that raised an alert. */
-export function toolOf({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>): string {
+export function getAlertTool({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>): string {
   return tool_name ?? TOOLS[type]
 }
 
 /** The finding of an alert. Its identity is the alert's, wherever the problem moves. */
-export function alertFinding(alert: DueAlert): IncomingFinding {
-  const kind = kindOf(alert)
+export function toAlertFinding(alert: DueAlert): IncomingFinding {
+  const kind = getKind(alert)
   const vulnIds = kind === 'dependency' ? collectVulnerabilityIds(statedIds(alert)) : []
   const component = kind === 'dependency' ? componentIn(alert) : UNKNOWN_COMPONENT
   const hasLines = kind !== 'dependency' && alert.path !== null
   return {
-    tool: toolOf(alert),
+    tool: getAlertTool(alert),
     tool_version: alert.tool_version,
     kind,
     type: alert.type,
@@ -77,10 +77,10 @@ export function alertFinding(alert: DueAlert): IncomingFinding {
 }
 
 /** Scanners of all kinds upload their results to code scanning. */
-function kindOf(alert: DueAlert): FindingKind {
+function getKind(alert: DueAlert): FindingKind {
   if (alert.type === 'dependabot') return 'dependency'
   if (alert.type === 'secret_scanning') return 'secret'
-  const ofScanner = classifyScanner(toolOf(alert))
+  const ofScanner = classifyScanner(getAlertTool(alert))
   if (ofScanner !== 'code') return ofScanner
   const isVulnerability = collectVulnerabilityIds([alert.rule_id ?? '']).length > 0
   return isVulnerability ? 'dependency' : (classifyRule(alert.rule_id ?? '') ?? 'code')

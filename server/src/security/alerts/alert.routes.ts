@@ -1,6 +1,6 @@
 import { listContext } from '../../access/actor.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -9,7 +9,7 @@ import type { Services } from '../../services.ts'
 import { Alert, AlertPath, AlertQuery } from './alert.schema.ts'
 import { findAlert, listAlerts } from './alert.store.ts'
 
-export async function alertRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerAlertRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/security/alerts',
     {
@@ -48,9 +48,9 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
     },
     async (request, reply) => {
       const { org_id, plan } = request.actor
-      const since = retainedSince(plan, services.clock.now())
+      const since = computeRetentionStart(plan, services.clock.now())
       const json = await findAlert(services.sql, org_id, request.params.id, since)
-      if (json === null) throw notFound('alert')
+      if (json === null) throw createNotFoundError('alert')
       return sendData(reply, json)
     },
   )

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { Location } from '../findings/finding.schema.ts'
 
@@ -10,7 +10,7 @@ const time = (description: string) => Type.String({ ...Timestamp, description })
 /** The specification lists no values. An unknown one matches no alert. */
 const filterValue = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,50}$', description })
 
-export const AlertQuery = pageQuery(100, 50, {
+export const AlertQuery = definePageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(filterValue('Return only alerts with this status, such as `open`.')),
   severity: Type.Optional(filterValue('Return only alerts of this severity, such as `high`.')),

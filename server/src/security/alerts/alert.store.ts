@@ -1,9 +1,9 @@
-import { pageOf } from '../../platform/db/page.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
-import { dismissalColumns, updatedAt } from './alert-columns.store.ts'
+import { buildDismissalColumns, buildUpdatedAt } from './alert-columns.store.ts'
 
 type AlertFilter = { status?: string | undefined; severity?: string | undefined }
 
@@ -15,7 +15,7 @@ export async function listAlerts(db: Db, orgId: string, page: Page, filter: Aler
     select alert.created_at, alert.id, ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
-      and ${pageOf(db, page, db`alert`)}
+      and ${buildPageCondition(db, page, db`alert`)}
       ${withStatus}
       ${withSeverity}
     order by alert.created_at desc, alert.id desc
@@ -40,15 +40,15 @@ function alertJson(db: Db, orgId: string) {
     from (
       select alert.id, alert.org_id, alert.repository, alert.type, alert.severity, alert.title, alert.description,
         alert.package_name, alert.vulnerable_versions, alert.patched_version, alert.cve_id, alert.status,
-        rfc3339(alert.detected_at) as detected_at, rfc3339(alert.fixed_at) as fixed_at, ${dismissalColumns(db)},
-        ${deliveryOf(db)} as dismissal_delivery, alert.github_alert_url, alert.ghsa_id, alert.advisory_url,
+        rfc3339(alert.detected_at) as detected_at, rfc3339(alert.fixed_at) as fixed_at, ${buildDismissalColumns(db)},
+        ${buildDelivery(db)} as dismissal_delivery, alert.github_alert_url, alert.ghsa_id, alert.advisory_url,
         alert."references",
         case
           when alert.path is not null
           then json_build_object('path', alert.path, 'start_line', alert.start_line, 'end_line', alert.end_line)
         end as location,
         alert.commit_sha, alert.git_ref, alert.provider, alert.rule_id, alert.tool_name, alert.secret_type,
-        rfc3339(alert.created_at) as created_at, rfc3339(${updatedAt(db)}) as updated_at, grouped.issue_id,
+        rfc3339(alert.created_at) as created_at, rfc3339(${buildUpdatedAt(db)}) as updated_at, grouped.issue_id,
         grouped.grouping_code, grouped.grouping_detail
       from (values (true)) one
       left join lateral (
@@ -56,7 +56,7 @@ function alertJson(db: Db, orgId: string) {
           coalesce(finding.grouping_detail, ${SINGLE_DETAIL}) as grouping_detail
         from alert_findings link
         join findings finding on finding.org_id = link.org_id and finding.id = link.finding_id
-        where link.org_id = alert.org_id ${onServerOf(db, 'link', orgId)} ${onServerOf(db, 'finding', orgId)}
+        where link.org_id = alert.org_id ${buildSpreadCondition(db, 'link', orgId)} ${buildSpreadCondition(db, 'finding', orgId)}
           and link.alert_id = alert.id
         offset 0
       ) grouped on true
@@ -65,7 +65,7 @@ function alertJson(db: Db, orgId: string) {
 }
 
 /** What became of our dismissal or reopening at the host. Null once something else counts. */
-function deliveryOf(db: Db) {
+function buildDelivery(db: Db) {
   return db`
     case
       when alert.is_decided_here then alert.own_delivery
@@ -94,7 +94,7 @@ export async function listAlertTitles(
 ): Promise<ListedAlert[]> {
   return db<ListedAlert[]>`
     select alert.id, alert.repository, alert.type, alert.severity, alert.status,
-      ${deliveryOf(db)} as dismissal_delivery, alert.title
+      ${buildDelivery(db)} as dismissal_delivery, alert.title
     from security_alerts alert
     where alert.org_id = ${orgId}
       ${status === undefined ? db`` : db`and alert.status = ${status}`}

@@ -1,23 +1,23 @@
-import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import type { CallEnded } from '../../codehosts/calls/call.events.ts'
-import { requestCall } from '../../codehosts/calls/request-call.ts'
+import { enqueueCall } from '../../codehosts/calls/request-call.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
 import type { DismissReason } from '../../codehosts/host-alert.ts'
 import { notConnected, notOpen } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { shortened } from '../../platform/shortened.ts'
+import { truncate } from '../../platform/truncate.ts'
 import type { Services } from '../../services.ts'
 import { truncateText } from '../vocabulary/bounded-text.ts'
 import {
   type AlertDecision,
   type DecidableAlert,
-  endDecision,
   lockDecidable,
-  storeDecisions,
+  updateDecisionOutcome,
+  upsertDecisions,
 } from './alert-decision.store.ts'
 import { readAlertJob } from './read-alert.job.ts'
 import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
@@ -42,24 +42,24 @@ export async function dismissAlert(
   const now = clock.now()
   await sql.begin(async (tx) => {
     const [alert] = await lockDecidable(tx, orgId, [request.id])
-    if (alert === undefined) throw notFound('alert')
+    if (alert === undefined) throw createNotFoundError('alert')
     if (alert.status !== 'open') throw notOpen(`The alert is ${alert.status}.`)
     const { reason } = request
-    const decision = { ...authorOf(principal), status: 'dismissed', reason, comment, at: now } as const
+    const decision = { ...getAuthor(principal), status: 'dismissed', reason, comment, at: now } as const
     await decideAlerts(tx, orgId, [{ alert, decision }])
     const object = { type: 'alert', id: alert.id }
     const entry = { principal, action: 'alert.dismiss', object, reason: comment, details: { reason } }
-    await recordAudit(tx, orgId, entry, now)
+    await insertAuditEntry(tx, orgId, entry, now)
   })
 }
 
-export function authorOf({ id, name }: Principal): Pick<AlertDecision, 'by' | 'by_name'> {
+export function getAuthor({ id, name }: Principal): Pick<AlertDecision, 'by' | 'by_name'> {
   return { by: id ?? name, by_name: name }
 }
 
 function requireComment(comment: string | null): string | null {
   if (comment === null || comment.length <= COMMENT_CHARS_MAX) return truncateText(comment, COMMENT_CHARS_MAX)
-  throw invalidField('/comment', `must not be longer than ${COMMENT_CHARS_MAX} characters`)
+  throw createInvalidFieldError('/comment', `must not be longer than ${COMMENT_CHARS_MAX} characters`)
 }
 
 /**
@@ -72,33 +72,33 @@ export async function decideAlerts(
   decided: readonly { alert: DecidableAlert; decision: AlertDecision }[],
 ): Promise<void> {
   if (decided.length === 0) return
-  const connections = await connectionsOf(
+  const connections = await listAlertConnections(
     tx,
     orgId,
     decided.map(({ alert }) => alert),
   )
   const sent = await Promise.all(
     decided.map(async ({ alert, decision: given }) => {
-      const comment = given.comment === null ? null : shortened(given.comment, COMMENT_CHARS_MAX)
+      const comment = given.comment === null ? null : truncate(given.comment, COMMENT_CHARS_MAX)
       const decision = { ...given, comment }
-      const connection_id = connections.get(repositoryNameOf(alert)) ?? null
+      const connection_id = connections.get(getRepositoryName(alert)) ?? null
       if (connection_id === null) throw notConnected(alert.repository, alert.id)
-      const call_id = await requestCall(tx, callOf(orgId, connection_id, alert, decision), decision.at)
+      const call_id = await enqueueCall(tx, toCall(orgId, connection_id, alert, decision), decision.at)
       return { ...decision, id: alert.id, call_id }
     }),
   )
-  await storeDecisions(tx, orgId, sent)
-  for (const repository of repositoriesOf(orgId, decided)) await enqueue(tx, reconcileAlertsJob, repository)
+  await upsertDecisions(tx, orgId, sent)
+  for (const repository of collectRepositories(orgId, decided)) await enqueue(tx, reconcileAlertsJob, repository)
 }
 
 /** The connection of each repository of these alerts. Repositories without one are left out. */
-export async function connectionsOf(
+export async function listAlertConnections(
   tx: Tx,
   orgId: string,
   alerts: readonly DecidableAlert[],
 ): Promise<Map<string, string>> {
   const connections = new Map<string, string>()
-  const byRepository = new Map(alerts.map((alert) => [repositoryNameOf(alert), alert]))
+  const byRepository = new Map(alerts.map((alert) => [getRepositoryName(alert), alert]))
   for (const [name, { provider, repository_id }] of byRepository) {
     const connection = await findConnectionOfRepository(tx, orgId, provider, repository_id)
     if (connection !== null && connection.status !== 'removed') connections.set(name, connection.id)
@@ -106,29 +106,29 @@ export async function connectionsOf(
   return connections
 }
 
-export function repositoryNameOf({ provider, repository_id }: DecidableAlert): string {
+export function getRepositoryName({ provider, repository_id }: DecidableAlert): string {
   return `${provider} ${repository_id}`
 }
 
-function callOf(orgId: string, connection_id: string, alert: DecidableAlert, decision: AlertDecision) {
+function toCall(orgId: string, connection_id: string, alert: DecidableAlert, decision: AlertDecision) {
   return {
     org_id: orgId,
     connection_id,
-    idempotency_key: `dismissal ${newUuid(decision.at)}`,
+    idempotency_key: `dismissal ${createUuid(decision.at)}`,
     subject: { type: 'alert', id: alert.id } as const,
-    action: actionOf(alert, decision),
+    action: toAction(alert, decision),
   }
 }
 
-function actionOf(alert: DecidableAlert, { status, reason, comment }: AlertDecision): HostAction {
+function toAction(alert: DecidableAlert, { status, reason, comment }: AlertDecision): HostAction {
   const { type, number, repository_id, repository: full_name } = alert
   const target = { repository: { id: repository_id, full_name }, alert: { type, number } }
   if (status === 'open') return { type: 'reopening', ...target }
   return { type: 'dismissal', ...target, reason: reason as string, comment }
 }
 
-function repositoriesOf(orgId: string, decided: readonly { alert: DecidableAlert }[]) {
-  const byName = new Map(decided.map(({ alert }) => [repositoryNameOf(alert), repositoryOf(orgId, alert)]))
+function collectRepositories(orgId: string, decided: readonly { alert: DecidableAlert }[]) {
+  const byName = new Map(decided.map(({ alert }) => [getRepositoryName(alert), toAlertRepository(orgId, alert)]))
   return byName.values()
 }
 
@@ -144,13 +144,13 @@ export async function settleDismissal(
   await sql.begin(async (tx) => {
     const [alert] = await lockDecidable(tx, org_id, [subject_id])
     const ended = { org_id, id: subject_id, call_id, isAccepted: outcome === 'done' }
-    if (alert === undefined || !(await endDecision(tx, ended))) return
-    const repository = repositoryOf(org_id, alert)
+    if (alert === undefined || !(await updateDecisionOutcome(tx, ended))) return
+    const repository = toAlertRepository(org_id, alert)
     await enqueue(tx, reconcileAlertsJob, repository)
     await enqueue(tx, readAlertJob, { ...repository, type: alert.type, number: alert.number })
   })
 }
 
-function repositoryOf(orgId: string, { provider, repository_id }: DecidableAlert) {
+function toAlertRepository(orgId: string, { provider, repository_id }: DecidableAlert) {
   return { org_id: orgId, provider, repository_id }
 }

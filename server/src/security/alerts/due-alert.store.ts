@@ -1,6 +1,6 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { dismissalColumns, updatedAt } from './alert-columns.store.ts'
+import { buildDismissalColumns, buildUpdatedAt } from './alert-columns.store.ts'
 import type { AlertRepository } from './host-alert.store.ts'
 import type { HostAlertFacts } from './host-alert-facts.ts'
 
@@ -25,7 +25,7 @@ export async function lockAlertFindings(tx: Tx, { org_id, provider, repository_i
 }
 
 /** Reads alerts whose findings are due, ordered by ref. */
-export async function readDueAlerts(tx: Tx, repository: AlertRepository, limit: number): Promise<DueAlert[]> {
+export async function listDueAlerts(tx: Tx, repository: AlertRepository, limit: number): Promise<DueAlert[]> {
   return tx<DueAlert[]>`
     select alert.id, alert.provider, alert.repository_id, alert.repository, alert.type, alert.number, alert.revision,
       link.finding_id, alert.severity, alert.status, alert.title, alert.description, alert.package_ecosystem,
@@ -34,10 +34,10 @@ export async function readDueAlerts(tx: Tx, repository: AlertRepository, limit: 
       alert.end_column, alert.commit_sha, alert.git_ref, alert.rule_id, alert.tool_name, alert.tool_version,
       alert.cwes, alert.cvss_version, alert.cvss_score, alert.cvss_vector, alert.secret_type,
       encode(alert.secret_hash, 'hex') as secret_hash, rfc3339(alert.detected_at) as detected_at,
-      rfc3339(${updatedAt(tx)}) as updated_at, ${dismissalColumns(tx)}
+      rfc3339(${buildUpdatedAt(tx)}) as updated_at, ${buildDismissalColumns(tx)}
     from security_alerts alert
     left join alert_findings link on link.org_id = alert.org_id and link.alert_id = alert.id
-    where alert.org_id = ${averageId(tx, repository.org_id)}
+    where alert.org_id = ${buildAverageId(tx, repository.org_id)}
       and alert.provider = ${repository.provider}
       and alert.repository_id = ${repository.repository_id}
       and alert.revision is distinct from link.revision

@@ -1,7 +1,7 @@
-import { deleteBy, expiringWithParts } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringWithParts, deleteBy } from '../../platform/db/expiring-rows.ts'
 
 /** Alerts that are closed at the code host, and have not changed since the retention. */
-export const expiringAlerts = expiringWithParts(
+export const expiringAlerts = defineExpiringWithParts(
   {
     kind: 'alerts',
     table: 'security_alerts',

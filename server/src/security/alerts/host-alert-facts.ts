@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Provider } from '../../codehosts/catalogue.ts'
 import type { HostAlert, HostAlertType } from '../../codehosts/host-alert.ts'
-import { hostAlertId } from '../../codehosts/host-ids.ts'
+import { formatHostAlertId } from '../../codehosts/host-ids.ts'
 import { isCutKey, normalizeSnippet } from '../formats/sarif/result-text.ts'
 import type { ContextHash } from '../issues/grouping/grouping-facts.ts'
 import {
@@ -78,11 +78,11 @@ const NO_PLACE = { path: null, start_line: null, end_line: null, start_column: n
  * The facts of an alert with bounded texts. The value of a secret is replaced by its keyed hash and
  * removed from all texts.
  */
-export function hostAlertFacts(alert: HostAlert, contextHash: ContextHash): HostAlertFacts {
+export function toHostAlertFacts(alert: HostAlert, contextHash: ContextHash): HostAlertFacts {
   const text = textReader(alert)
   const { repository, package: affected, secret, cvss } = alert
   return {
-    id: hostAlertId(repository.provider, repository.id, alert),
+    id: formatHostAlertId(repository.provider, repository.id, alert),
     provider: repository.provider,
     repository_id: repository.id,
     repository: repository.full_name,
@@ -100,7 +100,7 @@ export function hostAlertFacts(alert: HostAlert, contextHash: ContextHash): Host
     advisory_url: parseWebUrl(alert.advisory_url),
     github_alert_url: parseWebUrl(alert.url),
     references: collectTexts(alert.references).filter((reference) => parseWebUrl(reference) !== null),
-    ...placeOf(alert),
+    ...getPlace(alert),
     commit_sha: text(alert.commit_sha, VERSION_MAX),
     git_ref: text(alert.git_ref, NAME_MAX),
     rule_id: text(alert.rule_id, RULE_ID_MAX),
@@ -114,7 +114,7 @@ export function hostAlertFacts(alert: HostAlert, contextHash: ContextHash): Host
     secret_hash: secretHash(secret?.value ?? null, contextHash),
     detected_at: alert.detected_at,
     fixed_at: alert.fixed_at,
-    ...dismissalOf(alert, text),
+    ...toDismissal(alert, text),
     host_updated_at: alert.updated_at,
     host_status: alert.status,
   }
@@ -137,13 +137,13 @@ function secretHash(value: string | null, contextHash: ContextHash): string | nu
   return flagged === null || isCutKey(flagged) ? null : contextHash(flagged)
 }
 
-function placeOf({ location, package: affected }: HostAlert): typeof NO_PLACE | Place {
+function getPlace({ location, package: affected }: HostAlert): typeof NO_PLACE | Place {
   if (location !== null) return { ...location, path: truncateText(location.path, PATH_MAX) ?? '' }
   const path = truncateText(affected?.manifest_path ?? null, PATH_MAX)
   return path === null ? NO_PLACE : { ...NO_PLACE, path }
 }
 
-function dismissalOf({ status, dismissal }: HostAlert, text: ReadText) {
+function toDismissal({ status, dismissal }: HostAlert, text: ReadText) {
   const { by = null, reason = null, comment = null, at = null } = (status === 'open' ? null : dismissal) ?? {}
   return {
     dismissed_by: text(by?.login, NAME_MAX),
@@ -157,7 +157,7 @@ function dismissalOf({ status, dismissal }: HostAlert, text: ReadText) {
 const HASH_HEX = 32
 
 /** More facts count before fewer: a list may leave out what a read of the alert contains. */
-export function hostVersion(facts: HostAlertFacts): HostVersion {
+export function toHostVersion(facts: HostAlertFacts): HostVersion {
   const { repository: _, ...ofAlert } = facts
   const known = Object.values(ofAlert).filter(
     (value) => value !== null && !(Array.isArray(value) && value.length === 0),

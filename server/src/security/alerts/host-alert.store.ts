@@ -15,7 +15,7 @@ export async function lockAlerts(tx: Tx, { org_id, provider, repository_id }: Al
 }
 
 /** Stores an alert unless this or a newer version is stored. Returns whether anything changed. */
-export async function storeAlert(
+export async function upsertAlert(
   tx: Tx,
   orgId: string,
   facts: HostAlertFacts & HostVersion,
@@ -48,11 +48,11 @@ export async function storeAlert(
       dismiss_comment = excluded.dismiss_comment, dismissed_at = excluded.dismissed_at,
       host_updated_at = excluded.host_updated_at, host_status = excluded.host_status,
       host_facts = excluded.host_facts, host_hash = excluded.host_hash, revision = security_alerts.revision + 1
-    where ${versionOf(tx, tx`security_alerts`)} < ${versionOf(tx, tx`excluded`)}`
+    where ${buildVersion(tx, tx`security_alerts`)} < ${buildVersion(tx, tx`excluded`)}`
   return rows.count > 0
 }
 
-function versionOf(tx: Tx, row: ReturnType<Tx>) {
+function buildVersion(tx: Tx, row: ReturnType<Tx>) {
   return tx`
     (
       ${row}.host_updated_at, array_position(array['open', 'dismissed', 'fixed'], ${row}.host_status),
@@ -64,7 +64,7 @@ function versionOf(tx: Tx, row: ReturnType<Tx>) {
  * Closes an alert that the host no longer has. It stays closed until the host states a newer
  * version of it. Returns whether anything changed.
  */
-export async function closeAlert(tx: Tx, orgId: string, id: string, now: Date): Promise<boolean> {
+export async function updateClosedAlert(tx: Tx, orgId: string, id: string, now: Date): Promise<boolean> {
   const rows = await tx`
     update security_alerts
     set host_status = 'fixed', fixed_at = ${now}, revision = revision + 1
@@ -93,7 +93,7 @@ export async function listOpenHostAlerts(
 }
 
 /** Shows the alerts of a repository under its present name. */
-export async function renameAlerts(tx: Tx, repository: AlertRepository, name: string): Promise<void> {
+export async function updateAlertRepositoryNames(tx: Tx, repository: AlertRepository, name: string): Promise<void> {
   await tx`
     update security_alerts
     set repository = ${name}

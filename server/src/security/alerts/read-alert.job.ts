@@ -2,22 +2,22 @@ import { type HostClient, isDenied } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import { HOST_ALERT_TYPES, type HostAlert, type HostAlertName } from '../../codehosts/host-alert.ts'
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
-import { hostAlertId } from '../../codehosts/host-ids.ts'
+import { formatHostAlertId } from '../../codehosts/host-ids.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { enqueue, job } from '../../platform/queue/job.ts'
-import { integer, object, oneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
+import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { definePayload, integer, OneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { applyAlert } from './apply-alert.ts'
-import { closeAlert, lockAlerts } from './host-alert.store.ts'
+import { lockAlerts, updateClosedAlert } from './host-alert.store.ts'
 import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
 
-const payload = object({
+const payload = definePayload({
   org_id: text,
   provider: text,
   repository_id: text,
-  type: oneOf(...HOST_ALERT_TYPES),
+  type: OneOf(...HOST_ALERT_TYPES),
   number: integer,
 })
 
@@ -27,7 +27,7 @@ const ATTEMPTS_MAX = 12
  * Reads an alert from its host and applies it. An alert that the host no longer has is fixed. One
  * that may not be read any more stays as it is.
  */
-export const readAlertJob = job('security.read-alert', {
+export const readAlertJob = defineJob('security.read-alert', {
   payload,
   attemptsMax: ATTEMPTS_MAX,
   once: ({ org_id, provider, repository_id, type, number }) =>
@@ -59,8 +59,8 @@ async function readAlert(
     if (alert !== null) return applyAlert(services, tx, { org_id }, alert)
     const named = { org_id, provider, repository_id }
     await lockAlerts(tx, named)
-    const id = hostAlertId(repository.provider, repository_id, name)
-    if (await closeAlert(tx, org_id, id, services.clock.now())) await enqueue(tx, reconcileAlertsJob, named)
+    const id = formatHostAlertId(repository.provider, repository_id, name)
+    if (await updateClosedAlert(tx, org_id, id, services.clock.now())) await enqueue(tx, reconcileAlertsJob, named)
   })
 }
 

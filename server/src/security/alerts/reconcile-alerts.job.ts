@@ -1,36 +1,36 @@
 import type { Provider } from '../../codehosts/catalogue.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { beginStoppable } from '../../platform/db/transaction.ts'
+import { runStoppable } from '../../platform/db/transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
-import { job } from '../../platform/queue/job.ts'
-import { branchName, isTracked } from '../../repositories/branch-name.ts'
-import { REPOSITORY_KEY, repositoryKeyText } from '../../repositories/repository-key.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { isTracked, parseBranchName } from '../../repositories/branch-name.ts'
+import { formatRepositoryKey, REPOSITORY_KEY } from '../../repositories/repository-key.ts'
 import { findById, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { ReportTool } from '../formats/report/parsed-report.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import type { StreamReport } from '../reconcile/finding-stream.store.ts'
-import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
+import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
 import { ALERT_COLUMNS, type IncomingFinding } from '../reconcile/incoming-finding.ts'
 import { reconcileAlerts } from '../reconcile/reconcile-alerts.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
-import { resolveRepository } from '../repositories/resolve-repository.ts'
-import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { selectRepository } from '../repositories/resolve-repository.ts'
+import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import { followStatements } from '../vex/apply-statements.ts'
 import { alertsChanged } from './alert.events.ts'
-import { alertFinding } from './alert-finding.ts'
-import { type DueAlert, lockAlertFindings, readDueAlerts } from './due-alert.store.ts'
+import { toAlertFinding } from './alert-finding.ts'
+import { type DueAlert, listDueAlerts, lockAlertFindings } from './due-alert.store.ts'
 import type { AlertRepository } from './host-alert.store.ts'
 
 const ATTEMPTS_MAX = 10
 
 /** Brings the findings of a repository's alerts in line with the alerts that changed. */
-export const reconcileAlertsJob = job('security.reconcile-alerts', {
+export const reconcileAlertsJob = defineJob('security.reconcile-alerts', {
   class: 'bulk',
   payload: REPOSITORY_KEY,
   attemptsMax: ATTEMPTS_MAX,
-  once: repositoryKeyText,
+  once: formatRepositoryKey,
   run: reconcileRepository,
 })
 
@@ -45,7 +45,7 @@ async function reconcileRepository(
   const repositoryNo = await nameReported(services, org_id, known)
   let isDone = false
   while (!isDone) {
-    await beginStoppable(services.sql, stopping, async (tx) => {
+    await runStoppable(services.sql, stopping, async (tx) => {
       isDone = await reconcileNext(services, tx, repository, { ...known, no: repositoryNo })
     })
   }
@@ -55,8 +55,8 @@ async function reconcileRepository(
 async function nameReported({ sql, clock }: Services, orgId: string, { full_name, provider, id }: LinkedRepository) {
   return sql.begin(async (tx) => {
     const reference = { name: full_name, provider: provider as Provider, providerId: id }
-    const resolved = await resolveRepository(tx, orgId, reference)
-    await adoptNamed(tx, orgId, resolved)
+    const resolved = await selectRepository(tx, orgId, reference)
+    await updateNamedRepository(tx, orgId, resolved)
     return lockReportedRepository(tx, orgId, resolved, clock.now())
   })
 }
@@ -72,15 +72,15 @@ async function reconcileNext(
   known: NumberedRepository,
 ): Promise<boolean> {
   await lockAlertFindings(tx, repository)
-  const due = await readDueAlerts(tx, repository, ALERTS_AT_ONCE)
+  const due = await listDueAlerts(tx, repository, ALERTS_AT_ONCE)
   const [first] = due
   if (first === undefined) return true
-  const refOf = ({ git_ref }: DueAlert) => nameOf(git_ref ?? known.tracked_branch)
-  const gitRef = refOf(first)
-  const findings = due.filter((alert) => refOf(alert) === gitRef).map(alertFinding)
-  const stream = streamOf(repository.org_id, known, gitRef, services.clock.now())
+  const getRef = ({ git_ref }: DueAlert) => normalizeRef(git_ref ?? known.tracked_branch)
+  const gitRef = getRef(first)
+  const findings = due.filter((alert) => getRef(alert) === gitRef).map(toAlertFinding)
+  const stream = toStreamReport(repository.org_id, known, gitRef, services.clock.now())
   const incoming = await copyAlerts(services, tx, findings, stream.tracked)
-  const isChanged = await reconcileAlerts(incoming, { ...stream, tools: toolsOf(findings) }, services.clock)
+  const isChanged = await reconcileAlerts(incoming, { ...stream, tools: collectTools(findings) }, services.clock)
   const { org_id, repository_no, reported_at: at } = stream
   if (isChanged) await followStatements(tx, { org_id, repository_no, at })
   if (isChanged) await publish(tx, alertsChanged, { org_id: repository.org_id, repository: known.full_name })
@@ -91,11 +91,11 @@ async function reconcileNext(
 type NumberedRepository = LinkedRepository & { no: number }
 
 /** Both forms of a branch are one ref. Refs of other kinds have their own names. */
-function nameOf(ref: string): string {
-  return branchName(ref) ?? ref
+function normalizeRef(ref: string): string {
+  return parseBranchName(ref) ?? ref
 }
 
-function streamOf(orgId: string, known: NumberedRepository, gitRef: string, now: Date): StreamReport {
+function toStreamReport(orgId: string, known: NumberedRepository, gitRef: string, now: Date): StreamReport {
   return {
     org_id: orgId,
     repository_no: known.no,
@@ -110,7 +110,7 @@ function streamOf(orgId: string, known: NumberedRepository, gitRef: string, now:
   }
 }
 
-function toolsOf(findings: readonly IncomingFinding[]): ReportTool[] {
+function collectTools(findings: readonly IncomingFinding[]): ReportTool[] {
   const versions = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
   return [...versions].map(([name, version]) => ({ name, version }))
 }
@@ -123,7 +123,7 @@ async function copyAlerts(
 ): Promise<Incoming> {
   // The hash of a secret was made when its alert was stored.
   const members = new ReportMembers(isTracked, (hash) => hash, new KnownRules(services.ruleMap))
-  const copy = await openIncoming(tx, members, ALERT_COLUMNS)
+  const copy = await copyIncoming(tx, members, ALERT_COLUMNS)
   try {
     await copy.write(findings)
     return await copy.end()

@@ -1,12 +1,12 @@
 import {
+  defineExpiringRows,
   type Expiring,
   type ExpiringTable,
   type ExpiringWithId,
-  expiringRows,
 } from '../../platform/db/expiring-rows.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { isOfRepositories, lockIdleRepositories } from '../issues/writing/idle-repository.store.ts'
-import { expiringFindingsOf } from './expired-finding.store.ts'
+import { buildExpiringFindings } from './expired-finding.store.ts'
 
 const STREAMS_AT_ONCE = 100
 
@@ -60,7 +60,7 @@ const STREAMS: ExpiringTable = {
     )`,
 }
 
-const streams = expiringRows(STREAMS)
+const streams = defineExpiringRows(STREAMS)
 
 /** Reports lock the repository before they use its streams. */
 const expiringStreams: Expiring = {
@@ -72,7 +72,7 @@ const expiringStreams: Expiring = {
 }
 
 /** A document that a report of its branch could still need stays. */
-const expiringDocuments = expiringRows({
+const expiringDocuments = defineExpiringRows({
   kind: 'vex_documents',
   table: 'vex_documents',
   key: ['id'],
@@ -88,4 +88,8 @@ const expiringDocuments = expiringRows({
     )`,
 })
 
-export const expiringBranches: readonly Expiring[] = [expiringFindingsOf(FINDINGS), expiringStreams, expiringDocuments]
+export const expiringBranches: readonly Expiring[] = [
+  buildExpiringFindings(FINDINGS),
+  expiringStreams,
+  expiringDocuments,
+]

@@ -7,7 +7,7 @@ import {
 } from '../../platform/db/expiring-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { isOfRepositories, lockIdleRepositories } from '../issues/writing/idle-repository.store.ts'
-import { refreshIssues } from '../issues/writing/issue-refresh.store.ts'
+import { updateRefreshedIssues } from '../issues/writing/issue-refresh.store.ts'
 
 /**
  * Findings that were fixed, or dismissed by their source, and that no report has contained since.
@@ -32,10 +32,10 @@ const EXPIRED: ExpiringWithId = {
 /** The parts of findings: what triages and edits of issues say about them. */
 const PARTS = { tables: ['triage_findings', 'issue_pins'], column: 'finding_id' }
 
-export const expiringFindings = expiringFindingsOf(EXPIRED)
+export const expiringFindings = buildExpiringFindings(EXPIRED)
 
 /** Findings with their parts. Their issues are settled anew. */
-export function expiringFindingsOf(expired: ExpiringWithId): Expiring {
+export function buildExpiringFindings(expired: ExpiringWithId): Expiring {
   return {
     kind: expired.kind,
     count: (db, expiry) => countExpired(db, expired, expiry),
@@ -46,7 +46,7 @@ export function expiringFindingsOf(expired: ExpiringWithId): Expiring {
       const issueIds = await listIssues(tx, batch.org_id, ids)
       await deleteBy(tx, PARTS, batch.org_id, ids)
       await deleteBy(tx, { tables: [expired.table], column: 'id' }, batch.org_id, ids)
-      await refreshIssues(tx, batch.org_id, issueIds, batch.at)
+      await updateRefreshedIssues(tx, batch.org_id, issueIds, batch.at)
       return removal
     },
   }

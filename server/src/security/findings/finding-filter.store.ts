@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { FINDING_KINDS, FINDING_STATES, type FindingKind, type FindingState } from '../vocabulary/finding.ts'
 import { SEVERITIES, type Severity } from '../vocabulary/severity.ts'
@@ -16,16 +16,16 @@ export type FindingFilters = FacetFilters &
     firstSeenSince: Date | null
   }
 
-export function narrowsFacets({ state, severity, kind }: FacetFilters): boolean {
+export function hasFacetFilters({ state, severity, kind }: FacetFilters): boolean {
   return state !== null || severity !== null || kind !== null
 }
 
-export function narrowsStreams({ scanner, category, gitRef }: StreamFilters): boolean {
+export function hasStreamFilters({ scanner, category, gitRef }: StreamFilters): boolean {
   return scanner !== null || category !== null || gitRef !== null
 }
 
 /** The facets that the filters select. */
-export function facetsOf(db: Db, { state, severity, kind }: FacetFilters) {
+export function buildFacets(db: Db, { state, severity, kind }: FacetFilters) {
   return db`
     select finding_facet(state, severity, kind) as no
     from unnest(${state === null ? FINDING_STATES : [state]}::text[]) state
@@ -37,18 +37,18 @@ export function facetsOf(db: Db, { state, severity, kind }: FacetFilters) {
  * The condition that a row has one of these facets. `+ 0` keeps the planner from reading the
  * findings by their facet.
  */
-export function ofFacets(db: Db, row: ReturnType<Db>, filters: FacetFilters) {
-  return narrowsFacets(filters) ? db`and ${row}.facet + 0 = any(array(${facetsOf(db, filters)})::integer[])` : db``
+export function buildFacetCondition(db: Db, row: ReturnType<Db>, filters: FacetFilters) {
+  return hasFacetFilters(filters) ? db`and ${row}.facet + 0 = any(array(${buildFacets(db, filters)})::integer[])` : db``
 }
 
 type StreamSelection = RepositorySelection & StreamFilters
 
 export function isOfAllStreams(selection: StreamSelection): boolean {
-  return selection.repositoryNos === null && selection.provider === null && !narrowsStreams(selection)
+  return selection.repositoryNos === null && selection.provider === null && !hasStreamFilters(selection)
 }
 
 /** The ids of the streams that the filters select. */
-export function streamsOf(db: Db, orgId: string, selection: StreamSelection) {
+export function buildStreams(db: Db, orgId: string, selection: StreamSelection) {
   return db`
     select stream.id
     from finding_streams stream
@@ -60,7 +60,7 @@ export function streamsOf(db: Db, orgId: string, selection: StreamSelection) {
  * The condition that `finding` is of one of these streams, as a look-up per row: `offset 0` keeps
  * the planner from joining all streams.
  */
-export function ofStreams(db: Db, orgId: string, selection: StreamSelection) {
+export function buildStreamCondition(db: Db, orgId: string, selection: StreamSelection) {
   if (isOfAllStreams(selection)) return db``
   return db`
     and exists (
@@ -76,7 +76,7 @@ function streamConditions(db: Db, orgId: string, selection: StreamSelection) {
   const { repositoryNos, provider, scanner, category, gitRef } = selection
   return db`
     ${repositoryNos === null ? db`` : db`and stream.repository_no = any(${repositoryNos}::bigint[])`}
-    ${ofProvider(db, orgId, db`stream`, provider)}
+    ${buildProviderCondition(db, orgId, db`stream`, provider)}
     ${scanner === null ? db`` : db`and stream.tool = ${scanner}`}
     ${category === null ? db`` : db`and stream.category = ${category}`}
     ${gitRef === null ? db`` : db`and branch_name(stream.git_ref) = branch_name(${gitRef})`}`
@@ -86,11 +86,11 @@ function streamConditions(db: Db, orgId: string, selection: StreamSelection) {
 const LAST_CHARACTER = '\u{10ffff}'
 
 /** The condition that a path begins with this text, as a range in the order of bytes. */
-export function beginsWith(db: Db, column: ReturnType<Db>, text: string) {
+export function buildPrefixCondition(db: Db, column: ReturnType<Db>, text: string) {
   return db`(${column} collate "C" >= ${text} and ${column} collate "C" < ${text + LAST_CHARACTER})`
 }
 
 /** The condition that the path of `finding` begins with this text. */
-export function ofPath(db: Db, path: string | null) {
-  return path === null ? db`` : db`and ${beginsWith(db, db`finding.path`, path)}`
+export function buildPathCondition(db: Db, path: string | null) {
+  return path === null ? db`` : db`and ${buildPrefixCondition(db, db`finding.path`, path)}`
 }

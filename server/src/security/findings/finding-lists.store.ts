@@ -1,10 +1,10 @@
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 
 /** Findings of an organization with ids from `from` up to but not including `before`. */
 export type IdRange = { orgId: string; from: string; before: string }
 
-type Expression = ReturnType<typeof everyFinding>
+type Expression = ReturnType<typeof buildNoCondition>
 
 /** The findings with one number in the column `by`. `condition` is a further one on `finding`. */
 type List = IdRange & { by: 'facet' | 'stream_id'; condition: Expression }
@@ -13,17 +13,17 @@ type List = IdRange & { by: 'facet' | 'stream_id'; condition: Expression }
 type Lists = List & { lists: Expression; limit: number }
 
 /** No further condition. */
-export function everyFinding(db: Db) {
+export function buildNoCondition(db: Db) {
   return db``
 }
 
 /** The newest ids of all lists: the newest of each list, and of these the newest. */
-function newestOf(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.from}::uuid`) {
+function buildNewest(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.from}::uuid`) {
   return db`
     select found.id
     from ${lists}
     cross join lateral (
-      ${readList(db, list, lowest)}
+      ${buildList(db, list, lowest)}
       limit ${limit}
     ) found
     order by found.id desc
@@ -35,7 +35,7 @@ function newestOf(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.f
  * of the page is below: if 7 lists have their eighth newest finding at or above an id, then 56
  * findings are at or above it.
  */
-export function newestOfMany(db: Db, { limit, ...list }: Lists) {
+export function buildNewestOfMany(db: Db, { limit, ...list }: Lists) {
   const nth = Math.ceil(Math.sqrt(limit))
   return db`
     with list as materialized (
@@ -46,7 +46,7 @@ export function newestOfMany(db: Db, { limit, ...list }: Lists) {
       select found.id
       from list
       cross join lateral (
-        ${readList(db, list)}
+        ${buildList(db, list)}
         limit 1
         offset ${nth - 1}
       ) found
@@ -54,11 +54,11 @@ export function newestOfMany(db: Db, { limit, ...list }: Lists) {
       limit 1
       offset ${Math.ceil(limit / nth) - 1}
     )
-    ${newestOf(db, { ...list, limit, lists: db`list` }, db`coalesce((select id from lowest), ${list.from}::uuid)`)}`
+    ${buildNewest(db, { ...list, limit, lists: db`list` }, db`coalesce((select id from lowest), ${list.from}::uuid)`)}`
 }
 
 /** The ids of the list with the number `list.no`, newest first. */
-export function readList(db: Db, { orgId, by, from, before, condition }: List, lowest = db`${from}::uuid`) {
+export function buildList(db: Db, { orgId, by, from, before, condition }: List, lowest = db`${from}::uuid`) {
   const where = by === 'stream_id' ? inStream : inOrganization
   return db`
     select finding.id
@@ -87,7 +87,7 @@ function inOrganization(db: Db, { orgId, column, lowest, before }: Range) {
  */
 function inStream(db: Db, { orgId, column, lowest, before }: Range) {
   return db`
-    ${column} = list.no ${onServerOf(db, 'finding', orgId)}
+    ${column} = list.no ${buildSpreadCondition(db, 'finding', orgId)}
     and finding.id >= ${lowest}
     and finding.id < ${before}::uuid`
 }

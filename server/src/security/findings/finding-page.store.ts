@@ -1,22 +1,22 @@
-import { timedIdsOf } from '../../platform/db/page.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { getTimedIdRange } from '../../platform/db/page.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import {
-  beginsWith,
+  buildFacetCondition,
+  buildFacets,
+  buildPathCondition,
+  buildPrefixCondition,
+  buildStreamCondition,
+  buildStreams,
   type FindingFilters,
-  facetsOf,
+  hasFacetFilters,
+  hasStreamFilters,
   isOfAllStreams,
-  narrowsFacets,
-  narrowsStreams,
-  ofFacets,
-  ofPath,
-  ofStreams,
-  streamsOf,
 } from './finding-filter.store.ts'
-import { everyFinding, type IdRange, newestOfMany, readList } from './finding-lists.store.ts'
+import { buildList, buildNewestOfMany, buildNoCondition, type IdRange } from './finding-lists.store.ts'
 
 export type FindingSelection = RepositorySelection & FindingFilters
 
@@ -28,11 +28,11 @@ type Pick = IdRange & { limit: number; selection: FindingSelection }
  * order of the ids, or only findings that match a selective filter, so that a rare value does not
  * read all findings of the organization.
  */
-export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
-  const { from, before } = timedIdsOf(seenSince(page, selection.firstSeenSince))
+export function buildFindingPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
+  const { from, before } = getTimedIdRange(seenSince(page, selection.firstSeenSince))
   const pick: Pick = { orgId, from, before, limit: page.limit + 1, selection }
   if (selection.issueId !== null) return pickOfIssue(db, pick, selection.issueId)
-  if (!narrowsFacets(selection)) return pickOfAnyFacet(db, pick)
+  if (!hasFacetFilters(selection)) return pickOfAnyFacet(db, pick)
   if (selection.path === null && isOfAllStreams(selection)) return pickByFacet(db, pick)
   return pickOfRareFacets(db, pick)
 }
@@ -40,7 +40,7 @@ export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSe
 function pickOfAnyFacet(db: Db, pick: Pick) {
   const { path, repositoryNos } = pick.selection
   if (path !== null) return pickByPath(db, pick, path)
-  return repositoryNos !== null || narrowsStreams(pick.selection) ? pickByStream(db, pick) : pickByAge(db, pick)
+  return repositoryNos !== null || hasStreamFilters(pick.selection) ? pickByStream(db, pick) : pickByAge(db, pick)
 }
 
 /** A finding is created when it is first seen. */
@@ -55,20 +55,20 @@ function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
     where finding.org_id = ${orgId}
       and finding.id >= ${from}
       and finding.id < ${before}
-      ${ofProvider(db, orgId, db`finding`, selection.provider)}
+      ${buildProviderCondition(db, orgId, db`finding`, selection.provider)}
     order by finding.id desc
     limit ${limit}`
 }
 
 function pickByFacet(db: Db, pick: Pick) {
-  const lists = db`(${facetsOf(db, pick.selection)}) list (no)`
-  return newestOfMany(db, { ...pick, lists, by: 'facet', condition: everyFinding(db) })
+  const lists = db`(${buildFacets(db, pick.selection)}) list (no)`
+  return buildNewestOfMany(db, { ...pick, lists, by: 'facet', condition: buildNoCondition(db) })
 }
 
 function pickByStream(db: Db, pick: Pick) {
-  const lists = db`(${streamsOf(db, pick.orgId, pick.selection)}) list (no)`
-  const condition = ofFacets(db, db`finding`, pick.selection)
-  return newestOfMany(db, { ...pick, lists, by: 'stream_id', condition })
+  const lists = db`(${buildStreams(db, pick.orgId, pick.selection)}) list (no)`
+  const condition = buildFacetCondition(db, db`finding`, pick.selection)
+  return buildNewestOfMany(db, { ...pick, lists, by: 'stream_id', condition })
 }
 
 /** Facets with fewer findings are rare. */
@@ -80,13 +80,13 @@ const RARE = 5000
  */
 function pickOfRareFacets(db: Db, pick: Pick) {
   const { orgId, from, before, limit, selection } = pick
-  const list = { orgId, from, before, by: 'facet', condition: everyFinding(db) } as const
+  const list = { orgId, from, before, by: 'facet', condition: buildNoCondition(db) } as const
   return db`
     with rare as materialized (
       select found.id
-      from (${facetsOf(db, selection)}) list (no)
+      from (${buildFacets(db, selection)}) list (no)
       cross join lateral (
-        ${readList(db, list)}
+        ${buildList(db, list)}
         limit ${RARE}
       ) found
       limit ${RARE}
@@ -103,8 +103,8 @@ function pickOfRareFacets(db: Db, pick: Pick) {
         offset 0
       ) finding
       where (select count(*) from rare) < ${RARE}
-        ${ofPath(db, selection.path)}
-        ${ofStreams(db, orgId, selection)}
+        ${buildPathCondition(db, selection.path)}
+        ${buildStreamCondition(db, orgId, selection)}
       union all
       select id
       from (${selection.path === null ? pickByStream(db, pick) : pickByPath(db, pick, selection.path)}) common
@@ -133,19 +133,19 @@ function pickByPath(db: Db, pick: Pick, path: string) {
       where (select count(*) from newest) = ${limit}
       union all
       select found.id
-      from (${streamsOf(db, orgId, selection)} offset 0) stream
+      from (${buildStreams(db, orgId, selection)} offset 0) stream
       cross join lateral (
         select finding.id, finding.facet
         from findings finding
-        where finding.stream_id = stream.id ${onServerOf(db, 'finding', orgId)}
-          and ${beginsWith(db, db`finding.path`, path)}
+        where finding.stream_id = stream.id ${buildSpreadCondition(db, 'finding', orgId)}
+          and ${buildPrefixCondition(db, db`finding.path`, path)}
         order by finding.path collate "C"
         offset 0
       ) found
       where (select count(*) from newest) < ${limit}
         and found.id >= ${from}::uuid
         and found.id < ${before}::uuid
-        ${ofFacets(db, db`found`, selection)}
+        ${buildFacetCondition(db, db`found`, selection)}
     ) found
     order by id desc
     limit ${limit}`
@@ -193,9 +193,9 @@ function newestWithin(db: Db, { orgId, limit, selection }: Pick, findings: Retur
     select finding.id
     from (${findings}) finding
     where true
-      ${ofPath(db, selection.path)}
-      ${ofFacets(db, db`finding`, selection)}
-      ${ofStreams(db, orgId, selection)}
+      ${buildPathCondition(db, selection.path)}
+      ${buildFacetCondition(db, db`finding`, selection)}
+      ${buildStreamCondition(db, orgId, selection)}
     order by finding.id desc
     limit ${limit}`
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { pageQuery } from '../../platform/http/lists.ts'
+import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, OneOf } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
@@ -12,7 +12,7 @@ function Filter(maxLength: number, description: string) {
   return Type.Optional(Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description }))
 }
 
-export const FindingQuery = pageQuery(1000, 100, {
+export const FindingQuery = definePageQuery(1000, 100, {
   ...repositoryFilters,
   state: Type.Optional(OneOf(FINDING_STATES, { description: 'Return only findings in this state.' })),
   severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only findings with this severity.' })),

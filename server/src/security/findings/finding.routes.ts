@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -13,7 +13,7 @@ import { findFinding, listFindings } from './finding.store.ts'
 import type { FindingFilters } from './finding-filter.store.ts'
 import { FindingPath, FindingQuery } from './finding-query.schema.ts'
 
-export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerFindingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/security/findings',
     {
@@ -36,7 +36,7 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
       const page = readPage(query, context)
       const rows = await services.reads.read(async (sql) => {
         const repositories = await selectRepositories(sql, actor.org_id, query)
-        return listFindings(sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
+        return listFindings(sql, actor.org_id, page, { ...repositories, ...toFilters(query) })
       })
       return sendPage(reply, { rows, page, query, context })
     },
@@ -57,15 +57,15 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
     },
     async (request, reply) => {
       const { org_id, plan } = request.actor
-      const since = retainedSince(plan, services.clock.now())
+      const since = computeRetentionStart(plan, services.clock.now())
       const json = await findFinding(services.sql, org_id, request.params.id, since)
-      if (json === null) throw notFound('finding')
+      if (json === null) throw createNotFoundError('finding')
       return sendData(reply, json)
     },
   )
 }
 
-function filtersOf(query: Static<typeof FindingQuery>): FindingFilters {
+function toFilters(query: Static<typeof FindingQuery>): FindingFilters {
   const { state, severity, kind, scanner, category, git_ref, path, issue_id, first_seen_since } = query
   return {
     state: state ?? null,

@@ -17,7 +17,7 @@ function Flag(description: string) {
   return Type.Boolean({ description })
 }
 
-function TimeOf(description: string) {
+function defineTime(description: string) {
   return Type.String({ ...Timestamp, description })
 }
 
@@ -109,7 +109,7 @@ export const Intel = Closed(
 
 const IntelAtDetection = Closed(
   {
-    at: TimeOf('When the finding was first seen.'),
+    at: defineTime('When the finding was first seen.'),
     severity: OneOf(SEVERITIES, { description: 'The severity at that time.' }),
     scanner_score: Score('The score that the scanner reported.'),
     cvss: Cvss,
@@ -131,7 +131,7 @@ const GroupingReason = Nullable(
     {
       code: Type.String({ description: 'The code of the reason, such as `same_vulnerability`.' }),
       detail: Text('The reason as a sentence.'),
-      at: TimeOf('When the finding was added to its issue.'),
+      at: defineTime('When the finding was added to its issue.'),
     },
     { description: 'The reason why the finding belongs to its issue.' },
   ),
@@ -159,7 +159,7 @@ export const FindingIdentity = Closed(
         { description: 'The location until then. Null for `new`, and if the finding was not in a file.' },
       ),
     ),
-    at: TimeOf('When the finding was recognized. For `new`, when it was first seen.'),
+    at: defineTime('When the finding was recognized. For `new`, when it was first seen.'),
   },
   { description: 'How the finding was recognized as one that was already known.' },
 )
@@ -204,8 +204,8 @@ export const Finding = Closed(
     rule_id: Text("The id of the scanner's rule."),
     secret_type: Text('The type of the leaked secret.'),
     resource_name: Text('The name of the affected resource, such as a cloud resource or an image.'),
-    first_seen_at: TimeOf('When the finding was first seen.'),
-    last_seen_at: TimeOf('When the finding was last seen.'),
+    first_seen_at: defineTime('When the finding was first seen.'),
+    last_seen_at: defineTime('When the finding was last seen.'),
     identity: FindingIdentity,
     issue_id: Text('The id of the issue that the finding belongs to.'),
     grouping_reason: GroupingReason,
@@ -215,12 +215,12 @@ export const Finding = Closed(
     dismissed_by_name: Text(
       'The name of the person who dismissed the finding. Null if the report or a VEX document dismissed it.',
     ),
-    dismissed_at: Nullable(TimeOf('When the finding was dismissed.')),
+    dismissed_at: Nullable(defineTime('When the finding was dismissed.')),
     dismissal_source: Text(
       'The source of the dismissal: `shiplock` for a person, `report` for a suppression in the report, the format of a ' +
         'VEX document, such as `openvex`, or the code host of an alert.',
     ),
-    dismissal_expires_at: Nullable(TimeOf('When the dismissal ends. Null if it does not end by itself.')),
+    dismissal_expires_at: Nullable(defineTime('When the dismissal ends. Null if it does not end by itself.')),
     triage_id: Text('The id of the triage that decides the state. Null if the finding was not triaged.'),
     intel: Intel,
     intel_at_detection: IntelAtDetection,

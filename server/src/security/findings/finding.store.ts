@@ -3,12 +3,14 @@ import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildReportedIntel } from '../intel/intel-at-detection.store.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
-import { dismissalOfFinding } from './finding-dismissal.store.ts'
-import { type FindingSelection, pickPage } from './finding-page.store.ts'
+import { buildFindingDismissal } from './finding-dismissal.store.ts'
+import { buildFindingPage, type FindingSelection } from './finding-page.store.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
 export async function listFindings(db: Db, orgId: string, page: Page, selection: FindingSelection): Promise<PageRow[]> {
-  return db<PageRow[]>`${selectFindings(db, orgId, pickPage(db, orgId, page, selection))} order by picked.id desc`
+  return db<
+    PageRow[]
+  >`${selectFindings(db, orgId, buildFindingPage(db, orgId, page, selection))} order by picked.id desc`
 }
 
 /** A finding as JSON, or null if it does not exist or was created before `since`. */
@@ -19,7 +21,7 @@ export async function findFinding(db: Db, orgId: string, id: string, since: Date
 }
 
 /** Selects the findings whose ids `picked` selects. */
-function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof pickPage>) {
+function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof buildFindingPage>) {
   return db`
     select finding.created_at, finding.id, ${findingJson(db)} as json
     from (${picked}) picked
@@ -38,11 +40,11 @@ function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof pickPag
       offset 0
     ) stream
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = finding.repository_no
-    left join lateral ${dismissalOfFinding(db, orgId)} dismissal on true`
+    left join lateral ${buildFindingDismissal(db, orgId)} dismissal on true`
 }
 
 /** How a row `finding` was last recognized. */
-export function identityJson(db: Db) {
+export function buildIdentityJson(db: Db) {
   return db`
     json_build_object(
       'method', coalesce(finding.identity_method, 'new'), 'matched_from', finding.identity_from,
@@ -74,7 +76,7 @@ function findingJson(db: Db) {
         finding.cwes, finding.rule_id, finding.secret_type, finding.resource_name,
         rfc3339(finding.first_seen_at) as first_seen_at,
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
-        ${identityJson(db)} as identity, finding.issue_id,
+        ${buildIdentityJson(db)} as identity, finding.issue_id,
         json_build_object(
           'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)

@@ -1,8 +1,8 @@
 import { decodeText } from '../../platform/json/decode-text.ts'
 import { JsonError } from '../../platform/json/json-error.ts'
-import { selectionTree } from '../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
-import { textsOf } from '../../platform/json/read-value.ts'
+import { toTexts } from '../../platform/json/read-value.ts'
 import { FIRST_LOOK, selectJson } from '../../platform/json/select-json.ts'
 import { formatTitles, getFormat, UPLOAD_FORMATS, type UploadFormat } from './catalogue.ts'
 import { explainKnownScanner, hasShape } from './known-scanners.ts'
@@ -14,7 +14,7 @@ const TEXT_MARKS = UPLOAD_FORMATS.flatMap((format) =>
 )
 
 /** The marks, and the members that identify the scanner of a file without marks. */
-const SELECTION = selectionTree([
+const SELECTION = createSelectionTree([
   ...TEXT_MARKS.flatMap(({ member }) => [member, `${member}:type`]),
   '*:type',
   '*.*:type',
@@ -76,7 +76,7 @@ function matchMark({ path, keys, value }: SelectedValue): UploadFormat | null {
     const isMark = (format: UploadFormat) => getFormat(format).marks.lists?.includes(`${keys[0]}`)
     return value === 'array' ? (UPLOAD_FORMATS.find(isMark) ?? null) : null
   }
-  const texts = textsOf(value)
+  const texts = toTexts(value)
   const mark = TEXT_MARKS.find(({ member, pattern }) => member === path && texts.some((text) => pattern.test(text)))
   return mark?.format ?? null
 }

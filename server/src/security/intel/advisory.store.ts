@@ -1,6 +1,6 @@
-import { type Copy, fillCopy, openCopy } from '../../platform/db/copy-rows.ts'
-import { passedRows } from '../../platform/db/passed-rows.ts'
+import { type Copy, openCopy, writeCopy } from '../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildUnnestedRows } from '../../platform/db/unnested-rows.ts'
 import type { ChangedAdvisories } from './alias.store.ts'
 
 /** The columns of `incoming_advisories`. */
@@ -29,7 +29,7 @@ export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>
       id text collate "C", modified timestamptz(3), content_hash bytea, withdrawn boolean, severity text,
       cvss_version text, cvss_score real, cvss_vector text, aliases text[], fixes jsonb
     ) on commit drop`
-  await fillCopy(await openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS), fill)
+  await writeCopy(await openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS), fill)
   return { tx, holds: 'incoming advisories' }
 }
 
@@ -82,7 +82,7 @@ async function upsertChanged({ tx }: ChangedAdvisories): Promise<void> {
 
 /** Two spellings of a package's name are one package, which is fixed only if both entries are. */
 async function replaceFixes({ tx }: ChangedAdvisories): Promise<void> {
-  const changed = await passedRows(tx, 'changed_advisories', 'changed', ['id'])
+  const changed = await buildUnnestedRows(tx, 'changed_advisories', 'changed', ['id'])
   await tx`
     delete from intel_fixes fix
     using ${changed()}

@@ -1,6 +1,6 @@
 import { copyAll, openCopy } from '../../platform/db/copy-rows.ts'
-import { passedRows } from '../../platform/db/passed-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildUnnestedRows } from '../../platform/db/unnested-rows.ts'
 import { lockIntelTable } from './intel-source.store.ts'
 
 /**
@@ -23,7 +23,7 @@ type TouchedGroups = { tx: Tx; holds: 'touched groups' }
  */
 export async function upsertAssertions({ tx }: ChangedAdvisories): Promise<TouchedIds> {
   await tx`create temporary table touched_ids (id text collate "C") on commit drop`
-  const changed = await passedRows(tx, 'changed_advisories', 'changed', ['id', 'aliases'])
+  const changed = await buildUnnestedRows(tx, 'changed_advisories', 'changed', ['id', 'aliases'])
   await tx`
     with asserted as (
       select id, alias
@@ -100,8 +100,8 @@ export async function upsertGroups(
   await copyAll(await openCopy(tx, 'incoming_aliases', ['id', 'canonical_id']), groups)
   await tx`analyze incoming_aliases`
   await lockIntelTable(tx, 'vulnerability_aliases')
-  const touched = await passedRows(tx, 'touched_ids', 'touched', ['id'])
-  const incoming = await passedRows(tx, 'incoming_aliases', 'incoming', ['id', 'canonical_id'])
+  const touched = await buildUnnestedRows(tx, 'touched_ids', 'touched', ['id'])
+  const incoming = await buildUnnestedRows(tx, 'incoming_aliases', 'incoming', ['id', 'canonical_id'])
   await tx`
     delete from vulnerability_aliases stored
     using ${touched()}

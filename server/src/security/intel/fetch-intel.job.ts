@@ -6,14 +6,14 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import type { IntelSettings } from '../../config.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { importOsv } from './import-osv.ts'
 import { importEpss, importKev } from './import-source.ts'
 import { IntelError } from './intel-file.ts'
 
 /** Runs once a day, at an unusual minute to spread the load, if the settings contain addresses. */
-export const fetchIntelDaily = scheduledJob<Services>('security.fetch-intel', {
+export const fetchIntelDaily = defineScheduledJob<Services>('security.fetch-intel', {
   class: 'bulk',
   schedule: '43 4 * * *',
   async run(services): Promise<void> {

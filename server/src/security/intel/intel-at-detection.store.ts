@@ -1,4 +1,4 @@
-import { acrossOrganizations, onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition, runAcrossOrganizations } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { buildIntel } from './intel.store.ts'
@@ -52,7 +52,7 @@ const START: Position = {
  * Adds intelligence to the `intel_at_detection` of findings that were detected before it was known.
  */
 export async function updateIntelAtDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
-  await acrossOrganizations(sql, sql`findings`, async (orgId) => {
+  await runAcrossOrganizations(sql, sql`findings`, async (orgId) => {
     let position: Position | null = START
     while (position !== null) position = await backfillNext(sql, position, orgId)
     return []
@@ -70,7 +70,7 @@ async function backfillNext(db: Db, after: Position, orgId: string | null): Prom
     with batch as (
       select org_id, id
       from findings
-      where (org_id, id) > (${after.org_id}, ${after.id}) ${onServerOf(db, 'findings', orgId)}
+      where (org_id, id) > (${after.org_id}, ${after.id}) ${buildSpreadCondition(db, 'findings', orgId)}
       order by org_id, id
       limit ${FINDINGS_AT_ONCE}
     ),
@@ -78,7 +78,7 @@ async function backfillNext(db: Db, after: Position, orgId: string | null): Prom
       select finding.*
       from batch
       join findings finding using (org_id, id)
-      where finding.vuln_ids <> '{}' ${onServerOf(db, 'finding', orgId)}
+      where finding.vuln_ids <> '{}' ${buildSpreadCondition(db, 'finding', orgId)}
         and (
           finding.intel_at_detection is null
           or finding.intel_at_detection -> 'epss' = 'null'
@@ -106,7 +106,7 @@ async function backfillNext(db: Db, after: Position, orgId: string | null): Prom
       from filled
       where finding.org_id = filled.org_id
         and finding.id = filled.id
-        and filled.after <> filled.before ${onServerOf(db, 'finding', orgId)}
+        and filled.after <> filled.before ${buildSpreadCondition(db, 'finding', orgId)}
     )
     select org_id, id
     from batch

@@ -1,6 +1,6 @@
-import { type Copy, fillCopy, openCopy } from '../../platform/db/copy-rows.ts'
-import { passedRows } from '../../platform/db/passed-rows.ts'
+import { type Copy, openCopy, writeCopy } from '../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildUnnestedRows } from '../../platform/db/unnested-rows.ts'
 import type { FileFacts } from './intel-file.ts'
 
 /** KEV and EPSS files are complete. OSV data arrives record by record. */
@@ -90,7 +90,7 @@ export async function copyRecords<Facts>(
   fill: (copy: Copy) => Promise<Facts>,
 ): Promise<IncomingRecords<Facts>> {
   await tx`create temporary table incoming_records (like ${tx(table)}) on commit drop`
-  const facts = await fillCopy(await openCopy(tx, 'incoming_records', columns), fill)
+  const facts = await writeCopy(await openCopy(tx, 'incoming_records', columns), fill)
   return { tx, table, columns, facts, holds: 'incoming records' }
 }
 
@@ -102,7 +102,7 @@ export async function upsertRecords({ tx, table, columns }: IncomingRecords<unkn
   await tx`analyze incoming_records`
   await lockIntelTable(tx, table)
   const list = tx`${tx(columns)}`
-  const incoming = await passedRows(tx, 'incoming_records', 'incoming', columns)
+  const incoming = await buildUnnestedRows(tx, 'incoming_records', 'incoming', columns)
   const [changes] = await tx<[Changes]>`
     with removed as (
       delete from ${tx(table)} stored

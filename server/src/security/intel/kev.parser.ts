@@ -1,7 +1,7 @@
 import { JsonError } from '../../platform/json/json-error.ts'
-import { selectionTree } from '../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
-import { memberOf, textOf } from '../../platform/json/read-value.ts'
+import { getMember, toText } from '../../platform/json/read-value.ts'
 import { selectJson } from '../../platform/json/select-json.ts'
 import { isCveId } from '../vocabulary/vulnerability-id.ts'
 import { type FileFacts, IntelError, parseDate, parseTimestamp } from './intel-file.ts'
@@ -9,7 +9,7 @@ import { type FileFacts, IntelError, parseDate, parseTimestamp } from './intel-f
 export type KevEntry = { cve_id: string; date_added: string; due_date: string | null; ransomware: boolean }
 
 const VULNERABILITIES = 'vulnerabilities[*]'
-const SELECTION = selectionTree(['catalogVersion', 'dateReleased', VULNERABILITIES])
+const SELECTION = createSelectionTree(['catalogVersion', 'dateReleased', VULNERABILITIES])
 const LIMITS = { depthMax: 32, valueBytesMax: 256 * 1024 }
 const ENTRIES_MAX = 1_000_000
 
@@ -39,7 +39,7 @@ class Catalog {
   read(values: SelectedValue[]): KevEntry[] {
     return values.flatMap((selected) => {
       if (selected.path === VULNERABILITIES) return [this.#entry(selected)]
-      if (selected.path === 'catalogVersion') this.#version = textOf(selected.value)
+      if (selected.path === 'catalogVersion') this.#version = toText(selected.value)
       else this.#released = parseTimestamp(selected.value)
       return []
     })
@@ -53,7 +53,7 @@ class Catalog {
 
   #entry({ value, keys: [index] }: SelectedValue): KevEntry {
     const path = `vulnerabilities[${index}]`
-    const id = memberOf(value, 'cveID')
+    const id = getMember(value, 'cveID')
     if (!isCveId(id)) throw new IntelError(`${path} has no CVE id.`)
     if (this.#seen.has(id)) throw new IntelError(`${path} repeats ${id}.`)
     if (this.#seen.size >= ENTRIES_MAX)
@@ -62,15 +62,15 @@ class Catalog {
     return {
       cve_id: id,
       date_added: requiredDate(value, 'dateAdded', path),
-      due_date: textOf(memberOf(value, 'dueDate')) === null ? null : requiredDate(value, 'dueDate', path),
-      ransomware: memberOf(value, 'knownRansomwareCampaignUse') === 'Known',
+      due_date: toText(getMember(value, 'dueDate')) === null ? null : requiredDate(value, 'dueDate', path),
+      ransomware: getMember(value, 'knownRansomwareCampaignUse') === 'Known',
     }
   }
 }
 
 /** `path` names the entry in messages. */
 function requiredDate(entry: unknown, member: string, path: string): string {
-  const date = parseDate(memberOf(entry, member))
-  if (date === null) throw new IntelError(`${path} (${memberOf(entry, 'cveID')}): ${member} is not a valid date.`)
+  const date = parseDate(getMember(entry, member))
+  if (date === null) throw new IntelError(`${path} (${getMember(entry, 'cveID')}): ${member} is not a valid date.`)
   return date
 }

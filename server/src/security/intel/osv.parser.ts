@@ -1,4 +1,4 @@
-import { arrayOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../platform/json/read-value.ts'
+import { getMember, type JsonObject, toArray, toObject, toObjects, toText } from '../../platform/json/read-value.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../vocabulary/bounded-text.ts'
 import { findPackageType } from '../vocabulary/package-url.ts'
 import {
@@ -33,7 +33,7 @@ const RATINGS_MAX = 100
  * optional fields are skipped. Throws IntelError if the document is not an OSV record.
  */
 export function parseOsv(text: string): Advisory {
-  const record = objectOf(parseJson(text))
+  const record = toObject(parseJson(text))
   const id = parseId(record?.id)
   if (record === null || id === null) throw new IntelError('The document is not an OSV record: it has no id.')
   const modified = parseTimestamp(record.modified)
@@ -60,8 +60,8 @@ type AdvisoryRating = Pick<Advisory, 'severity' | 'cvss_version' | 'cvss_score' 
 
 /** The severity that the database states takes precedence over the scores of CVSS vectors. */
 function readSeverity(record: JsonObject): AdvisoryRating {
-  const stated = [record, ...objectsOf(record.affected)].flatMap(({ severity }) => objectsOf(severity))
-  const own = parseSeverity(textOf(memberOf(record, 'database_specific', 'severity')))
+  const stated = [record, ...toObjects(record.affected)].flatMap(({ severity }) => toObjects(severity))
+  const own = parseSeverity(toText(getMember(record, 'database_specific', 'severity')))
   const ratings = [inWords(own, true), ...stated.slice(0, RATINGS_MAX).map(readRating)]
   const { severity, cvss_version, cvss_score, cvss_vector } = selectSeverity(ratings)
   const isRated = cvss_version !== null || ratings.some((rating) => rating.severity !== null)
@@ -79,9 +79,9 @@ const VERSION_OF_TYPE = new Map<string, CvssVersion>([
  * instead.
  */
 function readRating({ type, score }: JsonObject): Rating {
-  const version = VERSION_OF_TYPE.get(textOf(type) ?? '')
-  if (version === undefined) return inWords(parseSeverity(textOf(score)), false)
-  const vector = parseCvssVector(textOf(score), version)
+  const version = VERSION_OF_TYPE.get(toText(type) ?? '')
+  if (version === undefined) return inWords(parseSeverity(toText(score)), false)
+  const vector = parseCvssVector(toText(score), version)
   return { isOwn: false, severity: null, score: null, cvssVersion: vector?.version ?? null, vector }
 }
 
@@ -110,7 +110,7 @@ function onlyOne(upstream: string[]): string[] {
 }
 
 function collectIds(value: unknown): string[] {
-  return arrayOf(value).flatMap((entry) => parseId(entry) ?? [])
+  return toArray(value).flatMap((entry) => parseId(entry) ?? [])
 }
 
 /** An id of a vulnerability database, in its original case; null if the value is not one. */
@@ -135,16 +135,16 @@ const AFFECTED_MAX = 1000
  */
 export function collectFixes(record: JsonObject): Fix[] {
   const packages = new Map<string, Fix>()
-  for (const affected of objectsOf(record.affected).slice(0, AFFECTED_MAX)) collect(affected, packages)
+  for (const affected of toObjects(record.affected).slice(0, AFFECTED_MAX)) collect(affected, packages)
   return [...packages.values()].filter(({ fixed }) => fixed.length > 0)
 }
 
 /** Some databases write one `affected` entry per range, so entries of one package are combined. */
 function collect(affected: JsonObject, packages: Map<string, Fix>): void {
-  const stated = objectOf(affected.package)
+  const stated = toObject(affected.package)
   // An ecosystem may be followed by a colon and a registry, as in Maven's.
-  const type = findPackageType(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
-  const name = truncateText(textOf(stated?.name), NAME_MAX)
+  const type = findPackageType(toText(stated?.ecosystem)?.split(':', 1)[0] ?? '')
+  const name = truncateText(toText(stated?.name), NAME_MAX)
   if (type === null || name === null) return
   const fix = packages.get(`${type}/${name}`) ?? { type, name, fixes_all: true, fixed: [] }
   const { introduced, fixed } = collectEvents(affected)
@@ -155,11 +155,11 @@ function collect(affected: JsonObject, packages: Map<string, Fix>): void {
 
 /** GIT ranges are skipped: their events are commits, not versions of a package. */
 function collectEvents(affected: JsonObject): { introduced: number; fixed: string[] } {
-  const events = objectsOf(affected.ranges)
+  const events = toObjects(affected.ranges)
     .filter((range) => range.type !== 'GIT')
-    .flatMap((range) => objectsOf(range.events))
+    .flatMap((range) => toObjects(range.events))
   return {
-    introduced: events.filter((event) => textOf(event.introduced) !== null).length,
-    fixed: events.flatMap((event) => truncateText(textOf(event.fixed), VERSION_MAX) ?? []),
+    introduced: events.filter((event) => toText(event.introduced) !== null).length,
+    fixed: events.flatMap((event) => truncateText(toText(event.fixed), VERSION_MAX) ?? []),
   }
 }

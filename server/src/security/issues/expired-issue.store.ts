@@ -1,4 +1,9 @@
-import { deleteBy, type Expiring, type ExpiringWithId, expiringWithParts } from '../../platform/db/expiring-rows.ts'
+import {
+  defineExpiringWithParts,
+  deleteBy,
+  type Expiring,
+  type ExpiringWithId,
+} from '../../platform/db/expiring-rows.ts'
 import { isOfRepositories, lockIdleRepositories } from './writing/idle-repository.store.ts'
 
 /**
@@ -19,7 +24,7 @@ const EXPIRED: ExpiringWithId = {
     )`,
 }
 
-const issues = expiringWithParts(EXPIRED, (tx, orgId, ids) =>
+const issues = defineExpiringWithParts(EXPIRED, (tx, orgId, ids) =>
   deleteBy(tx, { tables: ['issue_history'], column: 'issue_id' }, orgId, ids),
 )
 

@@ -1,11 +1,11 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { FINDING_KINDS, type FindingKind, ISSUE_STATUSES, type IssueStatus } from '../vocabulary/finding.ts'
 import { SEVERITIES, type Severity, toSeverityRank } from '../vocabulary/severity.ts'
 import type { IssueSort } from './issue.schema.ts'
-import { type Order, ordersOf } from './issue-order.store.ts'
+import { buildOrders, type Order } from './issue-order.store.ts'
 
 /** The filters of a list of issues, null for none, and the sort order. */
 export type IssueSelection = RepositorySelection & {
@@ -29,8 +29,8 @@ export type IssueSelection = RepositorySelection & {
  * values is a facet, and an index lists the issues of each facet in order. The first issues of all
  * facets contain the page, so rare filters are as fast as frequent ones.
  */
-export function pickByFacet(db: Db, orgId: string, page: Page, selection: IssueSelection) {
-  const picks = ordersOf(db, selection.sort, page).map(
+export function buildPageByFacet(db: Db, orgId: string, page: Page, selection: IssueSelection) {
+  const picks = buildOrders(db, selection.sort, page).map(
     (order) => db`(${pickInOrder(db, { orgId, page, selection }, order)})`,
   )
   return db`
@@ -46,7 +46,7 @@ function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order
   const { repositoryNos, provider, epssMin } = selection
   return db`
     select found.created_at, found.id, ${order.sortValue} as sort_value
-    from ${facetsOf(db, selection, order.scored)} facet
+    from ${buildFacets(db, selection, order.scored)} facet
     ${repositoryNos === null ? db`` : db`cross join unnest(${repositoryNos}::bigint[]) probed (repository_no)`}
     cross join lateral (
       select issue.created_at, issue.id, issue.epss
@@ -54,7 +54,7 @@ function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order
       where issue.org_id = ${orgId}
         and issue.listed
         ${repositoryNos === null ? db`and issue.facet > 0` : db`and issue.repository_no = probed.repository_no`}
-        ${ofProvider(db, orgId, db`issue`, provider)}
+        ${buildProviderCondition(db, orgId, db`issue`, provider)}
         ${epssMin ? db`and issue.epss > 0 and issue.epss >= ${epssMin}::real` : db``}
         and ${order.condition}
       order by ${order.order}
@@ -64,7 +64,7 @@ function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order
     limit ${page.limit + 1}`
 }
 
-function facetsOf(db: Db, selection: IssueSelection, scored: boolean[]) {
+function buildFacets(db: Db, selection: IssueSelection, scored: boolean[]) {
   const { status, severity, kind, kev, urgent, epssMin } = selection
   return db`(
     select issue_facet(status, severity, kind, kev, scored) as no, severity

@@ -1,11 +1,11 @@
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
+import { buildFindingDismissal } from '../findings/finding-dismissal.store.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildRankedSeverity, buildSeverityRank } from '../vocabulary/severity.store.ts'
 
 /** The JSON of an issue. Its title, location and package are those of its worst open finding. */
-export function issueJson(db: Db, orgId: string) {
+export function buildIssueJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
@@ -24,18 +24,18 @@ export function issueJson(db: Db, orgId: string) {
         rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at,
         rfc3339(issue.updated_at) as updated_at, ${buildIntel(db, db`vulnerability`)} as intel
       from reported_repositories repository
-      cross join lateral ${membersOf(db, orgId)} members
-      cross join lateral ${leadOf(db, orgId)} lead
-      cross join lateral ${vulnerabilityOf(db, orgId)} vulnerability
-      left join lateral ${dismissalOf(db, orgId)} dismissal on issue.status = 'dismissed'
-      where repository.org_id = issue.org_id ${onServerOf(db, 'repository', orgId)}
+      cross join lateral ${buildMembers(db, orgId)} members
+      cross join lateral ${buildLead(db, orgId)} lead
+      cross join lateral ${buildVulnerability(db, orgId)} vulnerability
+      left join lateral ${buildDismissal(db, orgId)} dismissal on issue.status = 'dismissed'
+      where repository.org_id = issue.org_id ${buildSpreadCondition(db, 'repository', orgId)}
         and repository.id = issue.repository_no
     ) item
   )`
 }
 
 /** Counts and lists over all findings. A source is a scanner in one report format. */
-function membersOf(db: Db, orgId: string) {
+function buildMembers(db: Db, orgId: string) {
   return db`(
     select sum(count)::int as member_count, count(*)::int as source_count, sum(open)::int as open_member_count,
       min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at,
@@ -45,7 +45,7 @@ function membersOf(db: Db, orgId: string) {
         select coalesce(array_agg(distinct cwe order by cwe), '{}')
         from findings finding
         cross join unnest(finding.cwes) cwe
-        where finding.org_id = issue.org_id ${onServerOf(db, 'finding', orgId)}
+        where finding.org_id = issue.org_id ${buildSpreadCondition(db, 'finding', orgId)}
           and finding.issue_id = issue.id
       ) as cwes
     from (
@@ -70,7 +70,7 @@ function isOpen(db: Db) {
 /**
  * The finding that represents the issue: the worst open one; if several are equal, the first seen.
  */
-function leadOf(db: Db, orgId: string) {
+function buildLead(db: Db, orgId: string) {
   return db`(
     select finding.type, finding.title, finding.description, finding.package_name, finding.package_version, finding.purl,
       finding.path, finding.start_line, finding.end_line, finding.resource_name
@@ -85,7 +85,7 @@ function leadOf(db: Db, orgId: string) {
  * The vulnerability as the findings describe it: the first fixed version and the newest CVSS
  * rating.
  */
-function vulnerabilityOf(db: Db, orgId: string) {
+function buildVulnerability(db: Db, orgId: string) {
   return db`(
     select issue.vuln_ids, lead.package_name, lead.package_version, lead.purl, fix.fixed_version, cvss.cvss_version,
       cvss.cvss_score, cvss.cvss_vector
@@ -109,11 +109,11 @@ function vulnerabilityOf(db: Db, orgId: string) {
 }
 
 /** The last dismissal of a finding. */
-function dismissalOf(db: Db, orgId: string) {
+function buildDismissal(db: Db, orgId: string) {
   return db`(
     select dismissal.*
     from ${memberRows(db, orgId)}
-    cross join lateral ${dismissalOfFinding(db, orgId)} dismissal
+    cross join lateral ${buildFindingDismissal(db, orgId)} dismissal
     where finding.state = 'dismissed'
     order by dismissal.dismissed_at desc, finding.id
     limit 1
@@ -128,5 +128,5 @@ function memberRows(db: Db, orgId: string) {
       and stream.id = finding.stream_id
       and finding.org_id = issue.org_id
       and finding.issue_id = issue.id
-      ${onServerOf(db, 'finding', orgId)} ${onServerOf(db, 'stream', orgId)}`
+      ${buildSpreadCondition(db, 'finding', orgId)} ${buildSpreadCondition(db, 'stream', orgId)}`
 }

@@ -1,21 +1,21 @@
 import type { Static } from 'typebox'
-import { pageOfTimedIds } from '../../platform/db/page.ts'
+import { buildTimedIdsCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { Issue } from './issue.schema.ts'
-import { type IssueSelection, pickByFacet } from './issue-facet.store.ts'
-import { issueJson } from './issue-json.store.ts'
-import { pickByName } from './issue-name.store.ts'
+import { buildPageByFacet, type IssueSelection } from './issue-facet.store.ts'
+import { buildIssueJson } from './issue-json.store.ts'
+import { buildPageByName } from './issue-name.store.ts'
 
 /**
  * Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON.
  */
 export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
   const isNamed = selection.vulnIds !== null || selection.buckets !== null
-  const pick = isNamed ? pickByName : isByAgeAlone(selection) ? pickByAge : pickByFacet
+  const pick = isNamed ? buildPageByName : isByAgeAlone(selection) ? pickByAge : buildPageByFacet
   return db<PageRow[]>`
-    select picked.created_at, picked.id, picked.sort_value, ${issueJson(db, orgId)} as json
+    select picked.created_at, picked.id, picked.sort_value, ${buildIssueJson(db, orgId)} as json
     from (${pick(db, orgId, page, selection)}) picked
     cross join lateral (
       select issue.*
@@ -33,7 +33,7 @@ export async function listIssues(db: Db, orgId: string, page: Page, selection: I
  */
 export async function findIssueJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
   const [row] = await db<{ json: string | null }[]>`
-    select ${issueJson(db, orgId)} as json
+    select ${buildIssueJson(db, orgId)} as json
     from security_issues issue
     where issue.org_id = ${orgId}
       and issue.id = ${id}
@@ -51,16 +51,16 @@ function pickByAge(db: Db, orgId: string, page: Page, { provider }: IssueSelecti
     from security_issues issue
     where issue.org_id = ${orgId}
       and issue.listed
-      and ${pageOfTimedIds(db, page, db`issue`)}
-      ${ofProvider(db, orgId, db`issue`, provider)}
+      and ${buildTimedIdsCondition(db, page, db`issue`)}
+      ${buildProviderCondition(db, orgId, db`issue`, provider)}
     order by issue.id desc
     limit ${page.limit + 1}`
 }
 
 /** Reads the JSON of these issues, in this order. */
-export async function readIssuesById(db: Db, orgId: string, ids: readonly string[]): Promise<Static<typeof Issue>[]> {
+export async function listIssuesById(db: Db, orgId: string, ids: readonly string[]): Promise<Static<typeof Issue>[]> {
   const rows = await db<{ json: string }[]>`
-    select ${issueJson(db, orgId)} as json
+    select ${buildIssueJson(db, orgId)} as json
     from unnest(${ids}::uuid[]) with ordinality wanted (id, position)
     join security_issues issue on issue.org_id = ${orgId} and issue.id = wanted.id
     order by wanted.position`

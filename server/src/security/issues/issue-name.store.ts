@@ -1,7 +1,7 @@
-import { pageOfTimedIds } from '../../platform/db/page.ts'
+import { buildTimedIdsCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import { toSeverityRank } from '../vocabulary/severity.ts'
 import { type IssueSelection, isUrgent } from './issue-facet.store.ts'
 
@@ -9,7 +9,7 @@ import { type IssueSelection, isUrgent } from './issue-facet.store.ts'
  * Selects the ids of one page of the issues of a vulnerability or a package. All of them are read
  * by an index and sorted: even a vulnerability that every repository has is in few issues.
  */
-export function pickByName(db: Db, orgId: string, page: Page, selection: IssueSelection) {
+export function buildPageByName(db: Db, orgId: string, page: Page, selection: IssueSelection) {
   const { provider, sort } = selection
   const value = sort === 'newest' ? db`null::real` : sort === 'severity' ? db`issue.severity::real` : db`issue.epss`
   return db`
@@ -19,9 +19,9 @@ export function pickByName(db: Db, orgId: string, page: Page, selection: IssueSe
       from ${namedIssues(db, orgId, selection)}
       where issue.org_id = ${orgId}
         and issue.listed
-        ${filtersOf(db, selection)}
-        ${ofProvider(db, orgId, db`issue`, provider)}
-        and ${pageOfTimedIds(db, sort === 'newest' ? page : { ...page, after: null }, db`issue`)}
+        ${buildFilters(db, selection)}
+        ${buildProviderCondition(db, orgId, db`issue`, provider)}
+        and ${buildTimedIdsCondition(db, sort === 'newest' ? page : { ...page, after: null }, db`issue`)}
     ) named
     ${sort === 'newest' || page.after === null ? db`` : afterPosition(db, page.after)}
     order by sort_value desc, id desc
@@ -49,7 +49,7 @@ function namedIssues(db: Db, orgId: string, { buckets, vulnIds, repositoryNos }:
       and issue.bucket in (select decode(hex, 'hex') from unnest(${[...buckets]}::text[]) hex)`
 }
 
-function filtersOf(db: Db, selection: IssueSelection) {
+function buildFilters(db: Db, selection: IssueSelection) {
   const { repositoryNos, severity, status, kind, kev, urgent, epssMin, vulnIds } = selection
   return db`
     ${repositoryNos === null ? db`` : db`and issue.repository_no = any(${repositoryNos}::bigint[])`}

@@ -1,4 +1,4 @@
-import { pageOfTimedIds, timedIdsOf } from '../../platform/db/page.ts'
+import { buildTimedIdsCondition, getTimedIdRange } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
 import type { IssueSort } from './issue.schema.ts'
@@ -7,7 +7,7 @@ type Expression = ReturnType<typeof byAge>
 
 /**
  * A part of a sort order, within each facet. `facet`, `issue` and `found` are aliases in
- * `pickByFacet`. Facet and position are compared and sorted as one row, although the
+ * `buildPageByFacet`. Facet and position are compared and sorted as one row, although the
  * facet is constant: only the indexes by facet have this order, so the planner needs no statistics
  * to choose them.
  */
@@ -27,7 +27,7 @@ export type Order = {
  * The parts of a sorted list, each of which an index has in order. Of equal issues the newest is
  * first.
  */
-export function ordersOf(db: Db, sort: IssueSort, page: Page): Order[] {
+export function buildOrders(db: Db, sort: IssueSort, page: Page): Order[] {
   const { after } = page
   const order = byAge(db)
   if (sort === 'newest') {
@@ -61,7 +61,7 @@ function byAge(db: Db) {
 }
 
 function isOlder(db: Db, page: Page) {
-  const { from, before } = timedIdsOf(page)
+  const { from, before } = getTimedIdRange(page)
   return isBetween(db, from, db`${before}::uuid`)
 }
 
@@ -69,9 +69,9 @@ function isOlder(db: Db, page: Page) {
  * True for issues of a lower severity than the last row, and for older ones of the same severity.
  */
 function isMilder(db: Db, page: Page) {
-  const { from, before } = timedIdsOf(page)
+  const { from, before } = getTimedIdRange(page)
   if (page.after === null) return isBetween(db, from, db`${before}::uuid`)
-  const { before: end } = timedIdsOf(firstPage(page))
+  const { before: end } = getTimedIdRange(firstPage(page))
   const severity = db`${page.after.sort_value ?? 0}::smallint`
   const last: Expression = db`case when facet.severity = ${severity} then ${before}::uuid else ${end}::uuid end`
   return db`facet.severity <= ${severity} and ${isBetween(db, from, last)}`
@@ -91,5 +91,5 @@ function isLessProbable(db: Db, page: Page) {
     issue.epss > 0
     and (issue.facet, issue.epss, issue.id) > (facet.no, 0::real, ${HIGHEST_ID}::uuid)
     and (issue.facet, issue.epss, issue.id) < (facet.no, ${epss}::real, ${id}::uuid)
-    and ${pageOfTimedIds(db, firstPage(page), db`issue`)}`
+    and ${buildTimedIdsCondition(db, firstPage(page), db`issue`)}`
 }

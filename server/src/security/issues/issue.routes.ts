@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Page, readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -15,7 +15,7 @@ import type { IssueSelection } from './issue-facet.store.ts'
 import { findIssueJson, listIssues } from './issue-list.store.ts'
 import { selectNames } from './select-names.ts'
 
-export async function issueRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerIssueRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/security/issues',
     {
@@ -39,7 +39,7 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       const rows = await services.reads.read(async (sql) => {
         const repositories = await selectRepositories(sql, actor.org_id, query)
         const names = await selectNames(sql, query)
-        return listIssues(sql, actor.org_id, page, { ...repositories, ...names, ...filtersOf(query) })
+        return listIssues(sql, actor.org_id, page, { ...repositories, ...names, ...toFilters(query) })
       })
       return sendPage(reply, { rows, page, query, context })
     },
@@ -62,9 +62,9 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
     },
     async (request, reply) => {
       const { org_id, plan } = request.actor
-      const since = retainedSince(plan, services.clock.now())
+      const since = computeRetentionStart(plan, services.clock.now())
       const json = await findIssueJson(services.sql, org_id, request.params.id, since)
-      if (json === null) throw notFound('issue')
+      if (json === null) throw createNotFoundError('issue')
       return sendData(reply, json)
     },
   )
@@ -86,9 +86,9 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
     },
     async (request) => {
       const { org_id, plan } = request.actor
-      const since = retainedSince(plan, services.clock.now())
+      const since = computeRetentionStart(plan, services.clock.now())
       const explanation = await explainIssue(services, org_id, request.params.id, since)
-      if (explanation === null) throw notFound('issue')
+      if (explanation === null) throw createNotFoundError('issue')
       return { data: explanation }
     },
   )
@@ -100,7 +100,7 @@ function pageSince(page: Page, createdSince: string | undefined): Page {
   return since > page.since ? { ...page, since } : page
 }
 
-function filtersOf({ severity, status, kind, kev, urgent, epss_min, sort = 'newest' }: Static<typeof IssueQuery>) {
+function toFilters({ severity, status, kind, kev, urgent, epss_min, sort = 'newest' }: Static<typeof IssueQuery>) {
   return {
     severity: severity ?? null,
     status: status ?? null,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { pageQuery } from '../../platform/http/lists.ts'
+import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { Intel, Location } from '../findings/finding.schema.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
@@ -14,7 +14,7 @@ const time = (description: string) => Type.String({ ...Timestamp, description })
 const ISSUE_SORTS = ['newest', 'severity', 'epss'] as const
 export type IssueSort = (typeof ISSUE_SORTS)[number]
 
-export const IssueQuery = pageQuery(1000, 100, {
+export const IssueQuery = definePageQuery(1000, 100, {
   ...repositoryFilters,
   severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only issues with this severity.' })),
   status: Type.Optional(OneOf(ISSUE_STATUSES, { description: 'Return only issues with this status.' })),

@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { listAliases } from '../intel/alias.store.ts'
 import { collectVulnerabilityIds, removeDistribution } from '../vocabulary/vulnerability-id.ts'
-import { packageBuckets } from './grouping/bucket.ts'
+import { computePackageBuckets } from './grouping/bucket.ts'
 import type { IssueSelection } from './issue-facet.store.ts'
 
 type NameQuery = { vulnerability?: string; package?: string }
@@ -9,13 +9,13 @@ type NameQuery = { vulnerability?: string; package?: string }
 /** The filters of a query that name a vulnerability or a package. */
 export async function selectNames(db: Db, query: NameQuery): Promise<Pick<IssueSelection, 'vulnIds' | 'buckets'>> {
   return {
-    vulnIds: query.vulnerability === undefined ? null : await idsOf(db, query.vulnerability.trim()),
-    buckets: query.package === undefined ? null : packageBuckets(query.package.trim()),
+    vulnIds: query.vulnerability === undefined ? null : await listIds(db, query.vulnerability.trim()),
+    buckets: query.package === undefined ? null : computePackageBuckets(query.package.trim()),
   }
 }
 
 /** The id in canonical case, with all its aliases. */
-async function idsOf(db: Db, text: string): Promise<string[]> {
+async function listIds(db: Db, text: string): Promise<string[]> {
   const id = collectVulnerabilityIds([text])[0] ?? text
   return [...new Set([id, removeDistribution(id), ...(await listAliases(db, removeDistribution(id)))])]
 }

@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
+import { buildFindingDismissal } from '../findings/finding-dismissal.store.ts'
 import { buildSeverityCounts, buildSeverityRank } from '../vocabulary/severity.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
-import { repositoryNosOf } from './policy-repository.store.ts'
+import { buildRepositoryNos } from './policy-repository.store.ts'
 
 /** Null if no scanner had reported on the tracked branch. */
 type ChangeSecurity = {
@@ -32,7 +32,7 @@ const STREAMS_MAX = 1000
  * a pull request adds, in one round trip. Findings store only their last change of state, so that a
  * state of the past is an approximation: a finding that was fixed and opened again counts as open.
  */
-export async function readChangeSecurity(
+export async function findChangeSecurity(
   db: Db,
   repository: ChangedRepository,
   at: Date,
@@ -41,7 +41,7 @@ export async function readChangeSecurity(
   const { org_id, provider, repository_id, full_name } = repository
   const linked = { provider, id: repository_id }
   const [row] = await db<[{ security: ChangeSecurity }]>`
-    with repository as materialized (${repositoryNosOf(db, org_id, { name: full_name, linked, provider })}),
+    with repository as materialized (${buildRepositoryNos(db, org_id, { name: full_name, linked, provider })}),
     stream as materialized (
       select id, tracked, reported_at
       from finding_streams
@@ -97,7 +97,7 @@ function presentIssues(db: Db, orgId: string, at: Date) {
         end as was_open,
         state <> 'fixed' or updated_at > ${at} as was_present
       from findings finding
-      left join lateral ${dismissalOfFinding(db, orgId)} dismissal on finding.state = 'dismissed'
+      left join lateral ${buildFindingDismissal(db, orgId)} dismissal on finding.state = 'dismissed'
       where org_id = ${orgId}
         and stream_id = any(array(select id from stream where tracked))
         and first_seen_at <= ${at}

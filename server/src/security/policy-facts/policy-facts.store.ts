@@ -23,7 +23,7 @@ const STREAMS_MAX = 1000
  * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both
  * count, because under a branch the host lists only what is not on the tracked one.
  */
-export async function readSecurityFacts(
+export async function findSecurityFacts(
   db: Db,
   orgId: string,
   repositoryNos: number[],

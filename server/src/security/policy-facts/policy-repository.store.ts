@@ -13,7 +13,7 @@ type RepositoryAtHost = {
 
 /** Finds the numbers of a reported repository. */
 export async function findRepositoryNos(db: Db, orgId: string, repository: RepositoryAtHost): Promise<number[]> {
-  const rows = await db<{ id: number }[]>`${repositoryNosOf(db, orgId, repository)}`
+  const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, repository)}`
   return rows.map(({ id }) => id)
 }
 
@@ -21,7 +21,7 @@ export async function findRepositoryNos(db: Db, orgId: string, repository: Repos
  * Selects the numbers of a reported repository: by its provider's id, and by its name if the id was
  * not known.
  */
-export function repositoryNosOf(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
+export function buildRepositoryNos(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
   return db`
     select id
     from reported_repositories

@@ -1,9 +1,9 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { Incoming } from './incoming.store.ts'
-import { namedStreams } from './pair-exactly.store.ts'
-import { countPairs, indexPairs, type Paired, type Pairs } from './paired.store.ts'
+import { buildNamedStreams } from './pair-exactly.store.ts'
+import { countPairs, type Paired, type Pairs, updatePairIndexes } from './paired.store.ts'
 import type { Recorded } from './record-report.store.ts'
 
 /**
@@ -11,7 +11,7 @@ import type { Recorded } from './record-report.store.ts'
  * it states itself whether it is fixed, so that no finding is missing. Another ref or tool of an
  * alert moves its finding to another stream.
  */
-export async function pairAlerts(
+export async function insertAlertPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
   streams: readonly Stream[],
@@ -23,15 +23,15 @@ export async function pairAlerts(
       finding.content_hash <> incoming.content_hash or finding.stream_id <> stream.id as is_changed,
       null::text as identity_method, case when finding.id is null then 0 end as ordinal
     from incoming
-    join ${namedStreams(tx, streams)} on stream.tool = incoming.tool
-    left join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = incoming.finding_id`
-  await indexPairs(tx)
+    join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
+    left join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = incoming.finding_id`
+  await updatePairIndexes(tx)
   const pairs: Pairs = { tx, scope, members, earlier: streams, counts: await countPairs(tx) }
   return pairs as Paired
 }
 
 /** Records which finding shows which revision of each alert. Returns the issues of the findings. */
-export async function linkAlerts({ paired: { tx, scope } }: Recorded): Promise<string[]> {
+export async function upsertAlertLinks({ paired: { tx, scope } }: Recorded): Promise<string[]> {
   const rows = await tx<{ issue_id: string }[]>`
     with shown as (
       select incoming.alert_id, incoming.revision, finding.id as finding_id, finding.issue_id
@@ -40,7 +40,7 @@ export async function linkAlerts({ paired: { tx, scope } }: Recorded): Promise<s
       cross join lateral (
         select id, issue_id
         from findings
-        where org_id = ${averageId(tx, scope.org_id)}
+        where org_id = ${buildAverageId(tx, scope.org_id)}
           and stream_id = paired.stream_id
           and fingerprint = incoming.fingerprint
           and ordinal = 0

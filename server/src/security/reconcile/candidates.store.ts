@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import type { After } from './incoming.store.ts'
@@ -19,11 +19,11 @@ const STORED_MAX = 200_000
  * Reads the stored findings of these streams that have no pair. Dismissed findings that were
  * missing from the previous report are left out: only an exact match brings them back.
  */
-export async function readStoredCandidates({ tx, scope }: ExactPairs, streamIds: number[]): Promise<StoredCandidate[]> {
+export async function listStoredCandidates({ tx, scope }: ExactPairs, streamIds: number[]): Promise<StoredCandidate[]> {
   return tx<StoredCandidate[]>`
     select paired.stream_id, paired.finding_id, ${trackedColumns(tx, tx`finding`)}
     from paired
-    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
     where paired.stream_id = any(${streamIds})
       and paired.position is null
       and (paired.was_open or not paired.was_missing)
@@ -32,7 +32,7 @@ export async function readStoredCandidates({ tx, scope }: ExactPairs, streamIds:
 }
 
 /** Reads the findings of the report in these streams that have no pair. */
-export async function readReportedCandidates({ tx }: ExactPairs, streamIds: number[]): Promise<ReportedCandidate[]> {
+export async function listReportedCandidates({ tx }: ExactPairs, streamIds: number[]): Promise<ReportedCandidate[]> {
   return tx<ReportedCandidate[]>`
     select paired.stream_id, position, ${trackedColumns(tx, tx`incoming`)}
     from paired
@@ -58,7 +58,7 @@ export type StreamFile = { stream_id: number; path: string }
  * Reads the certain pairs in these files. A file is compared as one value, because `paired` joined
  * with all files of its stream would be their product.
  */
-export async function readCertainPairs(
+export async function listCertainPairs(
   { tx, scope }: ExactPairs,
   files: readonly StreamFile[],
 ): Promise<CertainPair[]> {
@@ -72,7 +72,7 @@ export async function readCertainPairs(
       ${files.map(({ stream_id }) => stream_id)}::bigint[], ${files.map(({ path }) => path)}::text[]
     ) as file (stream_id, path)
       on file.stream_id || ' ' || file.path = paired.stream_id || ' ' || coalesce(incoming.path, '')
-    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id`
+    join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id`
 }
 
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */
@@ -87,7 +87,7 @@ function trackedColumns(tx: Tx, of: ReturnType<Tx>) {
 export type CandidateMatch = { position: number; finding_id: string; method: IdentityMethod }
 
 /** Adds these pairs. A pair of equal findings at the same place is no change. */
-export async function writeMatches(exact: ExactPairs, matches: readonly CandidateMatch[]): Promise<MatchedPairs> {
+export async function updateMatchedPairs(exact: ExactPairs, matches: readonly CandidateMatch[]): Promise<MatchedPairs> {
   if (matches.length === 0) return exact as Pairs as MatchedPairs
   const { tx, scope } = exact
   const findingIds = matches.map(({ finding_id }) => finding_id)
@@ -102,7 +102,7 @@ export async function writeMatches(exact: ExactPairs, matches: readonly Candidat
     finding as materialized (
       select id, fingerprint, content_hash
       from findings
-      where org_id = ${averageId(tx, scope.org_id)}
+      where org_id = ${buildAverageId(tx, scope.org_id)}
         and id = any(${findingIds}::uuid[])
     ),
     arrived as (

@@ -14,7 +14,7 @@ type Detected = After<'detect'> & { readonly tx: Tx; readonly at: Date }
  * Looks up what is known of the vulnerabilities of new findings. Findings with the same
  * vulnerabilities in the same version of a package are looked up once.
  */
-export async function lookUpDetected({ tx, scope }: Paired): Promise<Detected> {
+export async function insertDetected({ tx, scope }: Paired): Promise<Detected> {
   await tx`
     create temporary table detected on commit drop as
     with named as materialized (
@@ -53,7 +53,7 @@ function hasIntel(db: Db, intel: ReturnType<Db>) {
  * if nothing is known but what the report itself states. A KEV entry counts from the day it was
  * added. What is known today about an alert that the host detected on an earlier day is backfilled.
  */
-export function detectedIntel({ tx, at }: Detected) {
+export function buildDetectedIntel({ tx, at }: Detected) {
   const intel: ReturnType<Tx> = tx`detected.intel`
   const time: ReturnType<Tx> = tx`coalesce(incoming.first_seen_at, ${at}::timestamptz)`
   return tx`

@@ -1,5 +1,5 @@
-import { averageId } from '../../platform/db/average-id.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function listFollowed(tx: Tx, orgId: string, issueIds: readonly str
     select finding.issue_id, (array_agg(own.triage_id order by own.triage_id desc))[1] as triage_id,
       coalesce(array_agg(finding.id) filter (where finding.triaged_state is null), '{}') as of_alerts
     from (select distinct issue_id from unnest(${[...issueIds]}::uuid[]) issue_id) touched
-    join findings finding on finding.org_id = ${averageId(tx, orgId)} and finding.issue_id = touched.issue_id
+    join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.issue_id = touched.issue_id
     left join lateral ${dismissalByPerson(tx, orgId)} own on finding.state = 'dismissed'
     where finding.state <> 'fixed'
     group by finding.issue_id
@@ -31,7 +31,7 @@ function dismissalByPerson(tx: Tx, orgId: string) {
     select triage.id as triage_id
     from triages triage
     where finding.triaged_state = 'dismissed'
-      and triage.org_id = finding.org_id ${onServerOf(tx, 'triage', orgId)}
+      and triage.org_id = finding.org_id ${buildSpreadCondition(tx, 'triage', orgId)}
       and triage.id = finding.triage_id
       and triage.source = 'shiplock'
     union all
@@ -43,7 +43,7 @@ function dismissalByPerson(tx: Tx, orgId: string) {
       where finding.triaged_state is null
         and finding.reported_dismissal_source = 'shiplock'
         and link.org_id = finding.org_id
-        ${onServerOf(tx, 'link', orgId)} ${onServerOf(tx, 'part', orgId)} ${onServerOf(tx, 'triage', orgId)}
+        ${buildSpreadCondition(tx, 'link', orgId)} ${buildSpreadCondition(tx, 'part', orgId)} ${buildSpreadCondition(tx, 'triage', orgId)}
         and link.finding_id = finding.id
         and triage.action = 'dismiss'
         and triage.ended_at is null
@@ -70,7 +70,7 @@ export async function listFollowers(
     from unnest(
       ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[]
     ) as followed (issue_id, triage_id)
-    join findings finding on finding.org_id = ${averageId(tx, orgId)} and finding.issue_id = followed.issue_id
+    join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.issue_id = followed.issue_id
     where finding.state = 'open'
     group by followed.issue_id, followed.triage_id
     having not bool_or(finding.id = any(${ofAlerts}::uuid[]))

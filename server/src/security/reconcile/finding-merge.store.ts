@@ -1,9 +1,9 @@
-import { averageId } from '../../platform/db/average-id.ts'
-import { areSpread } from '../../platform/db/spread.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
+import { isSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuidPrefix } from '../../platform/ids.ts'
+import { createUuidPrefix } from '../../platform/ids.ts'
 import { buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
-import { detectedIntel, lookUpDetected } from './detected.store.ts'
+import { buildDetectedIntel, insertDetected } from './detected.store.ts'
 import type { GroupedReport } from './group-report.ts'
 import type { After } from './incoming.store.ts'
 import type { Closing } from './judge-streams.ts'
@@ -21,7 +21,7 @@ export type Written = After<'write'> & {
  * Brings the stored findings in line with the report. Statements without rows to write are skipped,
  * because they would still read every finding, and most reports bring no news.
  */
-export async function writeFindings(
+export async function upsertFindings(
   grouped: GroupedReport,
   streams: readonly { id: number; closing: Closing }[],
 ): Promise<Written> {
@@ -54,7 +54,7 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
       cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = incoming.seen_at, last_commit_sha = incoming.commit_sha,
       updated_at = ${at},
-      intel_at_detection = coalesce(finding.intel_at_detection, ${areSpread() ? buildReportedIntelCall(tx) : buildReportedIntel(tx)}),
+      intel_at_detection = coalesce(finding.intel_at_detection, ${isSpread() ? buildReportedIntelCall(tx) : buildReportedIntel(tx)}),
       reported_state = incoming.state, reported_dismiss_reason = incoming.dismiss_reason,
       reported_dismiss_comment = incoming.dismiss_comment, reported_dismissal_source = ${dismissalSource(tx)},
       reported_dismissed_at = case
@@ -65,7 +65,7 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
     from paired
     join incoming using (position)
     where paired.is_changed
-      and finding.org_id = ${averageId(tx, org_id)}
+      and finding.org_id = ${buildAverageId(tx, org_id)}
       and finding.id = paired.finding_id`
   return rows.count
 }
@@ -81,7 +81,7 @@ function recognized(tx: Tx, at: Date) {
       identity_from = case
         when paired.identity_method is null then finding.identity_from
         ${
-          areSpread()
+          isSpread()
             ? tx`else place_json(finding.path, finding.start_line)`
             : tx`
         when finding.path is not null
@@ -109,7 +109,7 @@ function dismissalSource(tx: Tx) {
 async function insertNew({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
   const { org_id, repository_no, at } = scope
-  const detected = await lookUpDetected(paired)
+  const detected = await insertDetected(paired)
   const rows = await tx`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, similarity, context, ordinal,
@@ -120,10 +120,10 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
       reported_dismissed_at, reported_dismissal_source, reported_dismissed_by_name, first_seen_at, last_seen_at,
       last_commit_sha, created_at, updated_at
     )
-    select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
+    select ${org_id}, ${buildIds(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
       similarity, context, ordinal, content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
       start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
-      secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
+      secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, ${buildDetectedIntel(detected)}, grouped.issue_id, grouping_code,
       grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
       case
         when alert_id is not null then dismissed_at
@@ -144,8 +144,8 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
  * UUIDs of this time, in the order of the positions in the report: the list of findings is sorted
  * by id.
  */
-function idsOf(tx: Tx, at: Date) {
-  return tx`(${newUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
+function buildIds(tx: Tx, at: Date) {
+  return tx`(${createUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
 }
 
 /**
@@ -165,7 +165,7 @@ async function settleMissing(paired: Paired, streams: readonly { id: number; clo
       from paired
       join unnest(${streams.map(({ id }) => id)}::bigint[], ${streams.map(({ closing }) => closing)}::text[])
         as judged (stream_id, closing) using (stream_id)
-      join finding_streams stream on stream.org_id = ${averageId(tx, org_id)} and stream.id = stream_id
+      join finding_streams stream on stream.org_id = ${buildAverageId(tx, org_id)} and stream.id = stream_id
       where paired.position is null
         and finding.org_id = stream.org_id
         and finding.id = paired.finding_id

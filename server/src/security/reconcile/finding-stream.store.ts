@@ -1,4 +1,4 @@
-import { averageId, averageIds } from '../../platform/db/average-id.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { FindingSource } from '../formats/catalogue.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'
@@ -61,7 +61,7 @@ export type SeenAgain = { org_id: string; repository_no: number; upload_id: stri
  * newest report it is. Locks the streams in the same order as `lockStreams`. Returns false if
  * nothing changed.
  */
-export async function noteSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean> {
+export async function updateSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean> {
   const rows = await tx`
     update finding_streams stream
     set commit_sha = ${seen.commit_sha}, reported_at = ${seen.at}, seen_at = greatest(stream.seen_at, ${seen.at})
@@ -91,8 +91,8 @@ export async function countOpenBySeverity(tx: Tx, orgId: string, streamIds: numb
       count(*) filter (where severity = 'medium') as medium,
       count(*) filter (where severity = 'low') as low
     from findings
-    where org_id = ${averageId(tx, orgId)}
-      and stream_id = any(${averageIds(tx, streamIds)})
+    where org_id = ${buildAverageId(tx, orgId)}
+      and stream_id = any(${buildAverageIds(tx, streamIds)})
       and state = 'open'`
   return row
 }

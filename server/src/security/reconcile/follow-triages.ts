@@ -1,6 +1,6 @@
-import { applyTriage } from '../triage/writing/triaged-finding.store.ts'
+import { updateTriagedFindings } from '../triage/writing/triaged-finding.store.ts'
 import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
-import { type Written, writeFindings } from './finding-merge.store.ts'
+import { upsertFindings, type Written } from './finding-merge.store.ts'
 import type { GroupedReport } from './group-report.ts'
 import type { Closing } from './judge-streams.ts'
 
@@ -14,11 +14,11 @@ export async function writeAndFollow(
   judged: readonly { id: number; closing: Closing }[],
   hasTriages: boolean,
 ): Promise<Written> {
-  if (!hasTriages || grouped.touched.length === 0) return writeFindings(grouped, judged)
+  if (!hasTriages || grouped.touched.length === 0) return upsertFindings(grouped, judged)
   const { tx, scope } = grouped.paired
   const followed = await listFollowed(tx, scope.org_id, grouped.touched)
-  const written = await writeFindings(grouped, judged)
+  const written = await upsertFindings(grouped, judged)
   for (const [triageId, findingIds] of await listFollowers(tx, scope.org_id, followed))
-    await applyTriage(tx, scope.org_id, { triageId, findingIds, at: scope.at })
+    await updateTriagedFindings(tx, scope.org_id, { triageId, findingIds, at: scope.at })
   return written
 }

@@ -1,18 +1,18 @@
-import { bucketBatches } from '../issues/grouping/bucket.ts'
+import { splitByBucket } from '../issues/grouping/bucket.ts'
 import { type DescribedGroup, describeGroups } from '../issues/grouping/describe-groups.ts'
 import { type Group, groupMembers } from '../issues/grouping/group-members.ts'
 import type { Member } from '../issues/grouping/grouping-facts.ts'
 import type { Edits } from '../issues/grouping/pins.ts'
 import type { CanonicalId } from '../issues/grouping/shared-names.ts'
-import { readEdits } from '../issues/writing/edit.store.ts'
-import { type GroupedLines, groupedLines } from '../issues/writing/grouped-lines.ts'
-import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/grouping.store.ts'
+import { findEdits } from '../issues/writing/edit.store.ts'
+import { formatGroupedLines, type GroupedLines } from '../issues/writing/grouped-lines.ts'
+import { hasIssues, listMembers, lockCanonicalNames } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
-import { readEditedMembers } from '../issues/writing/read-edited.ts'
+import { listEditedMembers } from '../issues/writing/read-edited.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
 import { toSeverityRank } from '../vocabulary/severity.ts'
 import type { After } from './incoming.store.ts'
-import { type ChangedFinding, hasPairs, type Paired, readChanged, readNewPositions } from './paired.store.ts'
+import { type ChangedFinding, hasPairs, listChanged, listNewPositions, type Paired } from './paired.store.ts'
 
 /**
  * The temporary table `grouped` has the issue of every new and every changed finding of the report.
@@ -34,8 +34,8 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   const opened: NewIssues = { open: 0, critical: 0, high: 0 }
   const isNews = hasPairs(paired, 'fresh') || hasPairs(paired, 'changed')
   const members = isNews ? await readMembersToGroup(paired) : []
-  const canonicalId = await readCanonicalNames(paired.tx, members)
-  const edits = paired.scope.has_edits ? await readEdits(paired.tx, paired.scope.org_id, idsOf(members)) : null
+  const canonicalId = await lockCanonicalNames(paired.tx, members)
+  const edits = paired.scope.has_edits ? await findEdits(paired.tx, paired.scope.org_id, getIds(members)) : null
   const next = batchesToWrite(members, paired, canonicalId, edits)
   for (let batch = next(); batch !== null; ) {
     const written = await writeBatch(paired, batch, next)
@@ -68,13 +68,13 @@ function batchesToWrite(
   canonicalId: CanonicalId,
   edits: Edits | null,
 ): NextBatch {
-  const batches = bucketBatches(members).values()
+  const batches = splitByBucket(members).values()
   return () => {
     const batch = batches.next().value
     if (batch === undefined) return null
     const groups = groupMembers(batch, { canonicalId, rules }, edits)
     const described = describeGroups(groups, new Map(), canonicalId, scope.at)
-    return { groups, described, lines: groupedLines(described) }
+    return { groups, described, lines: formatGroupedLines(described) }
   }
 }
 
@@ -83,8 +83,8 @@ function batchesToWrite(
  * with.
  */
 async function readMembersToGroup(paired: Paired): Promise<Member[]> {
-  const positions = await readNewPositions(paired)
-  const changed = await readChanged(paired)
+  const positions = await listNewPositions(paired)
+  const changed = await listChanged(paired)
   const reported = [
     ...Iterator.from(positions).map((position) => paired.members.get(position)),
     ...changed.map((finding) => paired.members.get(finding.position, finding)),
@@ -116,11 +116,11 @@ async function readNeighbours(
   const buckets = [...new Set([...reported, ...changed].map(({ bucket }) => bucket))]
   const isChanged = new Set(changed.map(({ id }) => id))
   const stored = scope.has_edits
-    ? (await readEditedMembers(tx, scope, buckets, rules)).members
-    : await readMembers(tx, org_id, repository_no, buckets)
+    ? (await listEditedMembers(tx, scope, buckets, rules)).members
+    : await listMembers(tx, org_id, repository_no, buckets)
   return stored.filter(({ id }) => id === null || !isChanged.has(id))
 }
 
-function idsOf(members: readonly Member[]): string[] {
+function getIds(members: readonly Member[]): string[] {
   return members.flatMap(({ id }) => id ?? [])
 }

@@ -12,8 +12,8 @@ declare const step: unique symbol
  * order matters: each step takes the result of the step before it, and only its own function makes
  * that result. A wrong order does not compile.
  *
- * `openIncoming` → `pairReport` → `groupReport` → `writeFindings` → `recordReport` →
- * `refreshReported`
+ * `copyIncoming` → `matchReport` → `groupReport` → `upsertFindings` → `updateReportedStreams` →
+ * `updateReportedIssues`
  */
 export type After<Step extends string> = { readonly [step]: Step }
 
@@ -34,7 +34,7 @@ type IncomingCopy = {
  * Creates the temporary table `incoming` and opens a COPY into it. `own` are the columns that only
  * alerts have. They are null for reports.
  */
-export async function openIncoming(
+export async function copyIncoming(
   tx: Tx,
   members: ReportMembers,
   own: readonly (keyof AlertFacts)[] = [],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeClosing, type ReportToJudge } from './judge-streams.ts'
+import { decideClosing, type ReportToJudge } from './judge-streams.ts'
 
 const REPORT: ReportToJudge = {
   tool: 'Lint',
@@ -12,12 +12,12 @@ const REPORT: ReportToJudge = {
   missingBefore: 0,
 }
 
-const closing = (fields: Partial<ReportToJudge> = {}) => judgeClosing({ ...REPORT, ...fields }).closing
+const closing = (fields: Partial<ReportToJudge> = {}) => decideClosing({ ...REPORT, ...fields }).closing
 
 test('a report without more than half of 20 findings and with fewer rules closes only what was missing before', () => {
   assert.equal(closing(), 'missing_before')
   assert.equal(
-    judgeClosing(REPORT).warning,
+    decideClosing(REPORT).warning,
     '11 of 20 open findings of Lint are missing from this report, which names 4 rules. The previous report named 5. ' +
       'These findings were not closed. The next report that does not contain them closes them.',
   )
@@ -42,6 +42,6 @@ test('findings that were missing from the previous report too are not counted', 
 })
 
 test('an incomplete report closes nothing, and the warning has the reason', () => {
-  const verdict = judgeClosing({ ...REPORT, open: 1, missing: 1, missingBefore: 1, incomplete: 'It was cut.' })
+  const verdict = decideClosing({ ...REPORT, open: 1, missing: 1, missingBefore: 1, incomplete: 'It was cut.' })
   assert.deepEqual(verdict, { closing: 'none', warning: 'No findings of Lint were closed. It was cut.' })
 })

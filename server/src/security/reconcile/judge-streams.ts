@@ -13,7 +13,7 @@ type JudgedStream = { id: number; closing: Closing; warning: string | null; upda
 /**
  * Decides for each stream which findings the report may close, and what is recorded of its tool.
  */
-export function judgeStreams(
+export function evaluateStreams(
   streams: readonly Stream[],
   counts: readonly PairCounts[],
   report: ReportSummary,
@@ -25,7 +25,7 @@ export function judgeStreams(
 function judgeStream(stream: Stream, counts: PairCounts | undefined, report: ReportSummary): JudgedStream {
   const tool = report.tools.find(({ name }) => name === stream.tool) as ReportTool
   const { open = 0, missing = 0, missing_before: missingBefore = 0 } = counts ?? {}
-  const { closing, warning } = judgeClosing({
+  const { closing, warning } = decideClosing({
     tool: stream.tool,
     rules: tool.rules ?? null,
     rulesBefore: stream.rules_named,
@@ -88,7 +88,7 @@ type Verdict = { closing: Closing; warning: string | null }
  * than half of 20 or more findings and names fewer rules than before may be the result of a failed
  * scan: it closes only what was missing before, and the next report that agrees closes the rest.
  */
-export function judgeClosing(report: ReportToJudge): Verdict {
+export function decideClosing(report: ReportToJudge): Verdict {
   const { tool, incomplete } = report
   if (incomplete !== null) return { closing: 'none', warning: `No findings of ${tool} were closed. ${incomplete}` }
   if (!looksFailed(report)) return { closing: 'all', warning: null }

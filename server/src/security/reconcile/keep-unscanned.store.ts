@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { ExactPairs } from './pair-exactly.store.ts'
 import { countPairs } from './paired.store.ts'
@@ -11,7 +11,7 @@ export type ReportedStream = Stream & { unscanned: readonly string[] }
  * missing nor fixed, and they did not move to another file. A rule with a finding in such a file
  * was run on it, like the rule that reports the invalid syntax itself.
  */
-export async function keepUnscanned(exact: ExactPairs, streams: readonly ReportedStream[]): Promise<ExactPairs> {
+export async function deleteUnscannedPairs(exact: ExactPairs, streams: readonly ReportedStream[]): Promise<ExactPairs> {
   const unscanned = streams.flatMap(({ id, unscanned: paths }) => paths.map((path) => ({ id, path })))
   if (unscanned.length === 0) return exact
   const { tx, scope } = exact
@@ -21,7 +21,7 @@ export async function keepUnscanned(exact: ExactPairs, streams: readonly Reporte
       as unscanned (stream_id, path), findings finding
     where paired.position is null
       and paired.stream_id = unscanned.stream_id
-      and finding.org_id = ${averageId(tx, scope.org_id)}
+      and finding.org_id = ${buildAverageId(tx, scope.org_id)}
       and finding.id = paired.finding_id
       and finding.path = unscanned.path
       and not exists (

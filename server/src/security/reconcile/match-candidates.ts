@@ -1,14 +1,14 @@
 import {
   type CandidateMatch,
   type CertainPair,
+  listCertainPairs,
+  listReportedCandidates,
+  listStoredCandidates,
   type MatchedPairs,
   type ReportedCandidate,
-  readCertainPairs,
-  readReportedCandidates,
-  readStoredCandidates,
   type StoredCandidate,
   type StreamFile,
-  writeMatches,
+  updateMatchedPairs,
 } from './candidates.store.ts'
 import { matchFindings } from './matching/match-findings.ts'
 import type { ExactPairs } from './pair-exactly.store.ts'
@@ -20,7 +20,7 @@ import type { ExactPairs } from './pair-exactly.store.ts'
 export async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
   const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
   const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
-  return writeMatches(exact, byStream.flatMap(matchStream))
+  return updateMatchedPairs(exact, byStream.flatMap(matchStream))
 }
 
 /** The findings of one stream to match. `anchors` are certain pairs in the same files. */
@@ -29,18 +29,18 @@ type Candidates = { stored: StoredCandidate[]; reported: ReportedCandidate[]; an
 async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<Candidates[]> {
   const byStream = new Map<number, Candidates>(streamIds.map((id) => [id, { stored: [], reported: [], anchors: [] }]))
   const of = ({ stream_id: id }: { stream_id: number }) => byStream.get(id) as Candidates
-  for (const finding of await readStoredCandidates(exact, streamIds)) of(finding).stored.push(finding)
-  for (const finding of await readReportedCandidates(exact, streamIds)) of(finding).reported.push(finding)
+  for (const finding of await listStoredCandidates(exact, streamIds)) of(finding).stored.push(finding)
+  for (const finding of await listReportedCandidates(exact, streamIds)) of(finding).reported.push(finding)
   const compared = [...byStream.values()].filter(({ stored, reported }) => stored.length > 0 && reported.length > 0)
-  for (const pair of await readCertainPairs(exact, filesOf(compared))) {
+  for (const pair of await listCertainPairs(exact, collectFiles(compared))) {
     const { stored, reported, anchors } = of(pair)
-    anchors.push([stored.push(storedOf(pair)) - 1, reported.push(pair) - 1])
+    anchors.push([stored.push(toStored(pair)) - 1, reported.push(pair) - 1])
   }
   return compared
 }
 
 /** The stored finding of a certain pair, at its own place. */
-function storedOf(pair: CertainPair): StoredCandidate {
+function toStored(pair: CertainPair): StoredCandidate {
   const { from_start_line, from_end_line, from_start_column, from_end_column } = pair
   return {
     ...pair,
@@ -52,7 +52,7 @@ function storedOf(pair: CertainPair): StoredCandidate {
 }
 
 /** The files of these findings. */
-function filesOf(compared: readonly Candidates[]): StreamFile[] {
+function collectFiles(compared: readonly Candidates[]): StreamFile[] {
   return compared.flatMap(({ stored, reported }) => {
     const findings = [...stored, ...reported]
     const paths = new Set(findings.map(({ path }) => path ?? ''))

@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import { hasPairs, type Paired, type Pairs } from './paired.store.ts'
 import type { ReopenedPairs } from './reopened.store.ts'
 
@@ -7,7 +7,7 @@ import type { ReopenedPairs } from './reopened.store.ts'
  * fingerprint has. An ordinal has no meaning: it only distinguishes findings with the same
  * fingerprint. It is above all stored ones, so that rows can be written in any order.
  */
-export async function numberEquals(reopened: ReopenedPairs): Promise<Paired> {
+export async function updateOrdinals(reopened: ReopenedPairs): Promise<Paired> {
   const { tx, scope, earlier } = reopened
   if (earlier.length > 0 && (hasPairs(reopened, 'fresh') || hasPairs(reopened, 'changed'))) {
     await tx`
@@ -21,7 +21,7 @@ export async function numberEquals(reopened: ReopenedPairs): Promise<Paired> {
         left join lateral (
           select ordinal
           from findings
-          where org_id = ${averageId(tx, scope.org_id)}
+          where org_id = ${buildAverageId(tx, scope.org_id)}
             and stream_id = paired.stream_id
             and fingerprint = incoming.fingerprint
           order by ordinal desc

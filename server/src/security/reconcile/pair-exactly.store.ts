@@ -1,16 +1,16 @@
-import { averageId, averageIds } from '../../platform/db/average-id.ts'
-import { areSpread } from '../../platform/db/spread.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/average-id.ts'
+import { isSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After, Incoming } from './incoming.store.ts'
-import { countPairs, hasPairs, indexPairs, type Pairs } from './paired.store.ts'
+import { countPairs, hasPairs, type Pairs, updatePairIndexes } from './paired.store.ts'
 
 /** The table `paired` with the pairs that are certain. */
 export type ExactPairs = After<'pair exactly'> & Pairs
 
 /** Pairs the findings of the report with the stored findings of its streams where it is certain. */
-export async function pairExactly(
+export async function insertExactPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
   streams: readonly Stream[],
@@ -20,7 +20,7 @@ export async function pairExactly(
   else await createUnpaired(tx, streams)
   const pairs: Pairs = { tx, scope, members, earlier, counts: await countPairs(tx) }
   const isAnyNews = (['fresh', 'changed', 'absent'] as const).some((kind) => hasPairs(pairs, kind))
-  if (isAnyNews) await indexPairs(tx)
+  if (isAnyNews) await updatePairIndexes(tx)
   return pairs as ExactPairs
 }
 
@@ -32,7 +32,7 @@ async function createUnpaired(tx: Tx, streams: readonly Stream[]): Promise<void>
       null::boolean as was_missing, null::boolean as is_changed, null::text as identity_method,
       row_number() over (partition by stream.id, fingerprint order by position)::integer - 1 as ordinal
     from incoming
-    join ${namedStreams(tx, streams)} on stream.tool = incoming.tool`
+    join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool`
 }
 
 /**
@@ -50,14 +50,14 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
     end`
   const allRows = tx`rows between unbounded preceding and unbounded following`
   // On several servers, each part is read where its rows are.
-  const ownPart = areSpread() ? tx`materialized` : tx``
+  const ownPart = isSpread() ? tx`materialized` : tx``
   await tx`
     create temporary table paired on commit drop as
     with reported as ${ownPart} (
       select position, stream.id as stream_id, fingerprint, ${path} as path, content_hash,
         row_number() over equals as rank, ${lines} as lines
       from incoming
-      join ${namedStreams(tx, streams)} on stream.tool = incoming.tool
+      join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
       window equals as (
         partition by stream.id, fingerprint, ${path}
         order by start_line, start_column, end_line, content_hash, position
@@ -68,8 +68,8 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
       select id, stream_id, fingerprint, ${path} as path, content_hash, reported_state, last_seen_at,
         row_number() over equals as rank, ${lines} as lines
       from findings
-      where org_id = ${averageId(tx, orgId)}
-        and stream_id = any(${averageIds(
+      where org_id = ${buildAverageId(tx, orgId)}
+        and stream_id = any(${buildAverageIds(
           tx,
           streams.map(({ id }) => id),
         )})
@@ -88,7 +88,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
     full join stored using (stream_id, fingerprint, path, lines, rank)`
 }
 
-export function namedStreams(tx: Tx, streams: readonly Stream[]) {
+export function buildNamedStreams(tx: Tx, streams: readonly Stream[]) {
   const ids = streams.map(({ id }) => id)
   const tools = streams.map(({ tool }) => tool)
   return tx`unnest(${ids}::bigint[], ${tools}::text[]) as stream (id, tool)`

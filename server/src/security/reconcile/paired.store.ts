@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
@@ -21,7 +21,7 @@ export type Pairs = {
   readonly counts: readonly PairCounts[]
 }
 
-/** The table `paired` after the last step of `pairReport`. */
+/** The table `paired` after the last step of `matchReport`. */
 export type Paired = After<'pair'> & Pairs
 
 /** Numbers of findings of one stream. `absent` ones are stored and not in the report. */
@@ -43,7 +43,7 @@ export type PairCounts = {
  * analyses
  * `incoming`.
  */
-export async function indexPairs(tx: Tx): Promise<void> {
+export async function updatePairIndexes(tx: Tx): Promise<void> {
   await tx`create index on paired (finding_id)`
   await tx`create unique index on incoming (position)`
   await tx`analyze paired`
@@ -69,7 +69,7 @@ export function hasPairs({ counts }: Pairs, kind: 'fresh' | 'changed' | 'absent'
  * Positions of the report's new findings, in order. Read as one string, because there may be
  * 100,000, and not at all if all are new.
  */
-export async function readNewPositions({ tx, counts, members }: Paired): Promise<Iterable<number>> {
+export async function listNewPositions({ tx, counts, members }: Paired): Promise<Iterable<number>> {
   const fresh = counts.reduce((sum, ofStream) => sum + ofStream.fresh, 0)
   if (fresh === members.size) return Array(fresh).keys()
   const [row] = await tx<[{ positions: string | null }]>`
@@ -82,13 +82,13 @@ export async function readNewPositions({ tx, counts, members }: Paired): Promise
 export type ChangedFinding = { position: number; id: string; issue_id: string; bucket: string }
 
 /** Stored findings that the report changes, with their issues before the change. */
-export async function readChanged(paired: Paired): Promise<ChangedFinding[]> {
+export async function listChanged(paired: Paired): Promise<ChangedFinding[]> {
   if (!hasPairs(paired, 'changed')) return []
   const { tx, scope } = paired
   return tx<ChangedFinding[]>`
     select paired.position, finding.id, finding.issue_id, encode(issue.bucket, 'hex') as bucket
     from paired
-    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
     where paired.position is not null
       and paired.is_changed`

@@ -13,10 +13,10 @@ import {
 import { writeAndFollow } from './follow-triages.ts'
 import { groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { judgeStreams } from './judge-streams.ts'
-import { pairReport } from './pair-report.ts'
+import { evaluateStreams } from './judge-streams.ts'
+import { matchReport } from './pair-report.ts'
 import { hasPairs } from './paired.store.ts'
-import { recordReport, refreshReported, type TouchedIssues } from './record-report.store.ts'
+import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
 
 const OUTDATED =
   'A newer report of the same tool was processed before this report. This report did not change the findings of that tool.'
@@ -76,7 +76,7 @@ export async function reconcileReport(
   const isNews = hasTriages && merged.created + merged.updated > 0
   const { org_id, repository_no } = report
   const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
-  const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(idOf))
+  const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
   const outdated = current.length < streams.length ? [OUTDATED] : []
   const outcome = { ...merged, ...without(merged, closed), openBySeverity }
   return { outcome, warnings: [...warnings, ...outdated], at }
@@ -98,18 +98,18 @@ async function mergeReport(
   const { has_triages, has_edits } = await lockRepository(incoming.tx, org_id, repository_no)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
-  const paired = await pairReport(incoming, scope, withUnscanned(streams, report.summary))
-  const judged = judgeStreams(streams, paired.counts, report.summary)
+  const paired = await matchReport(incoming, scope, withUnscanned(streams, report.summary))
+  const judged = evaluateStreams(streams, paired.counts, report.summary)
   const grouped = await groupReport(paired)
   const written = await writeAndFollow(grouped, judged, has_triages)
-  const recorded = await recordReport(
+  const recorded = await updateReportedStreams(
     written,
     report,
     judged.map(({ update }) => update),
   )
-  const turned = streams.filter(({ tracked }) => tracked !== report.tracked).map(idOf)
+  const turned = streams.filter(({ tracked }) => tracked !== report.tracked).map(getStreamId)
   const touched: TouchedIssues = { issueIds: grouped.touched, streamIds: turned }
-  const shown = isAny(touched) || hasPairs(paired, 'absent') ? await refreshReported(recorded, touched) : NONE
+  const shown = isAny(touched) || hasPairs(paired, 'absent') ? await updateReportedIssues(recorded, touched) : NONE
   const { created, updated, resolved } = written
   return {
     created,
@@ -151,6 +151,6 @@ function toolNames({ tools }: ReportSummary): string[] {
   return [...new Set(tools.map(({ name }) => name))].sort()
 }
 
-function idOf({ id }: Stream): number {
+function getStreamId({ id }: Stream): number {
   return id
 }

@@ -1,5 +1,5 @@
-import { averageId, averageIds } from '../../platform/db/average-id.ts'
-import { type NewIssues, refreshTouched } from '../issues/writing/issue-refresh.store.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/average-id.ts'
+import { type NewIssues, updateTouchedIssues } from '../issues/writing/issue-refresh.store.ts'
 import type { Written } from './finding-merge.store.ts'
 import type { StreamReport } from './finding-stream.store.ts'
 import type { After } from './incoming.store.ts'
@@ -10,7 +10,7 @@ import type { Paired } from './paired.store.ts'
 export type Recorded = After<'record'> & { readonly paired: Paired }
 
 /** Records the report as the newest of its streams. */
-export async function recordReport(
+export async function updateReportedStreams(
   { paired }: Written,
   report: StreamReport,
   updates: readonly StreamUpdate[],
@@ -37,7 +37,7 @@ export type TouchedIssues = { issueIds: readonly string[]; streamIds: readonly n
  * Refreshes the issues that the report may have changed. Returns how many became visible and are
  * open.
  */
-export async function refreshReported(
+export async function updateReportedIssues(
   { paired: { tx, scope } }: Recorded,
   { issueIds, streamIds }: TouchedIssues,
 ): Promise<NewIssues> {
@@ -47,12 +47,12 @@ export async function refreshReported(
     union
     select finding.issue_id
     from paired
-    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
     where paired.position is null
     union
     select issue_id
     from findings
-    where org_id = ${averageId(tx, scope.org_id)}
-      and stream_id = any(${averageIds(tx, streamIds)})`
-  return refreshTouched(tx, scope.org_id, touched, scope.at)
+    where org_id = ${buildAverageId(tx, scope.org_id)}
+      and stream_id = any(${buildAverageIds(tx, streamIds)})`
+  return updateTouchedIssues(tx, scope.org_id, touched, scope.at)
 }

@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { MatchedPairs } from './candidates.store.ts'
 import type { After } from './incoming.store.ts'
 import { countPairs, type Pairs } from './paired.store.ts'
@@ -20,7 +20,7 @@ export type ClosedFinding = ReturningFinding & { position: null; finding_id: str
  * Reads the new findings of the report that have the fingerprint of a closed finding, and these
  * closed ones: fixed, or dismissed and missing from the previous report.
  */
-export async function readReturning(matched: MatchedPairs): Promise<(ReturnedFinding | ClosedFinding)[]> {
+export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFinding | ClosedFinding)[]> {
   const { tx, scope, earlier } = matched
   const streamIds = earlier.map(({ id }) => id)
   return tx<(ReturnedFinding | ClosedFinding)[]>`
@@ -37,7 +37,7 @@ export async function readReturning(matched: MatchedPairs): Promise<(ReturnedFin
       cross join lateral (
         select id, stream_id, fingerprint, path, start_line
         from findings
-        where org_id = ${averageId(tx, scope.org_id)}
+        where org_id = ${buildAverageId(tx, scope.org_id)}
           and stream_id = returned.stream_id
           and fingerprint = returned.fingerprint
           and (reported_state = 'fixed' or (reported_state = 'dismissed' and last_seen_at is not null))
@@ -64,7 +64,10 @@ export async function readReturning(matched: MatchedPairs): Promise<(ReturnedFin
 /** Pairs of a returned finding and the closed one that it reopens. */
 export type Reopening = readonly [returned: ReturnedFinding, closed: ClosedFinding]
 
-export async function writeReopened(matched: MatchedPairs, reopenings: readonly Reopening[]): Promise<ReopenedPairs> {
+export async function updateReopenedPairs(
+  matched: MatchedPairs,
+  reopenings: readonly Reopening[],
+): Promise<ReopenedPairs> {
   if (reopenings.length === 0) return matched as Pairs as ReopenedPairs
   const { tx } = matched
   await tx`

@@ -1,6 +1,6 @@
 import { Memo } from '../formats/report/report-reading.ts'
-import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
-import { type ContextHash, type GroupingFacts, type Member, ruleMessage } from '../issues/grouping/grouping-facts.ts'
+import { computeBucket, isAboutPackage } from '../issues/grouping/bucket.ts'
+import { type ContextHash, type GroupingFacts, getRuleMessage, type Member } from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { isSecret } from '../issues/grouping/weakness-names.ts'
 import type { IncomingFinding } from './incoming-finding.ts'
@@ -28,8 +28,8 @@ export class ReportMembers {
   add(finding: IncomingFinding): AddedMember {
     const position = this.#members.length
     const context = finding.context === null ? null : this.#contextHash(finding.context)
-    const member = memberOf(finding, { position, context }, this.#isTracked)
-    member.bucket = this.#bucketOf(member)
+    const member = toMember(finding, { position, context }, this.#isTracked)
+    member.bucket = this.#computeBucket(member)
     this.#members.push(member)
     return { position, context }
   }
@@ -39,12 +39,12 @@ export class ReportMembers {
   }
 
   /** Reports have many findings in the same file, so the bucket of a file is computed once. */
-  #bucketOf(facts: GroupingFacts): string {
+  #computeBucket(facts: GroupingFacts): string {
     const { kind, path } = facts
     const isInFile = path !== null && !isAboutPackage(kind)
-    if (!isInFile) return bucketOf(facts, this.rules)
+    if (!isInFile) return computeBucket(facts, this.rules)
     const place = isSecret(facts, this.rules.of(facts)) ? '' : path
-    return this.#buckets.get(place, () => bucketOf(facts, this.rules))
+    return this.#buckets.get(place, () => computeBucket(facts, this.rules))
   }
 
   /** Assigns the findings to the streams of their tools, which are known after parsing. */
@@ -61,7 +61,7 @@ export class ReportMembers {
 }
 
 /** One object with all members, because copying them from another one takes longer than this. */
-function memberOf(finding: IncomingFinding, { position, context }: AddedMember, isTracked: boolean): Member {
+function toMember(finding: IncomingFinding, { position, context }: AddedMember, isTracked: boolean): Member {
   return {
     kind: finding.kind,
     tool: finding.tool,
@@ -77,7 +77,7 @@ function memberOf(finding: IncomingFinding, { position, context }: AddedMember, 
     vuln_ids: shared(finding.vuln_ids),
     cwes: shared(finding.cwes),
     rule_id: finding.rule_id,
-    message: ruleMessage(finding.tool, finding.description),
+    message: getRuleMessage(finding.tool, finding.description),
     secret_type: finding.secret_type,
     resource_name: finding.resource_name,
     fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,
@@ -96,8 +96,8 @@ function memberOf(finding: IncomingFinding, { position, context }: AddedMember, 
 
 /**
  * False for fingerprints that are the same on other lines of the file: those made of rule, path and
- * message, and those that Gitleaks makes of a secret's commit and author. `memberColumns` has the
- * same rule for stored findings.
+ * message, and those that Gitleaks makes of a secret's commit and author. `buildMemberColumns` has
+ * the same rule for stored findings.
  */
 function dependsOnPosition({ kind, fingerprint_method: method, start_line: line }: IncomingFinding): boolean {
   if (line === null) return true

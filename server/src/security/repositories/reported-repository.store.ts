@@ -1,4 +1,4 @@
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 
 export type RepositoryIdentity = { name: string; provider: string | null; provider_id: string | null }
@@ -18,7 +18,7 @@ export async function lockReportedRepository(tx: Tx, orgId: string, identity: Re
 }
 
 /** Gives what was reported for a repository of a provider its present name. */
-export async function renameReported(
+export async function updateReportedName(
   db: Db,
   orgId: string,
   { provider, id, full_name }: { provider: string; id: string; full_name: string },
@@ -57,12 +57,12 @@ export async function findReportedRepositories(db: Db, orgId: string, filter: Re
  * the planner from joining all repositories of the provider first. `row` has org_id and
  * repository_no; `orgId` is the organization of all rows.
  */
-export function ofProvider(db: Db, orgId: string, row: ReturnType<Db>, provider: string | null) {
+export function buildProviderCondition(db: Db, orgId: string, row: ReturnType<Db>, provider: string | null) {
   if (provider === null) return db``
   return db`
     and exists (
       select from reported_repositories repository
-      where repository.org_id = ${row}.org_id ${onServerOf(db, 'repository', orgId)}
+      where repository.org_id = ${row}.org_id ${buildSpreadCondition(db, 'repository', orgId)}
         and repository.id = ${row}.repository_no
         and repository.provider = ${provider}
       offset 0
@@ -70,7 +70,7 @@ export function ofProvider(db: Db, orgId: string, row: ReturnType<Db>, provider:
 }
 
 /** SQL: the repositories as reports and alerts name them. */
-export function reportedRepositories(db: Db, orgId: string) {
+export function buildReportedRepositories(db: Db, orgId: string) {
   return db`
     select name, provider, provider_id, created_at
     from reported_repositories

@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts'
 import { KnownRepository, RepositoryListQuery } from './repository-list.schema.ts'
 import { listKnownRepositories } from './repository-list.store.ts'
 
-export async function repositoryListRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerRepositoryListRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     `${ORGANIZATION_PATH}/repositories`,
     {

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { pageQuery } from '../../platform/http/lists.ts'
+import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
 const text = (description: string) => Nullable(Type.String({ description }))
 const flag = (description: string) => Nullable(Type.Boolean({ description }))
 
-export const RepositoryListQuery = pageQuery(1000, 100, {
+export const RepositoryListQuery = definePageQuery(1000, 100, {
   search: Type.Optional(
     Type.String({
       minLength: 1,

@@ -1,9 +1,9 @@
-import { namesOfRuns } from '../../ci/pipeline-runs/pipeline-run.store.ts'
-import { pageOf } from '../../platform/db/page.ts'
+import { buildRunNames } from '../../ci/pipeline-runs/pipeline-run.store.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { presentRepositories } from '../../repositories/repository.store.ts'
-import { reportedRepositories } from './reported-repository.store.ts'
+import { buildPresentRepositories } from '../../repositories/repository.store.ts'
+import { buildReportedRepositories } from './reported-repository.store.ts'
 
 /**
  * One page of the repositories that are linked, or that security reports or runs name, newest
@@ -19,10 +19,10 @@ export async function listKnownRepositories(
 ): Promise<PageRow[]> {
   return db<PageRow[]>`
     with linked as (
-      ${presentRepositories(db, orgId)}
+      ${buildPresentRepositories(db, orgId)}
     ), reported as (
       select name, provider, provider_id, created_at
-      from (${reportedRepositories(db, orgId)}) reported
+      from (${buildReportedRepositories(db, orgId)}) reported
       where not exists (
         select from linked
         where linked.provider = reported.provider
@@ -39,7 +39,7 @@ export async function listKnownRepositories(
       from reported
       union all
       select concat(' ', run.full_name) collate "C", run.full_name, null, null, null, false, null, null, null, run.created_at
-      from (${namesOfRuns(db, orgId)}) run
+      from (${buildRunNames(db, orgId)}) run
       where lower(run.full_name) not in (select lower(full_name) from linked)
         and lower(run.full_name) not in (select lower(name) from reported)
     )
@@ -52,7 +52,7 @@ export async function listKnownRepositories(
         ) item
       ) as json
     from known
-    where ${pageOf(db, page, db`known`)}
+    where ${buildPageCondition(db, page, db`known`)}
       ${search === undefined ? db`` : db`and strpos(lower(known.full_name), lower(${search})) > 0`}
     order by known.created_at desc, known.id desc
     limit ${page.limit + 1}`

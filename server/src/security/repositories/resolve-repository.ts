@@ -1,8 +1,8 @@
 import type { Provider } from '../../codehosts/catalogue.ts'
 import { repositoryAmbiguous } from '../../errors/security.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { invalidField } from '../../platform/http/errors.ts'
-import { normalizeRepositoryId, repositoryIdForm } from '../../repositories/repository-identity.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import { describeRepositoryId, normalizeRepositoryId } from '../../repositories/repository-identity.ts'
 import {
   findById,
   findByName,
@@ -10,7 +10,7 @@ import {
   type LinkedRepository,
 } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
-import { type RepositoryIdentity, renameReported } from './reported-repository.store.ts'
+import { type RepositoryIdentity, updateReportedName } from './reported-repository.store.ts'
 
 /** A repository as a request names it. */
 export type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
@@ -28,7 +28,7 @@ const FIELDS = { provider: '/body/provider', id: '/body/repositoryId' }
  * have it, throws 400 `REPOSITORY_AMBIGUOUS`. If none has it, it is stored by name until it is
  * linked.
  */
-export async function resolveRepository(
+export async function selectRepository(
   db: Db,
   orgId: string,
   reference: RepositoryReference,
@@ -98,7 +98,7 @@ export async function renameReportedRepository(
   { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
 ): Promise<void> {
   const repository = await findById(sql, org_id, provider, repository_id)
-  if (repository) await renameReported(sql, org_id, repository)
+  if (repository) await updateReportedName(sql, org_id, repository)
 }
 
 /**
@@ -110,8 +110,9 @@ export function requireRepositoryId(
   id: string,
   fields: { provider: string; id: string },
 ): string {
-  if (provider === null) throw invalidField(fields.provider, 'is required with a repository id')
+  if (provider === null) throw createInvalidFieldError(fields.provider, 'is required with a repository id')
   const stored = normalizeRepositoryId(provider, id)
-  if (stored === null) throw invalidField(fields.id, `must be ${repositoryIdForm(provider)} if provider is ${provider}`)
+  if (stored === null)
+    throw createInvalidFieldError(fields.id, `must be ${describeRepositoryId(provider)} if provider is ${provider}`)
   return stored
 }

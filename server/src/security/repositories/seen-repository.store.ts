@@ -7,7 +7,7 @@ import type { ResolvedRepository } from './resolve-repository.ts'
  * Everything that was stored under the name then belongs to it. If the repository already has a
  * row, both rows stay.
  */
-export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<void> {
+export async function updateNamedRepository(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<void> {
   const { name, provider, provider_id, kept_under } = repository
   if (kept_under.length === 0) return
   if (!(await lockKept(tx, orgId, repository))) return

@@ -1,19 +1,19 @@
-import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import { notDismissed, notOpen } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, missing } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type DecidableAlert, lockDecidable, showInFindings } from '../alerts/alert-decision.store.ts'
-import { authorOf, connectionsOf, decideAlerts, repositoryNameOf } from '../alerts/decide-alerts.ts'
+import { type DecidableAlert, lockDecidable, updateShownStatus } from '../alerts/alert-decision.store.ts'
+import { decideAlerts, getAuthor, getRepositoryName, listAlertConnections } from '../alerts/decide-alerts.ts'
 import { truncateText } from '../vocabulary/bounded-text.ts'
-import { listTargetRepositories, readTargetFindings } from './target.store.ts'
+import { listTargetFindings, listTargetRepositories } from './target.store.ts'
 import { type NewTriageRequest, TRIAGE_COMMENT_MAX } from './triage.schema.ts'
 import { selectTriaged, type TriageSelection } from './triage-selection.ts'
 import { insertTriagedAlerts } from './triaged-alert.store.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
 import { insertTriage, type NewTriage, type TriageTarget } from './writing/triage.store.ts'
-import { applyTriage } from './writing/triaged-finding.store.ts'
+import { updateTriagedFindings } from './writing/triaged-finding.store.ts'
 
 type Decision = NewTriage & { action: 'dismiss' | 'reopen' }
 
@@ -28,7 +28,7 @@ export async function createTriage(
   principal: Principal,
   request: NewTriageRequest,
 ): Promise<string> {
-  const decision = decisionOf(request, principal, clock.now())
+  const decision = toDecision(request, principal, clock.now())
   return sql.begin(async (tx) => {
     const selection = await lockAndSelect(tx, orgId, decision)
     refuse(decision, selection)
@@ -37,32 +37,35 @@ export async function createTriage(
     const { action, target, reason, comment, expires_at, at } = decision
     const details = { target_type: target.type, target_ids: target.ids, reason, expires_at }
     const object = { type: 'triage', id: triageId }
-    await recordAudit(tx, orgId, { principal, action: `triage.${action}`, object, reason: comment, details }, at)
+    await insertAuditEntry(tx, orgId, { principal, action: `triage.${action}`, object, reason: comment, details }, at)
     return triageId
   })
 }
 
-function decisionOf(request: NewTriageRequest, { id, name }: Principal, at: Date): Decision {
+function toDecision(request: NewTriageRequest, { id, name }: Principal, at: Date): Decision {
   const { action, reason = null, comment = null } = request
   const expires = request.expires_at ?? null
-  if (action === 'dismiss' && reason === null) throw invalidField('/body/reason', 'is required for a dismissal')
-  if (action === 'reopen' && reason !== null) throw invalidField('/body/reason', 'is only for a dismissal')
-  if (action === 'reopen' && expires !== null) throw invalidField('/body/expires_at', 'is only for a dismissal')
+  if (action === 'dismiss' && reason === null)
+    throw createInvalidFieldError('/body/reason', 'is required for a dismissal')
+  if (action === 'reopen' && reason !== null) throw createInvalidFieldError('/body/reason', 'is only for a dismissal')
+  if (action === 'reopen' && expires !== null)
+    throw createInvalidFieldError('/body/expires_at', 'is only for a dismissal')
   const expires_at = expires === null ? null : new Date(expires)
-  if (expires_at !== null && expires_at <= at) throw invalidField('/body/expires_at', 'must be in the future')
+  if (expires_at !== null && expires_at <= at)
+    throw createInvalidFieldError('/body/expires_at', 'must be in the future')
   return {
     action,
     reason,
     expires_at,
     at,
     source: 'shiplock',
-    target: targetOf(request),
+    target: toTarget(request),
     by: { id, name },
     comment: truncateText(comment, TRIAGE_COMMENT_MAX),
   }
 }
 
-function targetOf({ finding_ids, issue_ids, alert_ids }: NewTriageRequest): TriageTarget {
+function toTarget({ finding_ids, issue_ids, alert_ids }: NewTriageRequest): TriageTarget {
   const targets: { type: TriageTarget['type']; ids: string[] | undefined }[] = [
     { type: 'finding', ids: finding_ids },
     { type: 'issue', ids: issue_ids },
@@ -71,17 +74,17 @@ function targetOf({ finding_ids, issue_ids, alert_ids }: NewTriageRequest): Tria
   const given = targets.flatMap(({ type, ids }) => (ids === undefined ? [] : { type, ids: [...new Set(ids)] }))
   const [target] = given
   if (target === undefined || given.length > 1)
-    throw invalidField('/body', 'must have exactly one of finding_ids, issue_ids and alert_ids')
+    throw createInvalidFieldError('/body', 'must have exactly one of finding_ids, issue_ids and alert_ids')
   return target
 }
 
 async function lockAndSelect(tx: Tx, orgId: string, { action, target }: Decision): Promise<TriageSelection> {
   await waitForRepositories(tx, orgId, await listTargetRepositories(tx, orgId, target))
-  const findings = await readTargetFindings(tx, orgId, target)
+  const findings = await listTargetFindings(tx, orgId, target)
   const alertIds = target.type === 'alert' ? target.ids : findings.flatMap(({ alert_id }) => alert_id ?? [])
   const alerts = alertIds.length === 0 ? [] : await lockDecidable(tx, orgId, alertIds)
-  const connections = await connectionsOf(tx, orgId, alerts)
-  const isConnected = (alert: DecidableAlert) => connections.has(repositoryNameOf(alert))
+  const connections = await listAlertConnections(tx, orgId, alerts)
+  const isConnected = (alert: DecidableAlert) => connections.has(getRepositoryName(alert))
   return selectTriaged({ action, target, findings, alerts, isConnected })
 }
 
@@ -105,7 +108,7 @@ async function apply(tx: Tx, orgId: string, { triageId, selection, decision, pri
   const { action, reason, comment, at } = decision
   const alertIds = alerts.map(({ id }) => id)
   const status = action === 'dismiss' ? 'dismissed' : 'open'
-  const own = { ...authorOf(principal), status, reason, comment: action === 'dismiss' ? comment : null, at } as const
+  const own = { ...getAuthor(principal), status, reason, comment: action === 'dismiss' ? comment : null, at } as const
   await insertTriagedAlerts(tx, orgId, triageId, alerts)
   await decideAlerts(
     tx,
@@ -113,8 +116,8 @@ async function apply(tx: Tx, orgId: string, { triageId, selection, decision, pri
     alerts.map((alert) => ({ alert, decision: own })),
   )
   const issueIds = [
-    ...(await applyTriage(tx, orgId, { triageId, findingIds, at })),
-    ...(await showInFindings(tx, orgId, alertIds, at)),
+    ...(await updateTriagedFindings(tx, orgId, { triageId, findingIds, at })),
+    ...(await updateShownStatus(tx, orgId, alertIds, at)),
   ]
   await refreshTriaged(tx, orgId, issueIds, at)
 }

@@ -1,11 +1,11 @@
-import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { lockDecidable, showInFindings } from '../alerts/alert-decision.store.ts'
-import { authorOf, connectionsOf, decideAlerts, repositoryNameOf } from '../alerts/decide-alerts.ts'
+import { lockDecidable, updateShownStatus } from '../alerts/alert-decision.store.ts'
+import { decideAlerts, getAuthor, getRepositoryName, listAlertConnections } from '../alerts/decide-alerts.ts'
 import { listTriagedAlerts, type TriagedAlert } from './triaged-alert.store.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
-import { endTriages } from './writing/triage.store.ts'
-import { settleTriages } from './writing/triaged-finding.store.ts'
+import { updateEndedTriages } from './writing/triage.store.ts'
+import { updateFindingsOfEnded } from './writing/triaged-finding.store.ts'
 
 type End = { id: string; as: 'undone' | 'expired'; principal: Principal; at: Date }
 
@@ -13,13 +13,13 @@ type End = { id: string; as: 'undone' | 'expired'; principal: Principal; at: Dat
  * Ends a dismissal or reopening: its findings and alerts are again as they would be without it. The
  * repositories must be locked (`lockTriaged`).
  */
-export async function endTriage(tx: Tx, orgId: string, end: End): Promise<void> {
+export async function closeTriage(tx: Tx, orgId: string, end: End): Promise<void> {
   const { id, as, principal, at } = end
-  await endTriages(tx, orgId, [id], { as, by: { id: principal.id, name: principal.name }, at })
-  const issueIds = [...(await settleTriages(tx, orgId, [id], at)), ...(await returnAlerts(tx, orgId, end))]
+  await updateEndedTriages(tx, orgId, [id], { as, by: { id: principal.id, name: principal.name }, at })
+  const issueIds = [...(await updateFindingsOfEnded(tx, orgId, [id], at)), ...(await returnAlerts(tx, orgId, end))]
   await refreshTriaged(tx, orgId, issueIds, at)
   const action = as === 'undone' ? 'triage.undo' : 'triage.expire'
-  await recordAudit(tx, orgId, { principal, action, object: { type: 'triage', id }, reason: null }, at)
+  await insertAuditEntry(tx, orgId, { principal, action, object: { type: 'triage', id }, reason: null }, at)
 }
 
 /**
@@ -31,15 +31,15 @@ async function returnAlerts(tx: Tx, orgId: string, { id, principal, at }: End): 
   if (triaged.length === 0) return []
   const before = new Map(triaged.map((alert) => [alert.alert_id, alert]))
   const alerts = await lockDecidable(tx, orgId, [...before.keys()])
-  const connections = await connectionsOf(tx, orgId, alerts)
+  const connections = await listAlertConnections(tx, orgId, alerts)
   const returned = alerts.flatMap((alert) => {
     const { status_before: status, reason_before, comment_before } = before.get(alert.id) as TriagedAlert
-    if (alert.status === 'fixed' || alert.status === status || !connections.has(repositoryNameOf(alert))) return []
+    if (alert.status === 'fixed' || alert.status === status || !connections.has(getRepositoryName(alert))) return []
     const dismissal = status === 'dismissed' ? { reason: reason_before, comment: comment_before } : UNSTATED
-    return { alert, decision: { ...authorOf(principal), ...dismissal, status, at } }
+    return { alert, decision: { ...getAuthor(principal), ...dismissal, status, at } }
   })
   await decideAlerts(tx, orgId, returned)
-  return showInFindings(
+  return updateShownStatus(
     tx,
     orgId,
     returned.map(({ alert }) => alert.id),

@@ -1,7 +1,7 @@
 import { SYSTEM } from '../../audit/audit.store.ts'
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { endTriage } from './end-triage.ts'
+import { closeTriage } from './end-triage.ts'
 import { listExpired, lockTriage } from './ending.store.ts'
 import { listTriagedRepositories } from './writing/triage.store.ts'
 import { lockTriaged } from './writing/triaged-finding.store.ts'
@@ -9,7 +9,7 @@ import { lockTriaged } from './writing/triaged-finding.store.ts'
 const TRIAGES_AT_ONCE = 1000
 
 /** Runs every minute and ends the dismissals whose time is over. */
-export const expireTriagesJob = scheduledJob<Services>('security.expire-triages', {
+export const expireTriagesJob = defineScheduledJob<Services>('security.expire-triages', {
   schedule: '* * * * *',
   run: expireTriages,
 })
@@ -22,6 +22,6 @@ export async function expireTriages({ sql, clock }: Pick<Services, 'sql' | 'cloc
       await lockTriaged(tx, org_id, await listTriagedRepositories(tx, org_id, id))
       const triage = await lockTriage(tx, org_id, id)
       if (triage?.ended_as !== null) return
-      await endTriage(tx, org_id, { id, as: 'expired', principal: SYSTEM, at: now })
+      await closeTriage(tx, org_id, { id, as: 'expired', principal: SYSTEM, at: now })
     })
 }

@@ -1,7 +1,7 @@
-import { expiringRows } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
 
 /** Triages that have ended, or all of whose findings and alerts have expired. */
-export const expiringTriages = expiringRows({
+export const expiringTriages = defineExpiringRows({
   kind: 'triages',
   table: 'triages',
   key: ['id'],

@@ -3,14 +3,14 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
-import { readIssuesById } from '../issues/issue-list.store.ts'
+import { listIssuesById } from '../issues/issue-list.store.ts'
 import { truncateText } from '../vocabulary/bounded-text.ts'
 import { EditedIssuePath, EditedIssues, IssueMerge, IssueSplit } from './issue-edit.schema.ts'
 import { mergeIssues } from './merge-issues.ts'
 import { type Edited, splitIssue } from './split-issue.ts'
 import { TRIAGE_COMMENT_MAX } from './triage.schema.ts'
 
-export async function issueEditRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerIssueEditRoutes(app: HttpServer, services: Services): Promise<void> {
   app.post(
     '/app/api/orgs/:org/security/issues/:id/split',
     {
@@ -37,7 +37,7 @@ export async function issueEditRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ actor, params, body }) => {
-      const request = { issueId: params.id, findingIds: body.finding_ids, comment: commentOf(body) }
+      const request = { issueId: params.id, findingIds: body.finding_ids, comment: getComment(body) }
       return { data: await editedIssues(services, actor.org_id, await splitIssue(services, actor, request)) }
     },
   )
@@ -67,16 +67,16 @@ export async function issueEditRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ actor, body }) => {
-      const request = { issueIds: body.issue_ids, comment: commentOf(body) }
+      const request = { issueIds: body.issue_ids, comment: getComment(body) }
       return { data: await editedIssues(services, actor.org_id, await mergeIssues(services, actor, request)) }
     },
   )
 }
 
-function commentOf({ comment }: { comment?: string | null }): string | null {
+function getComment({ comment }: { comment?: string | null }): string | null {
   return truncateText(comment ?? null, TRIAGE_COMMENT_MAX)
 }
 
 async function editedIssues({ sql }: Services, orgId: string, { triageId, issueIds }: Edited) {
-  return { triage_id: triageId, issues: await readIssuesById(sql, orgId, issueIds) }
+  return { triage_id: triageId, issues: await listIssuesById(sql, orgId, issueIds) }
 }

@@ -1,14 +1,19 @@
-import { type Actor, principalOf } from '../../access/actor.ts'
-import { recordAudit } from '../../audit/audit.store.ts'
+import { type Actor, toPrincipal } from '../../access/actor.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { differentRepositories } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type EditedIssue, findIssues, insertEdit, moveAllFindings } from '../issues/edits/edit-writing.store.ts'
+import {
+  type EditedIssue,
+  findIssues,
+  insertEdit,
+  updateIssueOfAllFindings,
+} from '../issues/edits/edit-writing.store.ts'
 import { settleIssues } from '../issues/edits/settle-issues.ts'
-import { editSentence } from '../issues/grouping/pins.ts'
+import { describeEdit } from '../issues/grouping/pins.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
-import { dissolveIssues } from '../issues/writing/issue-writing.store.ts'
+import { updateDissolvedIssues } from '../issues/writing/issue-writing.store.ts'
 import { type Edited, requireUnmerged } from './split-issue.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
@@ -25,7 +30,7 @@ type MergeRequest = { issueIds: readonly string[]; comment: string | null }
 export async function mergeIssues(services: Services, actor: Actor, request: MergeRequest): Promise<Edited> {
   const { sql, clock, ruleMap } = services
   const ids = [...new Set(request.issueIds)]
-  if (ids.length < 2) throw invalidField('/body/issue_ids', 'must name at least two issues')
+  if (ids.length < 2) throw createInvalidFieldError('/body/issue_ids', 'must name at least two issues')
   return sql.begin(async (tx) => {
     const { repository_no } = (await requireIssues(tx, actor.org_id, ids))[0] as EditedIssue
     await waitForRepositories(tx, actor.org_id, [repository_no])
@@ -35,14 +40,14 @@ export async function mergeIssues(services: Services, actor: Actor, request: Mer
     const triageId = await recordMerge(tx, actor, { issueIds: ids, comment: request.comment }, at)
     const gone = others.map(({ id }) => id)
     await insertEdit(tx, scope, { triageId, issueIds: ids, moved: [] })
-    await moveAllFindings(tx, scope, gone, kept.id)
-    await dissolveIssues(
+    await updateIssueOfAllFindings(tx, scope, gone, kept.id)
+    await updateDissolvedIssues(
       tx,
       actor.org_id,
       gone.map((id) => ({ id, into: kept.id })),
       at,
     )
-    const detail = editSentence({ by: principalOf(actor).name, comment: request.comment }, 'Merged')
+    const detail = describeEdit({ by: toPrincipal(actor).name, comment: request.comment }, 'Merged')
     await settleIssues(tx, scope, ruleMap, {
       issueIds: [kept.id],
       buckets: [kept, ...others].map(({ bucket }) => bucket),
@@ -56,14 +61,14 @@ export async function mergeIssues(services: Services, actor: Actor, request: Mer
 /** Returns the issues, oldest first. */
 async function requireIssues(tx: Tx, orgId: string, ids: readonly string[]): Promise<EditedIssue[]> {
   const issues = await findIssues(tx, orgId, ids)
-  if (issues.length < ids.length) throw notFound('issue')
+  if (issues.length < ids.length) throw createNotFoundError('issue')
   for (const issue of issues) requireUnmerged(issue)
   if (new Set(issues.map(({ repository_no }) => repository_no)).size > 1) throw differentRepositories()
   return issues
 }
 
 async function recordMerge(tx: Tx, actor: Actor, { issueIds, comment }: MergeRequest, at: Date): Promise<string> {
-  const by = principalOf(actor)
+  const by = toPrincipal(actor)
   const triageId = await insertTriage(tx, actor.org_id, {
     action: 'merge',
     source: 'shiplock',
@@ -80,6 +85,6 @@ async function recordMerge(tx: Tx, actor: Actor, { issueIds, comment }: MergeReq
     object: { type: 'issue', id: issueIds.toSorted()[0] as string },
   }
   const details = { triage_id: triageId, issue_ids: issueIds }
-  await recordAudit(tx, actor.org_id, { ...entry, reason: comment, details }, at)
+  await insertAuditEntry(tx, actor.org_id, { ...entry, reason: comment, details }, at)
   return triageId
 }

@@ -1,9 +1,9 @@
-import { type Actor, principalOf } from '../../access/actor.ts'
-import { recordAudit } from '../../audit/audit.store.ts'
+import { type Actor, toPrincipal } from '../../access/actor.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { findingNotInIssue, issueMerged } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField, notFound } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import {
   type EditedIssue,
@@ -11,11 +11,11 @@ import {
   insertEdit,
   insertSplitIssue,
   listFindingIds,
-  moveFindings,
-  readIssueIds,
+  listIssueIds,
+  updateIssueOfFindings,
 } from '../issues/edits/edit-writing.store.ts'
 import { settleIssues } from '../issues/edits/settle-issues.ts'
-import { editSentence } from '../issues/grouping/pins.ts'
+import { describeEdit } from '../issues/grouping/pins.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
@@ -42,11 +42,11 @@ export async function splitIssue(services: Services, actor: Actor, request: Spli
     const scope: MergeScope = { org_id: actor.org_id, repository_no, has_edits: true, at }
     const { bucket } = await requireSplit(tx, actor.org_id, issueId, moved)
     const triageId = await recordSplit(tx, actor, { issueId, findingIds: moved, comment }, at)
-    const newId = newUuid(at)
+    const newId = createUuid(at)
     await insertEdit(tx, scope, { triageId, issueIds: [issueId], moved })
     await insertSplitIssue(tx, scope, newId, issueId)
-    await moveFindings(tx, scope, moved, newId)
-    const detail = editSentence({ by: principalOf(actor).name, comment }, 'Split')
+    await updateIssueOfFindings(tx, scope, moved, newId)
+    const detail = describeEdit({ by: toPrincipal(actor).name, comment }, 'Split')
     const change = { event: 'split', issue_id: newId, other_issue_id: issueId, detail } as const
     await settleIssues(tx, scope, ruleMap, { issueIds: [issueId, newId], buckets: [bucket], changes: [change] })
     await refreshTriaged(tx, actor.org_id, [issueId, newId], at)
@@ -57,22 +57,22 @@ export async function splitIssue(services: Services, actor: Actor, request: Spli
 /** Checks the request under the lock. */
 async function requireSplit(tx: Tx, orgId: string, issueId: string, moved: readonly string[]): Promise<EditedIssue> {
   const issue = await requireIssue(tx, orgId, issueId)
-  const issues = await readIssueIds(tx, orgId, moved)
-  if (issues.size < moved.length) throw notFound('finding')
+  const issues = await listIssueIds(tx, orgId, moved)
+  if (issues.size < moved.length) throw createNotFoundError('finding')
   const elsewhere = moved.filter((id) => issues.get(id) !== issueId)
   if (elsewhere.length > 0) {
     throw findingNotInIssue(issueId, elsewhere)
   }
   const all = await listFindingIds(tx, orgId, issueId)
   if (all.length === moved.length)
-    throw invalidField('/body/finding_ids', 'must leave at least one finding in the issue')
+    throw createInvalidFieldError('/body/finding_ids', 'must leave at least one finding in the issue')
   return issue
 }
 
 /** Throws 404 `not_found` or 409 `issue_merged`. */
 async function requireIssue(tx: Tx, orgId: string, id: string): Promise<EditedIssue> {
   const [issue] = await findIssues(tx, orgId, [id])
-  if (issue === undefined) throw notFound('issue')
+  if (issue === undefined) throw createNotFoundError('issue')
   return requireUnmerged(issue)
 }
 
@@ -83,7 +83,7 @@ export function requireUnmerged(issue: EditedIssue): EditedIssue {
 
 async function recordSplit(tx: Tx, actor: Actor, request: SplitRequest, at: Date): Promise<string> {
   const { issueId, findingIds, comment } = request
-  const by = principalOf(actor)
+  const by = toPrincipal(actor)
   const triageId = await insertTriage(tx, actor.org_id, {
     action: 'split',
     source: 'shiplock',
@@ -96,6 +96,11 @@ async function recordSplit(tx: Tx, actor: Actor, request: SplitRequest, at: Date
   })
   const details = { triage_id: triageId, finding_ids: findingIds }
   const object = { type: 'issue', id: issueId }
-  await recordAudit(tx, actor.org_id, { principal: by, action: 'issue.split', object, reason: comment, details }, at)
+  await insertAuditEntry(
+    tx,
+    actor.org_id,
+    { principal: by, action: 'issue.split', object, reason: comment, details },
+    at,
+  )
   return triageId
 }

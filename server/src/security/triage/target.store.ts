@@ -24,7 +24,7 @@ export async function listTargetRepositories(db: Db, orgId: string, target: Tria
 }
 
 /** Reads the findings that a triage is about. Their repositories must be locked. */
-export async function readTargetFindings(tx: Tx, orgId: string, target: TriageTarget): Promise<TargetFinding[]> {
+export async function listTargetFindings(tx: Tx, orgId: string, target: TriageTarget): Promise<TargetFinding[]> {
   return tx<TargetFinding[]>`
     select ${targetId(tx, target)} as target_id, finding.id, finding.state, finding.triaged_state,
       finding.state = 'dismissed' and case

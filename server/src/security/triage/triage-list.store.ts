@@ -1,5 +1,5 @@
-import { pageOfTimedIds } from '../../platform/db/page.ts'
-import { onServerOf } from '../../platform/db/spread.ts'
+import { buildTimedIdsCondition } from '../../platform/db/page.ts'
+import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { TriageQuery } from './triage.schema.ts'
@@ -13,7 +13,7 @@ export async function listTriages(db: Db, orgId: string, page: Page, filter: Tri
     select triage.created_at, triage.id, ${triageJson(db, orgId)} as json
     from triages triage
     where triage.org_id = ${orgId}
-      and ${pageOfTimedIds(db, page, db`triage`)}
+      and ${buildTimedIdsCondition(db, page, db`triage`)}
       ${action === undefined ? db`` : db`and triage.action = ${action}`}
       ${source === undefined ? db`` : db`and triage.source = ${source}`}
       ${status === undefined ? db`` : db`and coalesce(triage.ended_as, 'active') = ${status}`}
@@ -80,13 +80,13 @@ function triageJson(db: Db, orgId: string) {
         (
           select count(*)
           from triage_findings part
-          where part.org_id = triage.org_id ${onServerOf(db, 'part', orgId)}
+          where part.org_id = triage.org_id ${buildSpreadCondition(db, 'part', orgId)}
             and part.triage_id = triage.id
         ) as finding_count,
         (
           select count(*)
           from triage_alerts part
-          where part.org_id = triage.org_id ${onServerOf(db, 'part', orgId)}
+          where part.org_id = triage.org_id ${buildSpreadCondition(db, 'part', orgId)}
             and part.triage_id = triage.id
         ) as alert_count,
         triage.reason, triage.comment, rfc3339(triage.expires_at) as expires_at,

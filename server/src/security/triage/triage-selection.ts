@@ -31,11 +31,11 @@ export function selectTriaged(subject: TriageSubject): TriageSelection {
   const { target, findings } = subject
   const changed = findings.filter((finding) => isChanged(subject, finding))
   const changedAlerts = subject.alerts.filter((alert) => isChangedAlert(subject, alert))
-  const decided = target.type === 'alert' ? changedAlerts : alertsOf(subject, changed, changedAlerts)
+  const decided = target.type === 'alert' ? changedAlerts : selectAlerts(subject, changed, changedAlerts)
   const decidedIds = new Set(decided.map(({ id }) => id))
   const isDecided = ({ alert_id }: TargetFinding) => alert_id !== null && decidedIds.has(alert_id)
   const isSelected = target.type === 'alert' ? decidedIds : new Set(changed.map(({ target_id }) => target_id))
-  const isKnown = new Set(target.type === 'alert' ? subject.alerts.map(({ id }) => id) : findings.map(targetOf))
+  const isKnown = new Set(target.type === 'alert' ? subject.alerts.map(({ id }) => id) : findings.map(getTarget))
   const unknown = target.ids.filter((id) => !isKnown.has(id))
   return {
     findingIds: changed.filter((finding) => !isDecided(finding) || isHidden(subject, finding)).map(({ id }) => id),
@@ -45,7 +45,7 @@ export function selectTriaged(subject: TriageSubject): TriageSelection {
   }
 }
 
-function targetOf({ target_id }: TargetFinding): string {
+function getTarget({ target_id }: TargetFinding): string {
   return target_id
 }
 
@@ -57,7 +57,7 @@ function isChangedAlert({ action }: TriageSubject, { status }: DecidableAlert): 
   return status === (action === 'dismiss' ? 'open' : 'dismissed')
 }
 
-function alertsOf(subject: TriageSubject, changed: readonly TargetFinding[], alerts: readonly DecidableAlert[]) {
+function selectAlerts(subject: TriageSubject, changed: readonly TargetFinding[], alerts: readonly DecidableAlert[]) {
   const ids = new Set(changed.map(({ alert_id }) => alert_id))
   return alerts.filter((alert) => ids.has(alert.id) && subject.isConnected(alert))
 }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { listContext, principalOf } from '../../access/actor.ts'
+import { listContext, toPrincipal } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath, OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -20,7 +20,7 @@ const TriagePath = Closed({ org: OrganizationSlug, id: TriageId })
 /** What a triage changes besides itself. */
 const TRIAGED = [update('issue'), update('finding'), update('alert')]
 
-export async function triageRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerTriageRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql } = services
 
   app.post(
@@ -45,7 +45,7 @@ export async function triageRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const { actor, body } = request
-      const id = await createTriage(services, actor.org_id, principalOf(actor), body)
+      const id = await createTriage(services, actor.org_id, toPrincipal(actor), body)
       request.created = id
       reply.code(201)
       return sendData(reply, (await findTriageJson(sql, actor.org_id, id)) as string)
@@ -91,7 +91,7 @@ export async function triageRoutes(app: HttpServer, services: Services): Promise
     },
     async ({ actor, params }, reply) => {
       const json = await findTriageJson(sql, actor.org_id, params.id)
-      if (json === null) throw notFound('triage')
+      if (json === null) throw createNotFoundError('triage')
       return sendData(reply, json)
     },
   )
@@ -114,7 +114,7 @@ export async function triageRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async ({ actor, params }, reply) => {
-      await undoTriage(services, actor.org_id, principalOf(actor), params.id)
+      await undoTriage(services, actor.org_id, toPrincipal(actor), params.id)
       return sendData(reply, (await findTriageJson(sql, actor.org_id, params.id)) as string)
     },
   )

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { TRIAGE_ACTIONS, TRIAGE_SOURCES } from './writing/triage.store.ts'
@@ -41,7 +41,7 @@ export type NewTriageRequest = Static<typeof NewTriageRequest>
 
 const STATUSES = ['active', 'undone', 'expired', 'replaced'] as const
 
-export const TriageQuery = pageQuery(100, 50, {
+export const TriageQuery = definePageQuery(100, 50, {
   ...windowFilters,
   action: Type.Optional(OneOf(TRIAGE_ACTIONS, { description: 'Return only triages with this action.' })),
   source: Type.Optional(OneOf(TRIAGE_SOURCES, { description: 'Return only triages of this source.' })),

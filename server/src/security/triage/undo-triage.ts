@@ -1,10 +1,10 @@
 import type { Principal } from '../../audit/audit.store.ts'
 import { statedByDocument, triagedAgain, triageEnded } from '../../errors/security.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { findEdit, listLaterEdits } from '../issues/edits/undo-edit.store.ts'
 import { undoEdit } from '../issues/edits/undo-edit.ts'
-import { endTriage } from './end-triage.ts'
+import { closeTriage } from './end-triage.ts'
 import { listLaterTriages, lockTriage } from './ending.store.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
@@ -26,7 +26,7 @@ export async function undoTriage(
     const repositoryNos = edit === null ? await listTriagedRepositories(tx, orgId, id) : [edit.repository_no]
     await waitForRepositories(tx, orgId, repositoryNos)
     const triage = await lockTriage(tx, orgId, id)
-    if (triage === null) throw notFound('triage')
+    if (triage === null) throw createNotFoundError('triage')
     if (triage.source !== 'shiplock') throw statedByDocument()
     if (triage.ended_as !== null) throw triageEnded(triage.ended_as)
     const later = await (edit === null ? listLaterTriages : listLaterEdits)(tx, orgId, id)
@@ -37,6 +37,6 @@ export async function undoTriage(
       const undone = { org_id: orgId, triage_id: id, action, by: principal.name, at }
       await refreshTriaged(tx, orgId, await undoEdit(tx, ruleMap, undone), at)
     }
-    await endTriage(tx, orgId, { id, as: 'undone', principal, at })
+    await closeTriage(tx, orgId, { id, as: 'undone', principal, at })
   })
 }

@@ -1,7 +1,7 @@
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
-import { noteFigures } from '../../ci/reports/store-attestations.ts'
+import { recordFigures } from '../../ci/reports/store-attestations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { beginStoppable } from '../../platform/db/transaction.ts'
+import { runStoppable } from '../../platform/db/transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -18,11 +18,11 @@ import { readUploadJob } from './read-upload.job.ts'
 import { uploadFinished } from './upload.events.ts'
 import {
   type FinishedUpload,
-  markFinished,
-  markQueued,
   type NewestRequest,
   type UploadKey,
   type UploadToRead,
+  updateFinished,
+  updateQueued,
 } from './upload-state.store.ts'
 
 /** What is applied: an upload that is being read, with its detected format. */
@@ -40,17 +40,17 @@ export async function applyReport(
   source: ReportSource,
 ): Promise<UploadFormat> {
   const format = await readFormat(source, upload.requested_format)
-  await beginStoppable(services.sql, source.stopping, async (tx) => {
+  await runStoppable(services.sql, source.stopping, async (tx) => {
     const reading = { ...key, upload, source }
     const { result, at } = isVexFormat(format)
-      ? await applyStatementsOf(services, tx, { ...reading, format })
+      ? await applyDocument(services, tx, { ...reading, format })
       : await applyFindings(services, tx, { ...reading, format })
     const newest = await finish(tx, key, result, at)
     if (isNewer(newest, upload)) await readAgain(tx, key, at)
     if (upload.artifact_id === null) return
     const { findings, components, outcome } = result
     const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
-    await noteFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
+    await recordFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
   })
   return format
 }
@@ -67,7 +67,7 @@ async function applyFindings(
 }
 
 /** A VEX document contains no findings. It changes the state of stored ones. */
-async function applyStatementsOf(
+async function applyDocument(
   services: Services,
   tx: Tx,
   { org_id, id, upload, source, format }: Reading & { format: VexFormat },
@@ -102,7 +102,7 @@ function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: Re
 }
 
 async function finish(tx: Tx, key: UploadKey, result: FinishedUpload, at: Date): Promise<NewestRequest> {
-  const newest = await markFinished(tx, key, result, at)
+  const newest = await updateFinished(tx, key, result, at)
   if (newest === null) throw new Error(`Upload ${key.id} ended while its report was being processed`)
   await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
   return newest
@@ -114,6 +114,6 @@ function isNewer(newest: NewestRequest, { commit_sha, reported_at }: NewestReque
 }
 
 async function readAgain(tx: Tx, key: UploadKey, at: Date): Promise<void> {
-  await markQueued(tx, key, at)
+  await updateQueued(tx, key, at)
   await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
 }

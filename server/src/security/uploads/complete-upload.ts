@@ -1,20 +1,20 @@
 import type { Actor } from '../../access/actor.ts'
 import { fileMissing } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { readUploadJob } from './read-upload.job.ts'
-import { refuseOtherRepository } from './token-upload.ts'
-import { reportKey } from './upload-file.ts'
+import { checkUploadRepository } from './token-upload.ts'
+import { getReportKey } from './upload-file.ts'
 import {
   findUploadToComplete,
   lockUploadToComplete,
-  markFailed,
-  markQueued,
   type UploadKey,
   type UploadToComplete,
+  updateFailed,
+  updateQueued,
 } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
@@ -32,10 +32,10 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
   const { sql, clock, objects } = services
   const now = clock.now()
   const key = { org_id: actor.org_id, id }
-  const file = reportKey(actor.org_id, id)
-  await refuseOtherRepository(sql, actor, id)
+  const file = getReportKey(actor.org_id, id)
+  await checkUploadRepository(sql, actor, id)
   const upload = await findUploadToComplete(sql, key)
-  if (!upload) throw notFound('upload')
+  if (!upload) throw createNotFoundError('upload')
   if (awaitsFile(upload, now)) {
     // Not under a lock: an object store without checksums has to read the whole file.
     const mismatch = await findMismatch(objects, file, { sizeBytes: upload.size, sha256: upload.sha256 })
@@ -54,10 +54,10 @@ async function settle(tx: Tx, key: UploadKey, mismatch: Mismatch | null, now: Da
   if (!upload || !awaitsFile(upload, now)) return false
   if (mismatch === 'missing') throw fileMissing()
   if (mismatch !== null) {
-    await markFailed(tx, key, { error: REASONS[mismatch], format: null }, now)
+    await updateFailed(tx, key, { error: REASONS[mismatch], format: null }, now)
     return true
   }
-  await markQueued(tx, key, now)
+  await updateQueued(tx, key, now)
   await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
   return false
 }

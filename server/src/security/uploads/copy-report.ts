@@ -3,12 +3,12 @@ import type { Services } from '../../services.ts'
 import type { ReportFormat } from '../formats/catalogue.ts'
 import { readReport } from '../formats/read-report.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
-import { contextHasher } from '../issues/grouping/grouping-facts.ts'
+import { createContextHasher } from '../issues/grouping/grouping-facts.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
-import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
+import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
-import { readKnownRepository } from './known-repository.store.ts'
-import { noteProgress, type UploadKey, type UploadToRead } from './upload-state.store.ts'
+import { requireKnownRepository } from './known-repository.store.ts'
+import { type UploadKey, type UploadToRead, updateProgress } from './upload-state.store.ts'
 
 const PROGRESS_EVERY_MS = 1000
 
@@ -23,15 +23,15 @@ export async function copyReport(
 ): Promise<{ incoming: Incoming; report: ReportSummary }> {
   const progress = new ParsingProgress(services, upload)
   const rules = new KnownRules(services.ruleMap)
-  const members = new ReportMembers(upload.tracked, contextHasher(services.contextKey), rules)
-  const copy = await openIncoming(tx, members)
+  const members = new ReportMembers(upload.tracked, createContextHasher(services.contextKey), rules)
+  const copy = await copyIncoming(tx, members)
   try {
     const onFindings = async (findings: ParsedFinding[]) => {
       await copy.write(findings)
       progress.add(findings.length)
     }
     // On another connection, because the transaction is busy with the copy.
-    const readRepository = () => readKnownRepository(services.sql, upload.org_id, upload.repository_no)
+    const readRepository = () => requireKnownRepository(services.sql, upload.org_id, upload.repository_no)
     const report = await readReport(upload.source, upload.format, onFindings, readRepository)
     return { incoming: await copy.end(), report }
   } catch (error) {
@@ -63,7 +63,7 @@ class ParsingProgress {
     const now = clock.now()
     if (now.getTime() - this.#storedAt < PROGRESS_EVERY_MS) return
     this.#storedAt = now.getTime()
-    this.#storing = noteProgress(sql, this.#upload, this.#findings, now).catch((err) =>
+    this.#storing = updateProgress(sql, this.#upload, this.#findings, now).catch((err) =>
       log.warn({ err, upload_id: id }, 'Could not store the progress of an upload'),
     )
   }

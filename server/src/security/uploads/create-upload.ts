@@ -1,22 +1,22 @@
-import { type Actor, principalOf } from '../../access/actor.ts'
-import { recordAudit } from '../../audit/audit.store.ts'
+import { type Actor, toPrincipal } from '../../access/actor.ts'
+import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { readTokenTrust } from '../../ci/runs/token-run.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { invalidField } from '../../platform/http/errors.ts'
-import { newHexId } from '../../platform/ids.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import { createHexId } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
-import { noteSeenAgain, type SeenAgain } from '../reconcile/finding-stream.store.ts'
+import { type SeenAgain, updateSeenAgain } from '../reconcile/finding-stream.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import {
   type RepositoryReference,
   type ResolvedRepository,
-  resolveRepository,
+  selectRepository,
 } from '../repositories/resolve-repository.ts'
-import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { readUploadJob } from './read-upload.job.ts'
@@ -24,17 +24,17 @@ import { requireTokenRepository } from './token-upload.ts'
 import { uploadFinished } from './upload.events.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
-  extendPut,
   insertUpload,
   lockSameFile,
   type NewUploadRow,
-  noteCommit,
-  requeueOutdated,
   type StoredUpload,
-  setUploadTrust,
+  updateOutdatedUpload,
+  updatePutTime,
+  updateReportedCommit,
+  updateUploadTrust,
 } from './upload.store.ts'
-import { type PutAddress, presignReport } from './upload-file.ts'
-import { refuseOverQuota, refuseTooLarge } from './upload-limits.ts'
+import { type PutAddress, signReportPut } from './upload-file.ts'
+import { checkReportSize, checkUploadQuota } from './upload-limits.ts'
 import type { UploadTrust } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
@@ -53,17 +53,17 @@ export type CreatedUpload = {
  * `payload_too_large`, and 429 `rate_limited`.
  */
 export async function createUpload(services: Services, actor: Actor, input: NewSecurityUpload): Promise<CreatedUpload> {
-  refuseTooLarge(actor, input.size)
+  checkReportSize(actor, input.size)
   const file = { ...input, filename: baseName(input.filename) }
   const now = services.clock.now()
   await expireUploads(services).catch((err) => services.log.warn({ err }, 'Could not remove expired uploads'))
   const registered = await services.sql.begin(async (tx) => {
     const { trust, ...reference } = await readSource(tx, actor, input)
-    const repository = await resolveRepository(tx, actor.org_id, reference)
-    await adoptNamed(tx, actor.org_id, repository)
+    const repository = await selectRepository(tx, actor.org_id, reference)
+    await updateNamedRepository(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
     const origin: UploadOrigin = actor.credential.type === 'user' ? 'ui' : 'api'
-    const sender = { trust, origin, created_by: actor.credential.type === 'oidc_trust' ? null : principalOf(actor) }
+    const sender = { trust, origin, created_by: actor.credential.type === 'oidc_trust' ? null : toPrincipal(actor) }
     const row = { ...toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now), ...sender } as const
     const result = await register(services, tx, { actor, row, now })
     if (result.created && origin === 'ui') await recordUpload(tx, actor, { row, repository: repository.name }, now)
@@ -93,16 +93,16 @@ type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
-  if (same?.status === 'pending') await extendPut(tx, upload, now)
-  if (same && same.trust !== row.trust) await setUploadTrust(tx, upload)
+  if (same?.status === 'pending') await updatePutTime(tx, upload, now)
+  if (same && same.trust !== row.trust) await updateUploadTrust(tx, upload)
   const seenAgain = same && (await submitAgain(tx, same, row, now))
   if (!same) {
-    await refuseOverQuota(tx, actor, row, now)
+    await checkUploadQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
   }
   const json = await findUploadJson(tx, actor.org_id, upload.id, now)
   const awaitsFile = !same || same.status === 'pending'
-  const put = awaitsFile ? await presignReport(services, upload, now) : null
+  const put = awaitsFile ? await signReportPut(services, upload, now) : null
   return { id: upload.id, json: json as string, put, created: !same, seenAgain }
 }
 
@@ -113,8 +113,8 @@ async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded,
   const { id, filename, sha256, git_ref } = row
   const object = { type: 'security_upload', id }
   const details = { filename, sha256, repository, git_ref }
-  const entry = { principal: principalOf(actor), action: 'security_upload.create', object, reason: null, details }
-  await recordAudit(tx, actor.org_id, entry, now)
+  const entry = { principal: toPrincipal(actor), action: 'security_upload.create', object, reason: null, details }
+  await insertAuditEntry(tx, actor.org_id, entry, now)
 }
 
 /**
@@ -122,11 +122,11 @@ async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded,
  * Returns what is to be recorded if its findings are current and were seen in another commit.
  */
 async function submitAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Date): Promise<SeenAgain | null> {
-  const isOutdated = same.status === 'finished' && (await requeueOutdated(tx, same, now))
+  const isOutdated = same.status === 'finished' && (await updateOutdatedUpload(tx, same, now))
   if (isOutdated) await enqueue(tx, readUploadJob, { org_id: same.org_id, upload_id: same.id })
   const { org_id, repository_no, commit_sha } = row
   if (commit_sha === null) return null
-  await noteCommit(tx, same, commit_sha, now)
+  await updateReportedCommit(tx, same, commit_sha, now)
   const isCurrent = same.status === 'finished' && !isOutdated
   return isCurrent ? { org_id, repository_no, upload_id: same.id, commit_sha, at: now } : null
 }
@@ -138,14 +138,15 @@ async function submitAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: D
 async function seeAgain({ sql }: Services, seen: SeenAgain): Promise<void> {
   const { org_id, upload_id } = seen
   await sql.begin(async (tx) => {
-    if (await noteSeenAgain(tx, seen)) await publish(tx, uploadFinished, { org_id, upload_id })
+    if (await updateSeenAgain(tx, seen)) await publish(tx, uploadFinished, { org_id, upload_id })
   })
 }
 
 /** The last part of a path with slashes or backslashes. Throws 400 if it is not a file name. */
 function baseName(filename: string): string {
   const name = filename.split(/[/\\]/).at(-1)?.trim() ?? ''
-  if (name === '' || name === '.' || name === '..') throw invalidField('/body/filename', 'must end with a file name')
+  if (name === '' || name === '.' || name === '..')
+    throw createInvalidFieldError('/body/filename', 'must end with a file name')
   return name
 }
 
@@ -158,7 +159,7 @@ function toRow(
   const gitRef = input.gitRef || repository.tracked_branch
   return {
     org_id: orgId,
-    id: newHexId(),
+    id: createHexId(),
     repository_no: repository.no,
     requested_format: input.format,
     filename: input.filename,

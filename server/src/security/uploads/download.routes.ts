@@ -1,17 +1,17 @@
 import { Type } from 'typebox'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../ci/artifacts/artifact-object.ts'
 import { findUploadedArtifact } from '../../ci/reports/stored-report.store.ts'
-import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Closed } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { FileResponse, sendFile } from './send-file.ts'
 import { UploadPath } from './upload.schema.ts'
-import { reportKey } from './upload-file.ts'
+import { getReportKey } from './upload-file.ts'
 import { findUploadFile } from './upload-view.store.ts'
 
 const ArtifactPath = Closed({
@@ -23,7 +23,7 @@ const ArtifactPath = Closed({
 const exposeHeadRoute = false
 
 /** Downloads of the files that jobs and people have sent. */
-export async function downloadRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerDownloadRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, objects, clock } = services
 
   app.get(
@@ -43,10 +43,10 @@ export async function downloadRoutes(app: HttpServer, services: Services): Promi
       },
     },
     async ({ actor, params }, reply) => {
-      const since = retainedSince(actor.plan, clock.now())
+      const since = computeRetentionStart(actor.plan, clock.now())
       const artifact = await findUploadedArtifact(sql, actor.org_id, params.artifact_id, since)
-      if (artifact === null) throw notFound('artifact')
-      return sendFile(reply, objects, { ...artifact, key: artifactKey(actor.org_id, params.artifact_id) })
+      if (artifact === null) throw createNotFoundError('artifact')
+      return sendFile(reply, objects, { ...artifact, key: formatArtifactKey(actor.org_id, params.artifact_id) })
     },
   )
 
@@ -68,10 +68,12 @@ export async function downloadRoutes(app: HttpServer, services: Services): Promi
     },
     async ({ actor, params }, reply) => {
       const file = await findUploadFile(sql, actor.org_id, params.uploadId)
-      if (file === null) throw notFound('upload')
+      if (file === null) throw createNotFoundError('upload')
       const { artifact_id, filename: path, size } = file
       const key =
-        artifact_id === null ? reportKey(actor.org_id, params.uploadId) : artifactKey(actor.org_id, artifact_id)
+        artifact_id === null
+          ? getReportKey(actor.org_id, params.uploadId)
+          : formatArtifactKey(actor.org_id, artifact_id)
       return sendFile(reply, objects, { key, path, size })
     },
   )

@@ -1,13 +1,13 @@
-import { scheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { failExpiredUploads, failUnreadUploads } from './overdue-upload.store.ts'
-import { reportKey } from './upload-file.ts'
+import { updateExpiredUploads, updateUnreadUploads } from './overdue-upload.store.ts'
+import { getReportKey } from './upload-file.ts'
 
 /**
  * Runs every minute and fails the uploads that no client or worker will finish. Reads of pending
  * uploads do not depend on it: an expired upload is read as failed.
  */
-export const expireUploadsJob = scheduledJob<Services>('security.expire-uploads', {
+export const expireUploadsJob = defineScheduledJob<Services>('security.expire-uploads', {
   schedule: '* * * * *',
   async run(services) {
     await expireUploads(services)
@@ -17,7 +17,7 @@ export const expireUploadsJob = scheduledJob<Services>('security.expire-uploads'
 
 /** Fails uploads that were not completed within their 15 minutes, and removes their files. */
 export async function expireUploads(services: Services): Promise<void> {
-  await removeFiles(services, await failExpiredUploads(services.sql, services.clock.now()))
+  await removeFiles(services, await updateExpiredUploads(services.sql, services.clock.now()))
 }
 
 /**
@@ -26,11 +26,11 @@ export async function expireUploads(services: Services): Promise<void> {
  */
 async function settleUnreadUploads(services: Services): Promise<void> {
   const { sql, clock, log } = services
-  const uploads = await failUnreadUploads(sql, clock.now())
+  const uploads = await updateUnreadUploads(sql, clock.now())
   if (uploads.length > 0) log.error({ uploads: uploads.map(({ id }) => id) }, 'Uploads without a job have failed')
   await removeFiles(services, uploads)
 }
 
 async function removeFiles({ objects }: Services, uploads: { org_id: string; id: string }[]): Promise<void> {
-  for (const { org_id, id } of uploads) await objects.remove(reportKey(org_id, id))
+  for (const { org_id, id } of uploads) await objects.remove(getReportKey(org_id, id))
 }

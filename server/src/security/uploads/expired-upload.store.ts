@@ -1,7 +1,7 @@
-import { expiringWithParts } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringWithParts } from '../../platform/db/expiring-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { abandonObjects } from '../../platform/objects/abandoned-objects.store.ts'
-import { reportKey } from './upload-file.ts'
+import { insertAbandonedObjects } from '../../platform/objects/abandoned-objects.store.ts'
+import { getReportKey } from './upload-file.ts'
 
 /**
  * Uploads that have ended, with their files. The last report of a branch that is tracked stays with
@@ -12,7 +12,7 @@ export const expiringUploads = (['finished', 'failed'] as const).map(expiringOfS
 
 /** One status at a time: the index by status then states the order (ADR 11). */
 function expiringOfStatus(status: 'finished' | 'failed') {
-  return expiringWithParts(
+  return defineExpiringWithParts(
     {
       kind: 'uploads',
       table: 'security_uploads',
@@ -45,6 +45,6 @@ async function abandonFiles(tx: Tx, orgId: string, ids: readonly string[]): Prom
     where org_id = ${orgId}
       and id = any(${[...ids]})
       and artifact_id is null`
-  const objects = files.map(({ id, put_until }) => ({ object_key: reportKey(orgId, id), remove_after: put_until }))
-  await abandonObjects(tx, objects)
+  const objects = files.map(({ id, put_until }) => ({ object_key: getReportKey(orgId, id), remove_after: put_until }))
+  await insertAbandonedObjects(tx, objects)
 }

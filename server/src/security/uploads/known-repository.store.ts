@@ -6,7 +6,7 @@ const PATHS_MAX = 5000
 const FINDINGS_MAX = 50_000
 
 /** The name of a repository and the paths of its findings, those of open findings first. */
-export async function readKnownRepository(db: Db, orgId: string, repositoryNo: number): Promise<KnownRepository> {
+export async function requireKnownRepository(db: Db, orgId: string, repositoryNo: number): Promise<KnownRepository> {
   const [known] = await db<[KnownRepository?]>`
     select repository.name, array(
       select path

@@ -1,13 +1,15 @@
-import { counter, histogram } from '../../platform/telemetry/metrics.ts'
+import { defineCounter, defineHistogram } from '../../platform/telemetry/metrics.ts'
 import type { ReportSource } from '../formats/report/parsed-report.ts'
 
-const seconds = histogram(
+const seconds = defineHistogram(
   'shiplock_report_duration_seconds',
   'Time to read a report and to store what it says, by format and outcome: finished, refused or interrupted.',
   ['format', 'outcome'],
   [0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
 )
-const bytes = counter('shiplock_report_bytes_total', 'Bytes of reports that were read, once for each pass.', ['format'])
+const bytes = defineCounter('shiplock_report_bytes_total', 'Bytes of reports that were read, once for each pass.', [
+  'format',
+])
 
 /** A source that counts what is read from it, and the function that notes the end. */
 export function measureReading(source: ReportSource) {

@@ -1,4 +1,4 @@
-import { acrossOrganizations, areSpread, byOrganization, onServerOf } from '../../platform/db/spread.ts'
+import { buildSpreadCondition, isSpread, runAcrossOrganizations, runByOrganization } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { hasLiveJob } from '../../platform/queue/queue.store.ts'
 import { readUploadJob } from './read-upload.job.ts'
@@ -7,8 +7,8 @@ import { OUR_FAILURE, UPLOAD_EXPIRED, type UploadKey } from './upload-state.stor
 const SETTLED_AT_ONCE_MAX = 500
 
 /** Fails pending uploads that were not completed in time. Returns their ids. */
-export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  return acrossOrganizations(
+export async function updateExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
+  return runAcrossOrganizations(
     db,
     db`security_uploads where status = 'pending' and put_until <= ${now}`,
     (orgId) => db<UploadKey[]>`
@@ -18,12 +18,12 @@ export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]
         select org_id, id
         from security_uploads pending
         where status = 'pending'
-          and put_until <= ${now} ${onServerOf(db, 'pending', orgId)}
+          and put_until <= ${now} ${buildSpreadCondition(db, 'pending', orgId)}
         order by put_until
         limit ${SETTLED_AT_ONCE_MAX}
         for update skip locked
       ) expired
-      where (upload.org_id, upload.id) = (expired.org_id, expired.id) ${onServerOf(db, 'upload', orgId)}
+      where (upload.org_id, upload.id) = (expired.org_id, expired.id) ${buildSpreadCondition(db, 'upload', orgId)}
       returning upload.org_id, upload.id`,
   )
 }
@@ -33,9 +33,9 @@ export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]
  * there. Status and job are always stored together, so one statement sees both or neither. Returns
  * their ids.
  */
-export async function failUnreadUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  if (!areSpread()) return failUnread(db, now, { condition: hasNoJob(db), orgId: null })
-  return byOrganization(await listUnread(db), (unread, orgId) => {
+export async function updateUnreadUploads(db: Db, now: Date): Promise<UploadKey[]> {
+  if (!isSpread()) return failUnread(db, now, { condition: hasNoJob(db), orgId: null })
+  return runByOrganization(await listUnread(db), (unread, orgId) => {
     const condition: ReturnType<Db> = db`upload.id = any(${unread.map(({ id }) => id)}::text[])`
     return failUnread(db, now, { condition, orgId })
   })
@@ -50,13 +50,13 @@ async function failUnread(db: Db, now: Date, { condition, orgId }: Unread): Prom
     from (
       select org_id, id
       from security_uploads upload
-      where status in ('queued', 'parsing') ${onServerOf(db, 'upload', orgId)}
+      where status in ('queued', 'parsing') ${buildSpreadCondition(db, 'upload', orgId)}
         and ${condition}
       order by created_at
       limit ${SETTLED_AT_ONCE_MAX}
       for update skip locked
     ) unread
-    where (upload.org_id, upload.id) = (unread.org_id, unread.id) ${onServerOf(db, 'upload', orgId)}
+    where (upload.org_id, upload.id) = (unread.org_id, unread.id) ${buildSpreadCondition(db, 'upload', orgId)}
     returning upload.org_id, upload.id`
 }
 

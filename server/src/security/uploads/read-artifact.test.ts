@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ReadableArtifact } from '../../ci/reports/report.store.ts'
-import { artifactCategory } from './read-artifact.ts'
+import { computeArtifactCategory } from './read-artifact.ts'
 
 const ARTIFACT: ReadableArtifact = {
   path: 'reports/semgrep.sarif',
@@ -21,7 +21,7 @@ const ARTIFACT: ReadableArtifact = {
   report_name: 'default',
 }
 
-const category = (change: Partial<ReadableArtifact> = {}) => artifactCategory({ ...ARTIFACT, ...change })
+const category = (change: Partial<ReadableArtifact> = {}) => computeArtifactCategory({ ...ARTIFACT, ...change })
 
 test('a category is readable, and has the allowed characters and length (decisions §7)', () => {
   assert.match(category(), /^ci\/build\/sast:[0-9a-f]{12}$/)

@@ -1,29 +1,29 @@
 import { hash } from 'node:crypto'
-import { sortedMatrix } from '../../ci/reports/create-report.ts'
-import { describeArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
-import { noteFigures } from '../../ci/reports/store-attestations.ts'
+import { sortMatrix } from '../../ci/reports/create-report.ts'
+import { findReadableArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
+import { recordFigures } from '../../ci/reports/store-attestations.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { newHexId } from '../../platform/ids.ts'
+import { createHexId } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
 import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
-import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
-import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { type ResolvedRepository, selectRepository } from '../repositories/resolve-repository.ts'
+import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import { readUploadJob } from './read-upload.job.ts'
 import {
   countRunUploads,
   findArtifactFigures,
   insertUpload,
   type NewUploadRow,
-  requeueFailedArtifact,
+  updateFailedArtifact,
 } from './upload.store.ts'
-import { markFailed } from './upload-state.store.ts'
+import { updateFailed } from './upload-state.store.ts'
 
 const FILENAME_CHARS_MAX = 200
 
@@ -39,7 +39,7 @@ export async function readArtifact(
   const { org_id, artifact_id } = payload
   const now = services.clock.now()
   await services.sql.begin(async (tx) => {
-    const artifact = await describeArtifact(tx, org_id, artifact_id)
+    const artifact = await findReadableArtifact(tx, org_id, artifact_id)
     const organization = await findOrganizationById(tx, org_id)
     const plan = organization && services.plans.get(organization.plan)
     // An empty artifact is no report, and an upload has at least one byte.
@@ -47,12 +47,12 @@ export async function readArtifact(
     const upload = await toUpload(tx, { orgId: org_id, id: artifact_id, artifact, now })
     const refusal = await findRefusal(tx, org_id, artifact, plan)
     const upload_id =
-      (await insertUpload(tx, upload, now)) ?? (await requeueFailedArtifact(tx, org_id, artifact_id, now))
+      (await insertUpload(tx, upload, now)) ?? (await updateFailedArtifact(tx, org_id, artifact_id, now))
     if (upload_id === null) {
       const figures = await findArtifactFigures(tx, org_id, artifact_id)
-      if (figures !== null) await noteFigures(tx, { org_id, id: artifact_id }, figures, now)
+      if (figures !== null) await recordFigures(tx, { org_id, id: artifact_id }, figures, now)
     } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id })
-    else await markFailed(tx, { org_id, id: upload_id }, { error: refusal, format: null }, now)
+    else await updateFailed(tx, { org_id, id: upload_id }, { error: refusal, format: null }, now)
   })
 }
 
@@ -60,17 +60,17 @@ type ArtifactToRead = { orgId: string; id: string; artifact: ReadableArtifact; n
 
 async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): Promise<NewUploadRow> {
   const repository = await resolveArtifactRepository(tx, orgId, artifact)
-  await adoptNamed(tx, orgId, repository)
+  await updateNamedRepository(tx, orgId, repository)
   return {
     org_id: orgId,
-    id: newHexId(),
+    id: createHexId(),
     repository_no: await lockReportedRepository(tx, orgId, repository, now),
     origin: 'report',
     requested_format: 'auto',
     filename: artifact.path.split('/').at(-1)?.slice(0, FILENAME_CHARS_MAX) ?? artifact.path,
     size: artifact.size,
     sha256: artifact.sha256,
-    category: artifactCategory(artifact),
+    category: computeArtifactCategory(artifact),
     git_ref: artifact.ref ?? repository.tracked_branch,
     commit_sha: artifact.commit_sha,
     tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
@@ -91,7 +91,7 @@ function resolveArtifactRepository(
   if (provider === null || normalizeRepositoryId(provider, key?.id ?? '') === null)
     return resolveOnHost(tx, orgId, address)
   const { name } = splitAddress(address)
-  return resolveRepository(tx, orgId, { name, provider, providerId: key?.id ?? null })
+  return selectRepository(tx, orgId, { name, provider, providerId: key?.id ?? null })
 }
 
 /**
@@ -103,7 +103,7 @@ async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<Re
   const linked = await findOnHost(tx, orgId, host, name)
   if (!linked) return { name, provider: null, provider_id: null, tracked_branch: null, kept_under: [] }
   const { full_name, provider, id } = linked
-  return resolveRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
+  return selectRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
 }
 
 /**
@@ -130,11 +130,11 @@ const DIGEST_CHARS = 12
  * are one repository until they are connected. Reports of jobs that may have run code of strangers
  * have a category of their own, so that they never close the findings of other reports.
  */
-export function artifactCategory(artifact: ReadableArtifact): string {
+export function computeArtifactCategory(artifact: ReadableArtifact): string {
   const { repository, pipeline_name, job_name, matrix, report_name, path, trust } = artifact
   const { host } = splitAddress(repository)
   const strange = trust === 'untrusted' ? [trust] : []
-  const identity = [host, pipeline_name, job_name, sortedMatrix(matrix), report_name, path, ...strange]
+  const identity = [host, pipeline_name, job_name, sortMatrix(matrix), report_name, path, ...strange]
   const digest = hash('sha256', JSON.stringify(identity), 'hex').slice(0, DIGEST_CHARS)
   const readable = `ci/${pipeline_name}/${job_name}`.replaceAll(/[^A-Za-z0-9._/:-]/g, '-')
   return `${readable.slice(0, CATEGORY_CHARS_MAX - DIGEST_CHARS - 1)}:${digest}`

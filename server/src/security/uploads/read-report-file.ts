@@ -1,20 +1,20 @@
 import { Readable } from 'node:stream'
-import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../ci/artifacts/artifact-object.ts'
 import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
 import type { GiveUpCause } from '../../platform/queue/job.ts'
-import { inSpan } from '../../platform/telemetry/tracing.ts'
+import { withSpan } from '../../platform/telemetry/tracing.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
 import { measureReading } from './measure-reading.ts'
-import { reportKey } from './upload-file.ts'
+import { getReportKey } from './upload-file.ts'
 import {
-  markFailed,
   OUR_FAILURE,
-  startParsing,
   type UploadFailure,
   type UploadKey,
   type UploadToRead,
+  updateFailed,
+  updateParsing,
 } from './upload-state.store.ts'
 
 const FILE_GONE = 'The uploaded file is no longer stored. Upload it again.'
@@ -28,19 +28,19 @@ export async function readReportFile(
   { org_id, upload_id }: { org_id: string; upload_id: string },
   stopping?: AbortSignal,
 ): Promise<void> {
-  const upload = await startParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
+  const upload = await updateParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
   if (!upload) return
   const source = openUntilStopped(services, objectKey(org_id, upload_id, upload), stopping)
   const measured = measureReading(source)
   try {
-    const format = await inSpan('read report', 'internal', {}, async (span) => {
+    const format = await withSpan('read report', 'internal', {}, async (span) => {
       const read = await applyReport(services, { org_id, id: upload_id }, upload, measured.source)
       span?.set('shiplock.report_format', read)
       return read
     })
     measured.end(format, 'finished')
   } catch (error) {
-    const failure = stopping?.aborted ? null : failureOf(error)
+    const failure = stopping?.aborted ? null : toUploadFailure(error)
     measured.end(failure?.format ?? 'unknown', failure === null ? 'interrupted' : 'refused')
     if (failure === null) throw error
     await fail(services, { org_id, id: upload_id }, failure)
@@ -48,14 +48,14 @@ export async function readReportFile(
 }
 
 /** What the uploader is told. Null for a failure of ours, after which the job is tried again. */
-function failureOf(error: unknown): UploadFailure | null {
+function toUploadFailure(error: unknown): UploadFailure | null {
   if (error instanceof ReportError) return { error: error.message, format: error.format }
   if (error instanceof ObjectNotFoundError) return { error: FILE_GONE, format: null }
   return null
 }
 
 /** Fails an upload whose job will not be tried again. Its file can be uploaded again. */
-export async function failUnreadReport(
+export async function abandonUnreadReport(
   services: Services,
   { org_id, upload_id }: { org_id: string; upload_id: string },
   reason: GiveUpCause,
@@ -69,7 +69,7 @@ export async function failUnreadReport(
 
 /** An artifact is read where its run keeps it. */
 function objectKey(orgId: string, uploadId: string, { artifact_id }: UploadToRead): string {
-  return artifact_id === null ? reportKey(orgId, uploadId) : artifactKey(orgId, artifact_id)
+  return artifact_id === null ? getReportKey(orgId, uploadId) : formatArtifactKey(orgId, artifact_id)
 }
 
 function openUntilStopped({ objects }: Services, key: string, stopping: AbortSignal | undefined): ReportSource {
@@ -82,6 +82,6 @@ function openUntilStopped({ objects }: Services, key: string, stopping: AbortSig
  * is kept.
  */
 async function fail(services: Services, key: UploadKey, failure: UploadFailure): Promise<void> {
-  await markFailed(services.sql, key, failure, services.clock.now())
-  await services.objects.remove(reportKey(key.org_id, key.id))
+  await updateFailed(services.sql, key, failure, services.clock.now())
+  await services.objects.remove(getReportKey(key.org_id, key.id))
 }

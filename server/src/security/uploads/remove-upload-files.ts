@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { reportKey } from './upload-file.ts'
+import { getReportKey } from './upload-file.ts'
 import { listUploadIds } from './upload-state.store.ts'
 
 const FILES_AT_ONCE = 500
@@ -8,7 +8,7 @@ const FILES_AT_ONCE = 500
 /** The keys of the files of all uploads of an organization. */
 export async function* listUploadKeys(db: Db, orgId: string): AsyncGenerator<string> {
   for (let ids = await listUploadIds(db, orgId, { after: '', limit: FILES_AT_ONCE }); ids.length > 0; ) {
-    for (const id of ids) yield reportKey(orgId, id)
+    for (const id of ids) yield getReportKey(orgId, id)
     ids = await listUploadIds(db, orgId, { after: ids.at(-1) as string, limit: FILES_AT_ONCE })
   }
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import { ObjectNotFoundError, type ObjectStore } from '../../platform/objects/object-store.ts'
 
 /** The response 200 of a download in OpenAPI. */
@@ -20,7 +20,7 @@ type StoredFile = { key: string; path: string; size: number }
 export async function sendFile(reply: FastifyReply, objects: ObjectStore, { key, path, size }: StoredFile) {
   const bytes = objects.read(key)[Symbol.asyncIterator]()
   const first = await bytes.next().catch((error: unknown) => {
-    throw error instanceof ObjectNotFoundError ? notFound('file') : error
+    throw error instanceof ObjectNotFoundError ? createNotFoundError('file') : error
   })
   reply
     .type('application/octet-stream')

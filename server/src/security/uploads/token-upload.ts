@@ -27,7 +27,7 @@ export async function requireTokenRepository(
 }
 
 /** Throws 403 `forbidden` if a token names another repository than that of the upload. */
-export async function refuseOtherRepository(db: Db, { org_id, credential }: Actor, uploadId: string): Promise<void> {
+export async function checkUploadRepository(db: Db, { org_id, credential }: Actor, uploadId: string): Promise<void> {
   if (credential.type !== 'oidc_trust') return
   const { job } = credential
   const repository = await findUploadRepository(db, org_id, uploadId)

@@ -4,19 +4,19 @@ import type { Services } from '../../services.ts'
 const CONTENT_TYPE = 'application/json'
 
 /** The key of an upload's file in the object store. */
-export function reportKey(orgId: string, uploadId: string): string {
+export function getReportKey(orgId: string, uploadId: string): string {
   return `uploads/${orgId}/${uploadId}`
 }
 
 export type PutAddress = { url: string; headers: Record<string, string> }
 
 /** An address that accepts a PUT of exactly this file. */
-export async function presignReport(
+export async function signReportPut(
   { objects }: Services,
   upload: { org_id: string; id: string; size: number; sha256: string },
   now: Date,
 ): Promise<PutAddress> {
   const expected = { sizeBytes: upload.size, sha256: upload.sha256, contentType: CONTENT_TYPE }
-  const { url, headers } = await objects.presignPut(reportKey(upload.org_id, upload.id), expected, now)
+  const { url, headers } = await objects.presignPut(getReportKey(upload.org_id, upload.id), expected, now)
   return { url, headers }
 }

@@ -29,7 +29,7 @@ export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): P
   return row ?? null
 }
 
-export async function markQueued(db: Db, { org_id, id }: UploadKey, at: Date): Promise<void> {
+export async function updateQueued(db: Db, { org_id, id }: UploadKey, at: Date): Promise<void> {
   await db`
     update security_uploads
     set status = 'queued', outcome = null, findings = 0, updated_at = ${at}
@@ -41,7 +41,7 @@ export async function markQueued(db: Db, { org_id, id }: UploadKey, at: Date): P
 export type UploadFailure = Pick<ReportError, 'format'> & { error: string }
 
 /** Marks an upload as failed, unless it has ended. */
-export async function markFailed(db: Db, { org_id, id }: UploadKey, failure: UploadFailure, at: Date): Promise<void> {
+export async function updateFailed(db: Db, { org_id, id }: UploadKey, failure: UploadFailure, at: Date): Promise<void> {
   await db`
     update security_uploads
     set status = 'failed', error = ${failure.error}, format = ${failure.format}, findings = 0, components = 0,
@@ -71,7 +71,7 @@ export type UploadToRead = NewestRequest & {
 /**
  * Marks an upload as parsing, again after an interruption. Returns null if the upload has ended.
  */
-export async function startParsing(db: Db, { org_id, id }: UploadKey, at: Date): Promise<UploadToRead | null> {
+export async function updateParsing(db: Db, { org_id, id }: UploadKey, at: Date): Promise<UploadToRead | null> {
   const [row] = await db<UploadToRead[]>`
     update security_uploads
     set status = 'parsing', findings = 0, updated_at = ${at}
@@ -84,7 +84,7 @@ export async function startParsing(db: Db, { org_id, id }: UploadKey, at: Date):
   return row ?? null
 }
 
-export async function noteProgress(db: Db, { org_id, id }: UploadKey, findings: number, at: Date): Promise<void> {
+export async function updateProgress(db: Db, { org_id, id }: UploadKey, findings: number, at: Date): Promise<void> {
   await db`
     update security_uploads
     set findings = ${findings}, updated_at = ${at}
@@ -108,7 +108,7 @@ export type FinishedUpload = {
  * Marks an upload as finished. Returns the newest request for its file. If it returns null, the
  * upload has ended and the transaction must be rolled back.
  */
-export async function markFinished(
+export async function updateFinished(
   tx: Tx,
   { org_id, id }: UploadKey,
   result: FinishedUpload,

@@ -1,8 +1,8 @@
-import { pageOf } from '../../platform/db/page.ts'
+import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { NO_OUTCOME } from '../reconcile/reconcile-report.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositoryReference } from '../repositories/resolve-repository.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { UPLOAD_STATUSES, type UploadStatus } from '../vocabulary/finding.ts'
@@ -76,9 +76,9 @@ function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, 
       where upload.org_id = ${orgId}
         ${isOfAll ? db`` : db`and upload.repository_no = selected.repository_no`}
         and upload.status = listed.status
-        and ${pageOf(db, page, db`upload`)}
+        and ${buildPageCondition(db, page, db`upload`)}
         ${status === null ? db`` : db`and ${shownStatus(db, now)} = ${status}`}
-        ${ofProvider(db, orgId, db`upload`, provider)}
+        ${buildProviderCondition(db, orgId, db`upload`, provider)}
       order by upload.created_at desc, upload.id desc
       limit ${page.limit + 1}
     ) found

@@ -1,5 +1,5 @@
 import { listContext } from '../../access/actor.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { ForbiddenResponse } from '../../platform/http/openapi.ts'
@@ -11,7 +11,7 @@ import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from '../formats/catalogue.
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
-import { refuseOtherRepository } from './token-upload.ts'
+import { checkUploadRepository } from './token-upload.ts'
 import {
   CompletedUpload,
   CreatedUpload,
@@ -29,7 +29,7 @@ const access = {
 } as const
 const tags = ['Security uploads']
 
-export async function uploadRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerUploadRoutes(app: HttpServer, services: Services): Promise<void> {
   app.post(
     '/v1/security/uploads',
     {
@@ -126,9 +126,9 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const { org_id } = request.actor
-      await refuseOtherRepository(services.sql, request.actor, request.params.uploadId)
+      await checkUploadRepository(services.sql, request.actor, request.params.uploadId)
       const json = await findUploadJson(services.sql, org_id, request.params.uploadId, services.clock.now())
-      if (json === null) throw notFound('upload')
+      if (json === null) throw createNotFoundError('upload')
       return sendData(reply, json)
     },
   )

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UPLOAD_FORMATS, type UploadFormat, VEX_FORMATS } from '../formats/catalogue.ts'
-import { RepositoryId, RepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
+import { defineRepositoryId, defineRepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
 import { UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
 
 /** Body of createSecurityUpload. */
@@ -28,7 +28,7 @@ export const NewSecurityUpload = Closed({
       description: `The format of the file: a report with findings, or a VEX document (${VEX_FORMATS.map((format) => `\`${format}\``).join(' or ')}), whose statements dismiss findings of the repository. \`auto\` detects it from the contents. An upload fails if its file has another format.`,
     }),
   ),
-  repository: RepositoryName('The repository as `owner/name`.'),
+  repository: defineRepositoryName('The repository as `owner/name`.'),
   provider: Type.Optional(
     Nullable(
       OneOf(PROVIDERS, {
@@ -39,7 +39,7 @@ export const NewSecurityUpload = Closed({
   ),
   repositoryId: Type.Optional(
     Nullable(
-      RepositoryId(
+      defineRepositoryId(
         'The id of the repository on the code host. Requires `provider`. Defaults to the id of the repository with this name.',
       ),
     ),
@@ -74,7 +74,7 @@ export const NewSecurityUpload = Closed({
 /** As validated: `format` has its default. */
 export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | UploadFormat }
 
-export const UploadQuery = pageQuery(100, 50, {
+export const UploadQuery = definePageQuery(100, 50, {
   ...windowFilters,
   ...repositoryFilters,
   status: Type.Optional(OneOf(UPLOAD_STATUSES, { description: 'Return only uploads with this status.' })),

@@ -67,7 +67,7 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
 }
 
 /** Stores the trust of the credential that submitted a file last. */
-export async function setUploadTrust(
+export async function updateUploadTrust(
   db: Db,
   { org_id, id, trust }: Pick<NewUploadRow, 'org_id' | 'id' | 'trust'>,
 ): Promise<void> {
@@ -82,7 +82,7 @@ export async function setUploadTrust(
  * Gives a pending upload more time for its PUT, and the newest size, so that a wrong size can be
  * corrected.
  */
-export async function extendPut(
+export async function updatePutTime(
   db: Db,
   upload: Pick<NewUploadRow, 'org_id' | 'id' | 'put_until' | 'size'>,
   at: Date,
@@ -133,7 +133,7 @@ export async function countRunUploads(db: Db, orgId: string, runId: string): Pro
  * Queues a finished upload again as the newest of its streams, if another file was submitted since.
  * The same time counts as later, because it does not tell which file is newer.
  */
-export async function requeueOutdated(tx: Tx, { org_id, id }: UploadKey, at: Date): Promise<boolean> {
+export async function updateOutdatedUpload(tx: Tx, { org_id, id }: UploadKey, at: Date): Promise<boolean> {
   const rows = await tx`
     update security_uploads upload
     set status = 'queued', outcome = null, findings = 0, reported_at = ${at}, updated_at = ${at}
@@ -162,7 +162,12 @@ export async function requeueOutdated(tx: Tx, { org_id, id }: UploadKey, at: Dat
  * commit, while the upload keeps the commit of its first request. A request that is older than the
  * newest one changes nothing.
  */
-export async function noteCommit(tx: Tx, { org_id, id }: UploadKey, commitSha: string, at: Date): Promise<void> {
+export async function updateReportedCommit(
+  tx: Tx,
+  { org_id, id }: UploadKey,
+  commitSha: string,
+  at: Date,
+): Promise<void> {
   await tx`
     update security_uploads
     set reported_commit_sha = ${commitSha}, reported_at = ${at}
@@ -173,7 +178,7 @@ export async function noteCommit(tx: Tx, { org_id, id }: UploadKey, commitSha: s
 }
 
 /** failed → queued, for an artifact's upload. Returns its id, or null when it has not failed. */
-export async function requeueFailedArtifact(
+export async function updateFailedArtifact(
   tx: Tx,
   orgId: string,
   artifactId: string,

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
-import { judgeFindings } from './judge-findings.ts'
+import { evaluateFindings } from './judge-findings.ts'
 import { countClosed, listCandidates, listDocuments } from './verdict.store.ts'
 import { writeVerdicts } from './write-verdicts.ts'
 
@@ -22,7 +22,7 @@ export async function applyStatements(
   if (documents.length === 0) return NOTHING
   const candidates = await listCandidates(tx, scope, changedSince)
   if (candidates.length === 0) return NOTHING
-  const verdicts = await judgeFindings(tx, scope, documents, candidates)
+  const verdicts = await evaluateFindings(tx, scope, documents, candidates)
   const { changed, issueIds } = await writeVerdicts(tx, scope, candidates, verdicts)
   return issueIds.length === 0 ? { ...NOTHING, changed } : { changed, closed: await countClosed(tx, scope, issueIds) }
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { getVexFormat, type VexFormat } from '../formats/catalogue.ts'
 import { readVexDocument } from '../formats/read-report.ts'
@@ -8,11 +8,11 @@ import type { VexDocument } from '../formats/report/vex-statement.ts'
 import { lockTriaged } from '../triage/writing/triaged-finding.store.ts'
 import { applyStatements } from './apply-statements.ts'
 import {
+  copyStatements,
+  deleteDocument,
+  deleteStatements,
   findDocument,
   insertDocument,
-  openStatements,
-  removeDocument,
-  removeStatements,
   type StoredDocument,
   type VexStream,
 } from './vex-document.store.ts'
@@ -44,28 +44,28 @@ const OUTDATED = 'A newer version of this document was processed before. Its sta
  */
 export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpload): Promise<Imported> {
   const { org_id, repository_no } = upload
-  const id = newUuid(clock.now())
-  const document = await copyStatements(tx, upload, id)
+  const id = createUuid(clock.now())
+  const document = await writeStatements(tx, upload, id)
   await lockTriaged(tx, org_id, [repository_no])
   // Read after the lock is taken, so that a transaction that commits later has a later time.
   const at = clock.now()
-  const stream = streamOf(upload, document)
+  const stream = toVexStream(upload, document)
   const stored = await findDocument(tx, stream)
   const next = { ...facts(document, upload), id }
-  const refusal = refusalOf(upload, next, stored)
-  const warnings = [...document.warnings, ...(refusal ?? replacementOf(next, stored))]
+  const refusal = explainRefusal(upload, next, stored)
+  const warnings = [...document.warnings, ...(refusal ?? explainReplacement(next, stored))]
   if (refusal !== null) {
-    await removeStatements(tx, org_id, id)
+    await deleteStatements(tx, org_id, id)
     return { warnings, changed: 0, at }
   }
-  if (stored !== null) await removeDocument(tx, org_id, stored.id)
+  if (stored !== null) await deleteDocument(tx, org_id, stored.id)
   const { tracked, upload_id } = upload
   await insertDocument(tx, { ...stream, ...next, tracked, upload_id }, at)
   return { warnings, changed: (await applyStatements(tx, { org_id, repository_no, at })).changed, at }
 }
 
-async function copyStatements(tx: Tx, { org_id, source, format }: VexUpload, id: string): Promise<VexDocument> {
-  const copy = await openStatements(tx, org_id, id)
+async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id: string): Promise<VexDocument> {
+  const copy = await copyStatements(tx, org_id, id)
   try {
     const document = await readVexDocument(source, format, (batch) => copy.write(batch))
     await copy.end()
@@ -76,7 +76,7 @@ async function copyStatements(tx: Tx, { org_id, source, format }: VexUpload, id:
   }
 }
 
-function streamOf(upload: VexUpload, { publisher, document_id }: VexDocument): VexStream {
+function toVexStream(upload: VexUpload, { publisher, document_id }: VexDocument): VexStream {
   const { org_id, repository_no, format, category, git_ref } = upload
   const series = getVexFormat(format).hasStableIds ? (document_id ?? '') : ''
   return { org_id, repository_no, format, publisher, series, category, git_ref }
@@ -96,7 +96,7 @@ function facts({ document_id, document_version, issued_at, statements }: VexDocu
 
 type Facts = Omit<StoredDocument, 'id'>
 
-function refusalOf({ trust }: VexUpload, next: Facts, stored: StoredDocument | null): string[] | null {
+function explainRefusal({ trust }: VexUpload, next: Facts, stored: StoredDocument | null): string[] | null {
   if (trust === 'untrusted') return [UNTRUSTED]
   return stored !== null && isOutdated(next, stored) ? [OUTDATED] : null
 }
@@ -120,7 +120,7 @@ function isLower(version: string | null, other: string | null): boolean {
   return false
 }
 
-function replacementOf(next: Facts, stored: StoredDocument | null): string[] {
+function explainReplacement(next: Facts, stored: StoredDocument | null): string[] {
   if (stored === null || stored.document_id === null || stored.document_id === next.document_id) return []
   return [
     `The document replaced ${stored.document_id.slice(0, 150)} of the same author. Use a category for each to keep both.`,

@@ -1,4 +1,4 @@
-import { sharedPackageName } from '../issues/grouping/shared-names.ts'
+import { normalizeSharedPackageName } from '../issues/grouping/shared-names.ts'
 import { decodePercents, parsePackageUrl } from '../vocabulary/package-url.ts'
 
 /** The package of a finding, as its scanner names it. */
@@ -13,25 +13,25 @@ export type StatedPackage = {
   qualifiers: Map<string, string>
 }
 
-export function statedPackage(purl: string): StatedPackage | null {
+export function parseStatedPackage(purl: string): StatedPackage | null {
   const parsed = parsePackageUrl(purl)
   if (parsed === null) return null
   return {
     purl,
     identity: parsed.withoutVersion,
-    name: sharedPackageName({ purl, package_name: null }),
+    name: normalizeSharedPackageName({ purl, package_name: null }),
     version: plainVersion(purl, parsed.version),
-    qualifiers: qualifiersOf(purl),
+    qualifiers: parseQualifiers(purl),
   }
 }
 
 /** Only findings with one of the keys of a stated package can be of that package. */
-export function packageKey(found: FoundPackage): string {
+export function getPackageKey(found: FoundPackage): string {
   const parsed = found.purl === null ? null : parsePackageUrl(found.purl)
-  return parsed === null ? namedKey(sharedPackageName({ ...found, purl: null })) : parsed.withoutVersion
+  return parsed === null ? namedKey(normalizeSharedPackageName({ ...found, purl: null })) : parsed.withoutVersion
 }
 
-export function keysOf({ identity, name }: StatedPackage): string[] {
+export function getKeys({ identity, name }: StatedPackage): string[] {
   return name === null ? [identity] : [identity, namedKey(name)]
 }
 
@@ -49,11 +49,13 @@ export function isAbout(stated: StatedPackage, found: FoundPackage): boolean {
   const parsed = found.purl === null ? null : parsePackageUrl(found.purl)
   if (parsed === null) {
     return (
-      stated.name !== null && sharedPackageName({ ...found, purl: null }) === stated.name && isVersion(stated, found)
+      stated.name !== null &&
+      normalizeSharedPackageName({ ...found, purl: null }) === stated.name &&
+      isVersion(stated, found)
     )
   }
   if (parsed.withoutVersion !== stated.identity || !isVersion(stated, found)) return false
-  const qualifiers = qualifiersOf(found.purl ?? '')
+  const qualifiers = parseQualifiers(found.purl ?? '')
   return [...stated.qualifiers].every(([name, value]) => qualifiers.get(name) === value)
 }
 
@@ -69,7 +71,7 @@ function plainVersion(purl: string, version: string | null): string | null {
 }
 
 /** The qualifiers of a package URL. `type=jar` is what a Maven package is if it does not say so. */
-function qualifiersOf(purl: string): Map<string, string> {
+function parseQualifiers(purl: string): Map<string, string> {
   const [, query = ''] = /\?([^#]*)/.exec(purl) ?? []
   const qualifiers = new Map<string, string>()
   for (const part of query.split('&', 50)) {

@@ -1,5 +1,5 @@
-import { codeHost, PROVIDERS } from '../../codehosts/catalogue.ts'
-import { defaultHost, isHost } from '../../repositories/repository-identity.ts'
+import { getCodeHost, PROVIDERS } from '../../codehosts/catalogue.ts'
+import { getDefaultHost, isHost } from '../../repositories/repository-identity.ts'
 import { decodePercents, parsePackageUrl } from '../vocabulary/package-url.ts'
 
 /** The repository that statements are for, and the host where it is, if it is connected. */
@@ -11,17 +11,17 @@ export type OwnRepository = { name: string; provider: string | null; host: strin
  */
 export type Product = { is: 'repository'; version: string | null } | { is: 'other repository' } | { is: 'unknown' }
 
-const HOSTED_TYPES = new Map(PROVIDERS.map((provider) => [codeHost(provider).packageUrlType, provider]))
+const HOSTED_TYPES = new Map(PROVIDERS.map((provider) => [getCodeHost(provider).packageUrlType, provider]))
 /** Hosts where a repository has no groups or projects above its owner. */
-const HOSTS_OF_TWO = PROVIDERS.filter((provider) => codeHost(provider).nameSegmentsMax === 2).map(defaultHost)
+const HOSTS_OF_TWO = PROVIDERS.filter((provider) => getCodeHost(provider).nameSegmentsMax === 2).map(getDefaultHost)
 const UNKNOWN: Product = { is: 'unknown' }
 
 /** Compares a product with the repository, by its address on a code host. */
-export function productOf(text: string | null, repository: OwnRepository): Product {
-  const address = text === null ? null : addressOf(text.trim())
+export function matchProduct(text: string | null, repository: OwnRepository): Product {
+  const address = text === null ? null : parseAddress(text.trim())
   if (address === null) return UNKNOWN
   if (address.host === null) return isNamed(address, repository) ? own(address) : UNKNOWN
-  const known = [...PROVIDERS.map(defaultHost), ...(repository.host === null ? [] : [repository.host])]
+  const known = [...PROVIDERS.map(getDefaultHost), ...(repository.host === null ? [] : [repository.host])]
   if (!known.includes(address.host)) return UNKNOWN
   const hosts = repository.host !== null ? [repository.host] : defaultHosts(repository.provider)
   return hosts.includes(address.host) && isNamed(address, repository) ? own(address) : { is: 'other repository' }
@@ -30,7 +30,7 @@ export function productOf(text: string | null, repository: OwnRepository): Produ
 type Address = { host: string | null; path: string; isModule: boolean; version: string | null }
 
 /** The address of a repository in a package URL or another URL; null for any other text. */
-function addressOf(text: string): Address | null {
+function parseAddress(text: string): Address | null {
   if (/^pkg:/i.test(text)) return addressInPurl(text)
   const match =
     /^(?:git\+)?[a-z][a-z0-9+.-]{1,20}:\/\/(?:[^@/\s]{1,100}@)?([^/\s]{1,255})\/([^?#\s]{3,300})(?:[?#].*)?$/i.exec(
@@ -58,7 +58,7 @@ function addressInPurl(purl: string): Address | null {
   const path = decodePercents(parsed.name)
   const provider = HOSTED_TYPES.get(type.toLowerCase())
   if (provider !== undefined) {
-    return { host: defaultHost(provider), path, isModule: false, version: parsed.version }
+    return { host: getDefaultHost(provider), path, isModule: false, version: parsed.version }
   }
   const slash = path.indexOf('/')
   if (type.toLowerCase() !== 'golang' || slash < 0) return null
@@ -76,5 +76,5 @@ function own({ version }: Address): Product {
 }
 
 function defaultHosts(provider: string | null): string[] {
-  return PROVIDERS.filter((known) => provider === null || known === provider).map(defaultHost)
+  return PROVIDERS.filter((known) => provider === null || known === provider).map(getDefaultHost)
 }

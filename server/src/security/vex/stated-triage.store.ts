@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
@@ -15,7 +15,7 @@ export function listStatedTriages(db: Db, { org_id, repository_no }: RepositoryC
     cross join lateral (
       select from triage_findings part
       join findings finding on finding.org_id = part.org_id and finding.id = part.finding_id
-      where part.org_id = ${averageId(db, org_id)}
+      where part.org_id = ${buildAverageId(db, org_id)}
         and part.triage_id = triage.id
         and finding.repository_no = ${repository_no}
       limit 1
@@ -42,8 +42,12 @@ export async function insertStatedTriages(
 /** Findings and a triage of each, in the same order. */
 type TriagedFindings = { triageIds: string[]; findingIds: string[] }
 
-/** Adds findings to triages. `settleFindings` then derives their state. */
-export async function addFindings(tx: Tx, orgId: string, { triageIds, findingIds }: TriagedFindings): Promise<void> {
+/** Adds findings to triages. `updateSettledFindings` then derives their state. */
+export async function insertTriagedFindings(
+  tx: Tx,
+  orgId: string,
+  { triageIds, findingIds }: TriagedFindings,
+): Promise<void> {
   await tx`
     insert into triage_findings (org_id, triage_id, finding_id)
     select ${orgId}, triage_id, finding_id
@@ -51,8 +55,12 @@ export async function addFindings(tx: Tx, orgId: string, { triageIds, findingIds
     on conflict do nothing`
 }
 
-/** Takes findings out of triages. `settleFindings` then derives their state. */
-export async function removeFindings(tx: Tx, orgId: string, { triageIds, findingIds }: TriagedFindings): Promise<void> {
+/** Takes findings out of triages. `updateSettledFindings` then derives their state. */
+export async function deleteTriagedFindings(
+  tx: Tx,
+  orgId: string,
+  { triageIds, findingIds }: TriagedFindings,
+): Promise<void> {
   await tx`
     delete from triage_findings part
     using unnest(${triageIds}::uuid[], ${findingIds}::uuid[]) removed (triage_id, finding_id)

@@ -1,4 +1,4 @@
-import { averageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findHost } from '../../repositories/repository-lookup.store.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
@@ -80,14 +80,14 @@ export async function listCandidates(tx: Tx, scope: RepositoryChange, changedSin
       select part.triage_id
       from triage_findings part
       join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
-      where part.org_id = ${averageId(tx, org_id)}
+      where part.org_id = ${buildAverageId(tx, org_id)}
         and part.finding_id = finding.id
         and triage.source <> 'shiplock'
         and triage.ended_at is null
       limit 1
     ) stated on true
-    where stream.org_id = ${averageId(tx, org_id)}
-      and stream.repository_no = ${averageId(tx, repository_no)}
+    where stream.org_id = ${buildAverageId(tx, org_id)}
+      and stream.repository_no = ${buildAverageId(tx, repository_no)}
       and finding.vuln_ids <> '{}'
       and (finding.reported_state = 'open' or stated.triage_id is not null)
       ${changedSince === null ? tx`` : tx`and finding.updated_at >= ${changedSince}`}`
@@ -113,7 +113,7 @@ const NAMES_MAX = 1000
  * Reads the statements of these documents about vulnerabilities with these canonical ids. May
  * return others, too.
  */
-export function readStatements(
+export function listStatements(
   db: Db,
   orgId: string,
   documentIds: readonly string[],
@@ -150,8 +150,8 @@ export async function listPackages(db: Db, { org_id, repository_no }: Repository
     select distinct finding.purl
     from finding_streams stream
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
-    where stream.org_id = ${averageId(db, org_id)}
-      and stream.repository_no = ${averageId(db, repository_no)}
+    where stream.org_id = ${buildAverageId(db, org_id)}
+      and stream.repository_no = ${buildAverageId(db, repository_no)}
       and finding.purl is not null`
   return rows.map(({ purl }) => purl)
 }
@@ -166,7 +166,7 @@ export async function countClosed(
     select count(*) as open, count(*) filter (where severity = ${toSeverityRank('critical')}) as critical,
       count(*) filter (where severity = ${toSeverityRank('high')}) as high
     from security_issues
-    where org_id = ${averageId(db, org_id)}
+    where org_id = ${buildAverageId(db, org_id)}
       and id = any(${[...issueIds]}::uuid[])
       and created_at = ${at}
       and listed

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAbout, keysOf, packageKey, statedPackage } from './package-match.ts'
-import { type OwnRepository, productOf } from './product.ts'
+import { getKeys, getPackageKey, isAbout, parseStatedPackage } from './package-match.ts'
+import { matchProduct, type OwnRepository } from './product.ts'
 import { Judge } from './verdict.ts'
-import { comparedIds, covers, isAmbiguous } from './vulnerability-match.ts'
+import { hasStated, isAmbiguous, toComparedIds } from './vulnerability-match.ts'
 
 const REPOSITORY: OwnRepository = { name: 'acme/app', provider: 'github', host: null }
 
 test('the repository is recognized in package URLs and addresses', () => {
-  const whatIs = (product: string, repository = REPOSITORY) => productOf(product, repository)
+  const whatIs = (product: string, repository = REPOSITORY) => matchProduct(product, repository)
   for (const product of [
     'pkg:github/acme/app',
     'pkg:github/Acme/App',
@@ -43,10 +43,10 @@ test('the repository is recognized in package URLs and addresses', () => {
 
 test('a package of a statement matches the same package only', () => {
   const matches = (stated: string, purl: string | null, name: string | null = null, version: string | null = null) => {
-    const parsed = statedPackage(stated)
+    const parsed = parseStatedPackage(stated)
     const found = { purl, package_name: name, package_version: version }
     const isMatch = parsed !== null && isAbout(parsed, found)
-    assert.ok(!isMatch || keysOf(parsed).includes(packageKey(found)), 'found by its key')
+    assert.ok(!isMatch || getKeys(parsed).includes(getPackageKey(found)), 'found by its key')
     return isMatch
   }
   const yes: [string, string][] = [
@@ -77,7 +77,8 @@ test('a package of a statement matches the same package only', () => {
 })
 
 test('a finding about several vulnerabilities is covered only if all are stated', () => {
-  const isCovered = (stated: string[], found: string[]) => covers(new Set(comparedIds(stated)), comparedIds(found))
+  const isCovered = (stated: string[], found: string[]) =>
+    hasStated(new Set(toComparedIds(stated)), toComparedIds(found))
   assert.ok(isCovered(['CVE-1'], ['CVE-1']))
   assert.ok(isCovered(['CVE-1'], ['GHSA-1', 'CVE-1']))
   assert.ok(isCovered(['CVE-1'], ['DEBIAN-CVE-2020-1000', 'CVE-1', 'DSA-1']) === false)

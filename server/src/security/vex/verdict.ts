@@ -1,8 +1,8 @@
 import type { VexStatus } from '../formats/report/vex-statement.ts'
-import { isAbout, keysOf, packageKey, type StatedPackage, statedPackage } from './package-match.ts'
-import { type OwnRepository, type Product, productOf } from './product.ts'
+import { getKeys, getPackageKey, isAbout, parseStatedPackage, type StatedPackage } from './package-match.ts'
+import { matchProduct, type OwnRepository, type Product } from './product.ts'
 import type { AppliedDocument, AppliedStatement, JudgedFacts } from './verdict.store.ts'
-import { comparedIds, covers } from './vulnerability-match.ts'
+import { hasStated, toComparedIds } from './vulnerability-match.ts'
 
 /** The statement that decides about a finding. */
 export type Verdict = {
@@ -36,21 +36,21 @@ export class Judge {
 
   /** Considers a statement. The order of the statements does not matter. */
   hear(statement: AppliedStatement, document: AppliedDocument): void {
-    const names = new Set(comparedIds(statement.names))
+    const names = new Set(toComparedIds(statement.names))
     if (!names.values().some((name) => this.#byName.has(name))) return
-    const subject = this.#subjectOf(statement)
+    const subject = this.#toSubject(statement)
     if (subject === null) return
-    const found = new Set([...names].flatMap((name) => this.#findingsOf(name, subject)))
-    const verdict = verdictOf(statement, document, subject)
+    const found = new Set([...names].flatMap((name) => this.#selectFindings(name, subject)))
+    const verdict = toVerdict(statement, document, subject)
     for (const finding of found) {
-      if (!covers(names, finding.names) || !isInScope(document, finding) || !subject.isAbout(finding)) continue
+      if (!hasStated(names, finding.names) || !isInScope(document, finding) || !subject.isAbout(finding)) continue
       const other = this.verdicts.get(finding.id)
       if (other === undefined || isStronger(verdict, other)) this.verdicts.set(finding.id, verdict)
     }
   }
 
   /** The findings of a vulnerability that a statement can be about. */
-  #findingsOf(name: string, { keys }: Subject): JudgedFinding[] {
+  #selectFindings(name: string, { keys }: Subject): JudgedFinding[] {
     const findings: FindingsByPackage = this.#byName.get(name) ?? new Map()
     return [...(keys ?? findings.keys())].flatMap((key) => findings.get(key) ?? [])
   }
@@ -59,11 +59,11 @@ export class Judge {
    * What a statement is about in this repository; null if it is about nothing in it. A package in
    * another product is another matter: it may be used in a way that is not affected there.
    */
-  #subjectOf({ package: purl, product }: AppliedStatement): Subject | null {
-    const whole = productOf(product, this.#repository)
+  #toSubject({ package: purl, product }: AppliedStatement): Subject | null {
+    const whole = matchProduct(product, this.#repository)
     const isProductOnly = purl === null || (purl === product && whole.is === 'repository')
     if (isProductOnly) return whole.is === 'repository' ? repositorySubject(whole.version) : null
-    const stated = statedPackage(purl)
+    const stated = parseStatedPackage(purl)
     if (stated === null || (product !== purl && this.#isElsewhere(product, whole))) return null
     return packageSubject(stated)
   }
@@ -71,7 +71,7 @@ export class Judge {
   /** True if the product is another repository, or a package that this repository depends on. */
   #isElsewhere(product: string | null, whole: Product): boolean {
     if (whole.is !== 'unknown') return whole.is === 'other repository'
-    const stated = product === null ? null : statedPackage(product)
+    const stated = product === null ? null : parseStatedPackage(product)
     return stated !== null && this.#ownPackages.has(stated.identity)
   }
 }
@@ -79,7 +79,7 @@ export class Judge {
 type FindingsByPackage = ReadonlyMap<string, JudgedFinding[]>
 
 function byPackage(findings: readonly JudgedFinding[]): FindingsByPackage {
-  return Map.groupBy(findings, packageKey)
+  return Map.groupBy(findings, getPackageKey)
 }
 
 /** `keys` are those of the packages that it can be about, and null for all packages. */
@@ -87,7 +87,7 @@ type Subject = { precision: number; keys: readonly string[] | null; isAbout: (fi
 
 function packageSubject(stated: StatedPackage): Subject {
   const precision = stated.version === null ? 1 : 2
-  return { precision, keys: keysOf(stated), isAbout: (finding) => isAbout(stated, finding) }
+  return { precision, keys: getKeys(stated), isAbout: (finding) => isAbout(stated, finding) }
 }
 
 const COMMIT_CHARS_MIN = 7
@@ -106,7 +106,7 @@ function isInScope({ tracked, ref }: AppliedDocument, finding: JudgedFacts): boo
 }
 
 /** A statement cannot have been made after its document was uploaded. */
-function verdictOf(statement: AppliedStatement, document: AppliedDocument, { precision }: Subject): Verdict {
+function toVerdict(statement: AppliedStatement, document: AppliedDocument, { precision }: Subject): Verdict {
   const { status, justification, comment, stated_at } = statement
   const at = Math.min((stated_at ?? document.issued_at).getTime(), document.reported_at.getTime())
   return { document, status, justification, comment, at, precision }
@@ -125,7 +125,7 @@ function isStronger(verdict: Verdict, other: Verdict): boolean {
 const REASON_MAX = 100
 
 /** The dismissal that a verdict causes; null if the finding matters. */
-export function dismissalOf({ document, status, justification, comment }: Verdict) {
+export function toDismissal({ document, status, justification, comment }: Verdict) {
   if (status !== 'not_affected' && status !== 'fixed') return null
   const reason = status === 'fixed' ? 'fixed' : (justification ?? 'not_affected').slice(0, REASON_MAX)
   return { source: document.format, reason, comment }

@@ -40,7 +40,7 @@ export async function findDocument(db: Db, stream: VexStream): Promise<StoredDoc
 }
 
 /** Removes a document and its statements. */
-export async function removeDocument(tx: Tx, orgId: string, id: string): Promise<void> {
+export async function deleteDocument(tx: Tx, orgId: string, id: string): Promise<void> {
   await tx`
     delete from vex_documents
     where org_id = ${orgId}
@@ -48,7 +48,7 @@ export async function removeDocument(tx: Tx, orgId: string, id: string): Promise
 }
 
 /** Removes the statements of a document that is not stored. */
-export async function removeStatements(tx: Tx, orgId: string, documentId: string): Promise<void> {
+export async function deleteStatements(tx: Tx, orgId: string, documentId: string): Promise<void> {
   await tx`
     delete from vex_statements
     where org_id = ${orgId}
@@ -88,17 +88,17 @@ const COLUMNS = [
  * An open COPY of the statements of a document that is stored later in the same transaction, which
  * cannot run other statements meanwhile.
  */
-export async function openStatements(tx: Tx, orgId: string, documentId: string) {
+export async function copyStatements(tx: Tx, orgId: string, documentId: string) {
   const copy = await openCopy(tx, 'vex_statements', COLUMNS)
   let position = 0
-  const lineOf = ({ status, vuln_ids, ...texts }: VexStatement) => {
+  const formatLine = ({ status, vuln_ids, ...texts }: VexStatement) => {
     const { package: purl, product, justification, comment, stated_at } = texts
     const ids = [...new Set(vuln_ids.map(removeDistribution))]
     const values = [orgId, documentId, position++, status, ids, purl, product, justification, comment, stated_at]
     return values.map(copyField).join('\t')
   }
   return {
-    write: (statements: readonly VexStatement[]) => copy.writeLines(statements.map(lineOf)),
+    write: (statements: readonly VexStatement[]) => copy.writeLines(statements.map(formatLine)),
     end: () => copy.end(),
     abort: (reason: Error) => copy.abort(reason),
   }

@@ -1,20 +1,20 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { createUuid } from '../../platform/ids.ts'
 import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
 import { refreshTriaged } from '../triage/writing/refresh-triaged.ts'
-import { endTriages } from '../triage/writing/triage.store.ts'
-import { settleFindings } from '../triage/writing/triaged-finding.store.ts'
+import { updateEndedTriages } from '../triage/writing/triage.store.ts'
+import { updateSettledFindings } from '../triage/writing/triaged-finding.store.ts'
 import {
-  addFindings,
+  deleteTriagedFindings,
   insertStatedTriages,
+  insertTriagedFindings,
   listEmptyTriages,
   listStatedTriages,
-  removeFindings,
   type StatedDismissal,
   type StatedTriage,
 } from './stated-triage.store.ts'
 import type { Candidate } from './verdict.store.ts'
-import { dismissalOf, type Verdict } from './verdict.ts'
+import { toDismissal, type Verdict } from './verdict.ts'
 
 /** `issueIds` are the issues of findings whose state changed. */
 type Written = { changed: number; issueIds: string[] }
@@ -28,15 +28,15 @@ export async function writeVerdicts(
 ): Promise<Written> {
   const { org_id, at } = scope
   const stored = await listStatedTriages(tx, scope)
-  const { leaving, joining } = changesOf(candidates, verdicts, stored)
+  const { leaving, joining } = compareVerdicts(candidates, verdicts, stored)
   const findingIds = [...new Set([...leaving, ...joining].map(({ finding_id }) => finding_id))]
   if (findingIds.length === 0) return { changed: 0, issueIds: [] }
-  await removeFindings(tx, org_id, columnsOf(leaving))
-  await addFindings(tx, org_id, columnsOf(await withTriages(tx, scope, joining, stored)))
-  const issueIds = await settleFindings(tx, org_id, findingIds, at)
+  await deleteTriagedFindings(tx, org_id, toColumns(leaving))
+  await insertTriagedFindings(tx, org_id, toColumns(await withTriages(tx, scope, joining, stored)))
+  const issueIds = await updateSettledFindings(tx, org_id, findingIds, at)
   const left = [...new Set(leaving.map(({ triage_id }) => triage_id))]
   const empty = await listEmptyTriages(tx, org_id, left)
-  await endTriages(tx, org_id, empty, { as: 'replaced', by: null, at })
+  await updateEndedTriages(tx, org_id, empty, { as: 'replaced', by: null, at })
   await refreshTriaged(tx, org_id, issueIds, at)
   return { changed: findingIds.length, issueIds }
 }
@@ -44,19 +44,19 @@ export async function writeVerdicts(
 type Leaving = { finding_id: string; triage_id: string }
 type Joining = { finding_id: string; dismissal: StatedDismissal }
 
-function changesOf(
+function compareVerdicts(
   candidates: readonly Candidate[],
   verdicts: ReadonlyMap<string, Verdict>,
   stored: readonly StatedTriage[],
 ): { leaving: Leaving[]; joining: Joining[] } {
-  const keys = new Map(stored.map((triage) => [triage.id, keyOf(triage)]))
+  const keys = new Map(stored.map((triage) => [triage.id, getKey(triage)]))
   const leaving: Leaving[] = []
   const joining: Joining[] = []
   for (const { id: finding_id, triage_id } of candidates) {
     const verdict = verdicts.get(finding_id)
-    const dismissal = verdict === undefined ? null : dismissalOf(verdict)
+    const dismissal = verdict === undefined ? null : toDismissal(verdict)
     const before = triage_id === null ? undefined : keys.get(triage_id)
-    if (before === (dismissal === null ? undefined : keyOf(dismissal))) continue
+    if (before === (dismissal === null ? undefined : getKey(dismissal))) continue
     if (triage_id !== null) leaving.push({ finding_id, triage_id })
     if (dismissal !== null) joining.push({ finding_id, dismissal })
   }
@@ -70,11 +70,11 @@ async function withTriages(
   joining: readonly Joining[],
   stored: readonly StatedTriage[],
 ): Promise<Leaving[]> {
-  const known = new Map(stored.map((triage) => [keyOf(triage), triage.id]))
+  const known = new Map(stored.map((triage) => [getKey(triage), triage.id]))
   const made = new Map<string, StatedTriage & { finding_ids: string[] }>()
   const joined = joining.map(({ finding_id, dismissal }) => {
-    const key = keyOf(dismissal)
-    const triage = made.get(key) ?? { ...dismissal, id: known.get(key) ?? newUuid(scope.at), finding_ids: [] }
+    const key = getKey(dismissal)
+    const triage = made.get(key) ?? { ...dismissal, id: known.get(key) ?? createUuid(scope.at), finding_ids: [] }
     triage.finding_ids.push(finding_id)
     made.set(key, triage)
     return { finding_id, triage_id: triage.id }
@@ -88,13 +88,13 @@ async function withTriages(
   return joined
 }
 
-function columnsOf(pairs: readonly Leaving[]) {
+function toColumns(pairs: readonly Leaving[]) {
   return {
     triageIds: pairs.map(({ triage_id }) => triage_id),
     findingIds: pairs.map(({ finding_id }) => finding_id),
   }
 }
 
-function keyOf({ source, reason, comment }: StatedDismissal): string {
+function getKey({ source, reason, comment }: StatedDismissal): string {
   return JSON.stringify([source, reason, comment])
 }

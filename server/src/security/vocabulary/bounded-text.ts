@@ -1,4 +1,4 @@
-import { textsOf } from '../../platform/json/read-value.ts'
+import { toTexts } from '../../platform/json/read-value.ts'
 
 // The longest texts of a finding, in UTF-16 code units.
 export const TITLE_MAX = 500
@@ -32,7 +32,7 @@ const LIST_TEXT_MAX = 300
 
 /** The bounded texts of a list, like the tags of a rule. A single text is a list of one. */
 export function collectTexts(value: unknown): string[] {
-  const texts = textsOf(value)
+  const texts = toTexts(value)
     .slice(0, LIST_LENGTH_MAX)
     .map((text) => truncateText(text, LIST_TEXT_MAX))
   return texts.filter((text) => text !== null)

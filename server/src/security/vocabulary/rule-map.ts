@@ -32,7 +32,7 @@ export class RuleMap {
    * of the result, which names the rule if golangci-lint ran the linter.
    */
   weaknessesOfRule(tool: string, ruleId: string, message: string | null = null): readonly string[] {
-    return this.#groupsOf(this.#weaknessesByRule, listRuleNames(tool, ruleId, message))
+    return this.#selectGroups(this.#weaknessesByRule, listRuleNames(tool, ruleId, message))
   }
 
   /**
@@ -40,7 +40,7 @@ export class RuleMap {
    * of the result, which states the missing request or limit if KubeLinter or kube-score ran.
    */
   controlsOfRule(tool: string, ruleId: string, message: string | null = null): readonly string[] {
-    return this.#groupsOf(this.#controlsByRule, listRuleNames(tool, ruleId, message))
+    return this.#selectGroups(this.#controlsByRule, listRuleNames(tool, ruleId, message))
   }
 
   /**
@@ -55,7 +55,7 @@ export class RuleMap {
     return toKey(mapped ?? (names[0] as RuleName))
   }
 
-  #groupsOf(index: GroupIndex, names: readonly RuleName[]): readonly string[] {
+  #selectGroups(index: GroupIndex, names: readonly RuleName[]): readonly string[] {
     for (const name of names) {
       const groups = index.get(toKey(this.#respelled(name)))
       if (groups !== undefined) return groups

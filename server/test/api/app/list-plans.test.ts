@@ -5,7 +5,7 @@ import { listOwnDeliveries } from '../../../src/codehosts/deliveries/delivery.st
 import { listResults } from '../../../src/compliance/results/result.store.ts'
 import type { Sql } from '../../../src/platform/db/sql.ts'
 import type { Page } from '../../../src/platform/http/lists.ts'
-import { newUuid } from '../../../src/platform/ids.ts'
+import { createUuid } from '../../../src/platform/ids.ts'
 import { listTriages } from '../../../src/security/triage/triage-list.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../../support/api.ts'
 import { plansOf } from '../../support/query-plans.ts'
@@ -23,7 +23,7 @@ before(async () => {
   const { sql } = api.services
   const now = api.clock.now()
   for (const { orgId } of [caller, await api.caller()]) {
-    const ids = Array.from({ length: ROWS }, (_, at) => newUuid(new Date(now.getTime() - at * 1000)))
+    const ids = Array.from({ length: ROWS }, (_, at) => createUuid(new Date(now.getTime() - at * 1000)))
     await sql`
       with person as (
         insert into users (id, email, name, created_at)

@@ -5,7 +5,7 @@ import { listResults } from '../../../src/compliance/results/result.store.ts'
 import { listDeployments } from '../../../src/deployments/deployment.store.ts'
 import type { Sql } from '../../../src/platform/db/sql.ts'
 import type { Page, PageRow } from '../../../src/platform/http/lists.ts'
-import { lowestUuidAt } from '../../../src/platform/ids.ts'
+import { getLowestUuid } from '../../../src/platform/ids.ts'
 import { type ChangeSelection, listChanges } from '../../../src/provenance/changes/change-list.store.ts'
 import { listAlerts } from '../../../src/security/alerts/alert.store.ts'
 import { listFindings } from '../../../src/security/findings/finding.store.ts'
@@ -53,7 +53,7 @@ function page(after: Page['after'] = null): Page {
 /** The last row of the previous page, in the middle of the list. */
 function middle(sort_value: number | null = null): Page['after'] {
   const created_at = new Date(api.clock.now().getTime() - ROWS / 2)
-  return { created_at, id: lowestUuidAt(created_at), sort_value }
+  return { created_at, id: getLowestUuid(created_at), sort_value }
 }
 
 type Filter = RepositoryQuery & Omit<Partial<IssueSelection>, 'repositoryNos' | 'provider'>

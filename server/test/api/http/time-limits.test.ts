@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createHttpServer, type HttpOptions } from '../../../src/platform/http/http-server.ts'
-import { choosePort, prepareToStop } from '../../../src/platform/http/listener.ts'
+import { registerGracefulStop, selectPort } from '../../../src/platform/http/listener.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { logLines } from '../../support/log-lines.ts'
 
@@ -36,9 +36,9 @@ async function start(limits: HttpOptions = {}, idleGraceMs = 0, log = createLog(
   })
   app.get('/fast', async () => ({ path: '/fast' }))
   app.post('/echo', async ({ body }) => body)
-  const stop = await prepareToStop(app, { idleGraceMs, drainMs: 20_000 })
+  const stop = await registerGracefulStop(app, { idleGraceMs, drainMs: 20_000 })
   await app.ready()
-  const port = await choosePort('127.0.0.1', 0)
+  const port = await selectPort('127.0.0.1', 0)
   await port.listen(app.server)
   let stopped: Promise<void> | undefined
   running = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { HASH_BYTES, hashOfSubtrees, leafHash, treeHash } from '../../../src/provenance/log/merkle-tree.ts'
-import { sequenceLog } from '../../../src/provenance/log/sequence-log.ts'
+import { HASH_BYTES, hashLeaf, hashOfSubtrees, hashTree } from '../../../src/provenance/log/merkle-tree.ts'
+import { appendPendingEntries } from '../../../src/provenance/log/sequence-log.ts'
 import { startTestApi, type TestApi } from '../../support/api.ts'
 import { assertError, assertInvalid } from '../../support/assert-error.ts'
 import { addLogEntries, logEntry } from '../../support/log-entries.ts'
@@ -46,26 +46,26 @@ test('GET /log/key returns a verifier key with the host of the base URL, always 
 
 test('the empty log has a checkpoint of size 0, and no tiles', async () => {
   const { origin, size, root } = await getCheckpoint()
-  assert.deepEqual([origin, size, root], [`${new URL(api.services.config.baseUrl).host}/log`, 0, treeHash([])])
+  assert.deepEqual([origin, size, root], [`${new URL(api.services.config.baseUrl).host}/log`, 0, hashTree([])])
   assertError(await api.request('GET', '/log/tile/0/000.p/1'), 404, 'not_found')
 })
 
 test('the checkpoint follows from the entries and from the tiles', async () => {
   await addLogEntries(api.services.sql, 0, SIZE)
-  await sequenceLog(api.services)
+  await appendPendingEntries(api.services)
   const bundles = await Promise.all(['entries/000', 'entries/001', 'entries/002.p/40'].map(getBytes))
-  const hashes = bundles.flatMap(readBundle).map(leafHash)
+  const hashes = bundles.flatMap(readBundle).map(hashLeaf)
   const { size, root } = await getCheckpoint()
-  assert.deepEqual([size, root], [hashes.length, treeHash(hashes)])
+  assert.deepEqual([size, root], [hashes.length, hashTree(hashes)])
   const leaves = await Promise.all(['0/000', '0/001', '0/002.p/40'].map(getBytes))
   assert.deepEqual(Buffer.concat(leaves), Buffer.concat(hashes))
   const subtrees = await getBytes('1/000.p/2')
-  assert.deepEqual(hashOfSubtrees([subtrees, treeHash(hashes.slice(512))].map(asRoot)), root)
+  assert.deepEqual(hashOfSubtrees([subtrees, hashTree(hashes.slice(512))].map(asRoot)), root)
 })
 
 /** The root of two full tiles, or a hash as it is. */
 function asRoot(hashes: Buffer): Buffer {
-  return treeHash(Array.from({ length: hashes.length / HASH_BYTES }, (_, at) => hashes.subarray(at * 32, at * 32 + 32)))
+  return hashTree(Array.from({ length: hashes.length / HASH_BYTES }, (_, at) => hashes.subarray(at * 32, at * 32 + 32)))
 }
 
 function readBundle(bundle: Buffer): Buffer[] {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { shardOf } from '../../../src/codehosts/deliveries/delivery.ts'
+import { computeShard } from '../../../src/codehosts/deliveries/delivery.ts'
 import { startTestApi, type TestApi } from '../../support/api.ts'
 import { clearJobs, listJobs } from '../../support/queue.ts'
 import { runPayload, SECRET, sendWebhook, sign, webhookHeaders, webhookHost } from '../../support/webhooks.ts'
@@ -71,7 +71,7 @@ test('a delivery that is stored right after another one is queued too', async ()
     throw new Error('The job was not queued.')
   }
   await clearJobs(sql)
-  const shard = shardOf('run:1')
+  const shard = computeShard('run:1')
   for (let sent = 0; sent < 5; sent += 1) {
     await sendWebhook(api, runPayload(1, `${sent}`))
     await untilQueued()

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { artifactKey } from '../../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../../src/ci/artifacts/artifact-object.ts'
 import { forgetUnfinishedArtifacts } from '../../../src/ci/artifacts/forget-unfinished-artifacts.job.ts'
 import { readConfig } from '../../../src/config.ts'
 import { DAY_MS } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { removeAbandoned, sweepObjects } from '../../../src/platform/objects/remove-abandoned.job.ts'
 import { expireUploadsJob } from '../../../src/security/uploads/expire-uploads.job.ts'
-import { reportKey } from '../../../src/security/uploads/upload-file.ts'
+import { getReportKey } from '../../../src/security/uploads/upload-file.ts'
 import type { Services } from '../../../src/services.ts'
 import { openDatabase } from '../../../src/start/database.ts'
 import { openServices } from '../../../src/start/open-services.ts'
@@ -62,8 +62,8 @@ async function listReferred({ sql }: Services): Promise<Set<string>> {
     where status = 'finished'
       and artifact_id is null`
   return new Set([
-    ...artifacts.map(({ org_id, id }) => artifactKey(org_id, id)),
-    ...uploads.map(({ org_id, id }) => reportKey(org_id, id)),
+    ...artifacts.map(({ org_id, id }) => formatArtifactKey(org_id, id)),
+    ...uploads.map(({ org_id, id }) => getReportKey(org_id, id)),
   ])
 }
 

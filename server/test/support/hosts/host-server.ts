@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PORT, socketDirectory } from '../../../src/platform/db/embedded/socket-directory.ts'
+import { PORT, selectSocketDirectory } from '../../../src/platform/db/embedded/socket-directory.ts'
 import { openSql, type Sql } from '../../../src/platform/db/sql.ts'
 import { freePort } from '../free-port.ts'
 import type { Json } from '../json.ts'
@@ -145,7 +145,7 @@ export async function startParts(env: Record<string, string>, hosts: readonly Fa
   const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-hosts-'))
   const settings = { ...(await addressSettings(hosts)), ...env }
   const running = await startProgram(dataDir, 'start', { ...settingsOf(hosts), ...settings })
-  const host = await socketDirectory(join(dataDir, 'postgres'))
+  const host = await selectSocketDirectory(join(dataDir, 'postgres'))
   const about = { host, port: PORT, database: DATABASE, user: DATABASE }
   const sql = await openSql(about, { max: 1, applicationName: 'test' })
   return { hosts, dataDir, sql, env: settings, running }

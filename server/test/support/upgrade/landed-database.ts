@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { createRecords } from '../../../src/platform/db/migrations/migration-records.ts'
-import { checksumOf } from '../../../src/platform/db/migrations/read-migrations.ts'
-import { statementsOf } from '../../../src/platform/db/migrations/run-statements.ts'
+import { computeChecksum } from '../../../src/platform/db/migrations/read-migrations.ts'
+import { parseStatements } from '../../../src/platform/db/migrations/run-statements.ts'
 import type { Sql } from '../../../src/platform/db/sql.ts'
 
 /** A row as `to_jsonb` gives it, without generated columns. */
@@ -27,14 +27,14 @@ export async function readLandedDatabase(): Promise<LandedDatabase> {
 export async function openLandedDatabase(sql: Sql, { migrations, tables }: LandedDatabase): Promise<void> {
   for (const { text } of migrations) await applyMigration(sql, text)
   await sql.begin(createRecords)
-  const recorded = migrations.map(({ name, text }) => ({ name, checksum: checksumOf(text) }))
+  const recorded = migrations.map(({ name, text }) => ({ name, checksum: computeChecksum(text) }))
   await sql`insert into schema_migrations ${sql(recorded)}`
   for (const [table, rows] of tables) if (rows.length > 0) await insertRows(sql, table, rows)
 }
 
 /** By single statements if its first line says so. */
 async function applyMigration(sql: Sql, text: string): Promise<void> {
-  const statements = text.startsWith('-- run: statement by statement\n') ? statementsOf(text) : [text]
+  const statements = text.startsWith('-- run: statement by statement\n') ? parseStatements(text) : [text]
   for (const statement of statements) await sql.unsafe(statement).simple()
 }
 

@@ -21,7 +21,7 @@ export class ClaimPattern {
   constructor(text: string) {
     this.text = normalUuid(text)
     this.isLiteral = !text.includes('*')
-    this.#steps = this.isLiteral ? [] : stepsOf(this.text)
+    this.#steps = this.isLiteral ? [] : parseSteps(this.text)
   }
 
   /** Whether the whole text matches. Case counts, except in a UUID. */
@@ -35,7 +35,7 @@ export class ClaimPattern {
   overlaps(other: ClaimPattern): boolean {
     const [ours, theirs] = [this.text.toLowerCase(), other.text.toLowerCase()]
     if (this.isLiteral && other.isLiteral) return ours === theirs
-    return acceptCommonText(stepsOf(ours), stepsOf(theirs))
+    return acceptCommonText(parseSteps(ours), parseSteps(theirs))
   }
 }
 
@@ -47,7 +47,7 @@ function normalUuid(text: string): string {
   return UUID_CHARS.includes(text.length) ? (UUID.exec(text)?.[1]?.toLowerCase() ?? text) : text
 }
 
-function stepsOf(pattern: string): Step[] {
+function parseSteps(pattern: string): Step[] {
   return [...pattern.matchAll(STEPS)].map(([token]) => ({ kind: KINDS[token] ?? 'character', character: token }))
 }
 
@@ -93,7 +93,7 @@ function acceptsText(steps: readonly Step[], text: string): boolean {
 
 /** Searches the pairs of states that one text can reach in both patterns. */
 function acceptCommonText(ours: readonly Step[], theirs: readonly Step[]): boolean {
-  const alphabet = [...new Set([...ours, ...theirs].map(characterOf)), '/', null]
+  const alphabet = [...new Set([...ours, ...theirs].map(getCharacter)), '/', null]
   const seen = new Set<string>()
   const open: [State, State][] = pairs(closure(ours, [0]), closure(theirs, [0]))
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -113,7 +113,7 @@ function acceptCommonText(ours: readonly Step[], theirs: readonly Step[]): boole
   return false
 }
 
-function characterOf(step: Step): string | null {
+function getCharacter(step: Step): string | null {
   return step.kind === 'character' ? step.character : null
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { TrustProvider } from '../token-job.ts'
-import { mayMatchBoth, mayMatchRepository } from './competition.ts'
-import { type Conditions, holdFor, toConditions } from './conditions.ts'
+import { canMatchBoth, canMatchRepository } from './competition.ts'
+import { type Conditions, matchConditions, toConditions } from './conditions.ts'
 
 const ISSUER = 'https://token.actions.githubusercontent.com'
 
@@ -43,15 +43,15 @@ const APART: [TrustProvider, Conditions, Conditions][] = [
 
 for (const [provider, one, other] of COMPETING) {
   test(`trusts compete: ${JSON.stringify(one)} and ${JSON.stringify(other)}`, () => {
-    assert.ok(mayMatchBoth(claimant(one, provider), claimant(other, provider)))
-    assert.ok(mayMatchBoth(claimant(other, provider), claimant(one, provider)))
+    assert.ok(canMatchBoth(claimant(one, provider), claimant(other, provider)))
+    assert.ok(canMatchBoth(claimant(other, provider), claimant(one, provider)))
   })
 }
 
 for (const [provider, one, other] of APART) {
   test(`trusts do not compete: ${JSON.stringify(one)} and ${JSON.stringify(other)}`, () => {
-    assert.ok(!mayMatchBoth(claimant(one, provider), claimant(other, provider)))
-    assert.ok(!mayMatchBoth(claimant(other, provider), claimant(one, provider)))
+    assert.ok(!canMatchBoth(claimant(one, provider), claimant(other, provider)))
+    assert.ok(!canMatchBoth(claimant(other, provider), claimant(one, provider)))
   })
 }
 
@@ -66,8 +66,8 @@ test('trusts that match the same real token always compete', () => {
     fc.property(conditions, conditions, part, part, (one, other, name, rest) => {
       const repositoryName = `${name}/${rest}`
       const claims = { repository: repositoryName, repository_owner: name, sub: `repo:${repositoryName}:ref:refs/x` }
-      if (!holdFor(toConditions(one), claims) || !holdFor(toConditions(other), claims)) return
-      assert.ok(mayMatchBoth(claimant(one), claimant(other)), JSON.stringify([one, other]))
+      if (!matchConditions(toConditions(one), claims) || !matchConditions(toConditions(other), claims)) return
+      assert.ok(canMatchBoth(claimant(one), claimant(other)), JSON.stringify([one, other]))
     }),
     { numRuns: 3000 },
   )
@@ -96,17 +96,17 @@ const REPOSITORY: [matches: boolean, Conditions][] = [
 
 for (const [matches, conditions] of REPOSITORY) {
   test(`conditions ${matches ? 'could' : 'cannot'} match a repository: ${JSON.stringify(conditions)}`, () => {
-    assert.equal(mayMatchRepository(claimant(conditions), SHOP), matches)
+    assert.equal(canMatchRepository(claimant(conditions), SHOP), matches)
   })
 }
 
 test('a repository of another host or provider is another repository', () => {
   const conditions = { repository: 'acme/shop' }
   const server = claimant(conditions, 'github', 'https://github.example.com/_services/token')
-  assert.ok(!mayMatchRepository(server, SHOP))
-  assert.ok(mayMatchRepository(server, { ...SHOP, host: 'github.example.com' }))
-  assert.ok(!mayMatchRepository(claimant(conditions), { ...SHOP, host: 'github.example.com' }))
-  assert.ok(!mayMatchRepository(claimant({ project_path: 'acme/shop' }, 'gitlab', 'https://gitlab.com'), SHOP))
-  assert.ok(mayMatchRepository(claimant(conditions, 'github', 'http://127.0.0.1:1'), SHOP))
-  assert.ok(mayMatchRepository(claimant(conditions), { ...SHOP, host: '127.0.0.1:8080' }))
+  assert.ok(!canMatchRepository(server, SHOP))
+  assert.ok(canMatchRepository(server, { ...SHOP, host: 'github.example.com' }))
+  assert.ok(!canMatchRepository(claimant(conditions), { ...SHOP, host: 'github.example.com' }))
+  assert.ok(!canMatchRepository(claimant({ project_path: 'acme/shop' }, 'gitlab', 'https://gitlab.com'), SHOP))
+  assert.ok(canMatchRepository(claimant(conditions, 'github', 'http://127.0.0.1:1'), SHOP))
+  assert.ok(canMatchRepository(claimant(conditions), { ...SHOP, host: '127.0.0.1:8080' }))
 })

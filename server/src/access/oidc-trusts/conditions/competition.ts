@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../platform/loopback.ts'
 import { isOnThisMachine } from '../issuer.ts'
-import { hostOf as githubHost } from '../providers/github-job.ts'
+import { getGithubHost as githubHost } from '../providers/github-job.ts'
 import type { TrustProvider } from '../token-job.ts'
 import { ClaimPattern } from './claim-pattern.ts'
 import { type Condition, type Conditions, toConditions } from './conditions.ts'
@@ -18,12 +18,12 @@ export type KnownRepository = {
 type Claimant = { issuer: string; provider: TrustProvider | null; conditions: Conditions }
 
 /** Whether one token could satisfy the conditions of both trusts. Both have the same issuer. */
-export function mayMatchBoth(one: Claimant, other: Claimant): boolean {
+export function canMatchBoth(one: Claimant, other: Claimant): boolean {
   return mayBothHold(allConditions(one), allConditions(other))
 }
 
 /** Whether a token of the repository could satisfy the conditions of the trust. */
-export function mayMatchRepository(trust: Claimant, repository: KnownRepository): boolean {
+export function canMatchRepository(trust: Claimant, repository: KnownRepository): boolean {
   if (trust.provider !== repository.provider || !mayHost(trust, repository.host)) return false
   return mayBothHold(allConditions(trust), claimsOfRepository(repository))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Claims } from '../claims.ts'
-import { type Conditions, checkConditions, holdFor, toConditions } from './conditions.ts'
+import { type Conditions, checkConditions, matchConditions, toConditions } from './conditions.ts'
 
 const CASES: [holds: boolean, Conditions, Claims][] = [
   [true, { repository_id: '7' }, { repository_id: 7 }],
@@ -23,7 +23,7 @@ const CASES: [holds: boolean, Conditions, Claims][] = [
 
 for (const [holds, conditions, claims] of CASES) {
   test(`${JSON.stringify(conditions)} ${holds ? 'holds' : 'does not hold'} for ${JSON.stringify(claims)}`, () => {
-    assert.equal(holdFor(toConditions(conditions), claims), holds)
+    assert.equal(matchConditions(toConditions(conditions), claims), holds)
     const every = checkConditions(conditions, claims).every(({ matches }) => matches)
     assert.equal(every, holds)
   })

@@ -1,4 +1,4 @@
-import { type Claims, claimTexts } from '../claims.ts'
+import { type Claims, getClaimTexts } from '../claims.ts'
 import { ClaimPattern } from './claim-pattern.ts'
 
 /**
@@ -20,14 +20,14 @@ export function toConditions(conditions: Conditions): Condition[] {
 }
 
 /** Whether every condition holds. Of a claim that is a list, one item has to match. */
-export function holdFor(conditions: readonly Condition[], claims: Claims): boolean {
-  return conditions.every(({ claim, patterns }) => isMatched(patterns, claimTexts(claims, claim)))
+export function matchConditions(conditions: readonly Condition[], claims: Claims): boolean {
+  return conditions.every(({ claim, patterns }) => isMatched(patterns, getClaimTexts(claims, claim)))
 }
 
 /** Each condition with what the token has. */
 export function checkConditions(conditions: Conditions, claims: Claims): CheckedCondition[] {
   return Object.entries(conditions).map(([claim, value]) => {
-    const [expected, seen] = [[value].flat(), claimTexts(claims, claim)]
+    const [expected, seen] = [[value].flat(), getClaimTexts(claims, claim)]
     const patterns = expected.map((text) => new ClaimPattern(text))
     return { claim, expected, seen, matches: isMatched(patterns, seen) }
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TrustProvider } from '../token-job.ts'
 import type { Conditions } from './conditions.ts'
-import { nameSomething } from './naming-claim.ts'
+import { hasNamingCondition } from './naming-claim.ts'
 
 const NAMING: [TrustProvider | null, Conditions][] = [
   ['github', { repository: 'acme/shop' }],
@@ -74,12 +74,12 @@ const NAMELESS: [TrustProvider | null, Conditions][] = [
 
 for (const [provider, conditions] of NAMING) {
   test(`conditions of ${provider} name something: ${JSON.stringify(conditions)}`, () => {
-    assert.ok(nameSomething(conditions, provider))
+    assert.ok(hasNamingCondition(conditions, provider))
   })
 }
 
 for (const [provider, conditions] of NAMELESS) {
   test(`conditions of ${provider} name nothing: ${JSON.stringify(conditions)}`, () => {
-    assert.ok(!nameSomething(conditions, provider))
+    assert.ok(!hasNamingCondition(conditions, provider))
   })
 }

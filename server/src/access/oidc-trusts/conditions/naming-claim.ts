@@ -41,7 +41,7 @@ const NAMING_CLAIMS: Record<TrustProvider, Readonly<Record<string, RegExp>>> = {
 const PROVIDERS = Object.keys(NAMING_CLAIMS) as TrustProvider[]
 
 /** The naming claims of a provider, or of all providers for null. */
-export function namingClaimsOf(provider: TrustProvider | null): string[] {
+export function getNamingClaims(provider: TrustProvider | null): string[] {
   const providers = provider === null ? PROVIDERS : [provider]
   return [...new Set(providers.flatMap((name) => Object.keys(NAMING_CLAIMS[name])))]
 }
@@ -57,14 +57,14 @@ const OTHER_SUBJECT = /^[^*/:]+[/:][^*/:]+[/:]/
  * Whether at least one condition names an owner, a repository or an id in each of its values. For
  * an issuer that is not one of the providers, this is `sub`, literally or from its first name on.
  */
-export function nameSomething(conditions: Conditions, provider: TrustProvider | null): boolean {
-  const named = providersNamedBy(conditions)
+export function hasNamingCondition(conditions: Conditions, provider: TrustProvider | null): boolean {
+  const named = getNamedProviders(conditions)
   if (provider !== null) return named.includes(provider)
   return named.length > 0 || [conditions.sub ?? '*'].flat().every((text) => ID.test(text) || OTHER_SUBJECT.test(text))
 }
 
 /** The providers whose naming claims the conditions use to name something. */
-export function providersNamedBy(conditions: Conditions): TrustProvider[] {
+export function getNamedProviders(conditions: Conditions): TrustProvider[] {
   return PROVIDERS.filter((provider) =>
     Object.entries(conditions).some(([claim, value]) => {
       const naming = NAMING_CLAIMS[provider]

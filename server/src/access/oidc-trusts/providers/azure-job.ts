@@ -1,5 +1,5 @@
 import { UUID_PATTERN } from '../../../platform/ids.ts'
-import { type Claims, claimOfForm, claimText, keptClaims } from '../claims.ts'
+import { type Claims, getClaimOfForm, getClaimText, selectClaims } from '../claims.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, toAddress } from './job-forms.ts'
 
@@ -13,14 +13,14 @@ const PROJECT_ID = new RegExp(UUID_PATTERN, 'i')
  * `rpo_id` and `rpo_uri` are those of the other host.
  */
 export function readAzureJob(claims: Claims): TokenJob | null {
-  const buildId = claimOfForm(claims, 'run_id', RUN_ID)
-  const repositoryId = claimOfForm(claims, 'rpo_id', /^.{1,100}$/)
+  const buildId = getClaimOfForm(claims, 'run_id', RUN_ID)
+  const repositoryId = getClaimOfForm(claims, 'rpo_id', /^.{1,100}$/)
   if (buildId === null || repositoryId === null) return null
-  const ref = claimOfForm(claims, 'rpo_ref', REF)
+  const ref = getClaimOfForm(claims, 'rpo_ref', REF)
   const [, organization, project, pipeline] =
-    /^p:\/\/([^/]+)\/([^/]+)\/(.+)$/.exec(claimText(claims, 'sub') ?? '') ?? []
+    /^p:\/\/([^/]+)\/([^/]+)\/(.+)$/.exec(getClaimText(claims, 'sub') ?? '') ?? []
   // Several organizations of Azure DevOps have a build with this number.
-  const projectId = claimOfForm(claims, 'prj_id', PROJECT_ID)
+  const projectId = getClaimOfForm(claims, 'prj_id', PROJECT_ID)
   const isPullRequest = ref?.startsWith('refs/pull/') ?? false
   return {
     provider: 'azure',
@@ -32,15 +32,15 @@ export function readAzureJob(claims: Claims): TokenJob | null {
     },
     repository: {
       id: repositoryId.toLowerCase(),
-      owner_id: claimText(claims, 'org_id'),
+      owner_id: getClaimText(claims, 'org_id'),
       host: null,
-      address: addressOf(claimText(claims, 'rpo_uri') ?? ''),
+      address: parseAddress(getClaimText(claims, 'rpo_uri') ?? ''),
     },
-    commit_sha: claimOfForm(claims, 'rpo_ver', COMMIT_SHA),
+    commit_sha: getClaimOfForm(claims, 'rpo_ver', COMMIT_SHA),
     ref,
     pipeline_name: pipeline?.slice(0, NAME_CHARS_MAX) ?? null,
     run_number: null,
-    event: eventOf(ref, isPullRequest),
+    event: classifyEvent(ref, isPullRequest),
     actor: null,
     environment: null,
     url:
@@ -49,17 +49,17 @@ export function readAzureJob(claims: Claims): TokenJob | null {
         : null,
     // The token does not tell whether the pull request comes from a fork.
     foreign_code: isPullRequest ? 'pull_request' : 'none',
-    claims: keptClaims(claims, KEPT),
+    claims: selectClaims(claims, KEPT),
   }
 }
 
-function eventOf(ref: string | null, isPullRequest: boolean): TokenEvent {
+function classifyEvent(ref: string | null, isPullRequest: boolean): TokenEvent {
   if (isPullRequest) return 'pull_request'
   return ref?.startsWith('refs/tags/') ? 'tag' : 'other'
 }
 
 /** `https://dev.azure.com/organization/project/_git/name` without the scheme and credentials. */
-function addressOf(uri: string): string | null {
+function parseAddress(uri: string): string | null {
   if (!URL.canParse(uri)) return null
   const { host, pathname } = new URL(uri)
   return toAddress(

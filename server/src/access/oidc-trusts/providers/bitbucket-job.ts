@@ -1,6 +1,6 @@
-import { type Claims, claimOfForm, claimText, keptClaims } from '../claims.ts'
+import { type Claims, getClaimOfForm, getClaimText, selectClaims } from '../claims.ts'
 import type { TokenJob } from '../token-job.ts'
-import { bareUuid, REF } from './job-forms.ts'
+import { normalizeUuid, REF } from './job-forms.ts'
 
 const KEPT = [
   'sub',
@@ -20,21 +20,26 @@ const UUID = /^(?:\{[0-9a-f-]{36}\}|[0-9a-f-]{36})$/i
  * servers using OIDC"). They have ids, but neither names nor the commit.
  */
 export function readBitbucketJob(claims: Claims): TokenJob | null {
-  const pipeline = claimOfForm(claims, 'pipelineUuid', UUID)
-  const repository = claimOfForm(claims, 'repositoryUuid', UUID)
+  const pipeline = getClaimOfForm(claims, 'pipelineUuid', UUID)
+  const repository = getClaimOfForm(claims, 'repositoryUuid', UUID)
   if (pipeline === null || repository === null) return null
-  const workspace = claimOfForm(claims, 'workspaceUuid', UUID)
+  const workspace = getClaimOfForm(claims, 'workspaceUuid', UUID)
   return {
     provider: 'bitbucket',
     run: {
       ci_system: 'bitbucket-pipelines',
-      external_run_id: bareUuid(pipeline),
-      host_run_id: bareUuid(pipeline),
+      external_run_id: normalizeUuid(pipeline),
+      host_run_id: normalizeUuid(pipeline),
       attempt: null,
     },
-    repository: { id: bareUuid(repository), owner_id: workspace && bareUuid(workspace), host: null, address: null },
+    repository: {
+      id: normalizeUuid(repository),
+      owner_id: workspace && normalizeUuid(workspace),
+      host: null,
+      address: null,
+    },
     commit_sha: null,
-    ref: refOf(claimText(claims, 'branchName')),
+    ref: toRef(getClaimText(claims, 'branchName')),
     pipeline_name: null,
     run_number: null,
     event: 'other',
@@ -43,11 +48,11 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
     url: null,
     // Pull requests from forks do not run in the pipelines of the target.
     foreign_code: 'none',
-    claims: keptClaims(claims, KEPT),
+    claims: selectClaims(claims, KEPT),
   }
 }
 
-function refOf(branch: string | null): string | null {
+function toRef(branch: string | null): string | null {
   const ref = branch && `refs/heads/${branch}`
   return ref !== null && REF.test(ref) ? ref : null
 }

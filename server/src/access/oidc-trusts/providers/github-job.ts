@@ -1,4 +1,4 @@
-import { type Claims, claimNumber, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import { type Claims, getClaimNumber, getClaimOfForm, getClaimStart, getClaimText, selectClaims } from '../claims.ts'
 import { isOnThisMachine } from '../issuer.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { ATTEMPT_MAX, COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, RUN_NUMBER_MAX, toAddress } from './job-forms.ts'
@@ -31,30 +31,30 @@ const KEPT = [
 
 /** Reads the claims of a GitHub Actions job (GitHub, "OpenID Connect reference"). */
 export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
-  const runId = claimOfForm(claims, 'run_id', RUN_ID)
-  const repositoryId = claimOfForm(claims, 'repository_id', /^[1-9]\d{0,18}$/)
+  const runId = getClaimOfForm(claims, 'run_id', RUN_ID)
+  const repositoryId = getClaimOfForm(claims, 'repository_id', /^[1-9]\d{0,18}$/)
   if (runId === null || repositoryId === null) return null
-  const address = toAddress(hostOf(issuer), claimText(claims, 'repository'))
-  const attempt = claimNumber(claims, 'run_attempt', ATTEMPT_MAX)
+  const address = toAddress(getGithubHost(issuer), getClaimText(claims, 'repository'))
+  const attempt = getClaimNumber(claims, 'run_attempt', ATTEMPT_MAX)
   return {
     provider: 'github',
     run: { ci_system: 'github-actions', external_run_id: runId, host_run_id: runId, attempt },
     repository: {
       id: repositoryId,
-      owner_id: claimText(claims, 'repository_owner_id'),
-      host: isOnThisMachine(issuer) ? null : hostOf(issuer),
+      owner_id: getClaimText(claims, 'repository_owner_id'),
+      host: isOnThisMachine(issuer) ? null : getGithubHost(issuer),
       address,
     },
-    commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
-    ref: claimOfForm(claims, 'ref', REF),
-    pipeline_name: claimStart(claims, 'workflow', NAME_CHARS_MAX),
-    run_number: claimNumber(claims, 'run_number', RUN_NUMBER_MAX),
-    event: eventOf(claims),
-    actor: claimStart(claims, 'actor', NAME_CHARS_MAX),
-    environment: claimStart(claims, 'environment', NAME_CHARS_MAX),
+    commit_sha: getClaimOfForm(claims, 'sha', COMMIT_SHA),
+    ref: getClaimOfForm(claims, 'ref', REF),
+    pipeline_name: getClaimStart(claims, 'workflow', NAME_CHARS_MAX),
+    run_number: getClaimNumber(claims, 'run_number', RUN_NUMBER_MAX),
+    event: classifyEvent(claims),
+    actor: getClaimStart(claims, 'actor', NAME_CHARS_MAX),
+    environment: getClaimStart(claims, 'environment', NAME_CHARS_MAX),
     url: address && `https://${address}/actions/runs/${runId}${attempt === null ? '' : `/attempts/${attempt}`}`,
-    foreign_code: FOREIGN_CODE.get(claimText(claims, 'event_name') ?? '') ?? 'none',
-    claims: keptClaims(claims, KEPT),
+    foreign_code: FOREIGN_CODE.get(getClaimText(claims, 'event_name') ?? '') ?? 'none',
+    claims: selectClaims(claims, KEPT),
   }
 }
 
@@ -68,7 +68,7 @@ const TENANT_HOST = /^token\.actions\.([a-z0-9-]+\.ghe\.com)$/
  * Server, `https://token.actions.TENANT.ghe.com` that of an enterprise with data residency. Another
  * issuer cannot speak for repositories of github.com, except one on this machine.
  */
-export function hostOf(issuer: string): string {
+export function getGithubHost(issuer: string): string {
   const { host, pathname } = new URL(issuer)
   if (pathname.startsWith(SERVER_PATH)) return host
   if (host === GITHUB_ISSUER_HOST || isOnThisMachine(issuer)) return GITHUB_HOST
@@ -84,9 +84,9 @@ const EVENTS = new Map<string, TokenEvent>([
   ['workflow_dispatch', 'manual'],
 ])
 
-function eventOf(claims: Claims): TokenEvent {
-  const name = claimText(claims, 'event_name') ?? ''
-  if (name === 'push') return claimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
+function classifyEvent(claims: Claims): TokenEvent {
+  const name = getClaimText(claims, 'event_name') ?? ''
+  if (name === 'push') return getClaimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
   return EVENTS.get(name) ?? 'other'
 }
 

@@ -1,4 +1,4 @@
-import { type Claims, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import { type Claims, getClaimOfForm, getClaimStart, getClaimText, selectClaims } from '../claims.ts'
 import { isOnThisMachine } from '../issuer.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, toAddress } from './job-forms.ts'
@@ -28,31 +28,31 @@ const KEPT = [
 
 /** Reads the claims of a GitLab CI/CD job (GitLab, "OIDC authentication using ID tokens"). */
 export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
-  const pipelineId = claimOfForm(claims, 'pipeline_id', RUN_ID)
-  const projectId = claimOfForm(claims, 'project_id', /^[1-9]\d{0,18}$/)
+  const pipelineId = getClaimOfForm(claims, 'pipeline_id', RUN_ID)
+  const projectId = getClaimOfForm(claims, 'project_id', /^[1-9]\d{0,18}$/)
   if (pipelineId === null || projectId === null) return null
-  const host = hostOf(claims, issuer)
-  const path = claimText(claims, 'project_path')
-  const jobProject = toAddress(host, claimText(claims, 'job_project_path') ?? path)
+  const host = getHost(claims, issuer)
+  const path = getClaimText(claims, 'project_path')
+  const jobProject = toAddress(host, getClaimText(claims, 'job_project_path') ?? path)
   return {
     provider: 'gitlab',
     run: { ci_system: 'gitlab-ci', external_run_id: pipelineId, host_run_id: pipelineId, attempt: null },
     repository: {
       id: projectId,
-      owner_id: claimText(claims, 'namespace_id'),
+      owner_id: getClaimText(claims, 'namespace_id'),
       host: isOnThisMachine(issuer) ? null : host,
       address: toAddress(host, path),
     },
-    commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
-    ref: refOf(claims),
+    commit_sha: getClaimOfForm(claims, 'sha', COMMIT_SHA),
+    ref: getRef(claims),
     pipeline_name: null,
     run_number: null,
-    event: eventOf(claims),
-    actor: claimStart(claims, 'user_login', NAME_CHARS_MAX),
-    environment: claimStart(claims, 'environment', NAME_CHARS_MAX),
+    event: classifyEvent(claims),
+    actor: getClaimStart(claims, 'user_login', NAME_CHARS_MAX),
+    environment: getClaimStart(claims, 'environment', NAME_CHARS_MAX),
     url: jobProject && `https://${jobProject}/-/pipelines/${pipelineId}`,
     foreign_code: foreignCode(claims, projectId),
-    claims: keptClaims(claims, KEPT),
+    claims: selectClaims(claims, KEPT),
   }
 }
 
@@ -60,20 +60,20 @@ export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
  * The host of the instance. The issuer is the address of the instance; `ci_config_ref_uri` is
  * `host/group/project//file@ref`, and counts for an issuer on this machine.
  */
-function hostOf(claims: Claims, issuer: string): string {
+function getHost(claims: Claims, issuer: string): string {
   if (!isOnThisMachine(issuer)) return new URL(issuer).host
-  const path = claimText(claims, 'project_path') ?? ''
-  const uri = claimText(claims, 'ci_config_ref_uri') ?? ''
+  const path = getClaimText(claims, 'project_path') ?? ''
+  const uri = getClaimText(claims, 'ci_config_ref_uri') ?? ''
   const end = uri.indexOf(`/${path}//`)
   return end > 0 && !uri.slice(0, end).includes('/') ? uri.slice(0, end) : 'gitlab.com'
 }
 
 /** `ref` is a short name. In a merge request pipeline it is the source branch. */
-function refOf(claims: Claims): string | null {
-  const name = claimText(claims, 'ref')
-  if (name === null) return claimOfForm(claims, 'ref_path', REF)
-  if (name.startsWith('refs/')) return claimOfForm(claims, 'ref', REF)
-  const ref = `refs/${claimText(claims, 'ref_type') === 'tag' ? 'tags' : 'heads'}/${name}`
+function getRef(claims: Claims): string | null {
+  const name = getClaimText(claims, 'ref')
+  if (name === null) return getClaimOfForm(claims, 'ref_path', REF)
+  if (name.startsWith('refs/')) return getClaimOfForm(claims, 'ref', REF)
+  const ref = `refs/${getClaimText(claims, 'ref_type') === 'tag' ? 'tags' : 'heads'}/${name}`
   return REF.test(ref) ? ref : null
 }
 
@@ -84,9 +84,9 @@ const EVENTS = new Map<string, TokenEvent>([
   ['web', 'manual'],
 ])
 
-function eventOf(claims: Claims): TokenEvent {
-  const source = claimText(claims, 'pipeline_source') ?? ''
-  if (source === 'push') return claimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
+function classifyEvent(claims: Claims): TokenEvent {
+  const source = getClaimText(claims, 'pipeline_source') ?? ''
+  if (source === 'push') return getClaimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
   return EVENTS.get(source) ?? 'other'
 }
 
@@ -96,7 +96,7 @@ function eventOf(claims: Claims): TokenEvent {
  * may be the target of a merge request from a fork.
  */
 function foreignCode(claims: Claims, projectId: string): TokenJob['foreign_code'] {
-  const jobProjectId = claimText(claims, 'job_project_id')
+  const jobProjectId = getClaimText(claims, 'job_project_id')
   if (jobProjectId !== null) return jobProjectId === projectId ? 'none' : 'possible'
-  return claimText(claims, 'pipeline_source') === 'merge_request_event' ? 'possible' : 'none'
+  return getClaimText(claims, 'pipeline_source') === 'merge_request_event' ? 'possible' : 'none'
 }

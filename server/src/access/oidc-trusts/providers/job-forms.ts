@@ -15,6 +15,6 @@ export function toAddress(host: string, name: string | null): string | null {
 }
 
 /** A UUID without its braces, in lower case, as repositories are stored. */
-export function bareUuid(text: string): string {
+export function normalizeUuid(text: string): string {
   return text.replace(/^\{(.*)\}$/, '$1').toLowerCase()
 }

@@ -1,5 +1,5 @@
 import type { Services } from '../../../services.ts'
-import { type Claims, claimTexts } from '../claims.ts'
+import { type Claims, getClaimTexts } from '../claims.ts'
 import { type CheckedCondition, checkConditions } from '../conditions/conditions.ts'
 import { readTokenJob } from '../providers/read-token-job.ts'
 import type { TokenJob } from '../token-job.ts'
@@ -63,7 +63,7 @@ function checkTrust({ id, name, issuer, audience, conditions }: Trust, claims: C
 
 /** Issuers and audiences are compared as they are: an asterisk has no meaning. */
 function checkText(claim: string, expected: string, claims: Claims): CheckedCondition {
-  const seen = claimTexts(claims, claim)
+  const seen = getClaimTexts(claims, claim)
   return { claim, expected: [expected], seen, matches: seen.includes(expected) }
 }
 

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from 'jose'
-import { discoveryUrl, isKeySetUrl } from '../issuer.ts'
+import { buildDiscoveryUrl, isKeySetUrl } from '../issuer.ts'
 
 const TIMEOUT_MS = 5000
 const BYTES_MAX = 1024 * 1024
@@ -9,7 +9,7 @@ export class IssuerError extends Error {}
 
 /** Reads where an issuer has its keys (OpenID Connect Discovery §4). Throws `IssuerError`. */
 export async function fetchKeySetUrl(issuer: string): Promise<string> {
-  const url = discoveryUrl(issuer)
+  const url = buildDiscoveryUrl(issuer)
   const document = await fetchJson(url)
   if (document.issuer !== issuer) throw new IssuerError(`${url} has another issuer.`)
   if (isKeySetUrl(document.jwks_uri, issuer)) return document.jwks_uri

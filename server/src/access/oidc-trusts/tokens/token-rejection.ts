@@ -1,5 +1,5 @@
 import { GatewayRejection } from '../../../platform/http/api-error.ts'
-import { shortened } from '../../../platform/shortened.ts'
+import { truncate } from '../../../platform/truncate.ts'
 
 /**
  * Why a token is rejected: it is good but for its expiry, it is not good, or it is good and no
@@ -21,6 +21,6 @@ export class TokenRejection extends GatewayRejection {
   constructor(reason: RejectionReason, details: string) {
     super(401)
     this.reason = reason
-    this.details = shortened(details.replaceAll(/\p{Cc}/gu, '?'), DETAILS_CHARS_MAX)
+    this.details = truncate(details.replaceAll(/\p{Cc}/gu, '?'), DETAILS_CHARS_MAX)
   }
 }

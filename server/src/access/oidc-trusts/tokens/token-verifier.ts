@@ -1,8 +1,8 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
 import type { Services } from '../../../services.ts'
 import { AccessCache } from '../../access-cache.ts'
-import { type Claims, claimText, claimTexts } from '../claims.ts'
-import { type Condition, holdFor, toConditions } from '../conditions/conditions.ts'
+import { type Claims, getClaimText, getClaimTexts } from '../claims.ts'
+import { type Condition, matchConditions, toConditions } from '../conditions/conditions.ts'
 import { isIssuer } from '../issuer.ts'
 import { type LiveTrust, listLiveTrusts } from '../trusts/trust.store.ts'
 import { IssuerError } from './fetch-key-set.ts'
@@ -38,17 +38,21 @@ export class TokenVerifier {
    * without a live trust, or for a token of a form that no issuer signs.
    */
   async verify(token: string): Promise<VerifiedToken> {
-    const issuer = issuerOf(token)
+    const issuer = parseIssuer(token)
     const trusts = await this.#trustsOf(issuer)
     if (trusts.length === 0) throw invalid(`No trust has the issuer ${shown(issuer)}.`)
     const claims = await this.#verifySignature(token, issuer)
     const now = this.#services.clock.now()
     const validUntil = checkTokenTimes(claims, now)
-    const audiences = claimTexts(claims, 'aud')
+    const audiences = getClaimTexts(claims, 'aud')
     const meant = trusts.filter(({ trust }) => audiences.includes(trust.audience))
     if (meant.length === 0) throw invalid(`No trust has the audience ${shown(audiences.join(', '))}.`)
     if (validUntil <= now) throw new TokenRejection('expired', 'The token has expired.')
-    return { trust: mostSpecific(meant.filter(({ conditions }) => holdFor(conditions, claims))), claims, validUntil }
+    return {
+      trust: mostSpecific(meant.filter(({ conditions }) => matchConditions(conditions, claims))),
+      claims,
+      validUntil,
+    }
   }
 
   async #trustsOf(issuer: string): Promise<MatchableTrust[]> {
@@ -65,11 +69,11 @@ export class TokenVerifier {
     const keys = this.#keySets.of(issuer)
     const since = keys.readings
     try {
-      return await claimsOf(token, await keys.current()).catch(async (error: unknown) => {
+      return await verifyClaims(token, await keys.current()).catch(async (error: unknown) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
         const newer = await keys.afterUnknownKey(since)
         if (newer === null) throw error
-        return claimsOf(token, newer)
+        return verifyClaims(token, newer)
       })
     } catch (error) {
       if (error instanceof TokenRejection) throw error
@@ -80,12 +84,12 @@ export class TokenVerifier {
 }
 
 /** The issuer that a token names, before anything is verified. */
-function issuerOf(token: string): string {
+function parseIssuer(token: string): string {
   if (token.length > TOKEN_CHARS_MAX) throw invalid(`The token has more than ${TOKEN_CHARS_MAX} characters.`)
   const { alg, crit } = readPart(() => decodeProtectedHeader(token))
   if (!ALGORITHMS.includes(String(alg))) throw invalid(`The algorithm ${shown(String(alg))} is not accepted.`)
   if (crit !== undefined) throw invalid('Critical headers are not accepted.')
-  const issuer = claimText(decodeClaims(token), 'iss')
+  const issuer = getClaimText(decodeClaims(token), 'iss')
   if (issuer !== null && isIssuer(issuer)) return issuer
   throw invalid('The claim iss is not an issuer.')
 }
@@ -103,7 +107,7 @@ function readPart<Part>(read: () => Part): Part {
   }
 }
 
-async function claimsOf(token: string, keys: LocalJWKSet): Promise<Claims> {
+async function verifyClaims(token: string, keys: LocalJWKSet): Promise<Claims> {
   await compactVerify(token, keys, { algorithms: ALGORITHMS })
   return decodeClaims(token)
 }

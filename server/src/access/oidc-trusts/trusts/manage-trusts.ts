@@ -1,22 +1,22 @@
-import { type Author, recordAudit } from '../../../audit/audit.store.ts'
+import { type Author, insertAuditEntry } from '../../../audit/audit.store.ts'
 import { tooManyOidcTrusts, trustConflict } from '../../../errors/organizations.ts'
 import { lockName } from '../../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { invalidId, notFound } from '../../../platform/http/errors.ts'
-import { isUuid, newUuid } from '../../../platform/ids.ts'
+import { createInvalidIdError, createNotFoundError } from '../../../platform/http/errors.ts'
+import { createUuid, isUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
-import { creatorOf, type Grantor, refuseForeignScopes, requireExpiry } from '../../grantor.ts'
-import { type KnownRepository, mayMatchBoth, mayMatchRepository } from '../conditions/competition.ts'
+import { checkGrantedScopes, type Grantor, getCreator, requireExpiry } from '../../grantor.ts'
+import { canMatchBoth, canMatchRepository, type KnownRepository } from '../conditions/competition.ts'
 import type { TrustProvider } from '../token-job.ts'
 import {
   countLiveTrusts,
   insertTrust,
   listLiveTrusts,
   lockTrust,
-  markTrustRevoked,
   TRUSTS_OF_ISSUER_MAX,
   TRUSTS_OF_ORGANIZATION_MAX,
   type Trust,
+  updateTrustRevoked,
 } from './trust.store.ts'
 import { checkTrust, type TrustRequest } from './trust-request.ts'
 
@@ -41,10 +41,10 @@ export async function createTrust(
 ): Promise<NewTrust> {
   const now = needs.clock.now()
   const expires_at = requireExpiry(request.expiresAt, now)
-  const trust = { id: newUuid(now), ...checkTrust(request), ...creatorOf(grantor), created_at: now, expires_at }
+  const trust = { id: createUuid(now), ...checkTrust(request), ...getCreator(grantor), created_at: now, expires_at }
   await needs.sql.begin(async (tx) => {
     await lockName(tx, `OIDC trusts of ${trust.issuer}`)
-    await refuseForeignScopes(tx, grantor, trust.scopes)
+    await checkGrantedScopes(tx, grantor, trust.scopes)
     await refuseTooMany(tx, orgId, now)
     await refuseOtherTrusts(tx, orgId, { trust, grantor })
     await refuseConnectedRepositories(tx, orgId, { trust, grantor }, needs.connectedElsewhere)
@@ -65,14 +65,15 @@ export async function revokeTrust(
   { org_id, id }: { org_id: string | null; id: string },
   author: Author,
 ): Promise<Trust> {
-  if (!isUuid(id.toLowerCase())) throw org_id === null ? invalidId(id, 'trust') : notFound('trust')
+  if (!isUuid(id.toLowerCase()))
+    throw org_id === null ? createInvalidIdError(id, 'trust') : createNotFoundError('trust')
   const now = clock.now()
   return sql.begin(async (tx) => {
     const found = await lockTrust(tx, id)
-    if (found === null || (org_id !== null && found.org_id !== org_id)) throw notFound('trust')
+    if (found === null || (org_id !== null && found.org_id !== org_id)) throw createNotFoundError('trust')
     const { org_id: owner, ...trust } = found
     if (trust.revoked_at !== null) return trust
-    await markTrustRevoked(tx, trust.id, now)
+    await updateTrustRevoked(tx, trust.id, now)
     await audit(tx, owner, { author, action: 'oidc_trust.revoke', id: trust.id, details: { name: trust.name } }, now)
     return { ...trust, revoked_at: now }
   })
@@ -91,7 +92,7 @@ async function refuseOtherTrusts(tx: Tx, orgId: string, { trust, grantor }: Want
   const live = await listLiveTrusts(tx, trust.issuer, trust.created_at)
   if (live.length >= TRUSTS_OF_ISSUER_MAX)
     throw trustConflict(`The issuer has ${TRUSTS_OF_ISSUER_MAX} live trusts already.`)
-  const rival = live.find((other) => other.organization.id !== orgId && mayMatchBoth(trust, other))
+  const rival = live.find((other) => other.organization.id !== orgId && canMatchBoth(trust, other))
   if (!rival) return
   const shown = isOperator(grantor) ? ` (${rival.id})` : ''
   throw trustConflict(`The conditions could match the same token as a trust of another organization${shown}.`)
@@ -105,7 +106,7 @@ async function refuseConnectedRepositories(
 ): Promise<void> {
   if (trust.provider === null) return
   for await (const repositories of connected(tx, orgId, trust.provider)) {
-    const rival = repositories.find((repository) => mayMatchRepository(trust, repository))
+    const rival = repositories.find((repository) => canMatchRepository(trust, repository))
     if (!rival) continue
     const shown = isOperator(grantor) ? rival.full_name : 'a repository'
     throw trustConflict(`The conditions could match ${shown}, which another organization has connected.`)
@@ -121,5 +122,5 @@ type Audited = { author: Author; action: string; id: string; details: Record<str
 
 async function audit(tx: Tx, orgId: string, { author, action, id, details }: Audited, at: Date): Promise<void> {
   const { principal, reason } = author
-  await recordAudit(tx, orgId, { principal, action, object: { type: 'oidc_trust', id }, reason, details }, at)
+  await insertAuditEntry(tx, orgId, { principal, action, object: { type: 'oidc_trust', id }, reason, details }, at)
 }

@@ -1,27 +1,27 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../../../platform/http/http-server.ts'
-import { treatMissingBodyAsEmpty } from '../../../platform/http/json-body.ts'
+import { normalizeMissingBody } from '../../../platform/http/json-body.ts'
 import { Closed, Envelope } from '../../../platform/http/schemas.ts'
 import { update } from '../../../platform/updates/update.ts'
 import { listConnectedElsewhere } from '../../../repositories/connected-repository.store.ts'
 import type { Services } from '../../../services.ts'
-import { authorOf } from '../../actor.ts'
+import { toAuthor } from '../../actor.ts'
 import { ORGANIZATION_PATH } from '../../gateway/authorize-people.ts'
 import { ItemPath, WithReason } from '../../gateway/change.schema.ts'
 import { OrganizationPath } from '../../gateway/open-to-people.ts'
-import { grantorOf } from '../../members/author.ts'
+import { toGrantor } from '../../members/author.ts'
 import { explainToken } from '../tokens/explain-token.ts'
 import { ExplainedToken } from '../tokens/token-explanation.schema.ts'
 import { TOKEN_CHARS_MAX } from '../tokens/token-verifier.ts'
 import { createTrust, revokeTrust } from './manage-trusts.ts'
 import { ListedTrust, NewTrust } from './trust.schema.ts'
 import { listTrusts } from './trust.store.ts'
-import { defaultAudience } from './trust-request.ts'
+import { getDefaultAudience } from './trust-request.ts'
 
 const PATH = `${ORGANIZATION_PATH}/oidc-trusts`
 const tags = ['OIDC trusts']
 
-export async function oidcTrustRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerOidcTrustRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     PATH,
     {
@@ -66,10 +66,10 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
     },
     async (request, reply) => {
       const { actor, body } = request
-      const { audience = defaultAudience(services.config), provider = null, expires_at = null, ...given } = body
+      const { audience = getDefaultAudience(services.config), provider = null, expires_at = null, ...given } = body
       const wanted = { ...given, audience, provider, expiresAt: expires_at === null ? null : new Date(expires_at) }
       const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
-      const trust = await createTrust(needs, actor.org_id, grantorOf(actor, body), wanted)
+      const trust = await createTrust(needs, actor.org_id, toGrantor(actor, body), wanted)
       request.created = trust.id
       return reply.code(201).send({ data: { ...trust, revoked_at: null, last_used_at: null } })
     },
@@ -83,7 +83,7 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
         fresh: true,
         updates: ({ params }) => [update('oidc_trust', params.id)],
       },
-      preValidation: treatMissingBodyAsEmpty,
+      preValidation: normalizeMissingBody,
       schema: {
         operationId: 'revokeOidcTrust',
         summary: 'Revoke an OIDC trust',
@@ -97,7 +97,7 @@ export async function oidcTrustRoutes(app: HttpServer, services: Services): Prom
       },
     },
     async ({ actor, params, body }) => ({
-      data: await revokeTrust(services, { org_id: actor.org_id, id: params.id }, authorOf(actor, body)),
+      data: await revokeTrust(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, body)),
     }),
   )
 

@@ -3,8 +3,8 @@ import { invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { PATTERN_CHARS_MAX } from '../conditions/claim-pattern.ts'
 import type { Conditions } from '../conditions/conditions.ts'
-import { nameSomething, namingClaimsOf, providersNamedBy } from '../conditions/naming-claim.ts'
-import { isIssuer, providerOfIssuer } from '../issuer.ts'
+import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../conditions/naming-claim.ts'
+import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
 import type { TrustProvider } from '../token-job.ts'
 
 /** The scopes that a trust can have. */
@@ -29,7 +29,7 @@ const VALUES_MAX = 50
 const CLAIM = /^[A-Za-z][A-Za-z0-9_.:/-]{0,99}$/
 
 /** The audience that tokens have if nothing else is agreed. */
-export function defaultAudience({ baseUrl }: Pick<Config, 'baseUrl'>): string {
+export function getDefaultAudience({ baseUrl }: Pick<Config, 'baseUrl'>): string {
   return new URL(baseUrl).origin
 }
 
@@ -46,8 +46,8 @@ export function checkTrust(request: TrustRequest) {
   if (audience.length < 1 || audience.length > AUDIENCE_CHARS_MAX)
     throw invalidRequest(`The audience must have 1 to ${AUDIENCE_CHARS_MAX} characters`)
   checkConditions(conditions)
-  const provider = request.provider ?? providerOfIssuer(issuer) ?? providerOfClaims(conditions)
-  if (!nameSomething(conditions, provider)) throw invalidRequest(unnamed(provider))
+  const provider = request.provider ?? getProviderOfIssuer(issuer) ?? providerOfClaims(conditions)
+  if (!hasNamingCondition(conditions, provider)) throw invalidRequest(unnamed(provider))
   return { name, issuer, audience, provider, conditions, scopes: checkScopes(request.scopes) }
 }
 
@@ -66,7 +66,7 @@ function checkConditions(conditions: Conditions): void {
 
 /** The one provider whose claims the conditions name. */
 function providerOfClaims(conditions: Conditions): TrustProvider | null {
-  const [provider, ...others] = providersNamedBy(conditions)
+  const [provider, ...others] = getNamedProviders(conditions)
   return provider !== undefined && others.length === 0 ? provider : null
 }
 
@@ -78,6 +78,6 @@ function checkScopes(names: readonly string[]): Scope[] {
 }
 
 function unnamed(provider: TrustProvider | null): string {
-  const claims = namingClaimsOf(provider).join(', ')
+  const claims = getNamingClaims(provider).join(', ')
   return `The conditions must name what is trusted: at least one of ${claims} with a literal owner or id, such as repository=acme/shop or repository=acme/*`
 }

@@ -98,7 +98,7 @@ export async function lockTrust(tx: Tx, id: string): Promise<(Trust & { org_id: 
 }
 
 /** Revokes a trust and notifies all servers. */
-export async function markTrustRevoked(tx: Tx, id: string, at: Date): Promise<void> {
+export async function updateTrustRevoked(tx: Tx, id: string, at: Date): Promise<void> {
   await tx`
     update oidc_trusts
     set revoked_at = ${at}

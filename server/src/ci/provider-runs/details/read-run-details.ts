@@ -8,20 +8,20 @@ import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { findMergedPullRequests } from '../../changes/pull-request.store.ts'
 import { applyHostRun } from '../apply-host-run.ts'
-import { markUnscored } from '../provider-run.store.ts'
+import { insertUnscored } from '../provider-run.store.ts'
 import { completeRunsJob } from '../provider-runs.job.ts'
-import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
+import { createTolerantReads, READ_AGAIN_MS, type TolerantReads } from '../tolerant-reads.ts'
 import {
   insertWorkflowFile,
   listKnownAccounts,
   listUnknownFiles,
   listWithoutDetails,
-  markDetails,
   type RunWithoutDetails,
-  storeCommit,
+  updateCommit,
+  updateDetails,
   upsertAccount,
 } from './run-details.store.ts'
-import { NO_WORKFLOW, parseWorkflowFile, type WorkflowFile, workflowOf } from './workflow-file.parser.ts'
+import { NO_WORKFLOW, parseWorkflowFile, toWorkflowFile, type WorkflowFile } from './workflow-file.parser.ts'
 
 const RUNS_AT_ONCE = 100
 const NAMES_LAST_MS = 30 * DAY_MS
@@ -45,7 +45,7 @@ export async function readRunDetails(services: Services, key: RepositoryKey): Pr
   if (opened === null) return
   const runs = await listWithoutDetails(services.sql, key, RUNS_AT_ONCE)
   if (runs.length === 0) return
-  const reading = { ...opened, services, reads: tolerantReads(), key, runs }
+  const reading = { ...opened, services, reads: createTolerantReads(), key, runs }
   await readCommits(reading)
   await readAccounts(reading)
   await readEarlierAttempts(reading)
@@ -68,7 +68,7 @@ async function readCommits(reading: Reading): Promise<void> {
     for (const commit of commits) {
       const ids = (runsOf.get(commit.sha) ?? []).map(({ run_id }) => run_id)
       const pull = merged.get(commit.sha) ?? commit.merged_pull_request
-      await storeCommit(services.sql, key.org_id, ids, { ...commit, merged_pull_request: pull })
+      await updateCommit(services.sql, key.org_id, ids, { ...commit, merged_pull_request: pull })
     }
   }
 }
@@ -93,7 +93,7 @@ async function readWorkflowFiles(
 async function readWorkflow(client: HostClient, repository: HostRepository, file: HostFile): Promise<WorkflowFile> {
   if (client.readWorkflow) {
     const described = await client.readWorkflow(repository, file)
-    return described === null ? NO_WORKFLOW : workflowOf(described)
+    return described === null ? NO_WORKFLOW : toWorkflowFile(described)
   }
   const text = await client.readFile(repository, file)
   return text === null ? NO_WORKFLOW : parseWorkflowFile(text)
@@ -135,8 +135,8 @@ async function markRead({ services: { sql, clock }, reads, key, runs }: Reading)
   const again = reads.missed > 0 ? runs.filter(isRecent) : []
   const read = runs.filter((run) => !again.includes(run))
   const ids = runs.map(({ run_id }) => run_id)
-  await markDetails(sql, key.org_id, again, { due: true, now })
-  await markDetails(sql, key.org_id, read, { due: false, now })
-  await markUnscored(sql, key, ids)
+  await updateDetails(sql, key.org_id, again, { due: true, now })
+  await updateDetails(sql, key.org_id, read, { due: false, now })
+  await insertUnscored(sql, key, ids)
   await enqueue(sql, completeRunsJob, key)
 }

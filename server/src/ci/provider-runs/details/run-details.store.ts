@@ -1,6 +1,6 @@
 import type { HostCommit } from '../../../codehosts/host-run.ts'
-import { averageId } from '../../../platform/db/average-id.ts'
-import { onServerOf } from '../../../platform/db/spread.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
+import { buildSpreadCondition } from '../../../platform/db/spread.ts'
 import type { Db } from '../../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { WorkflowFile } from './workflow-file.parser.ts'
@@ -39,7 +39,7 @@ export async function listWithoutDetails(
         from generate_series(1, ci_run.newest_attempt - 1) number
         where not exists (
           select from ci_run_attempts attempt
-          where attempt.org_id = run.org_id ${onServerOf(db, 'attempt', org_id)}
+          where attempt.org_id = run.org_id ${buildSpreadCondition(db, 'attempt', org_id)}
             and attempt.run_id = run.run_id
             and attempt.number = number.number
             and attempt.completed_at is not null
@@ -49,7 +49,7 @@ export async function listWithoutDetails(
       ) as missing_attempts
     from provider_runs run
     join ci_runs ci_run on ci_run.org_id = run.org_id and ci_run.id = run.run_id
-    where run.org_id = ${averageId(db, org_id)}
+    where run.org_id = ${buildAverageId(db, org_id)}
       and run.provider = ${provider}
       and run.repository_id = ${repository_id}
       and run.details_due
@@ -58,7 +58,12 @@ export async function listWithoutDetails(
 }
 
 /** Stores what the host knows about a commit, for the given runs. Facts that are known stay. */
-export async function storeCommit(db: Db, orgId: string, runIds: readonly string[], commit: HostCommit): Promise<void> {
+export async function updateCommit(
+  db: Db,
+  orgId: string,
+  runIds: readonly string[],
+  commit: HostCommit,
+): Promise<void> {
   const { author, merged_pull_request: merged } = commit
   await db`
     update provider_runs
@@ -70,7 +75,7 @@ export async function storeCommit(db: Db, orgId: string, runIds: readonly string
       merged_pull_request_url = case when trigger_kind = 'pull_request' then null
         else coalesce(merged_pull_request_url, ${merged?.url ?? null}) end,
       workflow_blob = coalesce(${commit.workflow_blob}, workflow_blob)
-    where org_id = ${averageId(db, orgId)}
+    where org_id = ${buildAverageId(db, orgId)}
       and run_id = any(${runIds as string[]})`
 }
 
@@ -78,7 +83,7 @@ export async function storeCommit(db: Db, orgId: string, runIds: readonly string
  * Marks details as read, or as tried if some of them could not be read. Runs with a new attempt are
  * left out, because they may have earlier attempts that were not asked for.
  */
-export async function markDetails(
+export async function updateDetails(
   db: Db,
   orgId: string,
   runs: readonly RunWithoutDetails[],
@@ -90,7 +95,7 @@ export async function markDetails(
     set details_due = ${due}, details_tried_at = coalesce(run.details_tried_at, ${now})
     from json_to_recordset(${db.json(given)}::json) as given (run_id text, newest_attempt smallint)
     join ci_runs ci_run on ci_run.id = given.run_id and ci_run.newest_attempt = given.newest_attempt
-    where run.org_id = ${averageId(db, orgId)}
+    where run.org_id = ${buildAverageId(db, orgId)}
       and run.run_id = given.run_id
       and ci_run.org_id = run.org_id`
 }

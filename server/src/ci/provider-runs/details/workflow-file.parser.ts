@@ -28,7 +28,7 @@ export function parseWorkflowFile(text: string): WorkflowFile {
   const dependencies = new Map<string, Set<string>>()
   for (const [id, job] of jobs) {
     const name = names.get(id) as string
-    const needed = needsOf(job).map((need) => names.get(need) ?? need)
+    const needed = getNeeds(job).map((need) => names.get(need) ?? need)
     dependencies.set(name, new Set([...(dependencies.get(name) ?? []), ...needed]))
   }
   return {
@@ -38,7 +38,7 @@ export function parseWorkflowFile(text: string): WorkflowFile {
 }
 
 /** What is kept of a workflow that its host describes. */
-export function workflowOf({ jobs, deploys }: HostWorkflow): WorkflowFile {
+export function toWorkflowFile({ jobs, deploys }: HostWorkflow): WorkflowFile {
   const kept = jobs
     .slice(0, JOBS_MAX)
     .map(({ name, needs }): [string, string[]] => [storable(name), needs.map(storable)])
@@ -48,9 +48,9 @@ export function workflowOf({ jobs, deploys }: HostWorkflow): WorkflowFile {
 type Members = Record<string, unknown>
 
 function readJobs(text: string): Map<string, Members> | null {
-  const jobs = membersOf(membersOf(parseYaml(text))?.jobs)
+  const jobs = toMembers(toMembers(parseYaml(text))?.jobs)
   if (jobs === null) return null
-  const read = Object.entries(jobs).map(([id, job]): [string, Members] => [storable(id), membersOf(job) ?? {}])
+  const read = Object.entries(jobs).map(([id, job]): [string, Members] => [storable(id), toMembers(job) ?? {}])
   return new Map(read.slice(0, JOBS_MAX))
 }
 
@@ -62,7 +62,7 @@ function parseYaml(text: string): unknown {
   }
 }
 
-function membersOf(value: unknown): Members | null {
+function toMembers(value: unknown): Members | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : null
 }
 
@@ -93,7 +93,7 @@ function trimSeparators(name: string): string {
   return name.slice(start, end)
 }
 
-function needsOf({ needs }: Members): string[] {
+function getNeeds({ needs }: Members): string[] {
   const list = Array.isArray(needs) ? needs : [needs]
   return list.filter((need) => typeof need === 'string').map(storable)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type FailureCategory, failureCategory } from './failure-category.ts'
+import { classifyFailure, type FailureCategory } from './failure-category.ts'
 
 /** Lines of real logs, by the category that they give. docs/runs.md shows them. */
 const OUTPUT: [category: FailureCategory, tool: string, line: string][] = [
@@ -63,7 +63,7 @@ const OUTPUT: [category: FailureCategory, tool: string, line: string][] = [
 
 for (const [category, tool, line] of OUTPUT) {
   test(`${category} by the output of ${tool}`, () => {
-    assert.equal(failureCategory({ status: 'failure', names: [], lines: ['starting', line, 'done'] }), category)
+    assert.equal(classifyFailure({ status: 'failure', names: [], lines: ['starting', line, 'done'] }), category)
   })
 }
 
@@ -81,7 +81,7 @@ const NAMES: [category: FailureCategory, names: string[]][] = [
 for (const [category, names] of NAMES) {
   test(`${category} by the names ${names.join(', ')}`, () => {
     assert.equal(
-      failureCategory({ status: 'failure', names, lines: ['Process completed with exit code 1.'] }),
+      classifyFailure({ status: 'failure', names, lines: ['Process completed with exit code 1.'] }),
       category,
     )
   })
@@ -89,11 +89,11 @@ for (const [category, names] of NAMES) {
 
 test('the output decides before the names', () => {
   const lines = ['npm error code ERESOLVE']
-  assert.equal(failureCategory({ status: 'failure', names: ['Run npm test'], lines }), 'dependency')
+  assert.equal(classifyFailure({ status: 'failure', names: ['Run npm test'], lines }), 'dependency')
 })
 
 test('a status of timed_out or cancelled decides before the output', () => {
-  const of = (status: 'timed_out' | 'cancelled', lines: string[]) => failureCategory({ status, names: ['test'], lines })
+  const of = (status: 'timed_out' | 'cancelled', lines: string[]) => classifyFailure({ status, names: ['test'], lines })
   assert.equal(of('timed_out', ['--- FAIL: TestTotal']), 'timeout')
   assert.equal(of('cancelled', ['--- FAIL: TestTotal']), 'cancelled')
   assert.equal(of('cancelled', ['The job has exceeded the maximum execution time of 1h0m0s']), 'timeout')

@@ -160,7 +160,7 @@ const NAMES: Rule[] = [
  * Why a job failed (docs/runs.md): by how it was ended, by its output, and by the names of its
  * failed steps, in this order.
  */
-export function failureCategory({ status, names, lines }: FailedJob): FailureCategory {
+export function classifyFailure({ status, names, lines }: FailedJob): FailureCategory {
   const outside = firstMatch(ENDED_FROM_OUTSIDE, lines)
   if (status === 'timed_out') return 'timeout'
   if (status === 'cancelled') return outside === 'timeout' ? 'timeout' : 'cancelled'

@@ -52,7 +52,7 @@ const EXIT_CODE = `${ERROR}Process completed with exit code`
  * The lines of the step that failed, from the output of its command to its error. A log without
  * marks is returned whole.
  */
-export function linesOfFailedStep(lines: readonly string[]): string[] {
+export function selectFailedStepLines(lines: readonly string[]): string[] {
   const exit = lines.findLastIndex((line) => line.startsWith(EXIT_CODE))
   const end = exit >= 0 ? exit : lines.findLastIndex((line) => line.startsWith(ERROR))
   if (end < 0) return withoutMarks(lines)

@@ -48,7 +48,7 @@ const KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----/
 const KEY_LINE = /^\s{0,20}[\w+/=]{16,}\s{0,5}$/
 
 /** Replaces the secrets in lines of a log by `***`. */
-export function maskSecrets(lines: readonly string[]): string[] {
+export function removeSecrets(lines: readonly string[]): string[] {
   return maskPrivateKeys(lines).map(maskLine)
 }
 

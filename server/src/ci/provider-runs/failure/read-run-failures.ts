@@ -5,12 +5,12 @@ import type { HostJob } from '../../../codehosts/host-run.ts'
 import { enqueue } from '../../../platform/queue/job.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
-import { markUnscored } from '../provider-run.store.ts'
+import { insertUnscored } from '../provider-run.store.ts'
 import { completeRunsJob } from '../provider-runs.job.ts'
 import { upsertJobs } from '../run-job.store.ts'
-import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
-import { listUnreadFailures, storeFailure, type UnreadFailure } from './run-failure.store.ts'
-import { decisiveJobs, explainFailure, type JobEvidence, LOG_BYTES_MAX } from './run-failure.ts'
+import { createTolerantReads, READ_AGAIN_MS, type TolerantReads } from '../tolerant-reads.ts'
+import { listUnreadFailures, type UnreadFailure, updateFailure } from './run-failure.store.ts'
+import { explainFailure, type JobEvidence, LOG_BYTES_MAX, selectDecisiveJobs } from './run-failure.ts'
 
 const RUNS_AT_ONCE = 20
 
@@ -24,10 +24,10 @@ type Reading = { client: HostClient; reads: TolerantReads; repository: HostRepos
 export async function readRunFailures(services: Services, key: RepositoryKey): Promise<void> {
   const opened = await openRepository(services, key)
   if (opened === null) return
-  const reads = tolerantReads()
+  const reads = createTolerantReads()
   const runs = await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)
   for (const run of runs) await readOne(services, { ...opened, reads }, key.org_id, run)
-  await markUnscored(
+  await insertUnscored(
     services.sql,
     key,
     runs.map(({ run_id }) => run_id),
@@ -44,7 +44,7 @@ async function readOne({ sql, clock }: Services, reading: Reading, orgId: string
   const now = clock.now()
   const isRecent = run.failure_tried_at === null || now.getTime() - run.failure_tried_at.getTime() < READ_AGAIN_MS
   const due = reading.reads.missed > missedBefore && isRecent
-  await storeFailure(sql, orgId, run, { ...explainFailure(run.status, jobs), due, now })
+  await updateFailure(sql, orgId, run, { ...explainFailure(run.status, jobs), due, now })
 }
 
 function listJobs({ client, reads, repository }: Reading, run: UnreadFailure): Promise<HostJob[]> {
@@ -53,7 +53,7 @@ function listJobs({ client, reads, repository }: Reading, run: UnreadFailure): P
 
 async function readJobs(reading: Reading, jobs: readonly HostJob[]): Promise<JobEvidence[]> {
   const evidence: JobEvidence[] = []
-  for (const job of decisiveJobs(jobs)) evidence.push(await readJob(reading, job))
+  for (const job of selectDecisiveJobs(jobs)) evidence.push(await readJob(reading, job))
   return evidence
 }
 

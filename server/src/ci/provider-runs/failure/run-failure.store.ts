@@ -31,7 +31,7 @@ export async function listUnreadFailures(db: Db, repository: RepositoryKey, limi
  * Stores why an attempt failed, unless another attempt has become the newest one. `due`: something
  * could not be read, and may be read later.
  */
-export async function storeFailure(
+export async function updateFailure(
   db: Db,
   orgId: string,
   { run_id, attempt, status }: UnreadFailure,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hostJob, minutes } from '../../../../test/support/provider-runs.ts'
 import type { HostAnnotation } from '../../../codehosts/host-run.ts'
-import { decisiveJobs, explainFailure } from './run-failure.ts'
+import { explainFailure, selectDecisiveJobs } from './run-failure.ts'
 
 const ESCAPE = String.fromCharCode(27)
 const failedJob = hostJob({ status: 'failure', failed_steps: [{ number: 4, name: 'Run npm test' }] })
@@ -90,11 +90,11 @@ test('failed jobs decide in the order in which they ended, else cancelled ones',
     hostJob({ id, status, completed_at: minutes(end) })
   const jobs = [job('1', 'success', 1), job('2', 'failure', 9), job('3', 'failure', 4), job('4', 'cancelled', 2)]
   assert.deepEqual(
-    decisiveJobs(jobs).map(({ id }) => id),
+    selectDecisiveJobs(jobs).map(({ id }) => id),
     ['3', '2'],
   )
   assert.deepEqual(
-    decisiveJobs([job('1', 'success', 1), job('4', 'cancelled', 2)]).map(({ id }) => id),
+    selectDecisiveJobs([job('1', 'success', 1), job('4', 'cancelled', 2)]).map(({ id }) => id),
     ['4'],
   )
 })

@@ -21,7 +21,7 @@ const USUAL_HOURS = 2
  * Why a completed run is unusual, compared with its history: the runs before it of its workflow and
  * branch, oldest first, that were completed and not skipped (docs/runs.md).
  */
-export function anomalyReasons(run: HistoryRun, history: readonly HistoryRun[]): AnomalyReason[] {
+export function computeAnomalyReasons(run: HistoryRun, history: readonly HistoryRun[]): AnomalyReason[] {
   const rules: Record<AnomalyReason, (run: HistoryRun, history: readonly HistoryRun[]) => boolean> = {
     slower_than_usual: isSlower,
     first_failure_after_success: isFirstFailure,

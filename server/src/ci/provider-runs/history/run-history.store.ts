@@ -1,5 +1,5 @@
 import { lockName } from '../../../platform/db/advisory-lock.ts'
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import { HISTORY_RUNS, type ScoredRun } from './run-scores.ts'
@@ -16,7 +16,7 @@ export async function lockScores(tx: Tx, { org_id, provider, repository_id }: Re
 }
 
 /** Takes runs to score from the list. */
-export async function takeUnscored(tx: Tx, repository: RepositoryKey, limit: number): Promise<UnscoredRun[]> {
+export async function deleteUnscored(tx: Tx, repository: RepositoryKey, limit: number): Promise<UnscoredRun[]> {
   const { org_id, provider, repository_id } = repository
   return tx<UnscoredRun[]>`
     with taken as (
@@ -24,7 +24,7 @@ export async function takeUnscored(tx: Tx, repository: RepositoryKey, limit: num
       where (org_id, provider, repository_id, run_id) in (
         select org_id, provider, repository_id, run_id
         from unscored_provider_runs
-        where org_id = ${averageId(tx, org_id)}
+        where org_id = ${buildAverageId(tx, org_id)}
           and provider = ${provider}
           and repository_id = ${repository_id}
         order by run_id desc
@@ -39,11 +39,11 @@ export async function takeUnscored(tx: Tx, repository: RepositoryKey, limit: num
         'head_repository_id', run.head_repository_id
       ) end as history
     from taken
-    join provider_runs run on run.org_id = ${averageId(tx, org_id)} and run.run_id = taken.run_id`
+    join provider_runs run on run.org_id = ${buildAverageId(tx, org_id)} and run.run_id = taken.run_id`
 }
 
 /** The runs of a history from a number on, in order. */
-export async function readRunsFrom(
+export async function listRunsFrom(
   tx: Tx,
   history: BranchHistory,
   number: number,
@@ -51,17 +51,17 @@ export async function readRunsFrom(
 ): Promise<ScoredRun[]> {
   return tx<ScoredRun[]>`
     select ${scoredRun(tx)}
-    ${runsOf(tx, history)}
+    ${buildRuns(tx, history)}
       and provider_run.run_number >= ${number}
     order by provider_run.run_number, provider_run.run_id
     limit ${limit}`
 }
 
 /** The last runs of a history before a number that were completed and not skipped, in order. */
-export async function readRunsBefore(tx: Tx, history: BranchHistory, number: number): Promise<ScoredRun[]> {
+export async function listRunsBefore(tx: Tx, history: BranchHistory, number: number): Promise<ScoredRun[]> {
   const rows = await tx<ScoredRun[]>`
     select ${scoredRun(tx)}
-    ${runsOf(tx, history)}
+    ${buildRuns(tx, history)}
       and provider_run.run_number < ${number}
       and run.completed_at is not null
       and run.status <> 'skipped'
@@ -70,20 +70,20 @@ export async function readRunsBefore(tx: Tx, history: BranchHistory, number: num
   return rows.reverse()
 }
 
-export async function readRuns(tx: Tx, orgId: string, runIds: readonly string[]): Promise<ScoredRun[]> {
+export async function listRunsById(tx: Tx, orgId: string, runIds: readonly string[]): Promise<ScoredRun[]> {
   return tx<ScoredRun[]>`
     select ${scoredRun(tx)}
     ${joined(tx)}
-    where provider_run.org_id = ${averageId(tx, orgId)}
+    where provider_run.org_id = ${buildAverageId(tx, orgId)}
       and provider_run.run_id = any(${runIds as string[]})
     limit ${runIds.length}`
 }
 
-function runsOf(db: Db, history: BranchHistory) {
+function buildRuns(db: Db, history: BranchHistory) {
   const { org_id, provider, repository_id, workflow_id, branch, head_repository_id } = history
   return db`
     ${joined(db)}
-    where provider_run.org_id = ${averageId(db, org_id)}
+    where provider_run.org_id = ${buildAverageId(db, org_id)}
       and provider_run.provider = ${provider}
       and provider_run.repository_id = ${repository_id}
       and provider_run.workflow_id = ${workflow_id}
@@ -127,7 +127,7 @@ function joined(db: Db) {
 }
 
 /** Stores scores; those of open runs are removed. */
-export async function writeScores(tx: Tx, orgId: string, runs: readonly ScoredRun[]): Promise<void> {
+export async function upsertScores(tx: Tx, orgId: string, runs: readonly ScoredRun[]): Promise<void> {
   const open = runs.filter(({ scores }) => scores === null).map(({ run_id }) => run_id)
   const scored = runs.flatMap(({ run_id, scores }) => (scores === null ? [] : [{ run_id, ...scores }]))
   await tx`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type ScoredRun, scoreRuns } from './run-scores.ts'
+import { computeRunScores, type ScoredRun } from './run-scores.ts'
 
 const DAY_MS = 86_400_000
 const START = Date.parse('2026-03-01T10:00:00Z')
@@ -25,7 +25,7 @@ function runAt(index: number, fields: Partial<ScoredRun> = {}): ScoredRun {
 const failed = (index: number, failure_category: string | null = 'test') =>
   runAt(index, { status: failure_category === 'cancelled' ? 'cancelled' : 'failure', failure_category })
 const usual = (count: number) => Array.from({ length: count }, (_, index) => runAt(index))
-const scoresOf = (runs: ScoredRun[]) => scoreRuns([], runs).map(({ scores }) => scores)
+const scoresOf = (runs: ScoredRun[]) => computeRunScores([], runs).map(({ scores }) => scores)
 const last = (runs: ScoredRun[]) => scoresOf(runs).at(-1)
 const recurrences = (runs: ScoredRun[]) => scoresOf(runs).map((scores) => scores?.failure_recurrence)
 const reasons = (run: Partial<ScoredRun>, before = usual(20)) =>
@@ -116,10 +116,10 @@ test('scoring in parts gives what scoring at once gives', () => {
       const runs = given.map(([status, category], index) =>
         runAt(index, { status, failure_category: status === 'failure' ? category : null }),
       )
-      const whole = scoreRuns([], runs)
+      const whole = computeRunScores([], runs)
       const cut = at % runs.length
       const before = whole.slice(0, cut).filter(({ status }) => status !== 'skipped' && status !== 'in_progress')
-      assert.deepEqual(scoreRuns(before.slice(-50), runs.slice(cut)), whole.slice(cut))
+      assert.deepEqual(computeRunScores(before.slice(-50), runs.slice(cut)), whole.slice(cut))
     }),
   )
 })

@@ -1,5 +1,5 @@
 import { isFinal } from '../../runs/run-status.ts'
-import { type AnomalyReason, anomalyReasons, type HistoryRun } from './anomaly-reasons.ts'
+import { type AnomalyReason, computeAnomalyReasons, type HistoryRun } from './anomaly-reasons.ts'
 
 /** A run of a workflow on a branch, with what its scores depend on. */
 export type ScoredRun = HistoryRun & {
@@ -26,10 +26,10 @@ export const HISTORY_RUNS = 50
  * Computes the scores of consecutive runs of a workflow and branch, in the order of their numbers.
  * `history` holds the completed runs before them. The scores of open runs are null.
  */
-export function scoreRuns(history: readonly ScoredRun[], runs: readonly ScoredRun[]): ScoredRun[] {
+export function computeRunScores(history: readonly ScoredRun[], runs: readonly ScoredRun[]): ScoredRun[] {
   const before = [...history]
   return runs.map((run) => {
-    const scores = isFinal(run.status) ? scoresOf(run, before.slice(-HISTORY_RUNS)) : null
+    const scores = isFinal(run.status) ? computeScores(run, before.slice(-HISTORY_RUNS)) : null
     const scored = { ...run, scores }
     if (countsAsHistory(run)) before.push(scored)
     return scored
@@ -41,8 +41,8 @@ function countsAsHistory({ status }: ScoredRun): boolean {
   return isFinal(status) && status !== 'skipped'
 }
 
-function scoresOf(run: ScoredRun, history: readonly ScoredRun[]): RunScores {
-  const reasons = anomalyReasons(run, history)
+function computeScores(run: ScoredRun, history: readonly ScoredRun[]): RunScores {
+  const reasons = computeAnomalyReasons(run, history)
   return {
     failure_recurrence: failureRecurrence(run, history.at(-1)),
     anomaly_reasons: reasons,

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { memberOf, textOf } from '../../../platform/json/read-value.ts'
+import { getMember, toText } from '../../../platform/json/read-value.ts'
 import { parseCodeOwners } from '../../../repositories/code-owners.parser.ts'
 import type { Ownership } from '../attestation.ts'
 
@@ -27,7 +27,7 @@ function unread(format: Ownership['format'], error: string): Ownership {
 /** The number of valid rules in a list, or in the member `rules` of an object; otherwise null. */
 function countJsonRules(text: string): number | null {
   const value = parsedJson(text)
-  const rules = memberOf(value, 'rules') ?? value
+  const rules = getMember(value, 'rules') ?? value
   return Array.isArray(rules) ? rules.filter(isRule).length : null
 }
 
@@ -40,5 +40,5 @@ function parsedJson(text: string): unknown {
 }
 
 function isRule(value: unknown): boolean {
-  return textOf(memberOf(value, 'pattern')) !== null
+  return toText(getMember(value, 'pattern')) !== null
 }

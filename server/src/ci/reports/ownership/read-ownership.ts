@@ -1,8 +1,8 @@
 import { ObjectNotFoundError, type ObjectStore } from '../../../platform/objects/object-store.ts'
 import type { Services } from '../../../services.ts'
-import { artifactKey } from '../../artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../artifacts/artifact-object.ts'
 import type { Ownership } from '../attestation.ts'
-import { noteRead } from '../store-attestations.ts'
+import { recordRead } from '../store-attestations.ts'
 import { OWNERSHIP_BYTES_MAX, parseOwnership } from './ownership-file.parser.ts'
 
 /**
@@ -13,11 +13,11 @@ export async function readOwnership(
   services: Services,
   { org_id, artifact_id }: { org_id: string; artifact_id: string },
 ): Promise<void> {
-  const file = await readStart(services.objects, artifactKey(org_id, artifact_id))
+  const file = await readStart(services.objects, formatArtifactKey(org_id, artifact_id))
   if (file === null) return
   const read = (data: object) => parseOwnership(file, (data as Pick<Ownership, 'format'>).format)
   await services.sql.begin((tx) =>
-    noteRead(tx, { org_id, id: artifact_id }, { kinds: ['ownership'], read }, services.clock.now()),
+    recordRead(tx, { org_id, id: artifact_id }, { kinds: ['ownership'], read }, services.clock.now()),
   )
 }
 

@@ -1,19 +1,19 @@
 import type { KeyObject } from 'node:crypto'
 import { Type } from 'typebox'
 import { openSealedText } from '../../../platform/crypto/sealed-text.ts'
-import { shortened } from '../../../platform/shortened.ts'
+import { truncate } from '../../../platform/truncate.ts'
 import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
 import type { DecisionTarget } from '../../host-deployment.ts'
 import { Id, readAs } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { orNull } from '../../kit/rest-error.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import type { AzureApi } from './client.ts'
 
 const DESCRIPTION_CHARS_MAX = 400
 const GENRE = 'shiplock'
 
-export function actionSenders(api: AzureApi, sealingKey: KeyObject): ActionSenders {
+export function createActionSenders(api: AzureApi, sealingKey: KeyObject): ActionSenders {
   return {
     decision: (action) => sendDecision(api, sealingKey, action),
     comment: (action) => sendComment(api, sealingKey, action),
@@ -30,10 +30,10 @@ async function sendCommitStatus(api: AzureApi, action: Extract<HostAction, { typ
   if (path === null) throw new HostRefusal(404, 'The repository does not exist, or may not be read.')
   await api.request({
     method: 'POST',
-    path: path + restPath`/commits/${commit_sha}/statuses`,
+    path: path + encodePath`/commits/${commit_sha}/statuses`,
     body: {
       state: state === 'success' ? 'succeeded' : 'failed',
-      description: shortened(description, DESCRIPTION_CHARS_MAX),
+      description: truncate(description, DESCRIPTION_CHARS_MAX),
       context: parseContext(context),
       ...(url === null ? {} : { targetUrl: url }),
     },
@@ -56,7 +56,7 @@ type Comment = Extract<HostAction, { type: 'comment' }>
 async function sendDecision(api: AzureApi, sealingKey: KeyObject, { target, decision, text }: Decision): Promise<void> {
   const { task, authorization } = openTask(target, sealingKey)
   // The answer counts, also if the log is refused.
-  await orNull(sendLog(api, task, authorization, text), 'any')
+  await acceptRefusal(sendLog(api, task, authorization, text), 'any')
   await api.request({
     method: 'POST',
     path: `${planPath(task)}/events`,
@@ -88,7 +88,7 @@ function openTask(
 }
 
 function planPath({ project, hub, plan }: CheckTask): string {
-  return restPath`/${project}/_apis/distributedtask/hubs/${hub}/plans/${plan}`
+  return encodePath`/${project}/_apis/distributedtask/hubs/${hub}/plans/${plan}`
 }
 
 const Log = Type.Object({ id: Id })
@@ -101,10 +101,10 @@ async function sendLog(api: AzureApi, task: CheckTask, authorization: string, te
   const created = await api.request({ method: 'POST', path: `${path}/logs`, body: log, headers })
   const { id } = readAs(Log, created.body)
   const body = Buffer.from(`${text}\n`)
-  await api.request({ method: 'POST', path: path + restPath`/logs/${id}`, body, headers })
+  await api.request({ method: 'POST', path: path + encodePath`/logs/${id}`, body, headers })
   await api.request({
     method: 'PATCH',
-    path: path + restPath`/timelines/${task.timeline}/records`,
+    path: path + encodePath`/timelines/${task.timeline}/records`,
     body: { count: 1, value: [{ id: task.task, log: { id, ...log } }] },
     headers,
   })
@@ -129,7 +129,7 @@ const ID = new RegExp(`^${GUID}$`)
  * check; the organization and the origin are always those of the connection.
  */
 export function formatCheckAddress({ project, hub, plan, job, timeline, task }: CheckTask): string {
-  const path = restPath`/${project}/_apis/distributedtask/hubs/${hub}/plans/${plan}/events`
+  const path = encodePath`/${project}/_apis/distributedtask/hubs/${hub}/plans/${plan}/events`
   return `${path}?${new URLSearchParams({ job, timeline, task })}`
 }
 
@@ -188,6 +188,6 @@ async function sendAlertChange(
 ): Promise<void> {
   const project = await api.fetchProject(repository)
   if (project === null) throw new HostRefusal(404, 'The repository does not exist, or may not be read.')
-  const path = restPath`/${project}/_apis/alert/repositories/${repository.id}/alerts/${alert.number}`
+  const path = encodePath`/${project}/_apis/alert/repositories/${repository.id}/alerts/${alert.number}`
   await api.request({ method: 'PATCH', path, body, security: true })
 }

@@ -3,10 +3,10 @@ import { DAY_MS, HOUR_MS } from '../../../platform/clock.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { NO_ACCESS } from '../../kit/whole-list.ts'
-import { type AzureApi, Identity, LISTED, parseAccount, Time, timeOrNull } from './client.ts'
+import { type AzureApi, Identity, LISTED, parseAccount, parseTime, Time } from './client.ts'
 
 const PAGE_ITEMS = 100
 /** How long ago the alerts of a page were changed. The last page has all. */
@@ -17,7 +17,7 @@ const WINDOWS_MS = [2 * HOUR_MS, DAY_MS, 7 * DAY_MS, null]
  * Each page has those of a longer time. An alert that only a longer time finds was not changed in
  * the shorter one, which gives the time that its version is compared by.
  */
-export function alertReads(api: AzureApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
+export function createAlertReads(api: AzureApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
   return {
     async listAlerts(repository, type, { next }) {
       const path = await fetchAlertsPath(api, repository)
@@ -34,7 +34,7 @@ export function alertReads(api: AzureApi): Pick<HostReader, 'listAlerts' | 'read
     async readAlert(repository, { type, number }) {
       const path = await fetchAlertsPath(api, repository)
       const fetchedAt = api.now()
-      const alert = path && (await api.fetch({ path: path + restPath`/${number}`, security: true }))
+      const alert = path && (await api.fetch({ path: path + encodePath`/${number}`, security: true }))
       const found = alert ? parseAlert(alert, repository, fetchedAt) : null
       return found?.type === type ? found : null
     },
@@ -49,7 +49,7 @@ type Cursor = { window: number; from: string }
 
 async function fetchAlertsPath(api: AzureApi, repository: HostRepository): Promise<string | null> {
   const project = await api.fetchProject(repository)
-  return project && restPath`/${project}/_apis/alert/repositories/${repository.id}/alerts`
+  return project && encodePath`/${project}/_apis/alert/repositories/${repository.id}/alerts`
 }
 
 type AlertList = { repository: HostRepository; type: HostAlertType; path: string }
@@ -142,7 +142,7 @@ export function parseAlert(value: unknown, repository: HostRepository, unchanged
   if (type === null) return null
   const tool = alert.tools?.[0]
   const rule = tool?.rules?.[0]
-  const title = textOrNull(alert.title) ?? textOrNull(rule?.friendlyName) ?? 'Advanced Security alert'
+  const title = parseText(alert.title) ?? parseText(rule?.friendlyName) ?? 'Advanced Security alert'
   const isDependency = type === 'dependabot'
   return {
     repository,
@@ -151,12 +151,12 @@ export function parseAlert(value: unknown, repository: HostRepository, unchanged
     ...parseState(alert, type),
     severity: parseSeverity(alert, type),
     title,
-    description: textOrNull(rule?.description) ?? textOrNull(rule?.helpMessage),
+    description: parseText(rule?.description) ?? parseText(rule?.helpMessage),
     url: repository.html_url && `${repository.html_url}/alerts/${alert.alertId}`,
     references: [],
-    rule_id: textOrNull(rule?.opaqueId) ?? textOrNull(rule?.friendlyName),
-    tool_name: textOrNull(tool?.name),
-    tool_version: textOrNull(tool?.toolVersion),
+    rule_id: parseText(rule?.opaqueId) ?? parseText(rule?.friendlyName),
+    tool_name: parseText(tool?.name),
+    tool_version: parseText(tool?.toolVersion),
     cwes: parseCwes(rule?.tags ?? []),
     // The documented fields do not name the package and its versions.
     package: null,
@@ -165,10 +165,10 @@ export function parseAlert(value: unknown, repository: HostRepository, unchanged
     advisory_url: null,
     cvss: null,
     ...parseLocation(alert),
-    git_ref: textOrNull(alert.gitRef),
+    git_ref: parseText(alert.gitRef),
     // Only a part of the value is shown, so it cannot be compared with that of other alerts.
     secret: type === 'secret_scanning' ? parseSecret(alert, rule, title) : null,
-    detected_at: timeOrNull(alert.firstSeenDate) ?? timeOrNull(alert.introducedDate) ?? unchangedSince,
+    detected_at: parseTime(alert.firstSeenDate) ?? parseTime(alert.introducedDate) ?? unchangedSince,
     updated_at: unchangedSince,
   }
 }
@@ -180,14 +180,14 @@ function parseState(
 ): Pick<HostAlert, 'status' | 'fixed_at' | 'dismissal'> {
   const isRevoked = type === 'secret_scanning' && dismissal?.dismissalType === 'fixed'
   if (state === 'fixed' || (state === 'dismissed' && isRevoked))
-    return { status: 'fixed', fixed_at: timeOrNull(fixedDate), dismissal: null }
+    return { status: 'fixed', fixed_at: parseTime(fixedDate), dismissal: null }
   if (state !== 'dismissed' && state !== 'autoDismissed') return { status: 'open', fixed_at: null, dismissal: null }
-  const reason = state === 'autoDismissed' ? state : textOrNull(dismissal?.dismissalType)
+  const reason = state === 'autoDismissed' ? state : parseText(dismissal?.dismissalType)
   const by = parseAccount(dismissal?.stateChangedByIdentity)
   return {
     status: 'dismissed',
     fixed_at: null,
-    dismissal: { by, reason, comment: textOrNull(dismissal?.message), at: timeOrNull(dismissal?.requestedOn) },
+    dismissal: { by, reason, comment: parseText(dismissal?.message), at: parseTime(dismissal?.requestedOn) },
   }
 }
 
@@ -229,8 +229,8 @@ function parseAdvisoryId(
 /** Lines and columns count from 1; 0 stands for none. Paths may begin with a slash. */
 function parseLocation({ physicalLocations }: AlertObject): Pick<HostAlert, 'location' | 'commit_sha'> {
   const [place] = physicalLocations ?? []
-  const path = textOrNull(place?.filePath)?.replace(/^\//, '')
-  const commitSha = textOrNull(place?.versionControl?.commitHash)
+  const path = parseText(place?.filePath)?.replace(/^\//, '')
+  const commitSha = parseText(place?.versionControl?.commitHash)
   if (!place || !path) return { location: null, commit_sha: commitSha }
   const { lineStart, lineEnd, columnStart, columnEnd } = place.region ?? {}
   const location = {
@@ -250,9 +250,9 @@ function parseSecret(
 ): HostAlert['secret'] {
   const validity = validityDetails?.validityStatus
   return {
-    type: textOrNull(rule?.opaqueId) ?? textOrNull(rule?.friendlyName) ?? title,
-    display_name: textOrNull(rule?.friendlyName),
+    type: parseText(rule?.opaqueId) ?? parseText(rule?.friendlyName) ?? title,
+    display_name: parseText(rule?.friendlyName),
     value: null,
-    validity: validity === 'none' ? null : textOrNull(validity),
+    validity: validity === 'none' ? null : parseText(validity),
   }
 }

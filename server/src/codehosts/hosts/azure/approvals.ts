@@ -1,33 +1,35 @@
 import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostDeploymentReview } from '../../host-deployment.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type AzureApi, Identity, parseAccount, Time, timeOrNull } from './client.ts'
+import { Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type AzureApi, Identity, parseAccount, parseTime, Time } from './client.ts'
 import {
   type DeploymentName,
   type Environment,
   fetchEnvironment,
   fetchRecords,
+  getRecordAttempt,
   parseEnvironment,
   parseReviewers,
-  recordAttempt,
 } from './environments.ts'
 import {
-  attemptNumber,
   type BuildName,
+  collectRecords,
   fetchStages,
   fetchTimeline,
+  getAttempt,
   listRecords,
   parseRecordStatus,
   parseRunId,
   type StageAttempt,
   type TimelineRecord,
-  within,
 } from './jobs.ts'
 import type { Build } from './runs.ts'
 
-export function approvalReads(api: AzureApi): Pick<HostReader, 'listPendingDeployments' | 'listDeploymentReviews'> {
+export function createApprovalReads(
+  api: AzureApi,
+): Pick<HostReader, 'listPendingDeployments' | 'listDeploymentReviews'> {
   return {
     async listPendingDeployments(_, runId) {
       const build = parseRunId(runId)
@@ -85,7 +87,7 @@ export async function fetchCheckpoints(api: AzureApi, build: BuildName, attempt?
   const timeline = await fetchTimeline(api, build)
   if (timeline === null) return []
   const stages = await fetchStages(api, build, timeline, attempt ?? Number.MAX_SAFE_INTEGER)
-  const wanted = stages.filter(({ stage }) => attempt === undefined || attemptNumber(stage) === attempt)
+  const wanted = stages.filter(({ stage }) => attempt === undefined || getAttempt(stage) === attempt)
   return (await Promise.all(wanted.map((stage) => fetchCheckpoint(api, build, stage)))).flat()
 }
 
@@ -97,14 +99,14 @@ async function fetchCheckpoint(
   const records = timeline.records.filter(({ type, parentId }) => type === 'Checkpoint' && parentId === stage.id)
   return Promise.all(
     records.map(async (record) => {
-      const path = restPath`/${project}/_apis/pipelines/checks/runs/${record.id}`
+      const path = encodePath`/${project}/_apis/pipelines/checks/runs/${record.id}`
       const suite = await api.fetch({ path, query: { $expand: 'resources' }, preview: 1 })
       return {
         stage,
-        attempt: attemptNumber(stage),
+        attempt: getAttempt(stage),
         is_open: record.state !== 'completed' && stage.state !== 'completed',
-        has_started: within(timeline, stage).some(({ type, startTime }) => type === 'Job' && startTime),
-        waits_since: timeOrNull(record.startTime) ?? timeOrNull(stage.startTime),
+        has_started: collectRecords(timeline, stage).some(({ type, startTime }) => type === 'Job' && startTime),
+        waits_since: parseTime(record.startTime) ?? parseTime(stage.startTime),
         checks: suite === null ? [] : parseCheckSuite(suite),
       }
     }),
@@ -113,7 +115,7 @@ async function fetchCheckpoint(
 
 /** The stage of a deployment: whether it waits, and how it ended. */
 export function parseStage({ stage, waits_since }: Checkpoint) {
-  return { waits_since, status: parseRecordStatus(stage), ended_at: timeOrNull(stage.finishTime) }
+  return { waits_since, status: parseRecordStatus(stage), ended_at: parseTime(stage.finishTime) }
 }
 
 type EnvironmentApproval = { approval: Approval; environment: number; attempt: number }
@@ -131,7 +133,7 @@ async function fetchApprovals(
     checks.flatMap(({ id, environment, is_approval }) => (is_approval ? { id, environment, attempt } : [])),
   )
   if (asked.length === 0) return []
-  const path = restPath`/${project}/_apis/pipelines/approvals`
+  const path = encodePath`/${project}/_apis/pipelines/approvals`
   const query = { approvalIds: asked.map(({ id }) => id).join(','), $expand: 'steps' }
   const approvals = await api.fetchAll({ path, query }, parseApproval)
   return asked.flatMap(({ id, environment, attempt }) => {
@@ -177,9 +179,9 @@ function parseAnswers(
   return (steps ?? []).flatMap((step) => {
     const { status, comment } = step
     if (status !== 'approved' && status !== 'rejected') return []
-    const at = timeOrNull(step.lastModifiedOn) ?? timeOrNull(lastModifiedOn) ?? otherwise
+    const at = parseTime(step.lastModifiedOn) ?? parseTime(lastModifiedOn) ?? otherwise
     const reviewer = parseAccount(step.actualApprover) ?? parseAccount(step.assignedApprover)
-    return { ...place, state: status, reviewer, comment: textOrNull(comment), at }
+    return { ...place, state: status, reviewer, comment: parseText(comment), at }
   })
 }
 
@@ -259,11 +261,11 @@ async function hasStages(api: AzureApi, name: { project: string; build: number }
 }
 
 async function fetchPlaceByRecords(api: AzureApi, project: string, build: Build, stage: string): Promise<Place | null> {
-  const path = restPath`/${project}/_apis/distributedtask/environments`
+  const path = encodePath`/${project}/_apis/distributedtask/environments`
   const environments = await api.fetchAll({ path }, parseEnvironment)
   for (const environment of environments.slice(0, SEARCHED_MAX)) {
     const records = await fetchRecords(api, project, build, environment)
-    const attempts = records.filter(({ stageName }) => stageName === stage).map(recordAttempt)
+    const attempts = records.filter(({ stageName }) => stageName === stage).map(getRecordAttempt)
     if (attempts.length > 0) return { environment, attempt: Math.max(...attempts) }
   }
   return null

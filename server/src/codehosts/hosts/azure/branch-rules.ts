@@ -1,22 +1,22 @@
 import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostBranchRules } from '../../host-change.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { contextName } from './checks.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { formatContextName } from './checks.ts'
 import type { AzureApi } from './client.ts'
 
-export function branchRuleReads(api: AzureApi): Pick<HostReader, 'readBranchRules' | 'readCodeOwners'> {
+export function createBranchRuleReads(api: AzureApi): Pick<HostReader, 'readBranchRules' | 'readCodeOwners'> {
   return {
     /** Without a policy, permissions can still protect the branch. They are not read. */
     async readBranchRules(repository, branch) {
       const project = await api.fetchProject(repository)
-      const path = project && restPath`/${project}/_apis/git/policy/configurations`
+      const path = project && encodePath`/${project}/_apis/git/policy/configurations`
       const query = { repositoryId: repository.id, refName: `refs/heads/${branch}` }
       const list = path && (await api.fetchList({ path, query }))
       const policies = list ? api.parseItems(list.values, parsePolicy) : []
       if (!project || policies.length === 0) return null
-      const names = requiredPipelines(policies).map((id) => fetchPipelineName(api, project, id))
+      const names = collectRequiredPipelines(policies).map((id) => fetchPipelineName(api, project, id))
       return parseBranchRules(policies, await Promise.all(names))
     },
 
@@ -29,8 +29,8 @@ const Definition = Type.Object({ name: Maybe(Text) })
 
 /** The number stands for a pipeline that may not be read. */
 async function fetchPipelineName(api: AzureApi, project: string, id: number): Promise<string> {
-  const definition = await api.fetch({ path: restPath`/${project}/_apis/build/definitions/${id}` })
-  return (definition === null ? null : textOrNull(readAs(Definition, definition).name)) ?? String(id)
+  const definition = await api.fetch({ path: encodePath`/${project}/_apis/build/definitions/${id}` })
+  return (definition === null ? null : parseText(readAs(Definition, definition).name)) ?? String(id)
 }
 
 const Policy = Type.Object({
@@ -61,7 +61,7 @@ export function parsePolicy(value: unknown): BranchPolicy | null {
 }
 
 /** The pipelines that have to succeed. */
-export function requiredPipelines(policies: BranchPolicy[]): number[] {
+export function collectRequiredPipelines(policies: BranchPolicy[]): number[] {
   return policies.flatMap(({ type, settings }) =>
     type.id.toLowerCase() === BUILD ? (settings?.buildDefinitionId ?? []) : [],
   )
@@ -77,7 +77,7 @@ export function parseBranchRules(policies: BranchPolicy[], pipelines: string[]):
   )
   const statuses = policies.flatMap(({ type, settings }) =>
     type.id.toLowerCase() === STATUS && settings?.statusName
-      ? contextName(settings.statusGenre, settings.statusName)
+      ? formatContextName(settings.statusGenre, settings.statusName)
       : [],
   )
   return {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HostRepository } from '../../host-repository.ts'
-import { parseBranchRules, parsePolicy, requiredPipelines } from './branch-rules.ts'
+import { collectRequiredPipelines, parseBranchRules, parsePolicy } from './branch-rules.ts'
 import { parsePullRequest, toHostPullRequest } from './changes.ts'
-import { parseIteration, parseReviews, parseThread } from './reviews.ts'
+import { parseIteration, parseThread, toHostReviews } from './reviews.ts'
 
 const PROJECT = 'be9b3917-87e6-42a4-a549-2bc06a7a878f'
 const REPOSITORY_ID = '278d5cd2-584d-4b63-824a-2ba458937249'
@@ -61,7 +61,7 @@ test('votes are reviews with the commit and time of the vote; a vote that was re
     parseIteration({ id: 1, createdDate: '2026-03-01T10:00:00Z', sourceRefCommit: { commitId: 'one' } }),
     parseIteration({ id: 2, createdDate: '2026-03-01T12:00:00Z', sourceRefCommit: { commitId: 'two' } }),
   ]
-  const reviews = parseReviews({ pull, threads, iterations, repository })
+  const reviews = toHostReviews({ pull, threads, iterations, repository })
   assert.deepEqual(
     reviews.map(({ id, reviewer, state, commit_sha }) => [id, reviewer?.login, state, commit_sha]),
     [
@@ -101,7 +101,7 @@ test('policies of a branch: only those that block count, the strictest of each',
     policy('CBDC66DA-9728-4AF8-AADA-9A5A32E4A226', { statusGenre: 'ci', statusName: 'lint' }),
     policy('0609b952-1397-4640-95ec-e00a01b2c241', { buildDefinitionId: 4 }),
   ].flat()
-  assert.deepEqual(requiredPipelines(policies), [4])
+  assert.deepEqual(collectRequiredPipelines(policies), [4])
   const rules = parseBranchRules(policies, ['CI'])
   assert.deepEqual([rules.required_approvals, rules.required_checks], [2, ['CI', 'ci/lint']])
 })

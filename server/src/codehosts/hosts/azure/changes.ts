@@ -3,14 +3,21 @@ import { DAY_MS } from '../../../platform/clock.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostPullRequest } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { NO_ACCESS, parseWholeList } from '../../kit/whole-list.ts'
-import { branchRuleReads } from './branch-rules.ts'
-import { type AzureApi, Identity, LISTED, latest, parseAccount, parseValues, Time, timeOrNull } from './client.ts'
+import { createBranchRuleReads } from './branch-rules.ts'
+import { type AzureApi, Identity, LISTED, parseAccount, parseTime, parseValues, selectLatest, Time } from './client.ts'
 import { listPushes, parseCommit, toChangeCommit } from './commits.ts'
 import { parseBranch } from './repositories.ts'
-import { fetchPullRequestPath, fetchThreads, lastChange, parseIteration, parseReviews, Reviewer } from './reviews.ts'
-import { pullRequestName } from './runs.ts'
+import {
+  computeLastChange,
+  fetchPullRequestPath,
+  fetchThreads,
+  parseIteration,
+  Reviewer,
+  toHostReviews,
+} from './reviews.ts'
+import { toPullRequestName } from './runs.ts'
 
 type ChangeReads = Pick<
   HostReader,
@@ -27,13 +34,13 @@ type ChangeReads = Pick<
 const PAGE_CHANGES = 2000
 const CHANGE_PAGES_MAX = 20
 
-export function changeReads(api: AzureApi): ChangeReads {
+export function createChangeReads(api: AzureApi): ChangeReads {
   return {
     listPullRequests: listPullRequests(api),
 
     async readPullRequest(repository, number) {
       const pull = await fetchPullRequest(api, repository, number)
-      return pull && toHostPullRequest(pull, lastChange(await fetchThreads(api, repository, number)), repository)
+      return pull && toHostPullRequest(pull, computeLastChange(await fetchThreads(api, repository, number)), repository)
     },
 
     async listReviews(repository, number) {
@@ -42,7 +49,7 @@ export function changeReads(api: AzureApi): ChangeReads {
       if (!pull || !path) return []
       const threads = await fetchThreads(api, repository, number)
       const iterations = await api.fetchAll({ path: `${path}/iterations` }, parseIteration)
-      return parseReviews({ pull, threads, iterations, repository })
+      return toHostReviews({ pull, threads, iterations, repository })
     },
 
     /** The newest commit comes first. */
@@ -63,7 +70,7 @@ export function changeReads(api: AzureApi): ChangeReads {
     },
 
     listPushes: listPushes(api),
-    ...branchRuleReads(api),
+    ...createBranchRuleReads(api),
   }
 }
 
@@ -161,7 +168,7 @@ async function fetchOpen(api: AzureApi, repository: HostRepository, path: string
   const pulls = await fetchPullRequests(api, path, { 'searchCriteria.status': 'active' })
   if (pulls === null) return null
   const read = pulls.map(async (pull) =>
-    toHostPullRequest(pull, lastChange(await fetchThreads(api, repository, pull.pullRequestId)), repository),
+    toHostPullRequest(pull, computeLastChange(await fetchThreads(api, repository, pull.pullRequestId)), repository),
   )
   return (await Promise.all(read)).sort(byChange)
 }
@@ -240,14 +247,14 @@ export function toHostPullRequest(
   repository: HostRepository,
 ): HostPullRequest {
   const state = STATES[pull.status ?? ''] ?? 'open'
-  const createdAt = timeOrNull(pull.creationDate) ?? new Date(0)
-  const closedAt = state === 'open' ? null : timeOrNull(pull.closedDate)
+  const createdAt = parseTime(pull.creationDate) ?? new Date(0)
+  const closedAt = state === 'open' ? null : parseTime(pull.closedDate)
   const isMerged = state === 'merged'
   return {
     repository,
     number: pull.pullRequestId,
-    title: textOrNull(pull.title) ?? '',
-    url: pullRequestName(repository, pull.pullRequestId).url,
+    title: parseText(pull.title) ?? '',
+    url: toPullRequestName(repository, pull.pullRequestId).url,
     author: parseAccount(pull.createdBy),
     state,
     draft: pull.isDraft ?? false,
@@ -261,13 +268,13 @@ export function toHostPullRequest(
       sha: pull.lastMergeTargetCommit?.commitId ?? '',
     },
     // Before the merge, this is a commit that only tries it.
-    merge_commit_sha: isMerged ? textOrNull(pull.lastMergeCommit?.commitId) : null,
+    merge_commit_sha: isMerged ? parseText(pull.lastMergeCommit?.commitId) : null,
     merged_by: isMerged ? parseAccount(pull.closedBy) : null,
     merged_by_queue: false,
     created_at: createdAt,
     merged_at: isMerged ? closedAt : null,
     closed_at: closedAt,
-    updated_at: latest([changedAt, closedAt], createdAt),
+    updated_at: selectLatest([changedAt, closedAt], createdAt),
   }
 }
 

@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck, HostRunStatus } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type AzureApi, Time, timeOrNull } from './client.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type AzureApi, parseTime, Time } from './client.ts'
 import { parseStatus } from './jobs.ts'
 import { type Build, fetchBuildPage, parseCommitSha, parseWebUrl } from './runs.ts'
 
@@ -12,13 +12,13 @@ import { type Build, fetchBuildPage, parseCommitSha, parseWebUrl } from './runs.
 const BUILDS_MAX = 200
 const STATUSES_MAX = 1000
 
-export function checkReads(api: AzureApi): Pick<HostReader, 'listChecks'> {
+export function createCheckReads(api: AzureApi): Pick<HostReader, 'listChecks'> {
   return {
     /** The newest build of each pipeline, and the newest statuses of other services. */
     async listChecks(repository, commitSha) {
       const project = await api.fetchProject(repository)
       if (project === null) return []
-      const path = restPath`/${project}/_apis/git/repositories/${repository.id}/commits/${commitSha}/statuses`
+      const path = encodePath`/${project}/_apis/git/repositories/${repository.id}/commits/${commitSha}/statuses`
       const statuses = await api.fetchAll({ path, query: { top: STATUSES_MAX, latestOnly: true } }, (status) =>
         parseCommitStatus(status, repository, commitSha),
       )
@@ -36,7 +36,7 @@ async function fetchBuildChecks(
   const page = await fetchBuildPage(api, { repository, project, filter: { $top: BUILDS_MAX } })
   const builds = (page?.builds ?? []).filter((build) => parseCommitSha(build) === commitSha)
   const newest = new Map(builds.reverse().map((build) => [build.definition?.id, build]))
-  return [...newest.values()].map((build) => parseBuildCheck(build, repository, commitSha))
+  return [...newest.values()].map((build) => toHostCheck(build, repository, commitSha))
 }
 
 const Status = Type.Object({
@@ -55,39 +55,39 @@ const PIPELINES = 'azure-pipelines'
 /** A status of a commit. Null for that of a build of Azure Pipelines, which is a check itself. */
 function parseCommitStatus(value: unknown, repository: HostRepository, commitSha: string): HostCheck | null {
   const { id, state, context, targetUrl, creationDate, updatedDate } = readAs(Status, value)
-  const genre = textOrNull(context?.genre)
+  const genre = parseText(context?.genre)
   if (genre === OWN_GENRE) return null
   const status = parseCheckStatus(state)
   return {
     repository,
     commit_sha: commitSha,
     id: `status_${id}`,
-    name: contextName(genre, context?.name),
+    name: formatContextName(genre, context?.name),
     source: genre ?? 'commit_status',
     status,
-    url: textOrNull(targetUrl),
-    started_at: timeOrNull(creationDate),
-    completed_at: status === 'queued' ? null : (timeOrNull(updatedDate) ?? timeOrNull(creationDate)),
+    url: parseText(targetUrl),
+    started_at: parseTime(creationDate),
+    completed_at: status === 'queued' ? null : (parseTime(updatedDate) ?? parseTime(creationDate)),
   }
 }
 
 /** The name of a status with its genre, as policies of branches require it. */
-export function contextName(genre: string | null | undefined, name: string | null | undefined): string {
-  return [textOrNull(genre), textOrNull(name)].filter((part) => part !== null).join('/')
+export function formatContextName(genre: string | null | undefined, name: string | null | undefined): string {
+  return [parseText(genre), parseText(name)].filter((part) => part !== null).join('/')
 }
 
-function parseBuildCheck(build: Build, repository: HostRepository, commitSha: string): HostCheck {
+function toHostCheck(build: Build, repository: HostRepository, commitSha: string): HostCheck {
   const status = parseStatus(build.status, build.result)
   return {
     repository,
     commit_sha: commitSha,
     id: `build_${build.id}`,
-    name: textOrNull(build.definition?.name) ?? String(build.definition?.id ?? build.id),
+    name: parseText(build.definition?.name) ?? String(build.definition?.id ?? build.id),
     source: PIPELINES,
     status,
     url: parseWebUrl(build),
-    started_at: timeOrNull(build.startTime),
-    completed_at: timeOrNull(build.finishTime),
+    started_at: parseTime(build.startTime),
+    completed_at: parseTime(build.finishTime),
   }
 }
 

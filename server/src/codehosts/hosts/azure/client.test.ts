@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAccount, timeOrNull } from './client.ts'
+import { parseAccount, parseTime } from './client.ts'
 
 test('times may lack a zone and have seven digits; the year 1 is none', () => {
-  assert.equal(timeOrNull('2022-11-21T16:42:52.7761408Z')?.toISOString(), '2022-11-21T16:42:52.776Z')
-  assert.equal(timeOrNull('2022-11-21T16:42:52')?.toISOString(), '2022-11-21T16:42:52.000Z')
-  assert.equal(timeOrNull('0001-01-01T00:00:00'), null)
+  assert.equal(parseTime('2022-11-21T16:42:52.7761408Z')?.toISOString(), '2022-11-21T16:42:52.776Z')
+  assert.equal(parseTime('2022-11-21T16:42:52')?.toISOString(), '2022-11-21T16:42:52.000Z')
+  assert.equal(parseTime('0001-01-01T00:00:00'), null)
 })
 
 test('services are bots, and have their display name as login', () => {

@@ -6,9 +6,9 @@ import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import { AnswerParser } from '../../kit/answer-parser.ts'
 import type { CredentialSession } from '../../kit/credential-session.ts'
 import type { Pace } from '../../kit/pace.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { RestClient, type RestRequest, type RestResponse, restPath } from '../../kit/rest-client.ts'
-import { orNull } from '../../kit/rest-error.ts'
+import { Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath, RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import type { WholeList } from '../../kit/whole-list.ts'
 
 /** The addresses of the APIs of Azure DevOps. */
@@ -41,14 +41,14 @@ export const Guid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-
 export const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d' })
 
 /** Null for a time that is missing; the year 1 stands for none. */
-export function timeOrNull(time: string | null | undefined): Date | null {
+export function parseTime(time: string | null | undefined): Date | null {
   if (!time || time.startsWith('0001-')) return null
   const at = new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`)
   return Number.isNaN(at.getTime()) ? null : at
 }
 
 /** The latest of the times that are known. */
-export function latest(times: (Date | null)[], otherwise: Date): Date {
+export function selectLatest(times: (Date | null)[], otherwise: Date): Date {
   const known = times.filter((time) => time !== null)
   return known.length === 0 ? otherwise : new Date(Math.max(...known.map((time) => time.getTime())))
 }
@@ -56,7 +56,7 @@ export function latest(times: (Date | null)[], otherwise: Date): Date {
 const NO_COMMIT = /^0+$/
 
 /** Zeros stand for no commit. */
-export function commitOrNull(sha: string | null | undefined): string | null {
+export function parseSha(sha: string | null | undefined): string | null {
   return !sha || NO_COMMIT.test(sha) ? null : sha
 }
 
@@ -80,14 +80,14 @@ const SYSTEM = /^0000000[0-9a-f]-0000-8888-8000-000000000000$/
 
 /** Null for an identity that has neither an id nor a name. */
 export function parseAccount(identity: IdentityObject | null | undefined): HostAccount | null {
-  const id = textOrNull(identity?.id)?.toLowerCase()
+  const id = parseText(identity?.id)?.toLowerCase()
   const login = identity ? parseLogin(identity) : null
   if (!identity || !id || login === null) return null
   return {
     id,
     login,
-    name: textOrNull(identity.displayName),
-    avatar_url: textOrNull(identity._links?.avatar?.href) ?? textOrNull(identity.imageUrl),
+    name: parseText(identity.displayName),
+    avatar_url: parseText(identity._links?.avatar?.href) ?? parseText(identity.imageUrl),
     url: null,
     is_bot: BOT.test(identity.descriptor ?? '') || SYSTEM.test(id) || /^build\\/i.test(identity.uniqueName ?? ''),
   }
@@ -98,8 +98,8 @@ export function parseAccount(identity: IdentityObject | null | undefined): HostA
  * their display name is used.
  */
 export function parseLogin({ uniqueName, displayName }: IdentityObject): string | null {
-  const unique = textOrNull(uniqueName)
-  const display = textOrNull(displayName)
+  const unique = parseText(uniqueName)
+  const display = parseText(displayName)
   return unique === null || unique.includes('\\') ? (display ?? unique) : unique
 }
 
@@ -188,20 +188,20 @@ export class AzureApi extends AnswerParser {
     const version = preview === undefined ? API_VERSION : `${API_VERSION}-preview.${preview}`
     return (security ? this.#security : this.#main).request({
       ...rest,
-      path: restPath`/${name}` + path,
+      path: encodePath`/${name}` + path,
       query: { ...query, 'api-version': security ? SECURITY_VERSION : version },
     })
   }
 
   /** Null if the object does not exist or may not be read. */
   async fetch(request: AzureRequest): Promise<unknown> {
-    return orNull(this.request(request).then(({ body }) => body))
+    return acceptRefusal(this.request(request).then(({ body }) => body))
   }
 
   /** A page of a list that is continued by a token. Null without access to the list. */
   async fetchPage(request: AzureRequest, next: string | null | undefined): Promise<RawPage | null> {
     const query = { ...request.query, ...(next ? { continuationToken: next } : {}) }
-    const answer = await orNull(this.request({ ...request, query }))
+    const answer = await acceptRefusal(this.request({ ...request, query }))
     if (answer === null) return null
     return { values: parseValues(answer.body), next: answer.headers.get('x-ms-continuationtoken') || null }
   }
@@ -237,11 +237,11 @@ export class AzureApi extends AnswerParser {
   /** The path of a repository below that of its project; null if the repository cannot be read. */
   async fetchRepositoryPath({ id }: Pick<HostRepository, 'id'>): Promise<string | null> {
     const project = await this.fetchProject({ id })
-    return project && restPath`/${project}/_apis/git/repositories/${id}`
+    return project && encodePath`/${project}/_apis/git/repositories/${id}`
   }
 
   async #fetchProjectId(repositoryId: string): Promise<string | null> {
-    const repository = await this.fetch({ path: restPath`/_apis/git/repositories/${repositoryId}` })
+    const repository = await this.fetch({ path: encodePath`/_apis/git/repositories/${repositoryId}` })
     return repository === null ? null : readAs(InProject, repository).project.id.toLowerCase()
   }
 }

@@ -2,19 +2,19 @@ import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostChangeCommit, ToldPush } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { NO_ACCESS } from '../../kit/whole-list.ts'
-import { checkReads } from './checks.ts'
-import { type AzureApi, commitOrNull, Identity, LISTED, parseAccount, parseValues, Time, timeOrNull } from './client.ts'
-import { pullRequestName } from './runs.ts'
+import { createCheckReads } from './checks.ts'
+import { type AzureApi, Identity, LISTED, parseAccount, parseSha, parseTime, parseValues, Time } from './client.ts'
+import { toPullRequestName } from './runs.ts'
 
 type CommitReads = Pick<HostReader, 'readCommits' | 'readBranchHead' | 'compareCommits' | 'listChecks'>
 
 const COMPARED_MAX = 10_000
 const PAGE_COMMITS = 500
 
-export function commitReads(api: AzureApi): CommitReads {
+export function createCommitReads(api: AzureApi): CommitReads {
   return {
     async readCommits(repository, named) {
       const project = await api.fetchProject(repository)
@@ -29,7 +29,7 @@ export function commitReads(api: AzureApi): CommitReads {
           message: comment || null,
           // Azure DevOps does not match the authors of commits with accounts.
           author: null,
-          merged_pull_request: merged === undefined ? null : pullRequestName(repository, merged),
+          merged_pull_request: merged === undefined ? null : toPullRequestName(repository, merged),
           workflow_blob: null,
         }
       })
@@ -57,7 +57,7 @@ export function commitReads(api: AzureApi): CommitReads {
       return { commits: found.commits.map(toChangeCommit).reverse(), complete: found.complete }
     },
 
-    ...checkReads(api),
+    ...createCheckReads(api),
   }
 }
 
@@ -69,7 +69,7 @@ async function fetchBatch(
   repository: HostRepository,
   ids: readonly string[],
 ): Promise<Commit[]> {
-  const repositoryPath = restPath`/${project}/_apis/git/repositories/${repository.id}`
+  const repositoryPath = encodePath`/${project}/_apis/git/repositories/${repository.id}`
   const body = await api.fetch({ method: 'POST', path: `${repositoryPath}/commitsbatch`, body: { ids } })
   const commits = body === null ? [] : api.parseItems(parseValues(body), parseCommit)
   return Promise.all(commits.map((commit) => fetchWhole(api, repositoryPath, commit)))
@@ -78,7 +78,7 @@ async function fetchBatch(
 /** Lists cut long messages. */
 async function fetchWhole(api: AzureApi, repositoryPath: string, commit: Commit): Promise<Commit> {
   if (!commit.commentTruncated) return commit
-  const read = await api.fetch({ path: repositoryPath + restPath`/commits/${commit.commitId}` })
+  const read = await api.fetch({ path: repositoryPath + encodePath`/commits/${commit.commitId}` })
   return read === null ? commit : parseCommit(read)
 }
 
@@ -89,7 +89,7 @@ async function fetchRange(
   { id }: HostRepository,
   { base, head }: { base: string; head: string },
 ): Promise<{ commits: Commit[]; complete: boolean } | null> {
-  const repositoryPath = restPath`/${project}/_apis/git/repositories/${id}`
+  const repositoryPath = encodePath`/${project}/_apis/git/repositories/${id}`
   const criteria = {
     itemVersion: { versionType: 'commit', version: base },
     compareVersion: { versionType: 'commit', version: head },
@@ -123,7 +123,7 @@ export function listPushes(api: AzureApi): HostReader['listPushes'] {
       $top: PAGE_PUSHES,
       $skip: skip,
     }
-    const path = project && restPath`/${project}/_apis/git/repositories/${repository.id}/pushes`
+    const path = project && encodePath`/${project}/_apis/git/repositories/${repository.id}/pushes`
     const body = path && (await api.fetch({ path, query }))
     if (!project || !body) return NO_ACCESS
     const values = parseValues(body)
@@ -154,7 +154,7 @@ async function fetchMerges(
   if (commits.length === 0) return new Map()
   const body = await api.fetch({
     method: 'POST',
-    path: restPath`/${project}/_apis/git/repositories/${id}/pullrequestquery`,
+    path: encodePath`/${project}/_apis/git/repositories/${id}/pullrequestquery`,
     body: { queries: [{ type: 'lastMergeCommit', items: commits }] },
   })
   const results = body === null ? [] : (readAs(Results, body).results ?? [])
@@ -189,7 +189,7 @@ export function parseCommit(value: unknown): Commit {
 export function toChangeCommit({ commitId, comment, author, committer }: Commit): HostChangeCommit {
   return {
     sha: commitId,
-    message: textOrNull(comment) ?? '',
+    message: parseText(comment) ?? '',
     author: parsePerson(author),
     committer: parsePerson(committer),
     signature: null,
@@ -197,7 +197,7 @@ export function toChangeCommit({ commitId, comment, author, committer }: Commit)
 }
 
 function parsePerson(person: Static<typeof Person> | null | undefined): HostChangeCommit['author'] {
-  return { name: textOrNull(person?.name) ?? '', email: textOrNull(person?.email), id: null, login: null }
+  return { name: parseText(person?.name) ?? '', email: parseText(person?.email), id: null, login: null }
 }
 
 /** A push, in lists and in the event `git.push`. It can change several refs. */
@@ -215,12 +215,12 @@ export function parseRefPushes({ date, pushedBy, refUpdates }: Static<typeof Pus
     name && /^refs\/(?:heads|tags)\//.test(name)
       ? {
           ref: name,
-          before: commitOrNull(oldObjectId),
-          after: commitOrNull(newObjectId),
+          before: parseSha(oldObjectId),
+          after: parseSha(newObjectId),
           forced: null,
           pusher: parseAccount(pushedBy),
           by_merge_queue: false,
-          pushed_at: timeOrNull(date) ?? new Date(0),
+          pushed_at: parseTime(date) ?? new Date(0),
         }
       : [],
   )

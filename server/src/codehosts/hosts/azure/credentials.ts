@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HostCredentials } from '../../code-host.ts'
-import { CredentialSession, type SignIn, throwRefusedClient } from '../../kit/credential-session.ts'
+import { CredentialSession, handleRefusedClient, type SignIn } from '../../kit/credential-session.ts'
 import type { Pace } from '../../kit/pace.ts'
 import { readAs, Text } from '../../kit/payload.ts'
-import { RestClient, restPath } from '../../kit/rest-client.ts'
+import { encodePath, RestClient } from '../../kit/rest-client.ts'
 import { CredentialsRefused } from '../../kit/rest-error.ts'
 
 /** The id of Azure DevOps in Microsoft Entra, which is the same in every directory. */
@@ -43,8 +43,8 @@ async function sendSignIn(
 ): Promise<SignIn> {
   if (tenant_id === null) throw new CredentialsRefused('A service principal needs the id of its directory (tenant).')
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret, scope: SCOPE })
-  const path = restPath`/${tenant_id}/oauth2/v2.0/token`
-  const answer = await entra.request({ method: 'POST', path, body }).catch(throwRefusedClient)
+  const path = encodePath`/${tenant_id}/oauth2/v2.0/token`
+  const answer = await entra.request({ method: 'POST', path, body }).catch(handleRefusedClient)
   const { access_token: token, expires_in: seconds } = readAs(TokenAnswer, answer.body)
   return { authorization: `Bearer ${token}`, lifetimeMs: seconds * 1000 - RENEWAL_MS }
 }

@@ -3,31 +3,31 @@ import type { HostDeployment, HostDeploymentState, HostDeploymentStatus } from '
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostRunStatus } from '../../host-run.ts'
 import { mergePages } from '../../kit/merge-pages.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { NO_ACCESS } from '../../kit/whole-list.ts'
-import { approvalReads, fetchCheckpoints, fetchHeldEnvironments, fetchPlace, parseStage } from './approvals.ts'
-import { type AzureApi, LISTED, latest, parseAccount, timeOrNull } from './client.ts'
+import { createApprovalReads, fetchCheckpoints, fetchHeldEnvironments, fetchPlace, parseStage } from './approvals.ts'
+import { type AzureApi, LISTED, parseAccount, parseTime, selectLatest } from './client.ts'
 import {
+  createEnvironmentReads,
   type DeploymentRecord,
   type Environment,
-  environmentReads,
   fetchRecords,
   formatDeploymentId,
+  getRecordAttempt,
   parseDeploymentId,
   parseDeploymentRecord,
   parseEnvironment,
-  recordAttempt,
 } from './environments.ts'
 import { fetchJobs, fetchTimeline, formatJobId, formatRunId, parseStatus } from './jobs.ts'
 import { type Build, fetchBuild, fetchBuildPage, fetchBuilds, isBuildFrom, parseRef, parseWebUrl } from './runs.ts'
 
-export function deploymentReads(api: AzureApi): DeploymentReads {
+export function createDeploymentReads(api: AzureApi): DeploymentReads {
   return {
     listDeployments: listDeployments(api),
 
     async readDeployment(repository, id) {
       const facts = await fetchFacts(api, repository, id)
-      return facts && parseDeployment(facts)
+      return facts && toHostDeployment(facts)
     },
 
     /** The check on the environment asks by itself. */
@@ -38,8 +38,8 @@ export function deploymentReads(api: AzureApi): DeploymentReads {
       return facts === null ? [] : parseStatuses(facts, await fetchJobId(api, facts, deployment))
     },
 
-    ...environmentReads(api),
-    ...approvalReads(api),
+    ...createEnvironmentReads(api),
+    ...createApprovalReads(api),
   }
 }
 
@@ -51,7 +51,7 @@ async function fetchFacts(api: AzureApi, repository: HostRepository, id: string)
   if (!build || !found) return null
   const { environment, attempt } = found
   const records = (await fetchRecords(api, name.project, build, environment)).filter(
-    (record) => recordAttempt(record) === attempt,
+    (record) => getRecordAttempt(record) === attempt,
   )
   const stage = records.length > 0 ? null : await fetchHoldingStage(api, { ...name, attempt }, environment)
   return { repository, build, environment, attempt, records, stage }
@@ -106,7 +106,7 @@ const HELD_RESULTS = ['failed', 'canceled']
 function listDeployments(api: AzureApi): HostReader['listDeployments'] {
   return async (repository, { since, next }) => {
     const project = await api.fetchProject(repository)
-    const path = restPath`/${project ?? ''}/_apis/distributedtask/environments`
+    const path = encodePath`/${project ?? ''}/_apis/distributedtask/environments`
     const list = project === null ? null : await api.fetchList({ path })
     if (project === null || list === null) return NO_ACCESS
     const environments = api.parseItems(list.values, parseEnvironment)
@@ -133,7 +133,7 @@ async function fetchRecordPage(
   id: number,
   token: string | null,
 ): Promise<{ items: HostDeployment[]; next: string | null }> {
-  const path = restPath`/${project}/_apis/distributedtask/environments/${id}/environmentdeploymentrecords`
+  const path = encodePath`/${project}/_apis/distributedtask/environments/${id}/environmentdeploymentrecords`
   const page = await api.fetchPage({ path, query: { top: PAGE_ITEMS } }, token)
   const records = page === null ? [] : api.parseItems(page.values, parseDeploymentRecord)
   const its = environments.filter((environment) => environment.id === id)
@@ -150,13 +150,13 @@ async function fetchDeployments(
   const builds = await fetchBuilds(api, repository, project, [
     ...new Set(records.flatMap(({ owner }) => owner?.id ?? [])),
   ])
-  const attempts = Map.groupBy(records, (record) => `${record.owner?.id} ${recordAttempt(record)}`)
+  const attempts = Map.groupBy(records, (record) => `${record.owner?.id} ${getRecordAttempt(record)}`)
   return [...attempts.values()].flatMap((its) => {
     const [first] = its as [DeploymentRecord]
     const build = builds.find(({ id }) => id === first.owner?.id)
-    const attempt = recordAttempt(first)
+    const attempt = getRecordAttempt(first)
     return environments.flatMap((environment) =>
-      build ? parseDeployment({ repository, build, environment, attempt, records: its, stage: null }) : [],
+      build ? toHostDeployment({ repository, build, environment, attempt, records: its, stage: null }) : [],
     )
   })
 }
@@ -182,7 +182,7 @@ async function fetchHeld(api: AzureApi, repository: HostRepository, build: Build
   return held.flatMap((checkpoint) => {
     const its = environments.filter(({ id }) => checkpoint.checks.some((check) => check.environment === id))
     const facts = { repository, build, attempt: checkpoint.attempt, records: [], stage: parseStage(checkpoint) }
-    return its.map((environment) => parseDeployment({ ...facts, environment }))
+    return its.map((environment) => toHostDeployment({ ...facts, environment }))
   })
 }
 
@@ -197,12 +197,12 @@ type DeploymentFacts = {
   stage: { waits_since: Date | null; status: HostRunStatus; ended_at: Date | null } | null
 }
 
-function parseDeployment({ repository, build, environment, attempt, ...facts }: DeploymentFacts): HostDeployment {
+function toHostDeployment({ repository, build, environment, attempt, ...facts }: DeploymentFacts): HostDeployment {
   const { records, stage } = facts
   const project = build.project.id.toLowerCase()
-  const created = earliest(records.map(({ queueTime, startTime }) => timeOrNull(queueTime) ?? timeOrNull(startTime)))
-  const createdAt = created ?? stage?.waits_since ?? timeOrNull(build.queueTime) ?? new Date(0)
-  const times = records.flatMap(({ startTime, finishTime }) => [timeOrNull(startTime), timeOrNull(finishTime)])
+  const created = earliest(records.map(({ queueTime, startTime }) => parseTime(queueTime) ?? parseTime(startTime)))
+  const createdAt = created ?? stage?.waits_since ?? parseTime(build.queueTime) ?? new Date(0)
+  const times = records.flatMap(({ startTime, finishTime }) => [parseTime(startTime), parseTime(finishTime)])
   return {
     repository,
     id: formatDeploymentId({ project, build: build.id, environment: environment.id, attempt }),
@@ -213,16 +213,16 @@ function parseDeployment({ repository, build, environment, attempt, ...facts }: 
     creator: parseAccount(build.requestedFor),
     description: null,
     created_at: createdAt,
-    updated_at: latest([...times, stage?.ended_at ?? null], createdAt),
+    updated_at: selectLatest([...times, stage?.ended_at ?? null], createdAt),
   }
 }
 
 /** The states of a deployment so far, oldest first. */
 function parseStatuses(facts: DeploymentFacts, jobId: string | null): HostDeploymentStatus[] {
-  const deployment = parseDeployment(facts)
+  const deployment = toHostDeployment(facts)
   const states: [HostDeploymentState, Date | null][] = [
     ['waiting', deployment.created_at],
-    ['in_progress', earliest(facts.records.map(({ startTime }) => timeOrNull(startTime)))],
+    ['in_progress', earliest(facts.records.map(({ startTime }) => parseTime(startTime)))],
     parseEnd(facts),
   ]
   return states.flatMap(([state, at]) =>
@@ -247,18 +247,18 @@ function parseStatuses(facts: DeploymentFacts, jobId: string | null): HostDeploy
  */
 function parseEnd({ records, stage, build }: DeploymentFacts): [HostDeploymentState, Date | null] {
   if (records.length > 0) {
-    const isOpen = records.some(({ finishTime }) => timeOrNull(finishTime) === null)
+    const isOpen = records.some(({ finishTime }) => parseTime(finishTime) === null)
     const at = isOpen
       ? null
-      : latest(
-          records.map(({ finishTime }) => timeOrNull(finishTime)),
+      : selectLatest(
+          records.map(({ finishTime }) => parseTime(finishTime)),
           new Date(0),
         )
     return [worstState(records.map(({ result }) => parseStatus('completed', result))), at]
   }
   if (stage?.ended_at) return [worstState([stage.status]), stage.ended_at]
   const isOver = build.status === 'completed'
-  return [worstState([parseStatus(build.status, build.result)]), isOver ? timeOrNull(build.finishTime) : null]
+  return [worstState([parseStatus(build.status, build.result)]), isOver ? parseTime(build.finishTime) : null]
 }
 
 /** A stage that ended without a deployment did not deploy, whatever its result. */

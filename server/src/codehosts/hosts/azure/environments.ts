@@ -1,19 +1,19 @@
 import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostEnvironment } from '../../host-deployment.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type AzureApi, Identity, parseLogin, Time, timeOrNull } from './client.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type AzureApi, Identity, parseLogin, parseTime, Time } from './client.ts'
 import { formatRunId, parseRunId } from './jobs.ts'
 import type { Build } from './runs.ts'
 
-export function environmentReads(api: AzureApi): Pick<HostReader, 'readEnvironment'> {
+export function createEnvironmentReads(api: AzureApi): Pick<HostReader, 'readEnvironment'> {
   return {
     async readEnvironment(repository, name) {
       const project = await api.fetchProject(repository)
       const environment = project && (await fetchEnvironment(api, project, { name }))
       if (!environment) return null
-      const path = restPath`/${project}/_apis/pipelines/checks/configurations`
+      const path = encodePath`/${project}/_apis/pipelines/checks/configurations`
       const query = { resourceType: 'environment', resourceId: environment.id, $expand: 'settings' }
       const list = await api.fetchList({ path, query, preview: 1 })
       if (list === null) return null
@@ -29,9 +29,9 @@ export async function fetchEnvironment(
   project: string,
   environment: number | { name: string },
 ): Promise<Environment | null> {
-  const path = restPath`/${project}/_apis/distributedtask/environments`
+  const path = encodePath`/${project}/_apis/distributedtask/environments`
   if (typeof environment === 'number') {
-    const found = await api.fetch({ path: path + restPath`/${environment}` })
+    const found = await api.fetch({ path: path + encodePath`/${environment}` })
     return found === null ? null : parseEnvironment(found)
   }
   const { name } = environment
@@ -56,7 +56,7 @@ async function fetchOwnChecks(api: AzureApi, project: string, checks: Check[]): 
 }
 
 async function fetchConnectionUrl(api: AzureApi, project: string, id: string | null): Promise<string> {
-  const found = id ? await api.fetch({ path: restPath`/${project}/_apis/serviceendpoint/endpoints/${id}` }) : null
+  const found = id ? await api.fetch({ path: encodePath`/${project}/_apis/serviceendpoint/endpoints/${id}` }) : null
   return (found === null ? null : readAs(ServiceConnection, found).url) ?? ''
 }
 
@@ -70,14 +70,14 @@ export async function fetchRecords(
   build: Build,
   { id }: Environment,
 ): Promise<DeploymentRecord[]> {
-  const path = restPath`/${project}/_apis/distributedtask/environments/${id}/environmentdeploymentrecords`
-  const queuedAt = timeOrNull(build.queueTime) ?? new Date(0)
+  const path = encodePath`/${project}/_apis/distributedtask/environments/${id}/environmentdeploymentrecords`
+  const queuedAt = parseTime(build.queueTime) ?? new Date(0)
   const found: DeploymentRecord[] = []
   for (let pages = 0, next: string | null | undefined; pages < PAGES_MAX && next !== null; pages += 1) {
     const page = await api.fetchPage({ path, query: { top: PAGE_RECORDS } }, next)
     const records = page === null ? [] : api.parseItems(page.values, parseDeploymentRecord)
     found.push(...records.filter(({ owner }) => owner?.id === build.id))
-    const oldest = timeOrNull(records.at(-1)?.queueTime)
+    const oldest = parseTime(records.at(-1)?.queueTime)
     next = oldest !== null && oldest < queuedAt ? null : (page?.next ?? null)
   }
   return found
@@ -101,7 +101,7 @@ export function parseDeploymentRecord(value: unknown): DeploymentRecord {
   return readAs(DeploymentRecord, value)
 }
 
-export function recordAttempt({ stageAttempt }: DeploymentRecord): number {
+export function getRecordAttempt({ stageAttempt }: DeploymentRecord): number {
   return stageAttempt || 1
 }
 
@@ -213,7 +213,7 @@ export function parseRules({ name }: Environment, checks: Check[], own: Readonly
     ...parseReviewers(approvers),
     custom_rules: custom.map((check) => ({
       app_id: String(check.id),
-      slug: textOrNull(check.settings?.displayName) ?? textOrNull(check.settings?.definitionRef?.name) ?? 'check',
+      slug: parseText(check.settings?.displayName) ?? parseText(check.settings?.definitionRef?.name) ?? 'check',
       is_own: own.has(check),
     })),
   }

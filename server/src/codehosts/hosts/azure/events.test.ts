@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { translate } from './events.ts'
+import { parseDelivery } from './events.ts'
 
 const FIXTURE = new URL('../../../../test/fixtures/azure/events.json', import.meta.url)
 const samples: { eventType: string }[] = JSON.parse(readFileSync(FIXTURE, 'utf8'))
@@ -58,7 +58,7 @@ for (const sample of samples)
   test(`the sample of ${sample.eventType} means what it says`, () => {
     const changes = MEANINGS[sample.eventType]
     const expected = changes === null ? { type: 'unknown' } : { type: 'changes', changes }
-    assert.deepEqual(translate(sample.eventType, sample), expected)
+    assert.deepEqual(parseDelivery(sample.eventType, sample), expected)
   })
 
 test('an approval of an environment names its deployment', () => {
@@ -66,5 +66,5 @@ test('an approval of an environment names its deployment', () => {
   const payload = { resource, resourceContainers: { project: { id: PROJECT } } }
   const deployment = { ...run(12), type: 'deployment', id: `${PROJECT}_12_7_2` }
   const expected = { type: 'changes', changes: [deployment] }
-  assert.deepEqual(translate('ms.vss-pipelinechecks-events.approval-completed', payload), expected)
+  assert.deepEqual(parseDelivery('ms.vss-pipelinechecks-events.approval-completed', payload), expected)
 })

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { HostWebhooks, TranslatedDelivery } from '../../code-host.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
 import { formatCheckAddress } from './actions.ts'
 import { parseAlertType } from './alerts.ts'
@@ -12,28 +12,28 @@ import { formatRunAlias, formatUrlAlias } from './repositories.ts'
 import { CHECK_EVENT } from './webhook.ts'
 
 /** Every event that we use. `webhook-setup.ts` subscribes to them. */
-const TRANSLATORS: Readonly<Record<string, (payload: unknown) => ObjectChange[]>> = {
+const PARSERS: Readonly<Record<string, (payload: unknown) => ObjectChange[]>> = {
   'git.push': reading(
     Type.Object({ resource: Type.Object({ ...Push.properties, repository: identified() }) }),
-    translatePush,
+    parsePushEvent,
   ),
-  'git.pullrequest.created': reading(pullRequestEvent(), translatePullRequest),
-  'git.pullrequest.updated': reading(pullRequestEvent(), translatePullRequest),
-  'build.complete': reading(Type.Object({ resource: Type.Object({ id: Id }), ...inProject() }), translateBuild),
-  'ms.vss-pipelines.run-state-changed-event': reading(runEvent(), translateRun),
-  'ms.vss-pipelines.job-state-changed-event': reading(runEvent(), translateRun),
-  'ms.vss-pipelines.stage-state-changed-event': reading(runEvent(), translateStage),
-  'ms.vss-pipelinechecks-events.approval-pending': reading(approvalEvent(), translateApproval),
-  'ms.vss-pipelinechecks-events.approval-completed': reading(approvalEvent(), translateApproval),
-  'ms.vss-alerts.alert-created-event': reading(alertEvent(), translateAlert),
-  'ms.vss-alerts.alert-state-changed-event': reading(alertEvent(), translateAlert),
-  'ms.vss-alerts.alert-updated-event': reading(alertEvent(), translateAlert),
-  [CHECK_EVENT]: translateCheck,
+  'git.pullrequest.created': reading(pullRequestEvent(), parsePullRequestEvent),
+  'git.pullrequest.updated': reading(pullRequestEvent(), parsePullRequestEvent),
+  'build.complete': reading(Type.Object({ resource: Type.Object({ id: Id }), ...inProject() }), parseBuildEvent),
+  'ms.vss-pipelines.run-state-changed-event': reading(runEvent(), parseRunEvent),
+  'ms.vss-pipelines.job-state-changed-event': reading(runEvent(), parseRunEvent),
+  'ms.vss-pipelines.stage-state-changed-event': reading(runEvent(), parseStageEvent),
+  'ms.vss-pipelinechecks-events.approval-pending': reading(approvalEvent(), parseApprovalEvent),
+  'ms.vss-pipelinechecks-events.approval-completed': reading(approvalEvent(), parseApprovalEvent),
+  'ms.vss-alerts.alert-created-event': reading(alertEvent(), parseAlertEvent),
+  'ms.vss-alerts.alert-state-changed-event': reading(alertEvent(), parseAlertEvent),
+  'ms.vss-alerts.alert-updated-event': reading(alertEvent(), parseAlertEvent),
+  [CHECK_EVENT]: parseCheckEvent,
 }
 
-export const translate: HostWebhooks['translate'] = (event, payload): TranslatedDelivery => {
-  if (!Object.hasOwn(TRANSLATORS, event)) return { type: 'unknown' }
-  const changes = TRANSLATORS[event]?.(payload) ?? []
+export const parseDelivery: HostWebhooks['translate'] = (event, payload): TranslatedDelivery => {
+  if (!Object.hasOwn(PARSERS, event)) return { type: 'unknown' }
+  const changes = PARSERS[event]?.(payload) ?? []
   return changes.length === 0 ? { type: 'unknown' } : { type: 'changes', changes }
 }
 
@@ -51,7 +51,7 @@ function inProject() {
   return { resourceContainers: Type.Object({ project: identified() }) }
 }
 
-function translatePush({
+function parsePushEvent({
   resource,
 }: {
   resource: Static<typeof Push> & { repository: { id: string } }
@@ -64,15 +64,15 @@ function pullRequestEvent() {
   return Type.Object({ resource: Type.Object({ pullRequestId: Id, repository: identified() }) })
 }
 
-function translatePullRequest({ resource }: Static<ReturnType<typeof pullRequestEvent>>): ObjectChange[] {
+function parsePullRequestEvent({ resource }: Static<ReturnType<typeof pullRequestEvent>>): ObjectChange[] {
   const { pullRequestId: number, repository } = resource
   return [{ repository_id: repository.id.toLowerCase(), type: 'pull_request', number }]
 }
 
 type BuildEvent = { resource: { id: number }; resourceContainers: { project: { id: string } } }
 
-function translateBuild({ resource, resourceContainers: { project } }: BuildEvent): ObjectChange[] {
-  return [runChange({ project: project.id, build: resource.id })]
+function parseBuildEvent({ resource, resourceContainers: { project } }: BuildEvent): ObjectChange[] {
+  return [createRunChange({ project: project.id, build: resource.id })]
 }
 
 function runEvent() {
@@ -82,16 +82,16 @@ function runEvent() {
 }
 type RunEvent = Static<ReturnType<typeof runEvent>>
 
-function translateRun({ resource, resourceContainers: { project } }: RunEvent): ObjectChange[] {
-  return [runChange({ project: project.id, build: resource.run.id })]
+function parseRunEvent({ resource, resourceContainers: { project } }: RunEvent): ObjectChange[] {
+  return [createRunChange({ project: project.id, build: resource.run.id })]
 }
 
 /** A stage can deploy. The event does not say to which environment. */
-function translateStage(event: RunEvent): ObjectChange[] {
+function parseStageEvent(event: RunEvent): ObjectChange[] {
   const build = { project: event.resourceContainers.project.id, build: event.resource.run.id }
-  const name = textOrNull(event.resource.stage?.name)
-  const stage = name === null ? [] : [deploymentChange({ ...build, environment: { stage: name } }, null)]
-  return [runChange(build), ...stage]
+  const name = parseText(event.resource.stage?.name)
+  const stage = name === null ? [] : [createDeploymentChange({ ...build, environment: { stage: name } }, null)]
+  return [createRunChange(build), ...stage]
 }
 
 function approvalEvent() {
@@ -109,26 +109,29 @@ function approvalEvent() {
  * Approvals of other resources than environments, such as service connections, change the stage
  * only.
  */
-function translateApproval({ resource, resourceContainers }: Static<ReturnType<typeof approvalEvent>>): ObjectChange[] {
+function parseApprovalEvent({
+  resource,
+  resourceContainers,
+}: Static<ReturnType<typeof approvalEvent>>): ObjectChange[] {
   const { run, resource: held, stageName, attemptId } = resource
   if (!run) return []
   const build = { project: resourceContainers.project.id, build: run.id }
   const environment = held?.type === 'environment' ? Number(held.id) : Number.NaN
   if (Number.isSafeInteger(environment) && environment > 0)
-    return [deploymentChange({ ...build, environment }, attemptId || 1)]
-  const stage = textOrNull(stageName)
+    return [createDeploymentChange({ ...build, environment }, attemptId || 1)]
+  const stage = parseText(stageName)
   return stage === null
-    ? [runChange(build)]
-    : [deploymentChange({ ...build, environment: { stage } }, attemptId || null)]
+    ? [createRunChange(build)]
+    : [createDeploymentChange({ ...build, environment: { stage } }, attemptId || null)]
 }
 
 type BuildOf = { project: string; build: number }
 
-function runChange(build: BuildOf): ObjectChange {
+function createRunChange(build: BuildOf): ObjectChange {
   return { repository_id: formatRunAlias(build), type: 'run', id: formatRunId(build) }
 }
 
-function deploymentChange(
+function createDeploymentChange(
   { environment, ...build }: BuildOf & { environment: number | { stage: string } },
   attempt: number | null,
 ): ObjectChange {
@@ -146,7 +149,7 @@ function alertEvent() {
   return Type.Object({ resource, ...inProject() })
 }
 
-function translateAlert({
+function parseAlertEvent({
   resource,
   resourceContainers: { project },
 }: Static<ReturnType<typeof alertEvent>>): ObjectChange[] {
@@ -176,7 +179,7 @@ const Check = Type.Object({
 })
 
 /** The check of an environment asks whether a stage may go on. The deployment is read too. */
-function translateCheck(payload: unknown): ObjectChange[] {
+function parseCheckEvent(payload: unknown): ObjectChange[] {
   const check = readAs(Check, payload)
   const build = { project: check.ProjectId.toLowerCase(), build: Number(check.BuildId) }
   const attempt = Number(check.StageAttempt ?? 1)
@@ -197,7 +200,7 @@ function translateCheck(payload: unknown): ObjectChange[] {
       request: {
         environment: check.Environment,
         run: { id: formatRunId(build), attempt },
-        ref: textOrNull(check.SourceBranch),
+        ref: parseText(check.SourceBranch),
         commit_sha: check.SourceVersion ?? null,
         callback_url: formatCheckAddress(task),
         callback_secret: check.Token,

@@ -1,21 +1,27 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import { type CodeHost, dispatchTo, type HostClient, type HostCredentials, type HostParts } from '../../code-host.ts'
-import { ClientCache, clientKey } from '../../kit/client-cache.ts'
-import { impatient, PACE, type Pace } from '../../kit/pace.ts'
-import { actionSenders } from './actions.ts'
-import { alertReads } from './alerts.ts'
-import { changeReads } from './changes.ts'
+import {
+  type CodeHost,
+  createDispatcher,
+  type HostClient,
+  type HostCredentials,
+  type HostParts,
+} from '../../code-host.ts'
+import { ClientCache, formatClientKey } from '../../kit/client-cache.ts'
+import { PACE, type Pace, toImpatientPace } from '../../kit/pace.ts'
+import { createActionSenders } from './actions.ts'
+import { createAlertReads } from './alerts.ts'
+import { createChangeReads } from './changes.ts'
 import { AzureApi, parseUrls } from './client.ts'
-import { commitReads } from './commits.ts'
+import { createCommitReads } from './commits.ts'
 import { openSession } from './credentials.ts'
-import { deploymentReads } from './deployments.ts'
-import { translate } from './events.ts'
-import { readInstallation, repositoryReads } from './repositories.ts'
-import { runReads } from './runs.ts'
+import { createDeploymentReads } from './deployments.ts'
+import { parseDelivery } from './events.ts'
+import { createRepositoryReads, fetchInstallation } from './repositories.ts'
+import { createRunReads } from './runs.ts'
 import { createReadHead, verify } from './webhook.ts'
-import { webhookActions } from './webhook-setup.ts'
+import { createWebhookActions } from './webhook-setup.ts'
 
 /** Azure DevOps at the addresses of the settings. */
 export function openHost({ config, ...parts }: HostParts): CodeHost {
@@ -49,20 +55,20 @@ export function createAzureHost(options: AzureHostOptions): CodeHost {
   }
   return {
     connects: 'account',
-    webhooks: { verify, readHead: createReadHead(sealingKey, clock), translate },
+    webhooks: { verify, readHead: createReadHead(sealingKey, clock), translate: parseDelivery },
     host: async () => host,
     redeliveries: null,
 
     open: (access) =>
-      clients.get(clientKey(access), () => {
+      clients.get(formatClientKey(access), () => {
         const read = () => options.readCredentials(access.id)
-        const opening = { connectionId: access.id, read, pace: access.impatient ? impatient(pace) : pace }
+        const opening = { connectionId: access.id, read, pace: access.impatient ? toImpatientPace(pace) : pace }
         return createClient(openApi(access.installation_id, opening), host, sealingKey)
       }),
 
     readInstallation(name, credentials) {
       const read = async () => credentials
-      return readInstallation(openApi(name, { connectionId: null, read, pace }), name)
+      return fetchInstallation(openApi(name, { connectionId: null, read, pace }), name)
     },
   }
 }
@@ -71,13 +77,13 @@ type Opening = { connectionId: string | null; read: () => Promise<HostCredential
 
 function createClient(api: AzureApi, host: string, sealingKey: KeyObject): HostClient {
   return {
-    ...repositoryReads(api, host),
-    ...runReads(api),
-    ...deploymentReads(api),
-    ...alertReads(api),
-    ...changeReads(api),
-    ...commitReads(api),
-    act: dispatchTo(actionSenders(api, sealingKey)),
-    ...webhookActions(api),
+    ...createRepositoryReads(api, host),
+    ...createRunReads(api),
+    ...createDeploymentReads(api),
+    ...createAlertReads(api),
+    ...createChangeReads(api),
+    ...createCommitReads(api),
+    act: createDispatcher(createActionSenders(api, sealingKey)),
+    ...createWebhookActions(api),
   }
 }

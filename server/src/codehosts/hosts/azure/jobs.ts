@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob, HostRunStatus } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type AzureApi, parseValues, Time, timeOrNull } from './client.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type AzureApi, parseTime, parseValues, Time } from './client.ts'
 
 /** The lines that are read of a log, from its end. */
 const LOG_LINES_MAX = 2000
 
-export function jobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'listAnnotations' | 'readJobLog'> {
+export function createJobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'listAnnotations' | 'readJobLog'> {
   return {
     async listJobs(repository, runId, attempt) {
       const build = parseRunId(runId)
@@ -17,7 +17,7 @@ export function jobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'listAnno
       if (!timeline) return []
       const url = runUrl(repository, build)
       const jobs = await fetchJobs(api, build, timeline, attempt)
-      return jobs.map((found) => parseJob(found.job, found.timeline, { repository, build, attempt, url }))
+      return jobs.map((found) => toHostJob(found.job, found.timeline, { repository, build, attempt, url }))
     },
 
     async listAnnotations(_, jobId) {
@@ -29,7 +29,7 @@ export function jobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'listAnno
       const name = parseJobId(jobId)
       const found = await fetchJob(api, jobId)
       const log = found?.job.log?.id
-      return name === null || log === undefined ? null : fetchLog(api, name, log, bytesMax)
+      return name === null || log === undefined ? null : fetchJobLog(api, name, log, bytesMax)
     },
   }
 }
@@ -44,24 +44,24 @@ async function fetchJob(api: AzureApi, jobId: string): Promise<{ job: TimelineRe
   const timeline = name && (await fetchTimeline(api, name))
   if (!timeline) return null
   const jobs = await fetchJobs(api, name, timeline, name.attempt)
-  return jobs.find(({ job }) => job.id.toLowerCase() === name.record && attemptNumber(job) === name.attempt) ?? null
+  return jobs.find(({ job }) => job.id.toLowerCase() === name.record && getAttempt(job) === name.attempt) ?? null
 }
 
 const Logs = Type.Object({ id: Id, lineCount: Id })
 
 /** The end of a log. Null if it was deleted. */
-async function fetchLog(
+async function fetchJobLog(
   api: AzureApi,
   { project, build }: JobName,
   log: number,
   bytesMax: number,
 ): Promise<string | null> {
-  const path = restPath`/${project}/_apis/build/builds/${build}/logs`
+  const path = encodePath`/${project}/_apis/build/builds/${build}/logs`
   const logs = await api.fetchAll({ path }, (value) => readAs(Logs, value))
   const lines = logs.find(({ id }) => id === log)?.lineCount
   if (lines === undefined) return null
   const startLine = Math.max(0, lines - LOG_LINES_MAX)
-  const body = await api.fetch({ path: path + restPath`/${log}`, query: { startLine } })
+  const body = await api.fetch({ path: path + encodePath`/${log}`, query: { startLine } })
   if (body === null) return null
   const text = Buffer.from(typeof body === 'string' ? body : parseValues(body).join('\n'))
   return text.subarray(Math.max(0, text.length - bytesMax)).toString()
@@ -73,8 +73,8 @@ export async function fetchTimeline(
   { project, build }: BuildName,
   timelineId?: string,
 ): Promise<Timeline | null> {
-  const path = restPath`/${project}/_apis/build/builds/${build}/timeline`
-  const timeline = await api.fetch({ path: timelineId === undefined ? path : path + restPath`/${timelineId}` })
+  const path = encodePath`/${project}/_apis/build/builds/${build}/timeline`
+  const timeline = await api.fetch({ path: timelineId === undefined ? path : path + encodePath`/${timelineId}` })
   return timeline === null ? null : parseTimeline(timeline)
 }
 
@@ -100,7 +100,7 @@ async function fetchStage(
   newest: StageAttempt,
   attempt: number,
 ): Promise<StageAttempt | null> {
-  if (attemptNumber(newest.stage) <= attempt) return newest
+  if (getAttempt(newest.stage) <= attempt) return newest
   const earlier = (newest.stage.previousAttempts ?? [])
     .filter((previous) => (previous.attempt || 1) <= attempt && previous.timelineId)
     .sort((one, other) => (other.attempt ?? 1) - (one.attempt ?? 1))[0]
@@ -120,7 +120,7 @@ export async function fetchJobs(
   if (listRecords(timeline, 'Stage').length === 0) return listRecords(timeline, 'Job').map((job) => ({ job, timeline }))
   const stages = await fetchStages(api, build, timeline, attempt)
   return stages.flatMap(({ stage, timeline: its }) =>
-    within(its, stage).flatMap((job) => (job.type === 'Job' ? { job, timeline: its } : [])),
+    collectRecords(its, stage).flatMap((job) => (job.type === 'Job' ? { job, timeline: its } : [])),
   )
 }
 
@@ -218,7 +218,7 @@ export type Timeline = { records: TimelineRecord[]; changed_at: Date | null }
 function parseTimeline(value: unknown): Timeline {
   const { records, lastChangedOn } = readAs(TimelineAnswer, value)
   const sorted = (records ?? []).sort((one, other) => (one.order ?? 0) - (other.order ?? 0))
-  return { records: sorted, changed_at: timeOrNull(lastChangedOn) }
+  return { records: sorted, changed_at: parseTime(lastChangedOn) }
 }
 
 export function listRecords({ records }: Timeline, type: string): TimelineRecord[] {
@@ -226,14 +226,14 @@ export function listRecords({ records }: Timeline, type: string): TimelineRecord
 }
 
 /** The record, and everything below it. */
-export function within({ records }: Timeline, root: TimelineRecord): TimelineRecord[] {
+export function collectRecords({ records }: Timeline, root: TimelineRecord): TimelineRecord[] {
   const found = [root]
   const below = Map.groupBy(records, ({ parentId }) => parentId ?? '')
   for (const record of found) found.push(...(below.get(record.id) ?? []))
   return found
 }
 
-export function attemptNumber({ attempt }: TimelineRecord): number {
+export function getAttempt({ attempt }: TimelineRecord): number {
   return attempt || 1
 }
 
@@ -248,23 +248,23 @@ export function parseRecordStatus({ state, result, issues }: TimelineRecord): Ho
 
 type JobPlace = { repository: HostRepository; build: BuildName; attempt: number; url: string | null }
 
-function parseJob(job: TimelineRecord, timeline: Timeline, place: JobPlace): HostJob {
+function toHostJob(job: TimelineRecord, timeline: Timeline, place: JobPlace): HostJob {
   const { repository, build, attempt, url } = place
-  const tasks = within(timeline, job).filter(({ type }) => type === 'Task')
+  const tasks = collectRecords(timeline, job).filter(({ type }) => type === 'Task')
   const status = parseRecordStatus(job)
   return {
     repository,
     run_id: formatRunId(build),
     attempt,
-    id: formatJobId({ ...build, attempt: attemptNumber(job), record: job.id }),
-    name: textOrNull(job.name) ?? textOrNull(job.identifier) ?? job.id,
+    id: formatJobId({ ...build, attempt: getAttempt(job), record: job.id }),
+    name: parseText(job.name) ?? parseText(job.identifier) ?? job.id,
     status,
-    started_at: timeOrNull(job.startTime),
-    completed_at: status === 'queued' || status === 'in_progress' ? null : timeOrNull(job.finishTime),
+    started_at: parseTime(job.startTime),
+    completed_at: status === 'queued' || status === 'in_progress' ? null : parseTime(job.finishTime),
     html_url: url && `${url}${url.includes('?') ? '&' : '?'}view=logs&j=${job.id}`,
-    runner: textOrNull(job.workerName),
+    runner: parseText(job.workerName),
     failed_steps: tasks.flatMap((task, index) =>
-      parseRecordStatus(task) === 'failure' ? { number: index + 1, name: textOrNull(task.name) ?? '' } : [],
+      parseRecordStatus(task) === 'failure' ? { number: index + 1, name: parseText(task.name) ?? '' } : [],
     ),
   }
 }
@@ -273,12 +273,12 @@ const LEVELS: Readonly<{ [type: string]: HostAnnotation['level'] }> = { error: '
 
 /** The errors and warnings of a job and its steps. */
 function parseAnnotations(job: TimelineRecord, timeline: Timeline): HostAnnotation[] {
-  return within(timeline, job).flatMap(({ name, issues }) =>
+  return collectRecords(timeline, job).flatMap(({ name, issues }) =>
     (issues ?? []).map(({ type, message, data }) => ({
       level: LEVELS[type ?? ''] ?? 'notice',
-      title: textOrNull(name),
-      message: textOrNull(message) ?? '',
-      path: textOrNull(data?.sourcepath),
+      title: parseText(name),
+      message: parseText(message) ?? '',
+      path: parseText(data?.sourcepath),
       line: Number(data?.linenumber) || null,
     })),
   )

@@ -3,10 +3,10 @@ import { invalidCredentials } from '../../../errors/codehosts.ts'
 import type { ApiError } from '../../../platform/http/api-error.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { CredentialsRefused } from '../../kit/rest-error.ts'
-import { type AzureApi, Guid, LISTED, parseValues, Time, timeOrNull } from './client.ts'
+import { type AzureApi, Guid, LISTED, parseTime, parseValues, Time } from './client.ts'
 import { type BuildName, formatRunId, parseRunId } from './jobs.ts'
 import { AZURE_REPOS, fetchBuild } from './runs.ts'
 
@@ -15,7 +15,7 @@ type RepositoryReads = Pick<
   'listRepositories' | 'readRepository' | 'readFile' | 'listFolder' | 'readAccount'
 >
 
-export function repositoryReads(api: AzureApi, host: string): RepositoryReads {
+export function createRepositoryReads(api: AzureApi, host: string): RepositoryReads {
   const organization = async (): Promise<OrganizationName> => ({
     host,
     id: api.options.organizationId,
@@ -32,7 +32,7 @@ export function repositoryReads(api: AzureApi, host: string): RepositoryReads {
 
     async readRepository(id) {
       const alias = parseAlias(id)
-      const path = alias === null ? restPath`/_apis/git/repositories/${id}` : await fetchAliasPath(api, alias)
+      const path = alias === null ? encodePath`/_apis/git/repositories/${id}` : await fetchAliasPath(api, alias)
       const repository = path === null ? null : await api.fetch({ path })
       return repository === null ? null : parseRepository(repository, await organization())
     },
@@ -41,7 +41,7 @@ export function repositoryReads(api: AzureApi, host: string): RepositoryReads {
       const path = await api.fetchRepositoryPath(repository)
       const query = { path: `/${filePath}`, includeContent: true, $format: 'json', ...versionQuery(version) }
       const item = path && (await api.fetch({ path: `${path}/items`, query }))
-      return item ? (textOrNull(readAs(Item, item).content) ?? '') : null
+      return item ? (parseText(readAs(Item, item).content) ?? '') : null
     },
 
     async listFolder(repository, folder, ref) {
@@ -60,10 +60,10 @@ export function repositoryReads(api: AzureApi, host: string): RepositoryReads {
 
 /** Null if a run builds a repository of another host. */
 async function fetchAliasPath(api: AzureApi, alias: RepositoryAlias): Promise<string | null> {
-  if ('name' in alias) return restPath`/${alias.project}/_apis/git/repositories/${alias.name}`
+  if ('name' in alias) return encodePath`/${alias.project}/_apis/git/repositories/${alias.name}`
   const repository = (await fetchBuild(api, alias.run))?.repository
   const id = repository?.type === AZURE_REPOS ? repository.id?.toLowerCase() : undefined
-  return id === undefined ? null : restPath`/_apis/git/repositories/${id}`
+  return id === undefined ? null : encodePath`/_apis/git/repositories/${id}`
 }
 
 const Item = Type.Object({
@@ -132,13 +132,13 @@ const ConnectionData = Type.Object({
 })
 
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Public projects can be fetchInstallation without signing in, as this user. */
+/** Public projects can be read without signing in, as this user. */
 const ANONYMOUS = 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa'
 
 /** An organization by its id or name. Null if it does not exist. */
-export async function readInstallation(api: AzureApi, idOrName: string): Promise<HostInstallation | null> {
+export async function fetchInstallation(api: AzureApi, idOrName: string): Promise<HostInstallation | null> {
   try {
-    return await fetchInstallation(api, idOrName)
+    return await fetchOrganization(api, idOrName)
   } catch (error) {
     if (error instanceof CredentialsRefused) throw refusedCredentials(error.message)
     if (error instanceof HostRefusal && error.status === 404) return null
@@ -147,7 +147,7 @@ export async function readInstallation(api: AzureApi, idOrName: string): Promise
   }
 }
 
-async function fetchInstallation(api: AzureApi, idOrName: string): Promise<HostInstallation | null> {
+async function fetchOrganization(api: AzureApi, idOrName: string): Promise<HostInstallation | null> {
   const name = GUID.test(idOrName) ? await api.fetchName(idOrName) : idOrName
   if (name === null) return null
   const { body } = await api.request({ path: '/_apis/connectionData', preview: 1 }, name)
@@ -195,12 +195,12 @@ function parseRepository(value: unknown, organization: OrganizationName): HostRe
     full_name: `${organization.name}/${project.name}/_git/${repository.name}`,
     owner_id: organization.id,
     default_branch: parseBranch(repository.defaultBranch) ?? DEFAULT_BRANCH,
-    html_url: textOrNull(repository.webUrl),
+    html_url: parseText(repository.webUrl),
     // The rights of a repository are those of its project.
     private: project.visibility !== 'public',
     archived: isArchived(repository),
     // Only the project has a time, but a rename of the project is what changes most names.
-    updated_at: timeOrNull(project.lastUpdateTime),
+    updated_at: parseTime(project.lastUpdateTime),
   }
 }
 

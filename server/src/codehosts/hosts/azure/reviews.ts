@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { HostReview } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
-import { type AzureApi, Identity, parseAccount, Time, timeOrNull } from './client.ts'
+import { type AzureApi, Identity, parseAccount, parseTime, Time } from './client.ts'
 
 /** The path of a pull request; null if its repository cannot be read. */
 export async function fetchPullRequestPath(
@@ -70,7 +70,7 @@ type Voted = { pull: ReviewedPullRequest; threads: Thread[]; iterations: Iterati
  * and a thread for each vote, which has its time. A vote that was reset afterwards, by the reviewer
  * or by a policy, is dismissed.
  */
-export function parseReviews({ pull, threads, iterations, repository }: Voted): HostReview[] {
+export function toHostReviews({ pull, threads, iterations, repository }: Voted): HostReview[] {
   const votes = threads
     .flatMap((thread) => parseVote(thread) ?? [])
     .sort((one, other) => Number(one.at) - Number(other.at))
@@ -94,7 +94,7 @@ export function parseReviews({ pull, threads, iterations, repository }: Voted): 
 function parseVote({ id, publishedDate, lastUpdatedDate, ...thread }: Thread): Vote | null {
   if (property(thread, 'CodeReviewThreadType') !== 'VoteUpdate') return null
   const vote = Number(property(thread, 'CodeReviewVoteResult') ?? 0)
-  const at = timeOrNull(publishedDate) ?? timeOrNull(lastUpdatedDate)
+  const at = parseTime(publishedDate) ?? parseTime(lastUpdatedDate)
   const voter = parseVoter(thread)
   return at === null || voter === null ? null : { id: String(id), voter, vote, at }
 }
@@ -118,7 +118,7 @@ function unrecorded(pull: ReviewedPullRequest, votes: Vote[]): Vote[] {
   return (pull.reviewers ?? []).flatMap((reviewer) => {
     const vote = reviewer.vote ?? 0
     const isRecorded = votes.some(({ voter }) => isSame(voter, reviewer))
-    const at = timeOrNull(pull.closedDate) ?? timeOrNull(pull.creationDate)
+    const at = parseTime(pull.closedDate) ?? parseTime(pull.creationDate)
     if (vote === 0 || reviewer.isContainer || isRecorded || at === null) return []
     return { id: `vote_${reviewer.id}_${vote}`, voter: reviewer, vote, at }
   })
@@ -135,14 +135,14 @@ function isSame(one: Static<typeof Identity>, other: Static<typeof Identity>): b
 
 /** The head of the pull request at a time. */
 function commitAt(iterations: Iteration[], at: Date): string | null {
-  const before = iterations.filter(({ createdDate }) => (timeOrNull(createdDate) ?? at) <= at)
+  const before = iterations.filter(({ createdDate }) => (parseTime(createdDate) ?? at) <= at)
   return before.sort((one, other) => other.id - one.id)[0]?.sourceRefCommit?.commitId ?? null
 }
 
 /** When a pull request last changed, as far as its threads tell: votes, pushes, states. */
-export function lastChange(threads: Thread[]): Date | null {
+export function computeLastChange(threads: Thread[]): Date | null {
   const times = threads.flatMap(
-    ({ lastUpdatedDate, publishedDate }) => timeOrNull(lastUpdatedDate ?? publishedDate) ?? [],
+    ({ lastUpdatedDate, publishedDate }) => parseTime(lastUpdatedDate ?? publishedDate) ?? [],
   )
   return times.length === 0 ? null : new Date(Math.max(...times.map(Number)))
 }

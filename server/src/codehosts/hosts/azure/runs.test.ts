@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { HostRepository } from '../../host-repository.ts'
 import { type DeploymentPlace, formatDeploymentId, parseDeploymentId } from './environments.ts'
 import { formatJobId, parseJobId, parseRunId } from './jobs.ts'
-import { newestAttempt, parseBuild, parseRun } from './runs.ts'
+import { parseBuild, toHostRun, toNewestAttempt } from './runs.ts'
 
 const PROJECT = 'be9b3917-87e6-42a4-a549-2bc06a7a878f'
 const REPOSITORY_ID = '278d5cd2-584d-4b63-824a-2ba458937249'
@@ -53,7 +53,7 @@ test('the build of a pull request has the head of the pull request, not its merg
     parameters,
     triggerInfo: { 'pr.number': '17', 'pr.isFork': 'True' },
   })
-  const run = parseRun(build, newestAttempt(build, 1, null), repository)
+  const run = toHostRun(build, toNewestAttempt(build, 1, null), repository)
   assert.deepEqual(
     [run.status, run.kind, run.ref, run.commit.sha],
     ['success', 'pull_request', 'refs/heads/topic', 'b'.repeat(40)],

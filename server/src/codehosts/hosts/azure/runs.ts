@@ -2,17 +2,17 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { NO_ACCESS } from '../../kit/whole-list.ts'
-import { type AzureApi, Guid, Identity, LISTED, latest, parseAccount, Time, timeOrNull } from './client.ts'
+import { type AzureApi, Guid, Identity, LISTED, parseAccount, parseTime, selectLatest, Time } from './client.ts'
 import {
-  attemptNumber,
   type BuildName,
+  createJobReads,
   fetchStages,
   fetchTimeline,
   formatRunId,
-  jobReads,
+  getAttempt,
   listRecords,
   parseRecordStatus,
   parseRunId,
@@ -26,7 +26,7 @@ type RunReads = Pick<HostReader, 'listRuns' | 'readRun' | 'listJobs' | 'listAnno
 /** Small, because the attempts of each run of a page are read too. */
 const PAGE_RUNS = 50
 
-export function runReads(api: AzureApi): RunReads {
+export function createRunReads(api: AzureApi): RunReads {
   return {
     listRuns: (repository, options) => fetchRuns(api, repository, options),
 
@@ -36,7 +36,7 @@ export function runReads(api: AzureApi): RunReads {
       return build && isBuildFrom(build, repository) ? fetchRun(api, build, repository, attempt) : null
     },
 
-    ...jobReads(api),
+    ...createJobReads(api),
   }
 }
 
@@ -67,7 +67,7 @@ export async function fetchBuildPage(
     queryOrder: 'queueTimeDescending',
     ...filter,
   }
-  const page = await api.fetchPage({ path: restPath`/${project}/_apis/build/builds`, query }, next)
+  const page = await api.fetchPage({ path: encodePath`/${project}/_apis/build/builds`, query }, next)
   if (page === null) return null
   const builds = api.parseItems(page.values, parseBuild).filter((build) => isBuildFrom(build, repository))
   return { builds, next: page.next }
@@ -75,12 +75,12 @@ export async function fetchBuildPage(
 
 async function fetchRun(api: AzureApi, build: Build, repository: HostRepository, attempt?: number): Promise<HostRun> {
   const timeline = await fetchTimeline(api, { project: build.project.id.toLowerCase(), build: build.id })
-  return parseRun(build, await fetchAttempt(api, build, timeline, attempt), repository)
+  return toHostRun(build, await fetchAttempt(api, build, timeline, attempt), repository)
 }
 
 /** Null if the build does not exist. */
 export async function fetchBuild(api: AzureApi, { project, build }: BuildName): Promise<Build | null> {
-  const found = await api.fetch({ path: restPath`/${project}/_apis/build/builds/${build}` })
+  const found = await api.fetch({ path: encodePath`/${project}/_apis/build/builds/${build}` })
   return found === null ? null : parseBuild(found)
 }
 
@@ -92,7 +92,7 @@ export async function fetchBuilds(
   ids: readonly number[],
 ): Promise<Build[]> {
   if (ids.length === 0) return []
-  const request = { path: restPath`/${project}/_apis/build/builds`, query: { buildIds: ids.join(',') } }
+  const request = { path: encodePath`/${project}/_apis/build/builds`, query: { buildIds: ids.join(',') } }
   return (await api.fetchAll(request, parseBuild)).filter((build) => isBuildFrom(build, repository))
 }
 
@@ -101,7 +101,7 @@ export async function fetchBuilds(
  * stages.
  */
 function newestAttemptNumber(timeline: Timeline | null): number {
-  return Math.max(1, ...(timeline === null ? [] : listRecords(timeline, 'Stage').map(attemptNumber)))
+  return Math.max(1, ...(timeline === null ? [] : listRecords(timeline, 'Stage').map(getAttempt)))
 }
 
 /** The state of a build as it was in one attempt. */
@@ -112,12 +112,12 @@ async function fetchAttempt(
   attempt = newestAttemptNumber(timeline),
 ): Promise<BuildAttempt> {
   const newest = newestAttemptNumber(timeline)
-  if (timeline === null || newest === 1) return withTimeout(newestAttempt(build, 1, null), timeline)
+  if (timeline === null || newest === 1) return withTimeout(toNewestAttempt(build, 1, null), timeline)
   const name = { project: build.project.id.toLowerCase(), build: build.id }
   const stages = (await fetchStages(api, name, timeline, attempt)).map(({ stage }) => stage)
-  const startedAt = earliestStart(stages.filter((stage) => attempt === 1 || attemptNumber(stage) === attempt))
-  if (attempt >= newest) return withTimeout(newestAttempt(build, newest, startedAt), timeline)
-  const times = stages.flatMap(({ finishTime }) => timeOrNull(finishTime) ?? [])
+  const startedAt = earliestStart(stages.filter((stage) => attempt === 1 || getAttempt(stage) === attempt))
+  if (attempt >= newest) return withTimeout(toNewestAttempt(build, newest, startedAt), timeline)
+  const times = stages.flatMap(({ finishTime }) => parseTime(finishTime) ?? [])
   const completedAt = times.length === 0 ? startedAt : new Date(Math.max(...times.map(Number)))
   return {
     attempt,
@@ -145,7 +145,7 @@ function worstStatus(statuses: HostRunStatus[]): HostRunStatus {
 }
 
 function earliestStart(stages: TimelineRecord[]): Date | null {
-  const times = stages.flatMap(({ startTime }) => timeOrNull(startTime) ?? [])
+  const times = stages.flatMap(({ startTime }) => parseTime(startTime) ?? [])
   return times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
 }
 
@@ -191,8 +191,8 @@ type BuildAttempt = {
   changed_at: Date | null
 }
 
-export function parseRun(build: Build, { attempt, ...state }: BuildAttempt, repository: HostRepository): HostRun {
-  const createdAt = timeOrNull(build.queueTime) ?? timeOrNull(build.startTime) ?? new Date(0)
+export function toHostRun(build: Build, { attempt, ...state }: BuildAttempt, repository: HostRepository): HostRun {
+  const createdAt = parseTime(build.queueTime) ?? parseTime(build.startTime) ?? new Date(0)
   const startedAt = state.started_at ?? createdAt
   const actor = parseAccount(build.requestedFor) ?? parseAccount(build.requestedBy)
   const isOpen = state.status === 'queued' || state.status === 'in_progress'
@@ -201,11 +201,11 @@ export function parseRun(build: Build, { attempt, ...state }: BuildAttempt, repo
     id: formatRunId({ project: build.project.id, build: build.id }),
     number: build.id,
     attempt,
-    workflow: { id: String(build.definition?.id ?? 0), name: textOrNull(build.definition?.name) ?? '', path: null },
+    workflow: { id: String(build.definition?.id ?? 0), name: parseText(build.definition?.name) ?? '', path: null },
     status: state.status,
     ref: parseRef(build),
     head_repository_id: build.triggerInfo?.['pr.isFork']?.toLowerCase() === 'true' ? UNKNOWN_REPOSITORY : repository.id,
-    commit: { sha: parseCommitSha(build), message: textOrNull(build.triggerInfo?.['ci.message']) },
+    commit: { sha: parseCommitSha(build), message: parseText(build.triggerInfo?.['ci.message']) },
     event: build.reason ?? 'none',
     kind: parseTriggerKind(build.reason),
     release_name: null,
@@ -217,26 +217,26 @@ export function parseRun(build: Build, { attempt, ...state }: BuildAttempt, repo
     created_at: createdAt,
     started_at: startedAt,
     completed_at: isOpen ? null : (state.completed_at ?? startedAt),
-    updated_at: latest([state.changed_at, state.completed_at], startedAt),
+    updated_at: selectLatest([state.changed_at, state.completed_at], startedAt),
     azure: {
       orgName: repository.full_name.split('/')[0] as string,
       projectId: build.project.id.toLowerCase(),
       repositoryId: repository.id,
       repositoryType: AZURE_REPOS,
-      result: textOrNull(build.result),
+      result: parseText(build.result),
     },
   }
 }
 
 /** The build as a whole, in its newest attempt. */
-export function newestAttempt(build: Build, attempt: number, startedAt: Date | null): BuildAttempt {
-  const finishedAt = timeOrNull(build.finishTime)
+export function toNewestAttempt(build: Build, attempt: number, startedAt: Date | null): BuildAttempt {
+  const finishedAt = parseTime(build.finishTime)
   return {
     attempt,
     status: parseStatus(build.status, build.result),
-    started_at: startedAt ?? timeOrNull(build.startTime),
+    started_at: startedAt ?? parseTime(build.startTime),
     completed_at: finishedAt,
-    changed_at: timeOrNull(build.lastChangedDate),
+    changed_at: parseTime(build.lastChangedDate),
   }
 }
 
@@ -256,15 +256,15 @@ export function parseCommitSha(build: Build): string {
 
 function parsePullRequests(build: Build, repository: HostRepository): HostPullRequestName[] {
   const number = Number(pullRequestValue(build, 'pullRequestId') ?? build.triggerInfo?.['pr.number'])
-  return Number.isSafeInteger(number) && number > 0 ? [pullRequestName(repository, number)] : []
+  return Number.isSafeInteger(number) && number > 0 ? [toPullRequestName(repository, number)] : []
 }
 
-export function pullRequestName(repository: HostRepository, number: number): HostPullRequestName {
+export function toPullRequestName(repository: HostRepository, number: number): HostPullRequestName {
   return { number, url: repository.html_url && `${repository.html_url}/pullrequest/${number}` }
 }
 
 export function parseWebUrl({ _links: links }: Build): string | null {
-  return textOrNull(links?.web?.href)
+  return parseText(links?.web?.href)
 }
 
 /** `parameters` is JSON as text, with `system.pullRequest.…` for builds of pull requests. */
@@ -272,7 +272,7 @@ function pullRequestValue({ parameters, reason }: Build, name: string): string |
   if (!parameters || parseTriggerKind(reason) !== 'pull_request') return null
   try {
     const value = (JSON.parse(parameters) as { [name: string]: unknown })[`system.pullRequest.${name}`]
-    return typeof value === 'string' ? textOrNull(value) : null
+    return typeof value === 'string' ? parseText(value) : null
   } catch {
     return null
   }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { type HostClient, HostRefusal, type WebhookTarget } from '../../code-host.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { orNull } from '../../kit/rest-error.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import { type AzureApi, parseValues } from './client.ts'
 
 /** The name in the basic credentials of webhooks. Only the password is a secret. */
@@ -51,7 +51,7 @@ const EVENTS: readonly Event[] = [
 ]
 
 /** Subscriptions are of a project, and cover all of its repositories. */
-export function webhookActions(api: AzureApi): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
+export function createWebhookActions(api: AzureApi): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
   const checked = new Map<string, { at: number; key: string; done: Promise<void> }>()
   return {
     async ensureWebhook(repository, target) {
@@ -142,12 +142,12 @@ async function sendSubscription(api: AzureApi, wanted: Event): Promise<void> {
 }
 
 async function sendReplacement(api: AzureApi, id: string, wanted: object): Promise<void> {
-  const path = SUBSCRIPTIONS + restPath`/${id}`
+  const path = SUBSCRIPTIONS + encodePath`/${id}`
   await api.request({ method: 'PUT', path, body: { ...wanted, id, status: 'enabled' } })
 }
 
 async function sendRemoval(api: AzureApi, id: string): Promise<void> {
-  await orNull(api.request({ method: 'DELETE', path: SUBSCRIPTIONS + restPath`/${id}` }), [404])
+  await acceptRefusal(api.request({ method: 'DELETE', path: SUBSCRIPTIONS + encodePath`/${id}` }), [404])
 }
 
 const Subscription = Type.Object({
@@ -177,7 +177,7 @@ async function ensureServiceConnection(api: AzureApi, project: string, target: W
     const wanted = formatConnection(project, target)
     if (own === null) await api.request({ method: 'POST', path: ENDPOINTS, body: wanted })
     else if (own.description !== wanted.description) {
-      await api.request({ method: 'PUT', path: ENDPOINTS + restPath`/${own.id}`, body: { ...wanted, id: own.id } })
+      await api.request({ method: 'PUT', path: ENDPOINTS + encodePath`/${own.id}`, body: { ...wanted, id: own.id } })
     }
   } catch (error) {
     if (!(error instanceof HostRefusal)) throw error
@@ -189,11 +189,11 @@ async function removeServiceConnection(api: AzureApi, project: string, address: 
   const own = await fetchOwnConnection(api, project, address)
   if (own === null) return
   const query = { projectIds: project, deep: true }
-  await orNull(api.request({ method: 'DELETE', path: ENDPOINTS + restPath`/${own.id}`, query }), 'any')
+  await acceptRefusal(api.request({ method: 'DELETE', path: ENDPOINTS + encodePath`/${own.id}`, query }), 'any')
 }
 
 async function fetchOwnConnection(api: AzureApi, project: string, address: string): Promise<ServiceConnection | null> {
-  const path = restPath`/${project}` + ENDPOINTS
+  const path = encodePath`/${project}` + ENDPOINTS
   const all = await api.fetchAll({ path, query: { type: 'generic' } }, (value) => readAs(ServiceConnection, value))
   return all.find(({ url }) => url?.split('?')[0] === address) ?? null
 }

@@ -3,7 +3,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { systemClock } from '../../../platform/clock.ts'
 import { openSealedText } from '../../../platform/crypto/sealed-text.ts'
-import { translate } from './events.ts'
+import { parseDelivery } from './events.ts'
 import { createReadHead, verify } from './webhook.ts'
 
 const key = createSecretKey(randomBytes(32))
@@ -54,15 +54,15 @@ test('an event has its own id, and a lane for its run', () => {
 })
 
 test('a stage can deploy: its run and its deployment are read', () => {
-  assert.deepEqual(translate(event.eventType, event), {
+  assert.deepEqual(parseDelivery(event.eventType, event), {
     type: 'changes',
     changes: [
       { repository_id: `run:${PROJECT}_12`, type: 'run', id: `${PROJECT}_12` },
       { repository_id: `run:${PROJECT}_12`, type: 'deployment', id: `${PROJECT}_12_stage:Deploy%20to%5Fprod_0` },
     ],
   })
-  assert.deepEqual(translate('workitem.created', {}), { type: 'unknown' })
-  assert.throws(() => translate(event.eventType, { ...event, resource: {} }), /\/resource\/run is missing/)
+  assert.deepEqual(parseDelivery('workitem.created', {}), { type: 'unknown' })
+  assert.throws(() => parseDelivery(event.eventType, { ...event, resource: {} }), /\/resource\/run is missing/)
 })
 
 const headers = {
@@ -93,7 +93,7 @@ test('the token of a check is sealed before it is stored, and its request has on
 
 test('a check becomes a request of our rule, whose answer goes to a path below our own address', () => {
   const head = readHead(Buffer.from(JSON.stringify(body)), headers, target)
-  const translated = translate(head?.event ?? '', JSON.parse(head?.payload ?? ''))
+  const translated = parseDelivery(head?.event ?? '', JSON.parse(head?.payload ?? ''))
   assert.ok(translated.type === 'changes')
   const [request, deployment] = translated.changes
   assert.ok(request?.type === 'gate_request')
@@ -102,7 +102,7 @@ test('a check becomes a request of our rule, whose answer goes to a path below o
   assert.equal(request.request.callback_url, `${path}?job=${GUID}&timeline=${GUID}&task=${GUID}`)
   assert.deepEqual(deployment, { ...deployment, type: 'deployment', id: `${PROJECT}_12_name:production_1` })
   assert.throws(
-    () => translate('invoke-rest-api-check', { ...JSON.parse(head?.payload ?? ''), BuildId: undefined }),
+    () => parseDelivery('invoke-rest-api-check', { ...JSON.parse(head?.payload ?? ''), BuildId: undefined }),
     /BuildId/,
   )
 })

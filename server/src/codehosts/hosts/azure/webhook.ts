@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
 import { sealText } from '../../../platform/crypto/sealed-text.ts'
 import type { DeliveryHead, DeliveryHeaders, HostWebhooks } from '../../code-host.ts'
-import { at, isDeliveryId, isEventName, lane, parseBody } from '../../kit/delivery-head.ts'
+import { formatLane, getField, isDeliveryId, isEventName, parseBody } from '../../kit/delivery-head.ts'
 import { isSameText } from '../../kit/signatures.ts'
 import { CHECK_LABEL } from './actions.ts'
 
@@ -29,7 +29,7 @@ export function createReadHead(sealingKey: KeyObject, clock: Clock): HostWebhook
     const payload = text.trim() === '' ? {} : parseBody(body)
     if (payload === undefined || target === null) return null
     const { installation_id } = target
-    const event = at(payload, 'eventType')
+    const event = getField(payload, 'eventType')
     if (typeof event === 'string')
       return isEventName(event) ? { ...parseEventHead(event, payload, text), installation_id } : null
     const request = parseCheckRequest(payload, headers)
@@ -46,9 +46,9 @@ export function createReadHead(sealingKey: KeyObject, clock: Clock): HostWebhook
 }
 
 function parseEventHead(event: string, payload: unknown, text: string): Omit<DeliveryHead, 'installation_id'> {
-  const stated = at(payload, 'id')
+  const stated = getField(payload, 'id')
   const id = isDeliveryId(stated) ? stated : `azure_${createHash('sha256').update(text).digest('hex')}`
-  const status = at(payload, 'resource', 'status')
+  const status = getField(payload, 'resource', 'status')
   return {
     id,
     event,
@@ -76,12 +76,12 @@ function checkLane({ ProjectId, BuildId, PlanId }: CheckFields): string {
 
 /** GUIDs are compared without case. */
 function objectLane(object: string, ...ids: (string | null)[]): string | null {
-  return lane(object, ...ids)?.toLowerCase() ?? null
+  return formatLane(object, ...ids)?.toLowerCase() ?? null
 }
 
 /** A GUID or a number at this path of the payload. */
 function textAt(payload: unknown, ...path: string[]): string | null {
-  const found = at(payload, ...path)
+  const found = getField(payload, ...path)
   const text = typeof found === 'number' ? String(found) : found
   return typeof text === 'string' && /^[\w-]{1,64}$/.test(text) ? text : null
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { shortened } from '../../../platform/shortened.ts'
+import { truncate } from '../../../platform/truncate.ts'
 import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import type { BitbucketApi } from './client.ts'
 
 /** Bitbucket asks no rule, and its annotations are changed by the tool that reports them only. */
-export function actionSenders(api: BitbucketApi): ActionSenders {
+export function createActionSenders(api: BitbucketApi): ActionSenders {
   return {
     decision: async () => {
       throw new HostRefusal(
@@ -43,8 +43,8 @@ async function sendComment(
 ): Promise<void> {
   const { body } = await api.rest.request({ path: api.pipelinePath(repository, run_id) })
   const { hash } = readAs(Pipeline, body).target.commit
-  const path = api.repositoryPath(repository, restPath`/commit/${hash}/comments`)
-  const raw = shortened(text, COMMENT_CHARS_MAX)
+  const path = api.repositoryPath(repository, encodePath`/commit/${hash}/comments`)
+  const raw = truncate(text, COMMENT_CHARS_MAX)
   const written = await api.fetchAll({ path }, (comment) => readAs(Comment, comment))
   if (written.some(({ content }) => content?.raw === raw)) return
   await api.rest.request({ method: 'POST', path, body: { content: { raw } } })
@@ -58,12 +58,12 @@ async function sendCommitStatus(
   const { repository, commit_sha: sha, context, state, description, url } = action
   await api.rest.request({
     method: 'POST',
-    path: api.repositoryPath(repository, restPath`/commit/${sha}/statuses/build`),
+    path: api.repositoryPath(repository, encodePath`/commit/${sha}/statuses/build`),
     body: {
       key: statusKey(context),
-      name: shortened(context, NAME_CHARS_MAX),
+      name: truncate(context, NAME_CHARS_MAX),
       state: state === 'success' ? 'SUCCESSFUL' : 'FAILED',
-      description: shortened(description, DESCRIPTION_CHARS_MAX),
+      description: truncate(description, DESCRIPTION_CHARS_MAX),
       // Bitbucket requires an address.
       url: url ?? `https://${api.addresses.host}/${repository.full_name}/commits/${sha}`,
     },

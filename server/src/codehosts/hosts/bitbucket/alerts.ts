@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { NO_ACCESS } from '../../kit/whole-list.ts'
-import { type BitbucketApi, bareUuid, bracedUuid } from './client.ts'
+import { type BitbucketApi, formatUuid, parseUuid } from './client.ts'
 import { Commit } from './commits.ts'
 
 /** A commit without finished reports is common: its pipeline still runs, or has none. */
@@ -20,7 +20,7 @@ const REPORTS_MAX = 50
  * the newest commit of the tracked branch whose security reports are finished. All of them are one
  * page, so one that is not on it is fixed. Without such a commit, nothing is known.
  */
-export function alertReads(api: BitbucketApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
+export function createAlertReads(api: BitbucketApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
   return {
     async listAlerts(repository, type, { etag }) {
       const alerts = type === 'code_scanning' ? await fetchAlerts(api, repository) : null
@@ -72,7 +72,7 @@ const Report = Type.Object({
 type Report = Static<typeof Report>
 
 async function fetchReports(api: BitbucketApi, repository: HostRepository, sha: string): Promise<Report[]> {
-  const path = api.repositoryPath(repository, restPath`/commit/${sha}/reports`)
+  const path = api.repositoryPath(repository, encodePath`/commit/${sha}/reports`)
   const reports = await api.fetchAll({ path }, (value) => readAs(Report, value))
   return reports.filter(({ report_type }) => report_type === 'SECURITY').slice(0, REPORTS_MAX)
 }
@@ -81,8 +81,8 @@ type AnnotationPlace = { repository: HostRepository; report: Report; commit_sha:
 
 async function fetchAnnotations(api: BitbucketApi, place: AnnotationPlace): Promise<HostAlert[]> {
   const { repository, report, commit_sha } = place
-  const id = bracedUuid(bareUuid(report.uuid))
-  const path = api.repositoryPath(repository, restPath`/commit/${commit_sha}/reports/${id}/annotations`)
+  const id = formatUuid(parseUuid(report.uuid))
+  const path = api.repositoryPath(repository, encodePath`/commit/${commit_sha}/reports/${id}/annotations`)
   const found = await api.fetchList({ path }, ANNOTATION_PAGES_MAX)
   return api.parseItems(found?.values ?? [], (annotation) => parseAnnotation(annotation, place))
 }
@@ -120,7 +120,7 @@ function parseAnnotation(value: unknown, { repository, report, commit_sha, at }:
   const status = STATUSES[annotation.result ?? ''] ?? 'open'
   const detectedAt = annotation.created_on ? new Date(annotation.created_on) : at
   const updatedAt = annotation.updated_on ? new Date(annotation.updated_on) : detectedAt
-  const path = textOrNull(annotation.path)
+  const path = parseText(annotation.path)
   const lines = { start_line: annotation.line || null, end_line: null, start_column: null, end_column: null }
   return {
     ...NO_DETAILS,
@@ -129,10 +129,10 @@ function parseAnnotation(value: unknown, { repository, report, commit_sha, at }:
     number: alertNumber(report, annotation),
     status,
     severity: SEVERITIES[annotation.severity ?? ''] ?? 'medium',
-    title: textOrNull(annotation.summary) ?? 'Code Insights annotation',
-    description: textOrNull(annotation.details),
-    url: textOrNull(annotation.link) ?? textOrNull(report.link),
-    tool_name: textOrNull(report.reporter) ?? textOrNull(report.title),
+    title: parseText(annotation.summary) ?? 'Code Insights annotation',
+    description: parseText(annotation.details),
+    url: parseText(annotation.link) ?? parseText(report.link),
+    tool_name: parseText(report.reporter) ?? parseText(report.title),
     location: path === null ? null : { path, ...lines },
     commit_sha,
     git_ref: `refs/heads/${repository.default_branch}`,
@@ -151,7 +151,7 @@ const NUMBER_BITS = 53n
  * the same number with a probability below 10^-6.
  */
 function alertNumber(report: Report, annotation: Static<typeof Annotation>): number {
-  const ids = [report.external_id ?? bareUuid(report.uuid), annotation.external_id ?? bareUuid(annotation.uuid ?? '')]
+  const ids = [report.external_id ?? parseUuid(report.uuid), annotation.external_id ?? parseUuid(annotation.uuid ?? '')]
   const digest = createHash('sha256').update(JSON.stringify(ids)).digest()
   return Number(digest.readBigUInt64BE() >> (64n - NUMBER_BITS))
 }

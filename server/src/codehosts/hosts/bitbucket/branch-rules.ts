@@ -4,7 +4,7 @@ import type { HostBranchRules } from '../../host-change.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { BitbucketApi } from './client.ts'
 
-export function branchRuleReads(api: BitbucketApi): Pick<HostReader, 'readBranchRules' | 'readCodeOwners'> {
+export function createBranchRuleReads(api: BitbucketApi): Pick<HostReader, 'readBranchRules' | 'readCodeOwners'> {
   return {
     /** Restrictions are read by administrators only. */
     async readBranchRules(repository, branch) {

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { mapSideBySide } from '../../../platform/side-by-side.ts'
+import { collectConcurrently } from '../../../platform/concurrency-limit.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostPullRequest, HostReview } from '../../host-change.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { NO_ACCESS, parseWholeList } from '../../kit/whole-list.ts'
-import { branchRuleReads } from './branch-rules.ts'
-import { type BitbucketApi, bareUuid } from './client.ts'
+import { createBranchRuleReads } from './branch-rules.ts'
+import { type BitbucketApi, parseUuid } from './client.ts'
 import { parseChangeCommit, WholeHashes } from './commits.ts'
 import { Account, Links, parseAccount } from './repositories.ts'
 
@@ -31,14 +31,14 @@ const ACTIVITY_PAGES_MAX = 10
 const ACTIVITY_ITEMS = 50
 const PAGE_FILES = 500
 
-export function changeReads(api: BitbucketApi): ChangeReads {
+export function createChangeReads(api: BitbucketApi): ChangeReads {
   const place = { api, hashes: new WholeHashes(api) }
   return {
     async listPullRequests(repository, options) {
       const query = { state: STATES, sort: '-updated_on', pagelen: PAGE_PULL_REQUESTS }
       const list = { path: api.repositoryPath(repository, '/pullrequests'), query }
       const page = await api.fetchPage(list, options, (pull) => pull)
-      const items = await mapSideBySide(page.items, CONCURRENT_READS, (pull) => complete(place, repository, pull))
+      const items = await collectConcurrently(page.items, CONCURRENT_READS, (pull) => complete(place, repository, pull))
       return { ...page, items: items.filter((pull) => pull !== null) }
     },
 
@@ -75,7 +75,7 @@ export function changeReads(api: BitbucketApi): ChangeReads {
     /** Bitbucket lists no pushes: its webhooks alone report them. */
     listPushes: async () => NO_ACCESS,
 
-    ...branchRuleReads(api),
+    ...createBranchRuleReads(api),
   }
 }
 
@@ -152,15 +152,15 @@ function parsePullRequest(
   return {
     repository,
     number: pull.id,
-    title: textOrNull(pull.title) ?? '',
-    url: textOrNull(pull.links?.html?.href),
+    title: parseText(pull.title) ?? '',
+    url: parseText(pull.links?.html?.href),
     author: parseAccount(pull.author),
     state,
     draft: pull.draft ?? false,
     head: {
       ref: source.branch.name,
       sha: source.commit?.hash ? wholeHash(source.commit.hash) : '',
-      repository_id: source.repository?.uuid ? bareUuid(source.repository.uuid) : null,
+      repository_id: source.repository?.uuid ? parseUuid(source.repository.uuid) : null,
     },
     base: {
       ref: destination.branch.name,
@@ -218,7 +218,7 @@ type ReviewPlace = { repository: HostRepository; number: number; wholeHash: Whol
  */
 function parseReviews(pull: unknown, activities: readonly Activity[], place: ReviewPlace): HostReview[] {
   const participants = readAs(Participants, pull).participants ?? []
-  const present = new Map(participants.map((one) => [bareUuid(one.user?.uuid ?? ''), parseOpinion(one)]))
+  const present = new Map(participants.map((one) => [parseUuid(one.user?.uuid ?? ''), parseOpinion(one)]))
   const answers = activities.flatMap((activity, at) => parseAnswer(activity, hashBefore(activities, at), place) ?? [])
   const newest = new Map([...answers].reverse().map((one) => [one.reviewer.id, one.submitted_at.getTime()]))
   const listed = answers.map((answer): HostReview => {

@@ -3,7 +3,7 @@ import type { Log } from '../../../platform/log.ts'
 import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
 import { AnswerParser } from '../../kit/answer-parser.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
-import { type RestClient, type RestRequest, restPath } from '../../kit/rest-client.ts'
+import { encodePath, type RestClient, type RestRequest } from '../../kit/rest-client.ts'
 import { NO_ACCESS, type WholeList } from '../../kit/whole-list.ts'
 
 /** Where the APIs of Bitbucket are. */
@@ -31,12 +31,12 @@ export function parseAddresses(apiUrl: string): BitbucketAddresses {
 }
 
 /** A UUID of Bitbucket, which has braces in its answers and addresses, as we keep it. */
-export function bareUuid(uuid: string): string {
+export function parseUuid(uuid: string): string {
   return uuid.replaceAll(/[{}]/g, '').toLowerCase()
 }
 
 /** A UUID as Bitbucket's addresses need it. */
-export function bracedUuid(uuid: string): string {
+export function formatUuid(uuid: string): string {
   return `{${uuid}}`
 }
 
@@ -95,12 +95,12 @@ export class BitbucketApi extends AnswerParser {
    * One of another workspace is not found there.
    */
   repositoryPath({ id }: Pick<RepositoryName, 'id'>, rest = ''): string {
-    return `${restPath`/repositories/${bracedUuid(this.workspace)}/${bracedUuid(id)}`}${rest}`
+    return `${encodePath`/repositories/${formatUuid(this.workspace)}/${formatUuid(id)}`}${rest}`
   }
 
   /** `name`: the UUID of a pipeline, or its number, which a build status has. */
   pipelinePath(repository: Pick<RepositoryName, 'id'>, name: string): string {
-    return this.repositoryPath(repository, restPath`/pipelines/${isBitbucketUuid(name) ? bracedUuid(name) : name}`)
+    return this.repositoryPath(repository, encodePath`/pipelines/${isBitbucketUuid(name) ? formatUuid(name) : name}`)
   }
 
   /** Null if the object does not exist or may not be read. */

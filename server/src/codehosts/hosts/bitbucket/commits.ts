@@ -1,36 +1,36 @@
 import { type Static, Type } from 'typebox'
-import { mapSideBySide } from '../../../platform/side-by-side.ts'
+import { collectConcurrently } from '../../../platform/concurrency-limit.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostChangeCommit } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck, HostCommit, HostRunStatus } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { parseWholeList } from '../../kit/whole-list.ts'
 import type { BitbucketApi } from './client.ts'
 import { Account, parseAccount } from './repositories.ts'
-import { pullRequestName } from './runs.ts'
+import { toPullRequestName } from './runs.ts'
 
 type CommitReads = Pick<HostReader, 'readCommits' | 'readBranchHead' | 'compareCommits' | 'listChecks'>
 
 const CONCURRENT_READS = 4
 
-export function commitReads(api: BitbucketApi): CommitReads {
+export function createCommitReads(api: BitbucketApi): CommitReads {
   return {
     async readCommits(repository, commits) {
-      const found = await mapSideBySide(commits, CONCURRENT_READS, ({ sha }) => fetchCommit(api, repository, sha))
+      const found = await collectConcurrently(commits, CONCURRENT_READS, ({ sha }) => fetchCommit(api, repository, sha))
       return found.filter((commit) => commit !== null)
     },
 
     async readBranchHead(repository, branch) {
       const segments = branch.split('/').map((segment) => encodeURIComponent(segment))
       const found = await api.fetch(api.repositoryPath(repository, `/refs/branches/${segments.join('/')}`))
-      return found && textOrNull(readAs(Branch, found).target?.hash)
+      return found && parseText(readAs(Branch, found).target?.hash)
     },
 
     /** Bitbucket lists the newest commit first. */
     async compareCommits(repository, base, head) {
-      const path = api.repositoryPath(repository, restPath`/commits/${head}`)
+      const path = api.repositoryPath(repository, encodePath`/commits/${head}`)
       const found = await api.fetchList({ path, query: { exclude: base } })
       if (found === null) return null
       const { items, complete } = parseWholeList(api, found, parseChangeCommit)
@@ -38,7 +38,7 @@ export function commitReads(api: BitbucketApi): CommitReads {
     },
 
     listChecks: (repository, commitSha) =>
-      api.fetchAll({ path: api.repositoryPath(repository, restPath`/commit/${commitSha}/statuses`) }, (status) =>
+      api.fetchAll({ path: api.repositoryPath(repository, encodePath`/commit/${commitSha}/statuses`) }, (status) =>
         parseBuildStatus(status, repository, commitSha),
       ),
   }
@@ -48,12 +48,12 @@ const Branch = Type.Object({ target: Maybe(Type.Object({ hash: Maybe(Text) })) }
 
 /** Steps of Pipelines run in the order of the file, so no workflow file is read for their needs. */
 async function fetchCommit(api: BitbucketApi, repository: HostRepository, sha: string): Promise<HostCommit | null> {
-  const found = await api.fetch(api.repositoryPath(repository, restPath`/commit/${sha}`))
+  const found = await api.fetch(api.repositoryPath(repository, encodePath`/commit/${sha}`))
   if (found === null) return null
   const commit = readAs(Commit, found)
   return {
     sha,
-    message: textOrNull(commit.message),
+    message: parseText(commit.message),
     author: parseAccount(commit.author?.user),
     merged_pull_request: await fetchMergedPullRequest(api, repository, commit),
     workflow_blob: null,
@@ -76,10 +76,10 @@ async function fetchMergedPullRequest(
 ): Promise<HostCommit['merged_pull_request']> {
   const number = MERGE_MESSAGE.exec(message ?? '')?.[1]
   const named = number === undefined ? null : await api.fetch(api.repositoryPath(repository, `/pullrequests/${number}`))
-  const index = api.repositoryPath(repository, restPath`/commit/${hash}/pullrequests`)
+  const index = api.repositoryPath(repository, encodePath`/commit/${hash}/pullrequests`)
   const pulls = named === null ? (await api.fetchRawPage({ path: index }, null))?.values : [named]
   const merged = api.parseItems(pulls ?? [], (pull) => readAs(Merged, pull)).find((pull) => isMergeTo(pull, hash))
-  return merged ? pullRequestName(repository, merged.id) : null
+  return merged ? toPullRequestName(repository, merged.id) : null
 }
 
 /** The hash of the merge is abbreviated. */
@@ -107,12 +107,12 @@ export class WholeHashes {
   /** The whole hash of each; a hash whose commit cannot be read stays as it is. */
   async fetchAll(repository: HostRepository, hashes: readonly string[]): Promise<(hash: string) => string> {
     const missing = new Set(hashes.filter((hash) => hash.length < HASH_CHARS && !this.#whole.has(hash)))
-    await mapSideBySide([...missing], CONCURRENT_READS, (hash) => this.#fetch(repository, hash))
+    await collectConcurrently([...missing], CONCURRENT_READS, (hash) => this.#fetch(repository, hash))
     return (hash) => this.#whole.get(hash) ?? hash
   }
 
   async #fetch(repository: HostRepository, hash: string): Promise<void> {
-    const path = this.#api.repositoryPath(repository, restPath`/commit/${hash}`)
+    const path = this.#api.repositoryPath(repository, encodePath`/commit/${hash}`)
     const found = await this.#api.fetch(path, { fields: 'hash' })
     const whole = found && this.#api.parseItem(found, (value) => readAs(Found, value).hash)
     if (!whole?.startsWith(hash)) return
@@ -138,7 +138,7 @@ export function parseChangeCommit(value: unknown): HostChangeCommit {
   const commit = readAs(Commit, value)
   return {
     sha: commit.hash,
-    message: textOrNull(commit.message) ?? '',
+    message: parseText(commit.message) ?? '',
     author: parseAuthor(commit.author),
     committer: parseAuthor(commit.committer ?? commit.author),
     signature: null,
@@ -151,8 +151,8 @@ function parseAuthor(author: Static<typeof Author> | null | undefined): HostChan
   const [, name, email] = RAW.exec(author?.raw ?? '') ?? []
   const account = parseAccount(author?.user)
   return {
-    name: textOrNull(name ?? author?.raw) ?? '',
-    email: textOrNull(email),
+    name: parseText(name ?? author?.raw) ?? '',
+    email: parseText(email),
     id: account?.id ?? null,
     login: account?.login ?? null,
   }
@@ -189,12 +189,12 @@ function parseBuildStatus(value: unknown, repository: HostRepository, commitSha:
     repository,
     commit_sha: commitSha,
     id: reported.key,
-    name: isPipeline ? PIPELINES : (textOrNull(reported.name) ?? reported.key),
+    name: isPipeline ? PIPELINES : (parseText(reported.name) ?? reported.key),
     source: isPipeline ? PIPELINES : 'commit_status',
     status,
-    url: textOrNull(reported.url),
-    started_at: dateOrNull(reported.created_on),
-    completed_at: status === 'in_progress' ? null : dateOrNull(reported.updated_on),
+    url: parseText(reported.url),
+    started_at: parseDate(reported.created_on),
+    completed_at: status === 'in_progress' ? null : parseDate(reported.updated_on),
   }
 }
 

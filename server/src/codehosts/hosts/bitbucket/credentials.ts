@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HostCredentials } from '../../code-host.ts'
-import { CredentialSession, type SignIn, throwRefusedClient } from '../../kit/credential-session.ts'
+import { CredentialSession, handleRefusedClient, type SignIn } from '../../kit/credential-session.ts'
 import type { Pace } from '../../kit/pace.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { RestClient } from '../../kit/rest-client.ts'
@@ -40,7 +40,7 @@ async function sendSignIn(
   const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
   const rest = new RestClient({ provider: 'bitbucket', base, authorize: async () => ({ authorization }), pace, clock })
   const body = new URLSearchParams({ grant_type: 'client_credentials' })
-  const answer = await rest.request({ method: 'POST', path, body }).catch(throwRefusedClient)
+  const answer = await rest.request({ method: 'POST', path, body }).catch(handleRefusedClient)
   const { access_token: token, expires_in: seconds } = readAs(TokenAnswer, answer.body)
   const lifetimeMs = (seconds ?? LIFETIME_SECONDS) * 1000 - RENEWED_MS_BEFORE
   return { authorization: `Bearer ${token}`, lifetimeMs }

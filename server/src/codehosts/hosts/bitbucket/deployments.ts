@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type DeploymentReads, pageSince } from '../../code-host.ts'
+import { type DeploymentReads, truncatePage } from '../../code-host.ts'
 import {
   type HostDeployment,
   type HostDeploymentState,
@@ -7,9 +7,9 @@ import {
   NO_RULES,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type BitbucketApi, bareUuid, bracedUuid } from './client.ts'
+import { Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type BitbucketApi, formatUuid, parseUuid } from './client.ts'
 import { Account, parseAccount } from './repositories.ts'
 import { formatJobId } from './runs.ts'
 
@@ -19,7 +19,7 @@ const UNSTARTED_PAGES_MAX = 20
 /** A deployment, and the statuses that its state consists of. */
 type DeploymentWithStatuses = { deployment: HostDeployment; statuses: HostDeploymentStatus[] }
 
-export function deploymentReads(api: BitbucketApi): DeploymentReads {
+export function createDeploymentReads(api: BitbucketApi): DeploymentReads {
   // A deployment that was just fetched has its statuses in it.
   const statuses = new WeakMap<HostDeployment, HostDeploymentStatus[]>()
   const remember = (found: DeploymentWithStatuses | null): HostDeployment | null => {
@@ -35,7 +35,7 @@ export function deploymentReads(api: BitbucketApi): DeploymentReads {
       let page = await api.fetchPage(list, options, parse)
       for (let pages = 1; page.items.length === 0 && page.next !== null && pages < UNSTARTED_PAGES_MAX; pages += 1)
         page = await api.fetchPage(list, { next: page.next }, parse)
-      return pageSince(page, options.since)
+      return truncatePage(page, options.since)
     },
 
     async readDeployment(repository, id) {
@@ -67,7 +67,7 @@ async function fetchDeployment(
   repository: HostRepository,
   id: string,
 ): Promise<DeploymentWithStatuses | null> {
-  const found = await api.fetch(api.repositoryPath(repository, restPath`/deployments/${bracedUuid(id)}`))
+  const found = await api.fetch(api.repositoryPath(repository, encodePath`/deployments/${formatUuid(id)}`))
   return found && parseDeployment(found, repository, await fetchEnvironments(api, repository))
 }
 
@@ -79,7 +79,7 @@ const Environment = Type.Object({ uuid: Text, name: Text })
 async function fetchEnvironments(api: BitbucketApi, repository: HostRepository): Promise<EnvironmentNames> {
   const path = api.repositoryPath(repository, '/environments')
   const environments = await api.fetchAll({ path }, (value) => readAs(Environment, value))
-  return new Map(environments.map(({ uuid, name }) => [bareUuid(uuid), name]))
+  return new Map(environments.map(({ uuid, name }) => [parseUuid(uuid), name]))
 }
 
 const Word = Maybe(Type.Object({ name: Maybe(Text), type: Maybe(Text) }))
@@ -130,18 +130,18 @@ function parseDeployment(
   const release = { ...object.deployable, ...object.release }
   const pipeline = object.release?.pipeline?.uuid ?? object.deployable?.pipeline?.uuid
   const commit = object.release?.commit?.hash ?? object.deployable?.commit?.hash
-  const environment = textOrNull(object.environment.name) ?? names.get(bareUuid(object.environment.uuid ?? ''))
+  const environment = parseText(object.environment.name) ?? names.get(parseUuid(object.environment.uuid ?? ''))
   const { startedAt, completedAt } = parseTimes(object)
   if (startedAt === null || !commit || environment === undefined) return null
   const deployment: HostDeployment = {
     repository,
-    id: bareUuid(object.uuid),
+    id: parseUuid(object.uuid),
     environment,
     ref: null,
     commit_sha: commit,
-    run: pipeline ? { id: bareUuid(pipeline), attempt: null } : null,
+    run: pipeline ? { id: parseUuid(pipeline), attempt: null } : null,
     creator: parseAccount(object.state.deployer),
-    description: textOrNull(release.name),
+    description: parseText(release.name),
     created_at: startedAt,
     updated_at: completedAt ?? startedAt,
   }
@@ -150,9 +150,9 @@ function parseDeployment(
 
 function parseTimes({ state, last_update_time, release, deployable }: DeploymentObject) {
   const isStarted = parseState(state) !== null
-  const changedAt = dateOrNull(last_update_time)
-  const startedAt = dateOrNull(state.started_on ?? state.start_date ?? release?.created_on ?? deployable?.created_on)
-  const completedAt = dateOrNull(state.completed_on ?? state.completion_date) ?? changedAt ?? startedAt
+  const changedAt = parseDate(last_update_time)
+  const startedAt = parseDate(state.started_on ?? state.start_date ?? release?.created_on ?? deployable?.created_on)
+  const completedAt = parseDate(state.completed_on ?? state.completion_date) ?? changedAt ?? startedAt
   return {
     startedAt: isStarted ? (startedAt ?? changedAt) : null,
     completedAt: parseState(state) === 'in_progress' ? null : completedAt,
@@ -190,8 +190,8 @@ function parseStatuses(
     id: null,
     state: word,
     environment_url: null,
-    log_url: textOrNull(state.url),
-    job_id: step?.uuid && deployment.run ? formatJobId(deployment.run.id, bareUuid(step.uuid)) : null,
+    log_url: parseText(state.url),
+    job_id: step?.uuid && deployment.run ? formatJobId(deployment.run.id, parseUuid(step.uuid)) : null,
     creator: deployment.creator,
     created_at: at,
   })

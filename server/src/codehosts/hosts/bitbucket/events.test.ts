@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { translate } from './events.ts'
+import { parseDelivery } from './events.ts'
 
 const REPOSITORY_ID = '723a2f4e-f092-4bb3-9c4a-abb2b946aeaf'
 const PIPELINE_ID = '11f7d3a0-6f3e-4b52-9a1c-0d3c0d6f2a11'
@@ -11,7 +11,7 @@ const older = { type: 'commit', hash: 'c'.repeat(40), date: '2026-03-01T16:08:09
 const about = { repository_id: REPOSITORY_ID }
 
 function changesOf(event: string, payload: object) {
-  const translated = translate(event, payload)
+  const translated = parseDelivery(event, payload)
   return translated.type === 'changes' ? translated.changes : translated.type
 }
 
@@ -91,8 +91,11 @@ test('events of pull requests and repositories name them', () => {
 })
 
 test('a payload that does not fit names the field', () => {
-  assert.throws(() => translate('repo:updated', {}), /\/repository is missing/)
-  assert.throws(() => translate('pullrequest:created', { repository, pullrequest: {} }), /\/pullrequest\/id is missing/)
-  assert.throws(() => translate('repo:push', { repository, push: { changes: [{ new: {} }] } }), /changes\/0\/new/)
-  assert.throws(() => translate('pipeline:span_created', {}), /\/resourceSpans is missing/)
+  assert.throws(() => parseDelivery('repo:updated', {}), /\/repository is missing/)
+  assert.throws(
+    () => parseDelivery('pullrequest:created', { repository, pullrequest: {} }),
+    /\/pullrequest\/id is missing/,
+  )
+  assert.throws(() => parseDelivery('repo:push', { repository, push: { changes: [{ new: {} }] } }), /changes\/0\/new/)
+  assert.throws(() => parseDelivery('pipeline:span_created', {}), /\/resourceSpans is missing/)
 })

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox'
 import type { TranslatedDelivery } from '../../code-host.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { bareUuid } from './client.ts'
+import { parseUuid } from './client.ts'
 import { parsePipelineNumber } from './commits.ts'
 import { Account, parseAccount } from './repositories.ts'
 
-type Translate = (payload: unknown) => ObjectChange[]
+type ParseEvent = (payload: unknown) => ObjectChange[]
 
 const PULL_REQUEST_EVENTS = [
   'created',
@@ -21,43 +21,43 @@ const PULL_REQUEST_EVENTS = [
 ]
 
 /** Every event that we use, by the name in `X-Event-Key`. */
-const TRANSLATORS: ReadonlyMap<string, Translate> = new Map<string, Translate>([
-  ['repo:push', translatePush],
-  ['repo:updated', repositoryTranslator('changed')],
-  ['repo:transfer', repositoryTranslator('changed')],
-  ['repo:deleted', repositoryTranslator('deleted')],
-  ['repo:commit_status_created', translateBuildStatus],
-  ['repo:commit_status_updated', translateBuildStatus],
-  ['pipeline:span_created', translateSpans],
-  ...PULL_REQUEST_EVENTS.map((name): [string, Translate] => [`pullrequest:${name}`, translatePullRequest]),
+const PARSERS: ReadonlyMap<string, ParseEvent> = new Map<string, ParseEvent>([
+  ['repo:push', parsePushEvent],
+  ['repo:updated', createRepositoryParser('changed')],
+  ['repo:transfer', createRepositoryParser('changed')],
+  ['repo:deleted', createRepositoryParser('deleted')],
+  ['repo:commit_status_created', parseBuildStatusEvent],
+  ['repo:commit_status_updated', parseBuildStatusEvent],
+  ['pipeline:span_created', parseSpansEvent],
+  ...PULL_REQUEST_EVENTS.map((name): [string, ParseEvent] => [`pullrequest:${name}`, parsePullRequestEvent]),
 ])
 
 /** The events that webhooks ask for. */
-export const EVENTS: readonly string[] = [...TRANSLATORS.keys()]
+export const EVENTS: readonly string[] = [...PARSERS.keys()]
 
 /** What has changed: the objects are read from Bitbucket. */
-export function translate(event: string, payload: unknown): TranslatedDelivery {
-  const translator = TRANSLATORS.get(event)
-  const changes = translator?.(payload) ?? []
+export function parseDelivery(event: string, payload: unknown): TranslatedDelivery {
+  const parse = PARSERS.get(event)
+  const changes = parse?.(payload) ?? []
   return changes.length === 0 ? { type: 'unknown' } : { type: 'changes', changes }
 }
 
-function repositoryTranslator(change: 'changed' | 'deleted'): Translate {
+function createRepositoryParser(change: 'changed' | 'deleted'): ParseEvent {
   return (payload) => {
     const { repository } = readAs(Type.Object({ repository: Repository }), payload)
-    return [{ type: 'repository', repository_id: bareUuid(repository.uuid), change }]
+    return [{ type: 'repository', repository_id: parseUuid(repository.uuid), change }]
   }
 }
 
-function translatePullRequest(payload: unknown): ObjectChange[] {
+function parsePullRequestEvent(payload: unknown): ObjectChange[] {
   const { repository, pullrequest } = readAs(PullRequestEvent, payload)
-  return [{ type: 'pull_request', repository_id: bareUuid(repository.uuid), number: pullrequest.id }]
+  return [{ type: 'pull_request', repository_id: parseUuid(repository.uuid), number: pullrequest.id }]
 }
 
 /** One push for each ref that changed. */
-function translatePush(payload: unknown): ObjectChange[] {
+function parsePushEvent(payload: unknown): ObjectChange[] {
   const { actor, repository, push } = readAs(PushEvent, payload)
-  const repository_id = bareUuid(repository.uuid)
+  const repository_id = parseUuid(repository.uuid)
   return push.changes.flatMap((change): ObjectChange[] => {
     const ref = change.new ?? change.old
     if (!ref) return []
@@ -88,24 +88,24 @@ function pushTime({ old, new: current }: Static<typeof RefChange>): Date {
  * read again: its number is in the address. Code Insights has no events: pipelines and the tools
  * that report build statuses write its reports, so alerts are read when a build has ended.
  */
-function translateBuildStatus(payload: unknown): ObjectChange[] {
+function parseBuildStatusEvent(payload: unknown): ObjectChange[] {
   const { repository, commit_status } = readAs(BuildStatusEvent, payload)
-  const repository_id = bareUuid(repository.uuid)
+  const repository_id = parseUuid(repository.uuid)
   const sha = commit_status.commit?.hash ?? commit_status.links?.commit?.href?.split('/').at(-1)
   const number = parsePipelineNumber(commit_status.url, repository.full_name)
   return [
     ...(sha ? [{ type: 'checks' as const, repository_id, commit_sha: sha }] : []),
-    ...(number === null ? [] : runChanges(repository_id, number)),
+    ...(number === null ? [] : createRunChanges(repository_id, number)),
     ...(commit_status.state === 'INPROGRESS' ? [] : [{ type: 'alerts' as const, repository_id }]),
   ]
 }
 
-function translateSpans(payload: unknown): ObjectChange[] {
-  return parseSpans(payload).flatMap(({ repository, pipeline }) => runChanges(repository, pipeline))
+function parseSpansEvent(payload: unknown): ObjectChange[] {
+  return parseSpans(payload).flatMap(({ repository, pipeline }) => createRunChanges(repository, pipeline))
 }
 
 /** Bitbucket has no events of deployments: they are read with the pipeline that deploys. */
-function runChanges(repository_id: string, id: string): ObjectChange[] {
+function createRunChanges(repository_id: string, id: string): ObjectChange[] {
   return [
     { type: 'run', repository_id, id },
     { type: 'run_deployments', repository_id, run_id: id },
@@ -165,7 +165,7 @@ export function parseSpans(payload: unknown): PipelineName[] {
 function parsePipelineName(attributes: Static<typeof Attribute>[]): PipelineName | null {
   const uuid = (name: string) => {
     const value = attributes.find(({ key }) => key === name)?.value?.stringValue
-    return value ? bareUuid(value) : null
+    return value ? parseUuid(value) : null
   }
   const repository = uuid('pipeline.repository.uuid')
   const pipeline = uuid('pipeline.uuid')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
 import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
 import { type HostCredentials, type HostPage, HostRefusal, HostUnavailable, isDenied } from '../../code-host.ts'
-import { parsePipeline } from './runs.ts'
+import { parseRun } from './runs.ts'
 
 function pageOf<Item>(page: HostPage<Item> | 'not_modified'): HostPage<Item> {
   assert.notEqual(page, 'not_modified')
@@ -125,7 +125,7 @@ test('every state of a pipeline has a status', async (t) => {
   const { shop, read } = await openedWorkspace(t)
   const repository = await read(shop)
   const about = { uuid: '{A}', target: { commit: { hash: 'a' } }, created_on: '2026-03-01T10:00:00Z' }
-  for (const [state, status] of STATES) assert.equal(parsePipeline({ ...about, state }, repository).status, status)
+  for (const [state, status] of STATES) assert.equal(parseRun({ ...about, state }, repository).status, status)
 })
 
 test('a pull request has whole hashes, the time of its merge and who merged it', async (t) => {

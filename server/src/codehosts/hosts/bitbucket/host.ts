@@ -3,25 +3,25 @@ import type { Log } from '../../../platform/log.ts'
 import {
   type CodeHost,
   type ConnectionAccess,
-  dispatchTo,
+  createDispatcher,
   type HostClient,
   type HostCredentials,
   type HostParts,
 } from '../../code-host.ts'
-import { ClientCache, clientKey } from '../../kit/client-cache.ts'
-import { impatient, PACE, type Pace } from '../../kit/pace.ts'
+import { ClientCache, formatClientKey } from '../../kit/client-cache.ts'
+import { PACE, type Pace, toImpatientPace } from '../../kit/pace.ts'
 import { RestClient } from '../../kit/rest-client.ts'
-import { actionSenders } from './actions.ts'
-import { alertReads } from './alerts.ts'
-import { changeReads } from './changes.ts'
+import { createActionSenders } from './actions.ts'
+import { createAlertReads } from './alerts.ts'
+import { createChangeReads } from './changes.ts'
 import { BitbucketApi, parseAddresses } from './client.ts'
-import { commitReads } from './commits.ts'
+import { createCommitReads } from './commits.ts'
 import { openSession } from './credentials.ts'
-import { deploymentReads } from './deployments.ts'
-import { translate } from './events.ts'
-import { readInstallation, repositoryReads } from './repositories.ts'
-import { runReads } from './runs.ts'
-import { readHead, verify, webhookActions } from './webhook.ts'
+import { createDeploymentReads } from './deployments.ts'
+import { parseDelivery } from './events.ts'
+import { createRepositoryReads, fetchInstallation } from './repositories.ts'
+import { createRunReads } from './runs.ts'
+import { createWebhookActions, readHead, verify } from './webhook.ts'
 
 /** Bitbucket at the address of the settings. */
 export function openHost({ config, ...parts }: HostParts): CodeHost {
@@ -48,32 +48,32 @@ export function createBitbucketHost({ url, readCredentials, log, clock, pace = P
     return new RestClient({ provider: 'bitbucket', base: addresses.api, authorize, pace: itsPace, clock })
   }
   const open = ({ id, installation_id: workspace, impatient: isImpatient }: ConnectionAccess) => {
-    const rest = openRest(() => readCredentials(id), isImpatient ? impatient(pace) : pace)
+    const rest = openRest(() => readCredentials(id), isImpatient ? toImpatientPace(pace) : pace)
     return createClient(new BitbucketApi({ rest, addresses, workspace, log }), clock)
   }
   const clients = new ClientCache()
   return {
     connects: 'account',
-    webhooks: { verify, readHead, translate },
+    webhooks: { verify, readHead, translate: parseDelivery },
     host: async () => addresses.host,
     async readInstallation(id, credentials) {
       const rest = openRest(async () => credentials, pace)
-      return readInstallation(rest, id)
+      return fetchInstallation(rest, id)
     },
-    open: (access) => clients.get(clientKey(access), () => open(access)),
+    open: (access) => clients.get(formatClientKey(access), () => open(access)),
     redeliveries: null,
   }
 }
 
 function createClient(api: BitbucketApi, clock: Clock): HostClient {
   return {
-    ...repositoryReads(api),
-    ...runReads(api),
-    ...deploymentReads(api),
-    ...alertReads(api),
-    ...commitReads(api),
-    ...changeReads(api),
-    act: dispatchTo(actionSenders(api)),
-    ...webhookActions(api, clock),
+    ...createRepositoryReads(api),
+    ...createRunReads(api),
+    ...createDeploymentReads(api),
+    ...createAlertReads(api),
+    ...createCommitReads(api),
+    ...createChangeReads(api),
+    act: createDispatcher(createActionSenders(api)),
+    ...createWebhookActions(api, clock),
   }
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { invalidCredentials } from '../../../errors/codehosts.ts'
-import { mapSideBySide } from '../../../platform/side-by-side.ts'
+import { collectConcurrently } from '../../../platform/concurrency-limit.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { readEnd } from '../../kit/read-log-end.ts'
-import { type RestClient, restPath } from '../../kit/rest-client.ts'
-import { CredentialsRefused, orNull } from '../../kit/rest-error.ts'
-import { type BitbucketApi, bareUuid, bracedUuid, isBitbucketUuid, parsePage } from './client.ts'
+import { encodePath, type RestClient } from '../../kit/rest-client.ts'
+import { acceptRefusal, CredentialsRefused } from '../../kit/rest-error.ts'
+import { type BitbucketApi, formatUuid, isBitbucketUuid, parsePage, parseUuid } from './client.ts'
 
 type RepositoryReads = Pick<
   HostReader,
@@ -20,11 +20,11 @@ const FILE_BYTES_MAX = 1024 * 1024
 const FOLDER_FILES_MAX = 200
 const CONCURRENT_READS = 4
 
-export function repositoryReads(api: BitbucketApi): RepositoryReads {
+export function createRepositoryReads(api: BitbucketApi): RepositoryReads {
   const place = { host: api.addresses.host, workspace: api.workspace }
   return {
     listRepositories: (options) =>
-      api.fetchPage({ path: restPath`/repositories/${bracedUuid(api.workspace)}` }, options, (value) =>
+      api.fetchPage({ path: encodePath`/repositories/${formatUuid(api.workspace)}` }, options, (value) =>
         parseRepository(value, place),
       ),
 
@@ -39,18 +39,18 @@ export function repositoryReads(api: BitbucketApi): RepositoryReads {
     /** Bitbucket does not say the versions of files, so each file is read. */
     async listFolder(repository, path, ref) {
       const list = { path: `${sourcePath(api, repository, ref, path)}/`, query: { pagelen: 100 } }
-      const page = await orNull(api.rest.request(list), [404])
+      const page = await acceptRefusal(api.rest.request(list), [404])
       if (page === null) return []
       const entries = api.parseItems(readAs(Folder, page.body).values, (value) => readAs(Entry, value))
       const files = entries.flatMap((entry) => (entry.type === 'commit_file' ? entry.path : []))
-      return mapSideBySide(files.slice(0, FOLDER_FILES_MAX), CONCURRENT_READS, async (file) => {
-        const text = await fetchText(api, repository, ref, file)
+      return collectConcurrently(files.slice(0, FOLDER_FILES_MAX), CONCURRENT_READS, async (file) => {
+        const text = await fetchFile(api, repository, ref, file)
         if (text === null) throw new HostRefusal(404, `Bitbucket does not return the file ${file}`)
         return { path: file, blob: blobSha(text) }
       })
     },
 
-    readFile: (repository, { path, commit_sha }) => fetchText(api, repository, commit_sha, path),
+    readFile: (repository, { path, commit_sha }) => fetchFile(api, repository, commit_sha, path),
   }
 }
 
@@ -62,7 +62,7 @@ function sourcePath(api: BitbucketApi, repository: HostRepository, ref: string, 
   return api.repositoryPath(repository, `/src/${[ref, ...segments].map(encodeURIComponent).join('/')}`)
 }
 
-async function fetchText(
+async function fetchFile(
   api: BitbucketApi,
   repository: HostRepository,
   ref: string,
@@ -71,7 +71,7 @@ async function fetchText(
   const response = await api.rest.open({ path: sourcePath(api, repository, ref, path), headers: { accept: '*/*' } })
   if (response === null || !response.ok) return null
   const text = response.body === null ? '' : await readEnd(response.body, FILE_BYTES_MAX)
-  return textOrNull(text) ?? ''
+  return parseText(text) ?? ''
 }
 
 /** The id that Git gives to a file with this content. */
@@ -87,12 +87,12 @@ const InWorkspace = Type.Object({ workspace: Workspace })
  * The workspace with this UUID or slug. Tokens of a repository may not read the workspace itself,
  * but its repositories name it. Throws 400 `invalid_credentials`.
  */
-export async function readInstallation(rest: RestClient, idOrSlug: string): Promise<HostInstallation | null> {
-  const name = isBitbucketUuid(idOrSlug) ? bracedUuid(bareUuid(idOrSlug)) : idOrSlug
+export async function fetchInstallation(rest: RestClient, idOrSlug: string): Promise<HostInstallation | null> {
+  const name = isBitbucketUuid(idOrSlug) ? formatUuid(parseUuid(idOrSlug)) : idOrSlug
   try {
-    const workspace = await rest.read({ path: restPath`/workspaces/${name}` })
+    const workspace = await rest.read({ path: encodePath`/workspaces/${name}` })
     if (workspace !== null) return parseWorkspace(workspace)
-    const page = await rest.read({ path: restPath`/repositories/${name}`, query: { pagelen: 1 } })
+    const page = await rest.read({ path: encodePath`/repositories/${name}`, query: { pagelen: 1 } })
     const [first] = page === null ? [] : parsePage(page).values
     return first === undefined ? null : parseWorkspace(readAs(InWorkspace, first).workspace)
   } catch (error) {
@@ -103,10 +103,10 @@ export async function readInstallation(rest: RestClient, idOrSlug: string): Prom
 
 function parseWorkspace(value: unknown): HostInstallation {
   const { uuid, slug, name, updated_on } = readAs(Workspace, value)
-  const id = bareUuid(uuid)
-  const login = textOrNull(slug) ?? textOrNull(name) ?? id
+  const id = parseUuid(uuid)
+  const login = parseText(slug) ?? parseText(name) ?? id
   const account = { id, login, type: 'workspace' }
-  return { id, account, repositories: 'all', suspended: false, updated_at: dateOrNull(updated_on) }
+  return { id, account, repositories: 'all', suspended: false, updated_at: parseDate(updated_on) }
 }
 
 const Link = Maybe(Type.Object({ href: Maybe(Text) }))
@@ -128,13 +128,13 @@ export const Account = Type.Object({
  */
 export function parseAccount(account: Static<typeof Account> | null | undefined): HostAccount | null {
   if (!account?.uuid) return null
-  const name = textOrNull(account.display_name)
+  const name = parseText(account.display_name)
   return {
-    id: bareUuid(account.uuid),
-    login: textOrNull(account.nickname) ?? textOrNull(account.username) ?? name ?? bareUuid(account.uuid),
+    id: parseUuid(account.uuid),
+    login: parseText(account.nickname) ?? parseText(account.username) ?? name ?? parseUuid(account.uuid),
     name,
-    avatar_url: textOrNull(account.links?.avatar?.href),
-    url: textOrNull(account.links?.html?.href),
+    avatar_url: parseText(account.links?.avatar?.href),
+    url: parseText(account.links?.html?.href),
     is_bot: account.type === 'app_user',
   }
 }
@@ -159,18 +159,18 @@ function parseRepository(
 ): HostRepository | null {
   const repository = readAs(Repository, value)
   const owner = repository.workspace
-  if (owner && bareUuid(owner.uuid) !== workspace) return null
+  if (owner && parseUuid(owner.uuid) !== workspace) return null
   return {
     provider: 'bitbucket',
     host,
-    id: bareUuid(repository.uuid),
+    id: parseUuid(repository.uuid),
     full_name: repository.full_name,
     owner_id: workspace,
-    default_branch: textOrNull(repository.mainbranch?.name) ?? DEFAULT_BRANCH,
-    html_url: textOrNull(repository.links?.html?.href),
+    default_branch: parseText(repository.mainbranch?.name) ?? DEFAULT_BRANCH,
+    html_url: parseText(repository.links?.html?.href),
     // A repository that is not known to be public is treated as private.
     private: repository.is_private ?? true,
     archived: false,
-    updated_at: dateOrNull(repository.updated_on),
+    updated_at: parseDate(repository.updated_on),
   }
 }

@@ -1,36 +1,36 @@
 import { type Static, Type } from 'typebox'
 import { isLoopback } from '../../../platform/loopback.ts'
-import { type HostReader, pageSince } from '../../code-host.ts'
+import { type HostReader, truncatePage } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostJob, HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { readEnd, readEndOf } from '../../kit/read-log-end.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type BitbucketApi, bareUuid, bracedUuid } from './client.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { fetchLogEnd, readEnd } from '../../kit/read-log-end.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type BitbucketApi, formatUuid, parseUuid } from './client.ts'
 import { Account, parseAccount } from './repositories.ts'
 
 type RunReads = Pick<HostReader, 'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations' | 'readJobLog'>
 
-export function runReads(api: BitbucketApi): RunReads {
+export function createRunReads(api: BitbucketApi): RunReads {
   return {
     async listRuns(repository, options) {
       const list = { path: api.repositoryPath(repository, '/pipelines'), query: { sort: '-created_on' } }
-      const page = await api.fetchPage(list, options, (value) => parsePipeline(value, repository))
-      return pageSince(page, options.since)
+      const page = await api.fetchPage(list, options, (value) => parseRun(value, repository))
+      return truncatePage(page, options.since)
     },
 
     async readRun(repository, runId, attempt) {
-      const run = await fetchPipeline(api, repository, runId)
+      const run = await fetchRun(api, repository, runId)
       return run === null || attempt === undefined || run.attempt === attempt ? run : null
     },
 
     /** The steps that ran in this attempt or in an earlier one, whose results it took over. */
     async listJobs(repository, runId, attempt) {
-      const run = await fetchPipeline(api, repository, runId)
+      const run = await fetchRun(api, repository, runId)
       const found = run && (await api.fetchList({ path: `${api.pipelinePath(repository, run.id)}/steps` }))
       if (!found) return []
       const steps = found.values.flatMap(
-        (value, index) => api.parseItem(value, (step) => parseStep(step, run, index + 1)) ?? [],
+        (value, index) => api.parseItem(value, (step) => parseJob(step, run, index + 1)) ?? [],
       )
       return steps.filter((step) => step.attempt <= attempt)
     },
@@ -38,13 +38,13 @@ export function runReads(api: BitbucketApi): RunReads {
     /** Bitbucket attaches no messages to steps. */
     listAnnotations: async () => [],
 
-    readJobLog: (repository, jobId, bytesMax) => fetchStepLog(api, repository, jobId, bytesMax),
+    readJobLog: (repository, jobId, bytesMax) => fetchJobLog(api, repository, jobId, bytesMax),
   }
 }
 
-async function fetchPipeline(api: BitbucketApi, repository: HostRepository, name: string): Promise<HostRun | null> {
+async function fetchRun(api: BitbucketApi, repository: HostRepository, name: string): Promise<HostRun | null> {
   const found = await api.fetch(api.pipelinePath(repository, name))
-  return found && parsePipeline(found, repository)
+  return found && parseRun(found, repository)
 }
 
 /**
@@ -52,7 +52,7 @@ async function fetchPipeline(api: BitbucketApi, repository: HostRepository, name
  * address of a file in its storage, which is read without our token. It is read only if it leads to
  * a host of that storage, so that it cannot lead into our own network.
  */
-async function fetchStepLog(
+async function fetchJobLog(
   api: BitbucketApi,
   repository: HostRepository,
   id: string,
@@ -60,13 +60,13 @@ async function fetchStepLog(
 ): Promise<string | null> {
   const ids = parseJobId(id)
   if (ids === null) return null
-  const path = `${api.pipelinePath(repository, ids.run)}${restPath`/steps/${bracedUuid(ids.step)}/log`}`
+  const path = `${api.pipelinePath(repository, ids.run)}${encodePath`/steps/${formatUuid(ids.step)}/log`}`
   const response = await api.rest.open({ path, headers: { accept: '*/*' } })
   if (response === null) return null
   if (response.ok) return response.body === null ? '' : readEnd(response.body, bytesMax)
   const location = response.headers.get('location')
   const address = location !== null && URL.canParse(location) ? new URL(location) : null
-  if (address !== null && isLogAddress(address, new URL(api.addresses.api))) return readEndOf(address, bytesMax)
+  if (address !== null && isLogAddress(address, new URL(api.addresses.api))) return fetchLogEnd(address, bytesMax)
   api.log.warn({ host: address?.host }, 'The log of a step is not read: its host is not one of Bitbucket')
   return null
 }
@@ -116,19 +116,19 @@ const Pipeline = Type.Object({
  * A pipeline as a run, and each start of it as an attempt. A pipeline has no time of its last
  * change: while it is open, that of its start stands for it, and its status orders its versions.
  */
-export function parsePipeline(value: unknown, repository: HostRepository): HostRun {
+export function parseRun(value: unknown, repository: HostRepository): HostRun {
   const pipeline = readAs(Pipeline, value)
   const { target, build_number: number } = pipeline
   const status = parseStatus(pipeline.state)
   const isOpen = status === 'queued' || status === 'in_progress'
-  const startedAt = dateOrNull(pipeline.run_creation_date) ?? new Date(pipeline.created_on)
-  const completedAt = isOpen ? null : (dateOrNull(pipeline.completed_on) ?? startedAt)
+  const startedAt = parseDate(pipeline.run_creation_date) ?? new Date(pipeline.created_on)
+  const completedAt = isOpen ? null : (parseDate(pipeline.completed_on) ?? startedAt)
   const pullRequest = Number(target.pullrequest?.id ?? 0)
   const event = parseWord(pipeline.trigger)
   const actor = parseAccount(pipeline.creator)
   return {
     repository,
-    id: bareUuid(pipeline.uuid),
+    id: parseUuid(pipeline.uuid),
     number: number ?? null,
     attempt: pipeline.run_number || 1,
     workflow: parseWorkflow(target),
@@ -136,14 +136,14 @@ export function parsePipeline(value: unknown, repository: HostRepository): HostR
     ref: parseRef(target),
     // Pipelines of a fork run in the fork.
     head_repository_id: repository.id,
-    commit: { sha: target.commit.hash, message: textOrNull(target.commit.message) },
+    commit: { sha: target.commit.hash, message: parseText(target.commit.message) },
     event: event ?? 'unknown',
     kind: isPullRequest(target) ? 'pull_request' : (KINDS[event ?? ''] ?? 'other'),
     release_name: null,
     actor,
     triggering_actor: actor,
     pull_requests:
-      Number.isSafeInteger(pullRequest) && pullRequest > 0 ? [pullRequestName(repository, pullRequest)] : [],
+      Number.isSafeInteger(pullRequest) && pullRequest > 0 ? [toPullRequestName(repository, pullRequest)] : [],
     html_url: pipelineUrl(repository, number),
     created_at: new Date(pipeline.created_on),
     started_at: startedAt,
@@ -193,7 +193,7 @@ function isPullRequest({ type, pullrequest, selector }: Target): boolean {
   return type === 'pipeline_pullrequest_target' || Boolean(pullrequest) || selector?.type === 'pull-requests'
 }
 
-export function pullRequestName(repository: HostRepository, number: number): HostPullRequestName {
+export function toPullRequestName(repository: HostRepository, number: number): HostPullRequestName {
   return { number, url: repository.html_url && `${repository.html_url}/pull-requests/${number}` }
 }
 
@@ -209,14 +209,14 @@ const WORKFLOW_PATH = 'bitbucket-pipelines.yml'
  * `tags/v*`, `pull-requests/**`, `custom: deploy`.
  */
 function parseWorkflow(target: Target): HostRun['workflow'] {
-  const type = textOrNull(target.selector?.type)?.toLowerCase() ?? (isPullRequest(target) ? 'pull-requests' : 'default')
-  const pattern = textOrNull(target.selector?.pattern)
+  const type = parseText(target.selector?.type)?.toLowerCase() ?? (isPullRequest(target) ? 'pull-requests' : 'default')
+  const pattern = parseText(target.selector?.pattern)
   const name = pattern === null || type === 'default' ? type : `${type}${type === 'custom' ? ': ' : '/'}${pattern}`
   return { id: name, name, path: WORKFLOW_PATH }
 }
 
 function parseRef({ ref_type: type, ref_name, source }: Target): string | null {
-  const name = textOrNull(ref_name) ?? textOrNull(source)
+  const name = parseText(ref_name) ?? parseText(source)
   if (name === null) return null
   return `refs/${type?.toLowerCase().includes('tag') ? 'tags' : 'heads'}/${name}`
 }
@@ -231,18 +231,18 @@ const Step = Type.Object({
 })
 
 /** `position`: the place of the step in its run, which names steps without a name. */
-function parseStep(value: unknown, { repository, id, number }: HostRun, position: number): HostJob {
+function parseJob(value: unknown, { repository, id, number }: HostRun, position: number): HostJob {
   const step = readAs(Step, value)
   const url = pipelineUrl(repository, number)
   return {
     repository,
     run_id: id,
     attempt: step.run_number || 1,
-    id: formatJobId(id, bareUuid(step.uuid)),
-    name: textOrNull(step.name) ?? `Step ${position}`,
+    id: formatJobId(id, parseUuid(step.uuid)),
+    name: parseText(step.name) ?? `Step ${position}`,
     status: parseStatus(step.state),
-    started_at: dateOrNull(step.started_on),
-    completed_at: dateOrNull(step.completed_on),
+    started_at: parseDate(step.started_on),
+    completed_at: parseDate(step.completed_on),
     html_url: url && `${url}/steps/${encodeURIComponent(step.uuid)}`,
     runner: null,
     failed_steps: [],

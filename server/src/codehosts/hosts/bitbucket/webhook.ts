@@ -9,12 +9,12 @@ import {
   type RepositoryName,
   type WebhookTarget,
 } from '../../code-host.ts'
-import { isDeliveryId, lane, parseBody } from '../../kit/delivery-head.ts'
+import { formatLane, isDeliveryId, parseBody } from '../../kit/delivery-head.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { orNull } from '../../kit/rest-error.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import { isSignedBy } from '../../kit/signatures.ts'
-import { type BitbucketApi, bareUuid, bracedUuid } from './client.ts'
+import { type BitbucketApi, formatUuid, parseUuid } from './client.ts'
 import { EVENTS, parseSpans } from './events.ts'
 
 /**
@@ -58,15 +58,15 @@ const Named = Type.Object({
 function objectLane(payload: unknown): string | null {
   if (!Value.Check(Named, payload)) return null
   const { repository, pullrequest, commit_status } = payload
-  const id = bareUuid(repository.uuid)
-  if (pullrequest) return lane('pull', id, `${pullrequest.id}`)
-  return commit_status?.commit ? lane('checks', id, commit_status.commit.hash) : lane('repository', id)
+  const id = parseUuid(repository.uuid)
+  if (pullrequest) return formatLane('pull', id, `${pullrequest.id}`)
+  return commit_status?.commit ? formatLane('checks', id, commit_status.commit.hash) : formatLane('repository', id)
 }
 
 function pipelineLane(payload: unknown): string | null {
   try {
     const [first] = parseSpans(payload)
-    return first === undefined ? null : lane('run', first.pipeline)
+    return first === undefined ? null : formatLane('run', first.pipeline)
   } catch {
     return null
   }
@@ -91,7 +91,10 @@ const Identified = Type.Object({ uuid: Text })
 type Place = { path: string; events: readonly string[] }
 type Checked = { target: string; at: number }
 
-export function webhookActions(api: BitbucketApi, clock: Clock): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
+export function createWebhookActions(
+  api: BitbucketApi,
+  clock: Clock,
+): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
   const webhooks = new BitbucketWebhooks(api, clock)
   return {
     ensureWebhook: (repository, target) => webhooks.ensure(repository, target),
@@ -115,7 +118,7 @@ class BitbucketWebhooks {
   constructor(api: BitbucketApi, clock: Clock) {
     this.#api = api
     this.#clock = clock
-    this.#workspacePath = restPath`/workspaces/${bracedUuid(api.workspace)}/hooks`
+    this.#workspacePath = encodePath`/workspaces/${formatUuid(api.workspace)}/hooks`
   }
 
   async ensure(repository: RepositoryName, target: WebhookTarget): Promise<void> {
@@ -142,11 +145,11 @@ class BitbucketWebhooks {
    */
   async remove(address: string): Promise<void> {
     this.#checked.clear()
-    const path = restPath`/repositories/${bracedUuid(this.#api.workspace)}`
+    const path = encodePath`/repositories/${formatUuid(this.#api.workspace)}`
     const list = { path, query: { fields: 'next,values.uuid' } }
     const repositories = await this.#api.fetchList(list, REPOSITORIES_MAX_PAGES)
     const ids = this.#api.parseItems(repositories?.values ?? [], (value) => readAs(Identified, value).uuid)
-    const paths = ids.map((id) => this.#api.repositoryPath({ id: bareUuid(id) }, '/hooks'))
+    const paths = ids.map((id) => this.#api.repositoryPath({ id: parseUuid(id) }, '/hooks'))
     for (const hooks of [this.#workspacePath, ...paths])
       for (const hook of (await this.#fetchHooks(hooks)) ?? [])
         if (hook.url === address) await this.#sendRemoval(hooks, hook)
@@ -187,7 +190,7 @@ class BitbucketWebhooks {
     }
     const method = own === undefined ? 'POST' : 'PUT'
     const send = (events: readonly string[]) =>
-      orNull(this.#api.rest.request({ method, path, body: { ...body, events } }), [400, 403, 404])
+      acceptRefusal(this.#api.rest.request({ method, path, body: { ...body, events } }), [400, 403, 404])
     if (await send(place.events)) return true
     const withoutSpans = place.events.filter((event) => event !== SPAN_EVENT)
     if (withoutSpans.length === 0 || !(await send(withoutSpans))) return false
@@ -203,7 +206,7 @@ class BitbucketWebhooks {
 
   async #sendRemoval(path: string, { uuid }: Hook): Promise<void> {
     const request = { method: 'DELETE', path: `${path}/${encodeURIComponent(uuid)}` } as const
-    await orNull(this.#api.rest.request(request), [403, 404, 410])
+    await acceptRefusal(this.#api.rest.request(request), [403, 404, 410])
   }
 }
 

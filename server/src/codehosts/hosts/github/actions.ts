@@ -1,11 +1,11 @@
-import { shortened } from '../../../platform/shortened.ts'
+import { truncate } from '../../../platform/truncate.ts'
 import type { ActionSenders, HostAction } from '../../code-host.ts'
 import type { DismissReason, HostAlertType } from '../../host-alert.ts'
 import type { GithubApi } from './client.ts'
 
 type Action<Type extends HostAction['type']> = Extract<HostAction, { type: Type }>
 
-export function actionSenders(api: GithubApi): ActionSenders {
+export function createActionSenders(api: GithubApi): ActionSenders {
   return {
     decision: ({ target, decision, text }) => answerRule(api, target, { state: decision, comment: text }),
     comment: ({ target, text }) => answerRule(api, target, { comment: text }),
@@ -33,7 +33,7 @@ function answerRule(
     run_id,
     environment_name: environment,
     ...answer,
-    comment: shortened(answer.comment, COMMENT_CHARS_MAX),
+    comment: truncate(answer.comment, COMMENT_CHARS_MAX),
   })
 }
 
@@ -44,7 +44,7 @@ function sendCommitStatus(api: GithubApi, action: Action<'commit_status'>): Prom
     sha,
     context,
     state,
-    description: shortened(description, DESCRIPTION_CHARS_MAX),
+    description: truncate(description, DESCRIPTION_CHARS_MAX),
     ...(url === null ? {} : { target_url: url }),
   })
 }
@@ -98,8 +98,8 @@ const DISMISSAL_CHARS_MAX = 280
 
 /** Dismisses an alert. Repeating it has no further effect. */
 function sendDismissal(api: GithubApi, { repository, alert, reason, comment }: Action<'dismissal'>): Promise<void> {
-  const word = wordOf(alert.type, reason)
-  const text = comment === null ? null : shortened(comment, DISMISSAL_CHARS_MAX)
+  const word = toReasonWord(alert.type, reason)
+  const text = comment === null ? null : truncate(comment, DISMISSAL_CHARS_MAX)
   const isSecret = alert.type === 'secret_scanning'
   return send(
     api,
@@ -116,7 +116,7 @@ function sendReopening(api: GithubApi, { repository, alert }: Action<'reopening'
 }
 
 /** A reason that is a word of GitHub stays: the alert was dismissed there before. */
-function wordOf(type: HostAlertType, reason: string): string {
+function toReasonWord(type: HostAlertType, reason: string): string {
   const words = WORDS[type]
   if (Object.hasOwn(words, reason)) return words[reason as DismissReason]
   return Object.values(words).includes(reason) ? reason : words[OTHER]

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { Account, accountOf } from './repositories.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { Account, toHostAccount } from './repositories.ts'
 
 /** What code scanning and Dependabot alerts say alike about their life. */
 export const AlertTimes = {
@@ -19,21 +19,21 @@ const AlertLife = Type.Object(AlertTimes)
 
 type AlertLife = Static<typeof AlertLife>
 
-export function timesOf(alert: AlertLife): Pick<HostAlert, 'detected_at' | 'fixed_at' | 'updated_at'> {
+export function parseTimes(alert: AlertLife): Pick<HostAlert, 'detected_at' | 'fixed_at' | 'updated_at'> {
   return {
     detected_at: new Date(alert.created_at),
-    fixed_at: dateOrNull(alert.fixed_at),
+    fixed_at: parseDate(alert.fixed_at),
     // An alert that never changed may have no time of its last change.
     updated_at: new Date(alert.updated_at ?? alert.dismissed_at ?? alert.fixed_at ?? alert.created_at),
   }
 }
 
-export function dismissalOf(alert: AlertLife): HostAlert['dismissal'] {
+export function parseDismissal(alert: AlertLife): HostAlert['dismissal'] {
   return {
-    by: accountOf(alert.dismissed_by),
-    reason: textOrNull(alert.dismissed_reason),
-    comment: textOrNull(alert.dismissed_comment),
-    at: dateOrNull(alert.dismissed_at),
+    by: toHostAccount(alert.dismissed_by),
+    reason: parseText(alert.dismissed_reason),
+    comment: parseText(alert.dismissed_comment),
+    at: parseDate(alert.dismissed_at),
   }
 }
 
@@ -46,7 +46,7 @@ const SEVERITIES: Readonly<Record<string, HostAlert['severity']>> = {
 }
 
 /** Null for a severity that we do not know. */
-export function severityOf(severity: string | null | undefined): HostAlert['severity'] | null {
+export function parseSeverity(severity: string | null | undefined): HostAlert['severity'] | null {
   return SEVERITIES[severity ?? ''] ?? null
 }
 
@@ -59,8 +59,8 @@ export const SourceRange = Type.Object({
 })
 
 /** GitHub counts from 1; 0 stands for an unknown line or column. */
-export function placeOf(range: Static<typeof SourceRange> | null | undefined): HostAlert['location'] {
-  const path = textOrNull(range?.path)
+export function parseLocation(range: Static<typeof SourceRange> | null | undefined): HostAlert['location'] {
+  const path = parseText(range?.path)
   if (!range || path === null) return null
   return {
     path,
@@ -101,28 +101,28 @@ const CodeAlert = Type.Object({
 export function parseCodeScanningAlert(value: unknown, repository: HostRepository): HostAlert {
   const alert = readAs(CodeAlert, value)
   const { rule, most_recent_instance: instance } = alert
-  const ruleId = textOrNull(rule.id) ?? textOrNull(rule.name)
-  const message = textOrNull(instance?.message?.text)
+  const ruleId = parseText(rule.id) ?? parseText(rule.name)
+  const message = parseText(instance?.message?.text)
   return {
     ...NO_DETAILS,
-    ...timesOf(alert),
+    ...parseTimes(alert),
     repository,
     type: 'code_scanning',
     number: alert.number,
     status: alert.state === 'dismissed' || alert.state === 'fixed' ? alert.state : 'open',
     severity: ruleSeverity(rule),
-    title: textOrNull(rule.description) ?? textOrNull(rule.name) ?? message ?? ruleId ?? 'Code scanning alert',
-    description: message ?? textOrNull(rule.full_description),
-    url: textOrNull(alert.html_url),
-    references: [textOrNull(rule.help_uri) ?? []].flat(),
+    title: parseText(rule.description) ?? parseText(rule.name) ?? message ?? ruleId ?? 'Code scanning alert',
+    description: message ?? parseText(rule.full_description),
+    url: parseText(alert.html_url),
+    references: [parseText(rule.help_uri) ?? []].flat(),
     rule_id: ruleId,
-    tool_name: textOrNull(alert.tool.name),
-    tool_version: textOrNull(alert.tool.version),
-    cwes: cwesOf(rule.tags ?? []),
-    location: placeOf(instance?.location),
-    commit_sha: textOrNull(instance?.commit_sha),
-    git_ref: textOrNull(instance?.ref),
-    dismissal: alert.state === 'dismissed' ? dismissalOf(alert) : null,
+    tool_name: parseText(alert.tool.name),
+    tool_version: parseText(alert.tool.version),
+    cwes: parseCwes(rule.tags ?? []),
+    location: parseLocation(instance?.location),
+    commit_sha: parseText(instance?.commit_sha),
+    git_ref: parseText(instance?.ref),
+    dismissal: alert.state === 'dismissed' ? parseDismissal(alert) : null,
   }
 }
 
@@ -135,13 +135,13 @@ const LEVELS: Readonly<Record<string, HostAlert['severity']>> = {
 
 /** Rules without a security severity have the level of SARIF, whose default is `warning`. */
 function ruleSeverity(rule: Static<typeof CodeAlert>['rule']): HostAlert['severity'] {
-  return severityOf(rule.security_severity_level) ?? LEVELS[rule.severity ?? ''] ?? 'medium'
+  return parseSeverity(rule.security_severity_level) ?? LEVELS[rule.severity ?? ''] ?? 'medium'
 }
 
 const CWE_TAG = /(?:^|\/)cwe-0*([1-9]\d{0,5})$/i
 
 /** CodeQL names weaknesses in tags of the form `external/cwe/cwe-079`. */
-function cwesOf(tags: string[]): string[] {
+function parseCwes(tags: string[]): string[] {
   const numbers = tags.flatMap((tag) => CWE_TAG.exec(tag)?.[1] ?? [])
   return [...new Set(numbers.map((number) => `CWE-${number}`))]
 }
@@ -185,29 +185,29 @@ type PackageAlertObject = Static<typeof PackageAlert>
 export function parseDependabotAlert(value: unknown, repository: HostRepository): HostAlert {
   const alert = readAs(PackageAlert, value)
   const { security_advisory: advisory, security_vulnerability: vulnerability } = alert
-  const ghsaId = textOrNull(advisory.ghsa_id)
-  const cveId = textOrNull(advisory.cve_id)
-  const path = textOrNull(alert.dependency?.manifest_path)
+  const ghsaId = parseText(advisory.ghsa_id)
+  const cveId = parseText(advisory.cve_id)
+  const path = parseText(alert.dependency?.manifest_path)
   return {
     ...NO_DETAILS,
-    ...timesOf(alert),
+    ...parseTimes(alert),
     repository,
     type: 'dependabot',
     number: alert.number,
     ...packageStatus(alert),
-    severity: severityOf(vulnerability?.severity) ?? severityOf(advisory.severity) ?? 'medium',
-    title: textOrNull(advisory.summary) ?? cveId ?? ghsaId ?? 'Dependabot alert',
-    description: textOrNull(advisory.description),
-    url: textOrNull(alert.html_url),
+    severity: parseSeverity(vulnerability?.severity) ?? parseSeverity(advisory.severity) ?? 'medium',
+    title: parseText(advisory.summary) ?? cveId ?? ghsaId ?? 'Dependabot alert',
+    description: parseText(advisory.description),
+    url: parseText(alert.html_url),
     references: (advisory.references ?? []).map(({ url }) => url),
     rule_id: ghsaId,
     tool_name: 'Dependabot',
     cwes: (advisory.cwes ?? []).map(({ cwe_id }) => cwe_id),
-    package: packageOf(alert),
+    package: parsePackage(alert),
     cve_id: cveId,
     ghsa_id: ghsaId,
     advisory_url: ghsaId && `https://github.com/advisories/${ghsaId}`,
-    cvss: cvssOf(advisory),
+    cvss: parseCvss(advisory),
     location: path === null ? null : { path, start_line: null, end_line: null, start_column: null, end_column: null },
   }
 }
@@ -215,29 +215,29 @@ export function parseDependabotAlert(value: unknown, repository: HostRepository)
 /** GitHub dismisses some alerts by itself (`auto_dismissed`). */
 function packageStatus(alert: PackageAlertObject): Pick<HostAlert, 'status' | 'dismissal'> {
   if (alert.state === 'auto_dismissed') {
-    const at = dateOrNull(alert.auto_dismissed_at)
+    const at = parseDate(alert.auto_dismissed_at)
     return { status: 'dismissed', dismissal: { by: null, reason: 'auto_dismissed', comment: null, at } }
   }
-  if (alert.state === 'dismissed') return { status: 'dismissed', dismissal: dismissalOf(alert) }
+  if (alert.state === 'dismissed') return { status: 'dismissed', dismissal: parseDismissal(alert) }
   return { status: alert.state === 'fixed' ? 'fixed' : 'open', dismissal: null }
 }
 
-function packageOf({ dependency, security_vulnerability: vulnerability }: PackageAlertObject): HostAlert['package'] {
+function parsePackage({ dependency, security_vulnerability: vulnerability }: PackageAlertObject): HostAlert['package'] {
   const named = dependency?.package ?? vulnerability?.package
   if (!named) return null
   return {
     ...named,
-    vulnerable_versions: textOrNull(vulnerability?.vulnerable_version_range),
-    patched_version: textOrNull(vulnerability?.first_patched_version?.identifier),
-    manifest_path: textOrNull(dependency?.manifest_path),
+    vulnerable_versions: parseText(vulnerability?.vulnerable_version_range),
+    patched_version: parseText(vulnerability?.first_patched_version?.identifier),
+    manifest_path: parseText(dependency?.manifest_path),
   }
 }
 
 /** The newest version of CVSS that the advisory was rated with. 0 and null stand for no rating. */
-function cvssOf({ cvss, cvss_severities: versions }: Static<typeof Advisory>): HostAlert['cvss'] {
+function parseCvss({ cvss, cvss_severities: versions }: Static<typeof Advisory>): HostAlert['cvss'] {
   const rated = [versions?.cvss_v4, versions?.cvss_v3, cvss].find((score) => score?.vector_string || score?.score)
   if (!rated) return null
-  const vector = textOrNull(rated.vector_string)
+  const vector = parseText(rated.vector_string)
   return { version: /^CVSS:(\d\.\d)\//.exec(vector ?? '')?.[1] ?? null, score: rated.score || null, vector }
 }
 
@@ -266,7 +266,7 @@ type SecretAlertObject = Static<typeof SecretAlert>
 export function parseSecretAlert(value: unknown, repository: HostRepository, locations: unknown[] | null): HostAlert {
   const alert = readAs(SecretAlert, value)
   const place = alert.first_location_detected ?? firstPlace(locations ?? [])
-  const displayName = textOrNull(alert.secret_type_display_name)
+  const displayName = parseText(alert.secret_type_display_name)
   return {
     ...NO_DETAILS,
     repository,
@@ -275,16 +275,16 @@ export function parseSecretAlert(value: unknown, repository: HostRepository, loc
     ...secretStatus(alert),
     severity: alert.validity === 'inactive' ? 'low' : 'critical',
     title: displayName ?? alert.secret_type,
-    url: textOrNull(alert.html_url),
+    url: parseText(alert.html_url),
     rule_id: alert.secret_type,
     tool_name: 'GitHub secret scanning',
-    location: placeOf(place),
-    commit_sha: textOrNull(place?.commit_sha),
+    location: parseLocation(place),
+    commit_sha: parseText(place?.commit_sha),
     secret: {
       type: alert.secret_type,
       display_name: displayName,
       value: alert.secret || null,
-      validity: textOrNull(alert.validity),
+      validity: parseText(alert.validity),
     },
     detected_at: new Date(alert.created_at),
     updated_at: new Date(alert.updated_at ?? alert.resolved_at ?? alert.created_at),
@@ -294,12 +294,12 @@ export function parseSecretAlert(value: unknown, repository: HostRepository, loc
 /** A revoked secret does no more harm, so its alert is fixed. Any other resolution dismisses it. */
 function secretStatus(alert: SecretAlertObject): Pick<HostAlert, 'status' | 'fixed_at' | 'dismissal'> {
   if (alert.state !== 'resolved') return { status: 'open', fixed_at: null, dismissal: null }
-  const at = dateOrNull(alert.resolved_at)
+  const at = parseDate(alert.resolved_at)
   if (alert.resolution === 'revoked') return { status: 'fixed', fixed_at: at, dismissal: null }
   const dismissal = {
-    by: accountOf(alert.resolved_by),
-    reason: textOrNull(alert.resolution),
-    comment: textOrNull(alert.resolution_comment),
+    by: toHostAccount(alert.resolved_by),
+    reason: parseText(alert.resolution),
+    comment: parseText(alert.resolution_comment),
     at,
   }
   return { status: 'dismissed', fixed_at: null, dismissal }
@@ -314,6 +314,6 @@ function firstPlace(locations: unknown[]): Static<typeof Place> | null {
 }
 
 /** True if the server adds the place to the alert, even where there is none. */
-export function saysItsPlace(alert: unknown): boolean {
+export function hasLocation(alert: unknown): boolean {
   return typeof alert === 'object' && alert !== null && 'first_location_detected' in alert
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hostRepository } from '../../../../test/support/host-objects.ts'
-import { parseCodeScanningAlert, parseDependabotAlert, parseSecretAlert, saysItsPlace } from './alert-parsers.ts'
+import { hasLocation, parseCodeScanningAlert, parseDependabotAlert, parseSecretAlert } from './alert-parsers.ts'
 
 const repository = hostRepository()
 const CREATED = '2026-02-01T08:00:00Z'
@@ -206,7 +206,7 @@ test('the place of a secret is part of the alert, else its first place in a file
   const alert = parseSecretAlert(SECRET, repository, null)
   assert.deepEqual([alert.location?.path, alert.location?.start_line, alert.commit_sha], ['a.env', 2, 'b'.repeat(40)])
   const { first_location_detected, ...older } = SECRET
-  assert.deepEqual([saysItsPlace(SECRET), saysItsPlace(older)], [true, false])
+  assert.deepEqual([hasLocation(SECRET), hasLocation(older)], [true, false])
   const locations = [
     { type: 'issue_title', details: {} },
     { type: 'commit', details: { ...PLACE, path: 'b.env' } },

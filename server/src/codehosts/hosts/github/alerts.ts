@@ -3,7 +3,7 @@ import type { HostReader } from '../../code-host.ts'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Id, readAs } from '../../kit/payload.ts'
-import { parseCodeScanningAlert, parseDependabotAlert, parseSecretAlert, saysItsPlace } from './alert-parsers.ts'
+import { hasLocation, parseCodeScanningAlert, parseDependabotAlert, parseSecretAlert } from './alert-parsers.ts'
 import type { GithubApi } from './client.ts'
 
 type AlertKind = {
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<HostAlertType, AlertKind>> = {
 }
 
 /** Without the function or the permission, a repository has no alerts. */
-export function alertReads(api: GithubApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
+export function createAlertReads(api: GithubApi): Pick<HostReader, 'listAlerts' | 'readAlert'> {
   return {
     async listAlerts(repository, type, options) {
       const { route, parse } = KINDS[type]
@@ -47,7 +47,7 @@ async function withLocations(
   type: HostAlertType,
   alert: unknown,
 ): Promise<Located> {
-  if (type !== 'secret_scanning' || saysItsPlace(alert)) return [alert, repository, null]
+  if (type !== 'secret_scanning' || hasLocation(alert)) return [alert, repository, null]
   const { number } = readAs(Type.Object({ number: Id }), alert)
   const route = `${KINDS[type].route}/{alert_number}/locations`
   return [alert, repository, await api.readAll(route, { repository, alert_number: number }, (location) => location)]

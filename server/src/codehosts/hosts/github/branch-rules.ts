@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostBranchRules } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import type { GithubApi } from './client.ts'
-import { contentsRoute, readFile } from './repositories.ts'
+import { fetchFile, formatContentsRoute } from './repositories.ts'
 
 /** GitHub uses the first file that exists. */
 const PATHS = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']
@@ -14,10 +14,10 @@ const BYTES_MAX = 3 * 1024 * 1024
 export function readCodeOwners(api: GithubApi): HostReader['readCodeOwners'] {
   return async (repository, commitSha) => {
     for (const path of PATHS) {
-      const found = await api.read(contentsRoute(path), { repository, ref: commitSha })
+      const found = await api.read(formatContentsRoute(path), { repository, ref: commitSha })
       const file = found && api.parseItem(found, parseFile)
       if (file === null) continue
-      const text = await readText(api, repository, { ...file, path, commit_sha: commitSha })
+      const text = await fetchText(api, repository, { ...file, path, commit_sha: commitSha })
       return text === null || Buffer.byteLength(text) > BYTES_MAX ? null : { path, text }
     }
     return null
@@ -40,18 +40,18 @@ function parseFile(value: unknown): FoundFile | null {
   const { type, size, sha, content, encoding } = readAs(File, value)
   if (type !== undefined && type !== null && type !== 'file') return null
   const text = encoding === 'base64' ? Buffer.from(content ?? '', 'base64').toString() : null
-  return { size: size ?? null, blob: sha ?? null, text: text && (textOrNull(text) ?? '') }
+  return { size: size ?? null, blob: sha ?? null, text: text && (parseText(text) ?? '') }
 }
 
 /** GitHub includes the text of files up to 1 MB. */
-async function readText(
+async function fetchText(
   api: GithubApi,
   repository: HostRepository,
   { size, blob, text, path, commit_sha }: FoundFile & { path: string; commit_sha: string },
 ): Promise<string | null> {
   if (size !== null && size > BYTES_MAX) return null
   if (text !== null || blob === null) return text
-  return readFile(api, repository, { path, commit_sha, blob })
+  return fetchFile(api, repository, { path, commit_sha, blob })
 }
 
 /** A rule of a ruleset. Rules without parameters have none. */
@@ -73,8 +73,8 @@ const StatusCheckParameters = Type.Object({
 export function parseBranchRules(values: readonly unknown[]): HostBranchRules {
   const rules = values.map((value) => readAs(Rule, value))
   const has = (type: string) => rules.some((rule) => rule.type === type)
-  const pullRequests = parametersOf(rules, 'pull_request', PullRequestParameters)
-  const checks = parametersOf(rules, 'required_status_checks', StatusCheckParameters)
+  const pullRequests = parseParameters(rules, 'pull_request', PullRequestParameters)
+  const checks = parseParameters(rules, 'required_status_checks', StatusCheckParameters)
   const contexts = checks.flatMap(({ required_status_checks: required }) => required ?? [])
   return {
     requires_pull_request: has('pull_request'),
@@ -89,7 +89,7 @@ export function parseBranchRules(values: readonly unknown[]): HostBranchRules {
   }
 }
 
-function parametersOf<Schema extends typeof PullRequestParameters | typeof StatusCheckParameters>(
+function parseParameters<Schema extends typeof PullRequestParameters | typeof StatusCheckParameters>(
   rules: readonly Static<typeof Rule>[],
   type: string,
   schema: Schema,

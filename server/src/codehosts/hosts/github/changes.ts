@@ -2,10 +2,17 @@ import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostPullRequest, HostPush, HostReview } from '../../host-change.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { parseBranchRules, readCodeOwners } from './branch-rules.ts'
 import type { GithubApi } from './client.ts'
-import { ACCOUNT_FIELDS, Account, accountOf, GraphAccount, graphAccountOf, isMergeQueue } from './repositories.ts'
+import {
+  ACCOUNT_FIELDS,
+  Account,
+  GraphAccount,
+  isMergeQueue,
+  toHostAccount,
+  toHostAccountFromGraph,
+} from './repositories.ts'
 
 type ChangeReads = Pick<
   HostReader,
@@ -23,7 +30,7 @@ const CHANGED_FILES_MAX = 3000
 
 const ACTIVITY = 'GET /repos/{owner}/{repo}/activity'
 
-export function changeReads(api: GithubApi): ChangeReads {
+export function createChangeReads(api: GithubApi): ChangeReads {
   return {
     listPullRequests: listPullRequests(api),
 
@@ -32,7 +39,7 @@ export function changeReads(api: GithubApi): ChangeReads {
         parseActivity(activity, repository),
       ),
 
-    readPullRequest: (repository, number) => readPullRequest(api, repository, number),
+    readPullRequest: (repository, number) => fetchPullRequest(api, repository, number),
 
     listReviews: (repository, number) =>
       api.readAll(`${PULL_REQUESTS}/{pull_number}/reviews`, { repository, pull_number: number }, (review) =>
@@ -74,7 +81,7 @@ export function listPullRequests(api: GithubApi): HostReader['listPullRequests']
     const page = await api.readPage(PULL_REQUESTS, parameters, options, (pull) => parsePullRequest(pull, repository))
     if (page === 'not_modified') return page
     const merged = page.items.filter(({ state }) => state === 'merged')
-    const mergers = await queryMergers(api, repository, merged)
+    const mergers = await fetchMergers(api, repository, merged)
     const complete = (pull: HostPullRequest) => withMerger(api, pull, mergers)
     return { ...page, items: await Promise.all(page.items.map(complete)) }
   }
@@ -86,10 +93,10 @@ async function withMerger(api: GithubApi, pull: HostPullRequest, mergers: Merger
   if (pull.state !== 'merged') return pull
   const merger = mergers.get(pull.number)
   if (merger !== undefined) return { ...pull, merged_by: merger, merged_by_queue: isMergeQueue(merger?.login) }
-  return (await readPullRequest(api, pull.repository, pull.number)) ?? pull
+  return (await fetchPullRequest(api, pull.repository, pull.number)) ?? pull
 }
 
-export async function readPullRequest(
+export async function fetchPullRequest(
   api: GithubApi,
   repository: HostRepository,
   number: number,
@@ -101,7 +108,7 @@ export async function readPullRequest(
 const Merged = Type.Object({ mergedBy: Type.Union([GraphAccount, Type.Null()]) })
 
 /** Has no entry for pull requests that could not be read, and none at all if GraphQL is refused. */
-async function queryMergers(
+async function fetchMergers(
   api: GithubApi,
   repository: HostRepository,
   pulls: readonly HostPullRequest[],
@@ -115,7 +122,7 @@ async function queryMergers(
     pulls.flatMap(({ number }): [number, HostAccount | null][] => {
       const pull = found?.[`p${number}`]
       // The names of accounts are left out, because webhooks do not contain them.
-      return pull ? [[number, withoutName(graphAccountOf(readAs(Merged, pull).mergedBy))]] : []
+      return pull ? [[number, withoutName(toHostAccountFromGraph(readAs(Merged, pull).mergedBy))]] : []
     }),
   )
 }
@@ -141,31 +148,31 @@ export const PullRequest = Type.Object({
   updated_at: Timestamp,
 })
 
-export function pullRequestOf(pull: Static<typeof PullRequest>, repository: HostRepository): HostPullRequest {
-  const mergedAt = dateOrNull(pull.merged_at)
+export function toHostPullRequest(pull: Static<typeof PullRequest>, repository: HostRepository): HostPullRequest {
+  const mergedAt = parseDate(pull.merged_at)
   return {
     repository,
     number: pull.number,
-    title: textOrNull(pull.title) ?? '',
-    url: textOrNull(pull.html_url),
-    author: accountOf(pull.user),
+    title: parseText(pull.title) ?? '',
+    url: parseText(pull.html_url),
+    author: toHostAccount(pull.user),
     state: mergedAt !== null ? 'merged' : pull.state === 'open' ? 'open' : 'closed',
     draft: pull.draft ?? false,
     head: { ref: pull.head.ref, sha: pull.head.sha, repository_id: pull.head.repo ? String(pull.head.repo.id) : null },
     base: { ref: pull.base.ref, sha: pull.base.sha },
     // Before the merge, GitHub names a commit that only tries it.
-    merge_commit_sha: mergedAt === null ? null : textOrNull(pull.merge_commit_sha),
-    merged_by: accountOf(pull.merged_by),
+    merge_commit_sha: mergedAt === null ? null : parseText(pull.merge_commit_sha),
+    merged_by: toHostAccount(pull.merged_by),
     merged_by_queue: isMergeQueue(pull.merged_by?.login),
     created_at: new Date(pull.created_at),
     merged_at: mergedAt,
-    closed_at: dateOrNull(pull.closed_at),
+    closed_at: parseDate(pull.closed_at),
     updated_at: new Date(pull.updated_at),
   }
 }
 
 export function parsePullRequest(value: unknown, repository: HostRepository): HostPullRequest {
-  return pullRequestOf(readAs(PullRequest, value), repository)
+  return toHostPullRequest(readAs(PullRequest, value), repository)
 }
 
 export const Review = Type.Object({
@@ -184,27 +191,27 @@ const STATES: Readonly<Record<string, HostReview['state']>> = {
 }
 
 /** Null for a review that was not submitted yet. */
-export function reviewOf(
+export function toHostReview(
   review: Static<typeof Review>,
   repository: HostRepository,
   pullRequest: number,
 ): HostReview | null {
   const state = STATES[review.state.toLowerCase()]
-  const submittedAt = dateOrNull(review.submitted_at)
+  const submittedAt = parseDate(review.submitted_at)
   if (state === undefined || submittedAt === null) return null
   return {
     repository,
     pull_request: pullRequest,
     id: String(review.id),
-    reviewer: accountOf(review.user),
+    reviewer: toHostAccount(review.user),
     state,
-    commit_sha: textOrNull(review.commit_id),
+    commit_sha: parseText(review.commit_id),
     submitted_at: submittedAt,
   }
 }
 
 export function parseReview(value: unknown, repository: HostRepository, pullRequest: number): HostReview | null {
-  return reviewOf(readAs(Review, value), repository, pullRequest)
+  return toHostReview(readAs(Review, value), repository, pullRequest)
 }
 
 /** A change of a ref. */
@@ -224,10 +231,10 @@ export function parseActivity(value: unknown, repository: HostRepository): HostP
   return {
     repository,
     ref,
-    before: commitOrNull(before),
-    after: commitOrNull(after),
+    before: parseSha(before),
+    after: parseSha(after),
     forced: type === 'force_push',
-    pusher: accountOf(actor),
+    pusher: toHostAccount(actor),
     by_merge_queue: type === 'merge_queue_merge',
     commits: [],
     pushed_at: new Date(timestamp),
@@ -235,6 +242,6 @@ export function parseActivity(value: unknown, repository: HostRepository): HostP
 }
 
 /** Zeros stand for no commit. */
-export function commitOrNull(sha: string): string | null {
+export function parseSha(sha: string): string | null {
   return /^0+$/.test(sha) ? null : sha
 }

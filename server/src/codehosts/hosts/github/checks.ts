@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck, HostRunStatus } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import type { GithubApi } from './client.ts'
-import { runStatus } from './runs.ts'
+import { parseStatus } from './runs.ts'
 
 /** The newest check runs of Apps, and the newest statuses of other services. */
 export function listChecks(api: GithubApi): HostReader['listChecks'] {
@@ -32,22 +32,22 @@ export const CheckRun = Type.Object({
   app: Maybe(Type.Object({ slug: Maybe(Text), name: Maybe(Text) })),
 })
 
-export function checkOf(check: Static<typeof CheckRun>, repository: HostRepository): HostCheck {
+export function toHostCheck(check: Static<typeof CheckRun>, repository: HostRepository): HostCheck {
   return {
     repository,
     commit_sha: check.head_sha,
     id: String(check.id),
     name: check.name,
-    source: textOrNull(check.app?.slug) ?? textOrNull(check.app?.name) ?? 'unknown',
-    status: runStatus(check.status, check.conclusion),
-    url: textOrNull(check.html_url) ?? textOrNull(check.details_url),
-    started_at: dateOrNull(check.started_at),
-    completed_at: check.status === 'completed' ? dateOrNull(check.completed_at) : null,
+    source: parseText(check.app?.slug) ?? parseText(check.app?.name) ?? 'unknown',
+    status: parseStatus(check.status, check.conclusion),
+    url: parseText(check.html_url) ?? parseText(check.details_url),
+    started_at: parseDate(check.started_at),
+    completed_at: check.status === 'completed' ? parseDate(check.completed_at) : null,
   }
 }
 
 export function parseCheck(value: unknown, repository: HostRepository): HostCheck {
-  return checkOf(readAs(CheckRun, value), repository)
+  return toHostCheck(readAs(CheckRun, value), repository)
 }
 
 /** The newest status of a commit under one context, which services that are no Apps report. */
@@ -63,7 +63,7 @@ const CommitStatus = Type.Object({
 /** Ids of statuses and of check runs are counted separately. */
 export function parseCommitStatus(value: unknown, repository: HostRepository, commitSha: string): HostCheck {
   const reported = readAs(CommitStatus, value)
-  const status = commitStatus(reported.state)
+  const status = parseCheckStatus(reported.state)
   return {
     repository,
     commit_sha: commitSha,
@@ -71,9 +71,9 @@ export function parseCommitStatus(value: unknown, repository: HostRepository, co
     name: reported.context,
     source: 'commit_status',
     status,
-    url: textOrNull(reported.target_url),
-    started_at: dateOrNull(reported.created_at),
-    completed_at: status === 'queued' ? null : dateOrNull(reported.updated_at),
+    url: parseText(reported.target_url),
+    started_at: parseDate(reported.created_at),
+    completed_at: status === 'queued' ? null : parseDate(reported.updated_at),
   }
 }
 
@@ -85,7 +85,7 @@ const COMMIT_STATES: Readonly<Record<string, HostRunStatus>> = {
   error: 'failure',
 }
 
-export function commitStatus(state: string): HostRunStatus {
+export function parseCheckStatus(state: string): HostRunStatus {
   return COMMIT_STATES[state] ?? 'failure'
 }
 

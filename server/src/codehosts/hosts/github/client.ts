@@ -10,7 +10,7 @@ import {
 import { AnswerParser } from '../../kit/answer-parser.ts'
 import type { Pace, Spacing } from '../../kit/pace.ts'
 import { RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
-import { CredentialsRefused, type FailedResponse, messageOf, orNull } from '../../kit/rest-error.ts'
+import { acceptRefusal, CredentialsRefused, type FailedResponse, getMessage } from '../../kit/rest-error.ts'
 import { type AppKeys, AppSignIn, InstallationSignIn } from './credentials.ts'
 
 /** The parameters of a route. `repository` fills `{owner}` and `{repo}`. */
@@ -68,14 +68,14 @@ export class GithubApi extends AnswerParser {
 
   /** Null if the object does not exist, may not be read, or is not known to the server. */
   async read(route: string, parameters: Parameters = {}): Promise<object | null> {
-    const response = await orNull(this.#request(route, parameters), 'any')
-    return response && objectOf(response.body, route)
+    const response = await acceptRefusal(this.#request(route, parameters), 'any')
+    return response && requireObject(response.body, route)
   }
 
   /** Null only if the object does not exist. Throws `HostRefusal` if it may not be read. */
   async find(route: string, parameters: Parameters): Promise<object | null> {
-    const response = await orNull(this.#request(route, parameters), [404])
-    return response && objectOf(response.body, route)
+    const response = await acceptRefusal(this.#request(route, parameters), [404])
+    return response && requireObject(response.body, route)
   }
 
   /** The parsed items of one page. Without access to the list there are none. */
@@ -88,7 +88,7 @@ export class GithubApi extends AnswerParser {
     const page = await this.requestPage(route, parameters, options)
     if (page === null) return { items: [], next: null, etag: null }
     if (page === 'not_modified') return page
-    return { items: this.parseItems(itemsOf(page.data), parse), next: page.next, etag: page.etag }
+    return { items: this.parseItems(parseValues(page.data), parse), next: page.next, etag: page.etag }
   }
 
   /** Null without access to the list. */
@@ -97,16 +97,16 @@ export class GithubApi extends AnswerParser {
     parameters: Parameters,
     { next, etag }: ListOptions,
   ): Promise<RawPage | 'not_modified' | null> {
-    const cursor = cursorOf(next ?? '')
+    const cursor = parseCursor(next ?? '')
     const headers = etag === undefined ? {} : { 'if-none-match': etag }
-    const response = await orNull(
+    const response = await acceptRefusal(
       this.#request(route, { per_page: PAGE_ITEMS, ...parameters, ...cursor }, headers),
       'any',
     )
     if (response === null) return null
     if (response.status === 304) return 'not_modified'
-    const data = objectOf(response.body, route)
-    return { data, next: nextOf(response, data, Number(cursor.page ?? 1)), etag: response.headers.get('etag') }
+    const data = requireObject(response.body, route)
+    return { data, next: parseNext(response, data, Number(cursor.page ?? 1)), etag: response.headers.get('etag') }
   }
 
   /** All items of a list. Without access to the list there are none. */
@@ -120,7 +120,7 @@ export class GithubApi extends AnswerParser {
     for (let next: string | null = '', pages = 0; next !== null && pages < WHOLE_LIST_PAGES_MAX; pages += 1) {
       const page: RawPage | 'not_modified' | null = await this.requestPage(route, parameters, { next })
       if (page === null || page === 'not_modified') return null
-      values.push(...itemsOf(page.data))
+      values.push(...parseValues(page.data))
       next = page.next
     }
     return values
@@ -134,7 +134,7 @@ export class GithubApi extends AnswerParser {
   /** A response whose body is not read yet, or a redirect to storage; null if there is none. */
   async openStream(route: string, parameters: Parameters): Promise<Response | null> {
     const rest = await this.#rest()
-    return orNull(
+    return acceptRefusal(
       this.#names.send(parameters, async (named) => {
         const response = await rest.open(toRequest(route, named))
         // Names are looked up again if there is nothing.
@@ -160,7 +160,7 @@ export class GithubApi extends AnswerParser {
     const query = `query(${declared.join(', ')}) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`
     const body = { query, variables: values }
     const rest = await this.#rest()
-    const response = await orNull(
+    const response = await acceptRefusal(
       rest.request({
         method: 'POST',
         path: graphqlPath((await this.app()).api_url),
@@ -226,7 +226,7 @@ function toRequest(
 /** What GitHub means by refusals that concern our App, which can be put right. */
 function explain({ status, body }: FailedResponse, what: string): HostUnavailable | null {
   if (status === 401) return new CredentialsRefused(`${what} GitHub does not accept the credentials of the App.`)
-  if (status === 403 && /suspended/i.test(messageOf(body) ?? ''))
+  if (status === 403 && /suspended/i.test(getMessage(body) ?? ''))
     return new HostUnavailable(`${what} The installation of the App is suspended.`)
   if (/\/access_tokens\b/.test(what))
     return new HostUnavailable(`${what} The App has no such installation, or may not use it.`)
@@ -234,13 +234,13 @@ function explain({ status, body }: FailedResponse, what: string): HostUnavailabl
   return null
 }
 
-function objectOf(data: unknown, route: string): object {
+function requireObject(data: unknown, route: string): object {
   if (typeof data === 'object' && data !== null) return data
   throw new HostUnavailable(`GitHub's answer to ${route} is not JSON.`)
 }
 
 /** Some lists are arrays, others are in a field of an object with the count. */
-export function itemsOf(data: unknown): unknown[] {
+export function parseValues(data: unknown): unknown[] {
   if (Array.isArray(data)) return data
   return Object.values(data as object).find(Array.isArray) ?? []
 }
@@ -249,17 +249,17 @@ export function itemsOf(data: unknown): unknown[] {
  * Only the parameters of the next page are kept of its address, so that `next` cannot lead to
  * another address. Servers without the header `Link` may give the count.
  */
-function nextOf({ headers }: RestResponse, data: object, page: number): string | null {
+function parseNext({ headers }: RestResponse, data: object, page: number): string | null {
   const link = headers.get('link')
   const address = /<([^>]*)>;[^<]*rel="next"/.exec(link ?? '')?.[1]
   if (address !== undefined && URL.canParse(address))
-    return new URLSearchParams(cursorOf(new URL(address).search)).toString() || null
+    return new URLSearchParams(parseCursor(new URL(address).search)).toString() || null
   const { total_count: count, total_commits: commits } = data as { total_count?: unknown; total_commits?: unknown }
   const total = Number(count ?? commits)
   return link === null && total > page * PAGE_ITEMS ? `page=${page + 1}` : null
 }
 
-function cursorOf(query: string): Record<string, string> {
+function parseCursor(query: string): Record<string, string> {
   const parameters = [...new URLSearchParams(query)]
   return Object.fromEntries(parameters.filter(([name]) => CURSOR_PARAMETERS.includes(name)))
 }
@@ -289,7 +289,7 @@ class RepositoryNames {
     request: (named: Record<string, unknown>) => Promise<Result>,
   ): Promise<Result> {
     if (repository === undefined) return request(parameters)
-    const known = this.#renames.get(keyOf(repository))?.name
+    const known = this.#renames.get(formatKey(repository))?.name
     try {
       return await request({ ...parameters, ...splitName(known ?? repository.full_name) })
     } catch (error) {
@@ -302,13 +302,13 @@ class RepositoryNames {
 
   /** Asks at most once in five minutes, because most missing objects have another cause. */
   async #findName(repository: RepositoryName): Promise<string | null> {
-    const found = this.#renames.get(keyOf(repository))
+    const found = this.#renames.get(formatKey(repository))
     const now = this.#clock.now().getTime()
     if (found && now - found.at < RENAME_AGE_MS_MAX) return found.name
     const current = (await this.#read(repository.id)) as { full_name?: unknown } | null
     const fullName = typeof current?.full_name === 'string' ? current.full_name : null
     const name = fullName === repository.full_name ? null : fullName
-    this.#remember(keyOf(repository), { name, at: now })
+    this.#remember(formatKey(repository), { name, at: now })
     return name
   }
 
@@ -319,7 +319,7 @@ class RepositoryNames {
   }
 }
 
-function keyOf({ id, full_name }: RepositoryName): string {
+function formatKey({ id, full_name }: RepositoryName): string {
   return `${id}/${full_name}`
 }
 

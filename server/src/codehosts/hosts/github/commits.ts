@@ -3,19 +3,26 @@ import type { HostReader } from '../../code-host.ts'
 import type { HostChangeCommit, HostCommitList } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCommit } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { PULL_REQUESTS } from './changes.ts'
 import { listChecks } from './checks.ts'
 import type { GithubApi, Parameters } from './client.ts'
-import { Account, accountOf, contentsRoute, GraphAccount, graphAccountOf, readAccount } from './repositories.ts'
-import { pullRequestName } from './runs.ts'
+import {
+  Account,
+  fetchAccount,
+  formatContentsRoute,
+  GraphAccount,
+  toHostAccount,
+  toHostAccountFromGraph,
+} from './repositories.ts'
+import { toPullRequestName } from './runs.ts'
 
 type CommitReads = Pick<
   HostReader,
   'readCommits' | 'readBranchHead' | 'listPullRequestCommits' | 'compareCommits' | 'listChecks'
 >
 
-export function commitReads(api: GithubApi): CommitReads {
+export function createCommitReads(api: GithubApi): CommitReads {
   return {
     readCommits: readCommits(api),
     readBranchHead: readBranchHead(api),
@@ -30,9 +37,9 @@ const SINGLE_READS_MAX = 2
 
 function readCommits(api: GithubApi): HostReader['readCommits'] {
   return async (repository, commits) => {
-    const queried = commits.length > SINGLE_READS_MAX ? await queryCommits(api, repository, commits) : null
+    const queried = commits.length > SINGLE_READS_MAX ? await fetchCommits(api, repository, commits) : null
     if (queried !== null) return queried
-    const read = await Promise.all(commits.map((commit) => readCommit(api, repository, commit)))
+    const read = await Promise.all(commits.map((commit) => fetchCommit(api, repository, commit)))
     return read.filter((commit) => commit !== null)
   }
 }
@@ -40,7 +47,7 @@ function readCommits(api: GithubApi): HostReader['readCommits'] {
 function readBranchHead(api: GithubApi): HostReader['readBranchHead'] {
   return async (repository, branch) => {
     const found = await api.read('GET /repos/{owner}/{repo}/commits/{ref}', { repository, ref: `heads/${branch}` })
-    return found && textOrNull(readAs(Type.Object({ sha: Maybe(Text) }), found).sha)
+    return found && parseText(readAs(Type.Object({ sha: Maybe(Text) }), found).sha)
   }
 }
 
@@ -49,14 +56,14 @@ const SingleCommit = Type.Object({
   author: Maybe(Type.Union([Account, Type.Object({}, { additionalProperties: false })])),
 })
 
-async function readCommit(
+async function fetchCommit(
   api: GithubApi,
   repository: HostRepository,
   { sha, workflow_path: path }: CommitName,
 ): Promise<HostCommit | null> {
   const found = await api.read('GET /repos/{owner}/{repo}/commits/{ref}', { repository, ref: sha })
-  const merged = await readMergedPullRequest(api, repository, sha)
-  const blob = path === null ? null : await readFileVersion(api, repository, { sha, path })
+  const merged = await fetchMergedPullRequest(api, repository, sha)
+  const blob = path === null ? null : await fetchFileVersion(api, repository, { sha, path })
   if (found === null && merged === null && blob === null) return null
   return { ...describeCommit(found), sha, merged_pull_request: merged, workflow_blob: blob }
 }
@@ -64,35 +71,35 @@ async function readCommit(
 function describeCommit(found: unknown): Pick<HostCommit, 'message' | 'author'> {
   if (found === null) return { message: null, author: null }
   const { commit, author } = readAs(SingleCommit, found)
-  return { message: textOrNull(commit.message), author: author && 'id' in author ? accountOf(author) : null }
+  return { message: parseText(commit.message), author: author && 'id' in author ? toHostAccount(author) : null }
 }
 
 const MergedPullRequest = Type.Object({ number: Id, merged_at: Maybe(Timestamp), merge_commit_sha: Maybe(Text) })
 
 /** GitHub lists every pull request that contains the commit. Its merge created only one. */
-async function readMergedPullRequest(
+async function fetchMergedPullRequest(
   api: GithubApi,
   repository: HostRepository,
   sha: string,
 ): Promise<HostCommit['merged_pull_request']> {
   const route = 'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'
   const pulls = await api.readAll(route, { repository, commit_sha: sha }, (pull) => readAs(MergedPullRequest, pull))
-  const merged = pulls.find((pull) => isMergeOf(pull, sha))
-  return merged ? pullRequestName(repository, merged.number) : null
+  const merged = pulls.find((pull) => isMergedAs(pull, sha))
+  return merged ? toPullRequestName(repository, merged.number) : null
 }
 
-function isMergeOf(pull: Static<typeof MergedPullRequest>, sha: string): boolean {
+function isMergedAs(pull: Static<typeof MergedPullRequest>, sha: string): boolean {
   return Boolean(pull.merged_at) && pull.merge_commit_sha === sha
 }
 
-async function readFileVersion(
+async function fetchFileVersion(
   api: GithubApi,
   repository: HostRepository,
   { sha, path }: { sha: string; path: string },
 ): Promise<string | null> {
-  const file = await api.read(contentsRoute(path), { repository, ref: sha })
+  const file = await api.read(formatContentsRoute(path), { repository, ref: sha })
   if (file === null || Array.isArray(file)) return null
-  return textOrNull(readAs(Type.Object({ sha: Maybe(Text) }), file).sha)
+  return parseText(readAs(Type.Object({ sha: Maybe(Text) }), file).sha)
 }
 
 type CommitName = { sha: string; workflow_path: string | null }
@@ -103,7 +110,7 @@ const COMMITS_PER_QUERY = 50
 const SHA = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /** Reads commits by GraphQL, many in one request. Null if GraphQL is refused. */
-async function queryCommits(
+async function fetchCommits(
   api: GithubApi,
   repository: HostRepository,
   commits: readonly CommitName[],
@@ -111,14 +118,14 @@ async function queryCommits(
   const valid = commits.filter(({ sha }) => SHA.test(sha))
   const read: QueriedCommit[] = []
   for (let start = 0; start < valid.length; start += COMMITS_PER_QUERY) {
-    const some = await queryOnce(api, repository, valid.slice(start, start + COMMITS_PER_QUERY))
+    const some = await fetchBatch(api, repository, valid.slice(start, start + COMMITS_PER_QUERY))
     if (some === null) return null
     read.push(...some)
   }
   return withBots(api, read)
 }
 
-async function queryOnce(
+async function fetchBatch(
   api: GithubApi,
   repository: HostRepository,
   commits: CommitName[],
@@ -133,7 +140,7 @@ async function queryOnce(
   if (found === null) return null
   return commits.flatMap(({ sha }, index) => {
     const commit = found[`c${index}`]
-    return commit ? [commitOf(sha, readAs(Commit, commit), repository)] : []
+    return commit ? [toHostCommit(sha, readAs(Commit, commit), repository)] : []
   })
 }
 
@@ -157,14 +164,14 @@ const Commit = Type.Object({
 /** `bot` is the login of the bot that wrote the commit, if it was one. */
 type QueriedCommit = HostCommit & { bot: string | null }
 
-function commitOf(sha: string, commit: Static<typeof Commit>, repository: HostRepository): QueriedCommit {
+function toHostCommit(sha: string, commit: Static<typeof Commit>, repository: HostRepository): QueriedCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? []
   const merged = pulls.find((pull) => pull?.merged && pull.mergeCommit?.oid === sha)
   return {
     sha,
-    message: textOrNull(commit.message),
-    author: graphAccountOf(commit.author?.user),
-    merged_pull_request: merged ? pullRequestName(repository, merged.number) : null,
+    message: parseText(commit.message),
+    author: toHostAccountFromGraph(commit.author?.user),
+    merged_pull_request: merged ? toPullRequestName(repository, merged.number) : null,
     workflow_blob: commit.file?.oid ?? null,
     bot: BOT_ADDRESS.exec(commit.author?.email ?? '')?.[1] ?? null,
   }
@@ -175,7 +182,7 @@ const BOT_ADDRESS = /^\d+\+([\w.-]+\[bot\])@users\.noreply\./
 /** GraphQL gives the accounts of people only. Those of bots are read by REST, each one once. */
 async function withBots(api: GithubApi, commits: QueriedCommit[]): Promise<HostCommit[]> {
   const logins = new Set(commits.flatMap(({ author, bot }) => (author === null && bot !== null ? bot : [])))
-  const read = [...logins].map(async (login) => [login, await readAccount(api, login)] as const)
+  const read = [...logins].map(async (login) => [login, await fetchAccount(api, login)] as const)
   const bots = new Map(await Promise.all(read))
   return commits.map(({ bot, ...commit }) => {
     const account = bots.get(bot ?? '')
@@ -232,17 +239,17 @@ function compareCommits(api: GithubApi): HostReader['compareCommits'] {
   return async (repository, base, head) => {
     const pages: Compared[] = []
     for (let next: string | null = ''; next !== null && pages.length < COMPARED_PAGES_MAX; ) {
-      const page: Compared | null = await readCompared(api, { repository, base, head }, next)
+      const page: Compared | null = await fetchCompared(api, { repository, base, head }, next)
       if (page === null) break
       pages.push(page)
       next = page.next
     }
     const last = pages.at(-1)
-    return last === undefined ? null : listOf(api, pages, last)
+    return last === undefined ? null : toCommitList(api, pages, last)
   }
 }
 
-async function readCompared(api: GithubApi, parameters: Parameters, next: string): Promise<Compared | null> {
+async function fetchCompared(api: GithubApi, parameters: Parameters, next: string): Promise<Compared | null> {
   const page = await api.requestPage(COMPARE, parameters, { next })
   if (page === null || page === 'not_modified') return null
   const found = api.parseItem(page.data, (value) => readAs(Comparison, value))
@@ -250,7 +257,7 @@ async function readCompared(api: GithubApi, parameters: Parameters, next: string
 }
 
 /** Servers that ignore the number of the page repeat their commits. */
-function listOf(api: GithubApi, pages: readonly Compared[], last: Compared): HostCommitList {
+function toCommitList(api: GithubApi, pages: readonly Compared[], last: Compared): HostCommitList {
   const values = pages.flatMap((page) => page.values)
   const bySha = new Map(api.parseItems(values, parseChangeCommit).map((commit) => [commit.sha, commit]))
   return { commits: [...bySha.values()], complete: last.next === null && bySha.size >= (last.total ?? values.length) }
@@ -279,23 +286,23 @@ function parseChangeCommit(value: unknown): HostChangeCommit {
   const { verification } = commit
   return {
     sha,
-    message: textOrNull(commit.message) ?? '',
-    author: personOf(commit.author, author),
-    committer: personOf(commit.committer, committer),
+    message: parseText(commit.message) ?? '',
+    author: parsePerson(commit.author, author),
+    committer: parsePerson(commit.committer, committer),
     signature: verification
-      ? { verified: verification.verified, reason: textOrNull(verification.reason) ?? 'unknown' }
+      ? { verified: verification.verified, reason: parseText(verification.reason) ?? 'unknown' }
       : null,
   }
 }
 
-function personOf(
+function parsePerson(
   person: Static<typeof Person> | null | undefined,
   account: Static<typeof LinkedAccount> | null | undefined,
 ): HostChangeCommit['author'] {
   return {
-    name: textOrNull(person?.name) ?? '',
-    email: textOrNull(person?.email),
+    name: parseText(person?.name) ?? '',
+    email: parseText(person?.email),
     id: account?.id ? String(account.id) : null,
-    login: textOrNull(account?.login),
+    login: parseText(account?.login),
   }
 }

@@ -8,8 +8,8 @@ import { type Clock, MINUTE_MS } from '../../../platform/clock.ts'
 import { type AppCredentials, HostUnavailable } from '../../code-host.ts'
 import type { Pace } from '../../kit/pace.ts'
 import { Text, Timestamp } from '../../kit/payload.ts'
-import { type RestClient, restPath } from '../../kit/rest-client.ts'
-import { type FailedResponse, hostTime } from '../../kit/rest-error.ts'
+import { encodePath, type RestClient } from '../../kit/rest-client.ts'
+import { type FailedResponse, parseHostTime } from '../../kit/rest-error.ts'
 
 /** Null while no credentials are configured. They may change while the program runs. */
 export type ReadAppCredentials = () => Promise<AppCredentials | null>
@@ -74,7 +74,7 @@ export class AppSignIn {
   /** A refused token can be one of an old key, or of a wrong time. */
   async authorize(renew: boolean, refused?: FailedResponse): Promise<{ authorization: string }> {
     const now = this.#clock.now()
-    if (refused) this.#aheadMs = hostTime(refused.headers, now).getTime() - now.getTime()
+    if (refused) this.#aheadMs = parseHostTime(refused.headers, now).getTime() - now.getTime()
     const key = renew ? await this.#keys.readAgain() : await this.#keys.current()
     const issuedAt = Math.floor((now.getTime() + this.#aheadMs) / 1000) - APP_TOKEN_AGE_SECONDS
     const token = await new SignJWT()
@@ -139,12 +139,12 @@ export class InstallationSignIn {
 
   async #create(key: AppKey): Promise<InstallationToken> {
     const { app, installation, clock } = this.#options
-    const path = restPath`/app/installations/${installation}/access_tokens`
+    const path = encodePath`/app/installations/${installation}/access_tokens`
     const { body, headers } = await app.request({ method: 'POST', path, isQuery: true })
     const now = clock.now()
     if (!Value.Check(TokenAnswer, body)) throw new HostUnavailable('GitHub gave no token of the installation.')
     const { token, expires_at } = body
-    const lifetimeMs = Date.parse(expires_at) - hostTime(headers, now).getTime()
+    const lifetimeMs = Date.parse(expires_at) - parseHostTime(headers, now).getTime()
     const usableMs = Math.min(lifetimeMs - RENEWED_MS_BEFORE, TOKEN_MS_MAX)
     return { key, value: token, createdAt: now.getTime(), usableUntil: now.getTime() + usableMs }
   }

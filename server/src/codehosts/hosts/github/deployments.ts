@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type DeploymentReads, pageSince } from '../../code-host.ts'
+import { type DeploymentReads, truncatePage } from '../../code-host.ts'
 import type {
   HostDeployment,
   HostDeploymentReview,
@@ -10,20 +10,20 @@ import type {
   HostRunAttempt,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import type { GithubApi } from './client.ts'
-import { Account, accountOf } from './repositories.ts'
+import { Account, toHostAccount } from './repositories.ts'
 
 const ENVIRONMENT = 'GET /repos/{owner}/{repo}/environments/{environment_name}'
 const RUN = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}'
 
-export function deploymentReads(api: GithubApi): DeploymentReads {
+export function createDeploymentReads(api: GithubApi): DeploymentReads {
   return {
     /** GitHub lists the newest first, and cannot filter by the time. */
     async listDeployments(repository, options) {
       const route = 'GET /repos/{owner}/{repo}/deployments'
       const page = await api.readPage(route, { repository }, options, (item) => parseDeployment(item, repository))
-      return page === 'not_modified' ? page : pageSince(page, options.since)
+      return page === 'not_modified' ? page : truncatePage(page, options.since)
     },
 
     async readDeployment(repository, id) {
@@ -85,11 +85,11 @@ export const Deployment = Type.Object({
 /** The run that deploys, in webhooks. */
 export const DeployingRun = Type.Object({ id: Id, run_attempt: Maybe(Id) })
 
-export function runAttemptOf(run: Static<typeof DeployingRun> | null | undefined): HostRunAttempt | null {
+export function toRunAttempt(run: Static<typeof DeployingRun> | null | undefined): HostRunAttempt | null {
   return run ? { id: String(run.id), attempt: run.run_attempt || null } : null
 }
 
-export function deploymentOf(
+export function toHostDeployment(
   deployment: Static<typeof Deployment>,
   repository: HostRepository,
   run: HostRunAttempt | null,
@@ -98,11 +98,11 @@ export function deploymentOf(
     repository,
     id: String(deployment.id),
     environment: deployment.environment,
-    ref: textOrNull(deployment.ref),
+    ref: parseText(deployment.ref),
     commit_sha: deployment.sha,
     run,
-    creator: accountOf(deployment.creator),
-    description: textOrNull(deployment.description),
+    creator: toHostAccount(deployment.creator),
+    description: parseText(deployment.description),
     created_at: new Date(deployment.created_at),
     updated_at: new Date(deployment.updated_at ?? deployment.created_at),
   }
@@ -110,7 +110,7 @@ export function deploymentOf(
 
 /** A deployment of a list. Lists do not name the run; the statuses of the deployment may. */
 export function parseDeployment(value: unknown, repository: HostRepository): HostDeployment {
-  return deploymentOf(readAs(Deployment, value), repository, null)
+  return toHostDeployment(readAs(Deployment, value), repository, null)
 }
 
 export const DeploymentStatus = Type.Object({
@@ -139,30 +139,30 @@ const STATES: Readonly<Record<string, HostDeploymentState>> = {
  * Null for a state that we do not know. `jobId` is null if the payload does not name the job: then
  * the address of the log does, and the run too.
  */
-export function deploymentStatusOf(
+export function toHostDeploymentStatus(
   status: Static<typeof DeploymentStatus>,
   deployment: HostDeployment,
   jobId: string | null,
 ): HostDeploymentStatus | null {
   const state = STATES[status.state]
   if (state === undefined) return null
-  const logUrl = textOrNull(status.log_url) ?? textOrNull(status.target_url)
+  const logUrl = parseText(status.log_url) ?? parseText(status.target_url)
   const named = idsOfLog(logUrl, deployment.repository)
   const run = deployment.run ?? (named.run_id === null ? null : { id: named.run_id, attempt: null })
   return {
     deployment: { ...deployment, run },
     id: status.id ? String(status.id) : null,
     state,
-    environment_url: textOrNull(status.environment_url),
+    environment_url: parseText(status.environment_url),
     log_url: logUrl,
     job_id: jobId ?? named.job_id,
-    creator: accountOf(status.creator),
+    creator: toHostAccount(status.creator),
     created_at: new Date(status.created_at),
   }
 }
 
 export function parseDeploymentStatus(value: unknown, deployment: HostDeployment): HostDeploymentStatus | null {
-  return deploymentStatusOf(readAs(DeploymentStatus, value), deployment, null)
+  return toHostDeploymentStatus(readAs(DeploymentStatus, value), deployment, null)
 }
 
 const RUN_PATH = /^\/actions\/runs\/([1-9]\d{0,15})(?:\/jobs?\/([1-9]\d{0,15}))?(?:\/|$)/
@@ -210,18 +210,18 @@ const CUSTOM_RULE = 'customRule'
 export function parseEnvironment(value: unknown, rules: unknown, ownAppId: string): HostEnvironment {
   const environment = readAs(Environment, value)
   const own = environment.protection_rules ?? []
-  const custom = rules === null ? [] : customRulesOf(rules, ownAppId)
+  const custom = rules === null ? [] : parseCustomRules(rules, ownAppId)
   const named = own.map(({ type }) => (OWN_RULES.includes(type) ? type : CUSTOM_RULE))
   const types = named.concat(custom.length > 0 ? [CUSTOM_RULE] : [])
   return {
     name: environment.name,
     rule_types: [...new Set(types)],
-    ...reviewersOf(own.flatMap(({ reviewers }) => reviewers ?? [])),
+    ...parseReviewers(own.flatMap(({ reviewers }) => reviewers ?? [])),
     custom_rules: custom,
   }
 }
 
-function customRulesOf(value: unknown, ownAppId: string): HostEnvironment['custom_rules'] {
+function parseCustomRules(value: unknown, ownAppId: string): HostEnvironment['custom_rules'] {
   const rules = readAs(CustomRules, value).custom_deployment_protection_rules ?? []
   return rules
     .filter(({ enabled }) => enabled !== false)
@@ -231,11 +231,11 @@ function customRulesOf(value: unknown, ownAppId: string): HostEnvironment['custo
     })
 }
 
-function reviewersOf(reviewers: Static<typeof Reviewer>[]): { reviewers: string[]; reviewer_teams: string[] } {
+function parseReviewers(reviewers: Static<typeof Reviewer>[]): { reviewers: string[]; reviewer_teams: string[] } {
   const named = reviewers.flatMap(({ reviewer }) => reviewer ?? [])
   return {
-    reviewers: [...new Set(named.flatMap(({ login }) => textOrNull(login) ?? []))],
-    reviewer_teams: [...new Set(named.flatMap(({ login, slug }) => (login ? [] : (textOrNull(slug) ?? []))))],
+    reviewers: [...new Set(named.flatMap(({ login }) => parseText(login) ?? []))],
+    reviewer_teams: [...new Set(named.flatMap(({ login, slug }) => (login ? [] : (parseText(slug) ?? []))))],
   }
 }
 
@@ -246,7 +246,7 @@ const PendingDeployment = Type.Object({
 
 export function parsePendingDeployment(value: unknown): HostPendingDeployment {
   const pending = readAs(PendingDeployment, value)
-  return { environment: pending.environment.name, ...reviewersOf(pending.reviewers ?? []) }
+  return { environment: pending.environment.name, ...parseReviewers(pending.reviewers ?? []) }
 }
 
 const Approval = Type.Object({
@@ -270,7 +270,7 @@ export function parseApproval(
     ...of,
     environments: approval.environments.map(({ name }) => name),
     state: approval.state,
-    reviewer: accountOf(approval.user),
-    comment: textOrNull(approval.comment),
+    reviewer: toHostAccount(approval.user),
+    comment: parseText(approval.comment),
   }
 }

@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import type { Json } from '../../../../test/support/json.ts'
 import type { InstallationEvent } from '../../code-host.ts'
 import type { HostEventKind, HostEvents } from '../../host-event.ts'
-import { createTranslate } from './events.ts'
+import { createParseDelivery } from './events.ts'
 
 const NOW = new Date('2026-03-01T10:00:00.000Z')
-const translate = createTranslate({ now: () => NOW })
+const translate = createParseDelivery({ now: () => NOW })
 
 type Payload = Record<string, Json>
 type Recorded = { server: string; event: string; payload: Payload }

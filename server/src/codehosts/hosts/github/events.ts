@@ -6,97 +6,110 @@ import type { HostPushedCommit } from '../../host-change.ts'
 import type { HostRunAttempt } from '../../host-deployment.ts'
 import type { HostEvent } from '../../host-event.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../../kit/payload.ts'
-import { commitOrNull, PullRequest, pullRequestOf, Review, reviewOf } from './changes.ts'
-import { CheckRun, checkOf } from './checks.ts'
+import {
+  Id,
+  Maybe,
+  parseDate,
+  parseText,
+  parseTime,
+  readAs,
+  Text,
+  TextOrSeconds,
+  Timestamp,
+} from '../../kit/payload.ts'
+import { PullRequest, parseSha, Review, toHostPullRequest, toHostReview } from './changes.ts'
+import { CheckRun, toHostCheck } from './checks.ts'
 import {
   DeployingRun,
   Deployment,
   DeploymentStatus,
-  deploymentOf,
-  deploymentStatusOf,
-  runAttemptOf,
+  toHostDeployment,
+  toHostDeploymentStatus,
+  toRunAttempt,
 } from './deployments.ts'
-import { jobOf, WorkflowJob } from './jobs.ts'
+import { toHostJob, WorkflowJob } from './jobs.ts'
 import {
   Account,
-  accountOf,
   Installation,
-  installationOf,
   isMergeQueue,
   Repository,
-  repositoryOf,
+  toHostAccount,
+  toHostInstallation,
+  toHostRepository,
 } from './repositories.ts'
-import { runOf, Workflow, WorkflowRun } from './runs.ts'
+import { toHostRun, Workflow, WorkflowRun } from './runs.ts'
 
 /** Every event that we use, by the name in `X-GitHub-Event`. */
-export function createTranslate(clock: Clock): HostWebhooks['translate'] {
-  const translators: Readonly<Record<string, EventTranslator>> = {
-    workflow_run: workflowRun,
-    workflow_job: workflowJob,
-    check_run: checkRun,
-    deployment,
-    deployment_status: deploymentStatus,
-    deployment_protection_rule: deploymentProtectionRule(clock),
-    deployment_review: deploymentReview,
-    code_scanning_alert: alertChange('code_scanning'),
-    dependabot_alert: alertChange('dependabot'),
-    secret_scanning_alert: alertChange('secret_scanning'),
-    pull_request: pullRequest,
-    pull_request_review: pullRequestReview,
-    push,
-    repository,
-    installation,
-    installation_repositories: installation,
+export function createParseDelivery(clock: Clock): HostWebhooks['translate'] {
+  const parsers: Readonly<Record<string, EventParser>> = {
+    workflow_run: parseWorkflowRunEvent,
+    workflow_job: parseWorkflowJobEvent,
+    check_run: parseCheckRunEvent,
+    deployment: parseDeploymentEvent,
+    deployment_status: parseDeploymentStatusEvent,
+    deployment_protection_rule: createProtectionRuleParser(clock),
+    deployment_review: parseDeploymentReviewEvent,
+    code_scanning_alert: createAlertParser('code_scanning'),
+    dependabot_alert: createAlertParser('dependabot'),
+    secret_scanning_alert: createAlertParser('secret_scanning'),
+    pull_request: parsePullRequestEvent,
+    pull_request_review: parsePullRequestReviewEvent,
+    push: parsePushEvent,
+    repository: parseRepositoryEvent,
+    installation: parseInstallationEvent,
+    installation_repositories: parseInstallationEvent,
   }
   return (event, payload) =>
-    Object.hasOwn(translators, event) ? (translators[event] as EventTranslator)(payload) : { type: 'unknown' }
+    Object.hasOwn(parsers, event) ? (parsers[event] as EventParser)(payload) : { type: 'unknown' }
 }
 
 /** Reads the payload of one event. Throws an `Error` that names the field if it does not fit. */
-export type EventTranslator = (payload: unknown) => TranslatedDelivery
+export type EventParser = (payload: unknown) => TranslatedDelivery
 
 /**
  * Translates payloads that have these fields and a repository. `toEvent` returns null for one that
  * tells nothing.
  */
-export function repositoryEvent<Fields extends TProperties>(
+export function createEventParser<Fields extends TProperties>(
   fields: Fields,
   toEvent: (payload: Static<TObject<Fields>>, repository: HostRepository) => HostEvent | null,
-): EventTranslator {
+): EventParser {
   const own = Type.Object(fields)
   const common = Type.Object({ repository: Repository })
   return (payload) => {
-    const repository = repositoryOf(readAs(common, payload).repository)
+    const repository = toHostRepository(readAs(common, payload).repository)
     const event = toEvent(readAs(own, payload), repository)
     return event === null ? { type: 'unknown' } : { type: 'events', events: [event] }
   }
 }
 
 /** Older servers leave the actor out of the run. The sender of the event is the same account. */
-export const workflowRun = repositoryEvent(
+export const parseWorkflowRunEvent = createEventParser(
   { workflow_run: WorkflowRun, workflow: Maybe(Workflow), sender: Maybe(Account) },
   ({ workflow_run: run, workflow, sender }, repository) => ({
     kind: 'run',
-    data: runOf({ ...run, actor: run.actor ?? sender ?? null }, repository, workflow),
+    data: toHostRun({ ...run, actor: run.actor ?? sender ?? null }, repository, workflow),
   }),
 )
 
-export const workflowJob = repositoryEvent({ workflow_job: WorkflowJob }, ({ workflow_job: job }, repository) => ({
-  kind: 'job',
-  data: jobOf(job, repository),
-}))
+export const parseWorkflowJobEvent = createEventParser(
+  { workflow_job: WorkflowJob },
+  ({ workflow_job: job }, repository) => ({
+    kind: 'job',
+    data: toHostJob(job, repository),
+  }),
+)
 
-export const deployment = repositoryEvent(
+export const parseDeploymentEvent = createEventParser(
   { deployment: Deployment, workflow_run: Maybe(DeployingRun) },
   ({ deployment, workflow_run: run }, repository) => ({
     kind: 'deployment',
-    data: deploymentOf(deployment, repository, runAttemptOf(run)),
+    data: toHostDeployment(deployment, repository, toRunAttempt(run)),
   }),
 )
 
 /** The check run of a workflow's deployment is its job: both have the same id. */
-export const deploymentStatus = repositoryEvent(
+export const parseDeploymentStatusEvent = createEventParser(
   {
     deployment_status: DeploymentStatus,
     deployment: Deployment,
@@ -104,8 +117,8 @@ export const deploymentStatus = repositoryEvent(
     check_run: Maybe(Type.Object({ id: Id })),
   },
   ({ deployment_status: status, deployment, workflow_run: run, check_run: check }, repository) => {
-    const deployed = deploymentOf(deployment, repository, runAttemptOf(run))
-    const data = deploymentStatusOf(status, deployed, run && check ? String(check.id) : null)
+    const deployed = toHostDeployment(deployment, repository, toRunAttempt(run))
+    const data = toHostDeploymentStatus(status, deployed, run && check ? String(check.id) : null)
     return data && { kind: 'deployment_status', data }
   },
 )
@@ -113,8 +126,8 @@ export const deploymentStatus = repositoryEvent(
 const CALLBACK_RUN = /\/actions\/runs\/([1-9]\d{0,15})\/deployment_protection_rule$/
 
 /** The payload has no time of its own: that of the deployment is used, else the current time. */
-export function deploymentProtectionRule(clock: Clock): EventTranslator {
-  return repositoryEvent(
+export function createProtectionRuleParser(clock: Clock): EventParser {
+  return createEventParser(
     {
       environment: Text,
       deployment_callback_url: Text,
@@ -123,25 +136,25 @@ export function deploymentProtectionRule(clock: Clock): EventTranslator {
       sha: Maybe(Text),
     },
     ({ environment, deployment_callback_url: callbackUrl, deployment, ref, sha }, repository) => {
-      const run = runOfCallback(callbackUrl)
+      const run = parseCallbackRun(callbackUrl)
       const data = {
         repository,
         environment,
-        deployment: deployment ? deploymentOf(deployment, repository, run) : null,
+        deployment: deployment ? toHostDeployment(deployment, repository, run) : null,
         run,
-        ref: textOrNull(ref) ?? textOrNull(deployment?.ref),
-        commit_sha: textOrNull(sha) ?? deployment?.sha ?? null,
+        ref: parseText(ref) ?? parseText(deployment?.ref),
+        commit_sha: parseText(sha) ?? deployment?.sha ?? null,
         callback_url: callbackUrl,
         callback_secret: null,
         is_rule: true,
-        requested_at: dateOrNull(deployment?.created_at) ?? clock.now(),
+        requested_at: parseDate(deployment?.created_at) ?? clock.now(),
       }
       return { kind: 'gate_request', data }
     },
   )
 }
 
-function runOfCallback(callbackUrl: string): HostRunAttempt | null {
+function parseCallbackRun(callbackUrl: string): HostRunAttempt | null {
   const path = URL.canParse(callbackUrl) ? new URL(callbackUrl).pathname : ''
   const id = CALLBACK_RUN.exec(path)?.[1]
   return id === undefined ? null : { id, attempt: null }
@@ -161,49 +174,52 @@ const REVIEW_FIELDS = {
 const ReviewPayload = Type.Object(REVIEW_FIELDS)
 
 /** A payload without a run cannot be assigned to a deployment. */
-export const deploymentReview = repositoryEvent(REVIEW_FIELDS, (payload, repository) => {
+export const parseDeploymentReviewEvent = createEventParser(REVIEW_FIELDS, (payload, repository) => {
   const { action, workflow_run: run, approver, comment } = payload
   if (!run || (action !== 'requested' && action !== 'approved' && action !== 'rejected')) return null
   const data = {
     repository,
     run: { id: String(run.id), attempt: run.run_attempt || null },
-    environments: environmentsOf(payload),
+    environments: parseEnvironments(payload),
     state: action,
-    reviewer: accountOf(approver),
-    comment: textOrNull(comment),
+    reviewer: toHostAccount(approver),
+    comment: parseText(comment),
     at: new Date(run.updated_at),
   } as const
   return { kind: 'deployment_review', data }
 })
 
-function environmentsOf(payload: Static<typeof ReviewPayload>): string[] {
+function parseEnvironments(payload: Static<typeof ReviewPayload>): string[] {
   const jobs = [payload.workflow_job_run, ...(payload.workflow_job_runs ?? [])]
   const names = [payload.environment, ...jobs.map((job) => job?.environment)]
-  return [...new Set(names.flatMap((name) => textOrNull(name) ?? []))]
+  return [...new Set(names.flatMap((name) => parseText(name) ?? []))]
 }
 
-export const pullRequest = repositoryEvent({ pull_request: PullRequest }, ({ pull_request: pull }, repository) => ({
-  kind: 'pull_request',
-  data: pullRequestOf(pull, repository),
-}))
+export const parsePullRequestEvent = createEventParser(
+  { pull_request: PullRequest },
+  ({ pull_request: pull }, repository) => ({
+    kind: 'pull_request',
+    data: toHostPullRequest(pull, repository),
+  }),
+)
 
-export const pullRequestReview = repositoryEvent(
+export const parsePullRequestReviewEvent = createEventParser(
   { review: Review, pull_request: Type.Object({ number: Id }) },
   ({ review, pull_request: pull }, repository) => {
-    const data = reviewOf(review, repository, pull.number)
+    const data = toHostReview(review, repository, pull.number)
     return data && { kind: 'review', data }
   },
 )
 
-export const checkRun = repositoryEvent({ check_run: CheckRun }, ({ check_run: check }, repository) => ({
+export const parseCheckRunEvent = createEventParser({ check_run: CheckRun }, ({ check_run: check }, repository) => ({
   kind: 'check',
-  data: checkOf(check, repository),
+  data: toHostCheck(check, repository),
 }))
 
 const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text), username: Maybe(Text) })
 const PushedCommit = Type.Object({ id: Text, message: Text, timestamp: Timestamp, author: Person, committer: Person })
 
-export const push = repositoryEvent(
+export const parsePushEvent = createEventParser(
   {
     ref: Text,
     before: Text,
@@ -218,42 +234,42 @@ export const push = repositoryEvent(
     const data = {
       repository,
       ref: payload.ref,
-      before: commitOrNull(payload.before),
-      after: commitOrNull(payload.after),
+      before: parseSha(payload.before),
+      after: parseSha(payload.after),
       forced: payload.forced ?? false,
-      pusher: accountOf(payload.sender),
+      pusher: toHostAccount(payload.sender),
       by_merge_queue: isMergeQueue(payload.sender?.login) || isMergeQueue(payload.pusher?.name),
-      commits: (payload.commits ?? []).map(commitOf),
-      pushed_at: timeOf(payload.repository.pushed_at),
+      commits: (payload.commits ?? []).map(parsePushedCommit),
+      pushed_at: parseTime(payload.repository.pushed_at),
     }
     return { kind: 'push', data }
   },
 )
 
-function commitOf(commit: Static<typeof PushedCommit>): HostPushedCommit {
+function parsePushedCommit(commit: Static<typeof PushedCommit>): HostPushedCommit {
   return {
     sha: commit.id,
-    message: textOrNull(commit.message) ?? '',
-    author: personOf(commit.author),
-    committer: personOf(commit.committer),
+    message: parseText(commit.message) ?? '',
+    author: parsePerson(commit.author),
+    committer: parsePerson(commit.committer),
     at: new Date(commit.timestamp),
   }
 }
 
-function personOf({ name, email, username }: Static<typeof Person>): HostPushedCommit['author'] {
-  return { name: textOrNull(name) ?? '', email: textOrNull(email), login: textOrNull(username) }
+function parsePerson({ name, email, username }: Static<typeof Person>): HostPushedCommit['author'] {
+  return { name: parseText(name) ?? '', email: parseText(email), login: parseText(username) }
 }
 
 /** The payloads of alerts lack fields, so they only say which alert changed. */
-export function alertChange(type: HostAlertType): EventTranslator {
-  return repositoryEvent({ alert: Type.Object({ number: Id }) }, ({ alert }, repository) => ({
+export function createAlertParser(type: HostAlertType): EventParser {
+  return createEventParser({ alert: Type.Object({ number: Id }) }, ({ alert }, repository) => ({
     kind: 'alert_change',
     data: { type, number: alert.number, repository },
   }))
 }
 
 /** A deleted repository keeps its last facts. Every other action changes them. */
-export const repository = repositoryEvent({ action: Maybe(Text) }, ({ action }, repository) => ({
+export const parseRepositoryEvent = createEventParser({ action: Maybe(Text) }, ({ action }, repository) => ({
   kind: 'repository',
   data: { repository, change: action === 'deleted' ? 'deleted' : 'changed' },
 }))
@@ -276,17 +292,21 @@ const CHANGES: Readonly<Record<string, InstallationEvent['change']>> = {
 }
 
 /** Also reads `installation_repositories`, whose actions change the selection of repositories. */
-export function installation(value: unknown): TranslatedDelivery {
+export function parseInstallationEvent(value: unknown): TranslatedDelivery {
   const payload = readAs(InstallationPayload, value)
   const event = {
     change: CHANGES[payload.action] ?? 'changed',
-    installation: installationOf(payload.installation),
-    added: namesOf(payload.repositories_added ?? (payload.action === 'created' ? payload.repositories : null)),
-    removed: namesOf(payload.repositories_removed),
+    installation: toHostInstallation(payload.installation),
+    added: parseRepositoryNames(
+      payload.repositories_added ?? (payload.action === 'created' ? payload.repositories : null),
+    ),
+    removed: parseRepositoryNames(payload.repositories_removed),
   }
   return { type: 'installation', event }
 }
 
-function namesOf(repositories: Static<typeof RepositoryNames> | undefined): { id: string; full_name: string }[] {
+function parseRepositoryNames(
+  repositories: Static<typeof RepositoryNames> | undefined,
+): { id: string; full_name: string }[] {
   return (repositories ?? []).map(({ id, full_name }) => ({ id: String(id), full_name }))
 }

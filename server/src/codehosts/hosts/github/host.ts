@@ -1,20 +1,20 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import { type CodeHost, dispatchTo, type HostClient, type HostParts } from '../../code-host.ts'
-import { ClientCache, clientKey } from '../../kit/client-cache.ts'
-import { impatient, PACE, type Pace, Spacing } from '../../kit/pace.ts'
-import { actionSenders } from './actions.ts'
-import { alertReads } from './alerts.ts'
-import { changeReads } from './changes.ts'
+import { type CodeHost, createDispatcher, type HostClient, type HostParts } from '../../code-host.ts'
+import { ClientCache, formatClientKey } from '../../kit/client-cache.ts'
+import { PACE, type Pace, Spacing, toImpatientPace } from '../../kit/pace.ts'
+import { createActionSenders } from './actions.ts'
+import { createAlertReads } from './alerts.ts'
+import { createChangeReads } from './changes.ts'
 import { GithubApi } from './client.ts'
-import { commitReads } from './commits.ts'
+import { createCommitReads } from './commits.ts'
 import { AppKeys, type ReadAppCredentials } from './credentials.ts'
-import { deploymentReads } from './deployments.ts'
-import { createTranslate } from './events.ts'
-import { jobReads } from './jobs.ts'
-import { readInstallation, repositoryReads } from './repositories.ts'
-import { runReads } from './runs.ts'
-import { createVerify, readHead, redeliveries, webhookActions } from './webhook.ts'
+import { createDeploymentReads } from './deployments.ts'
+import { createParseDelivery } from './events.ts'
+import { createJobReads } from './jobs.ts'
+import { createRepositoryReads, fetchInstallation } from './repositories.ts'
+import { createRunReads } from './runs.ts'
+import { createRedeliveries, createVerify, readHead, webhookActions } from './webhook.ts'
 
 type GithubHostOptions = {
   readCredentials: ReadAppCredentials
@@ -45,32 +45,32 @@ export function createGithubHost({ readCredentials, log, clock, pace = PACE }: G
   const app = openApi(null, pace)
   return {
     connects: 'app',
-    webhooks: { verify: createVerify(readCredentials), readHead, translate: createTranslate(clock) },
-    host: async () => hostOf((await keys.current()).api_url),
+    webhooks: { verify: createVerify(readCredentials), readHead, translate: createParseDelivery(clock) },
+    host: async () => parseHost((await keys.current()).api_url),
     open: (access) =>
-      clients.get(clientKey(access), () =>
-        clientOf(openApi(access.installation_id, access.impatient ? impatient(pace) : pace)),
+      clients.get(formatClientKey(access), () =>
+        createClient(openApi(access.installation_id, access.impatient ? toImpatientPace(pace) : pace)),
       ),
-    readInstallation: (id) => readInstallation(app, id),
-    redeliveries: redeliveries(app),
+    readInstallation: (id) => fetchInstallation(app, id),
+    redeliveries: createRedeliveries(app),
   }
 }
 
-function clientOf(api: GithubApi): HostClient {
+function createClient(api: GithubApi): HostClient {
   return {
-    ...repositoryReads(api),
-    ...runReads(api),
-    ...jobReads(api),
-    ...deploymentReads(api),
-    ...alertReads(api),
-    ...changeReads(api),
-    ...commitReads(api),
-    act: dispatchTo(actionSenders(api)),
+    ...createRepositoryReads(api),
+    ...createRunReads(api),
+    ...createJobReads(api),
+    ...createDeploymentReads(api),
+    ...createAlertReads(api),
+    ...createChangeReads(api),
+    ...createCommitReads(api),
+    act: createDispatcher(createActionSenders(api)),
     ...webhookActions,
   }
 }
 
-function hostOf(apiUrl: string): string {
+function parseHost(apiUrl: string): string {
   const { host } = new URL(apiUrl)
   return host === 'api.github.com' ? 'github.com' : host
 }

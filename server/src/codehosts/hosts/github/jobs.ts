@@ -3,12 +3,12 @@ import { isLoopback } from '../../../platform/loopback.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { readEnd, readEndOf } from '../../kit/read-log-end.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { fetchLogEnd, readEnd } from '../../kit/read-log-end.ts'
 import type { GithubApi } from './client.ts'
-import { runStatus } from './runs.ts'
+import { parseStatus } from './runs.ts'
 
-export function jobReads(api: GithubApi): Pick<HostReader, 'listJobs' | 'listAnnotations' | 'readJobLog'> {
+export function createJobReads(api: GithubApi): Pick<HostReader, 'listJobs' | 'listAnnotations' | 'readJobLog'> {
   return {
     listJobs: (repository, runId, attempt) =>
       api.readAll(
@@ -25,7 +25,7 @@ export function jobReads(api: GithubApi): Pick<HostReader, 'listJobs' | 'listAnn
         parseAnnotation,
       ),
 
-    readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
+    readJobLog: (repository, jobId, bytesMax) => fetchJobLog(api, repository, jobId, bytesMax),
   }
 }
 
@@ -34,7 +34,7 @@ export function jobReads(api: GithubApi): Pick<HostReader, 'listJobs' | 'listAnn
  * without our token. The address comes from GitHub over the authenticated connection. It is read
  * only if it leads to a host of GitHub's storage, so that it cannot lead into our own network.
  */
-async function readJobLog(
+async function fetchJobLog(
   api: GithubApi,
   repository: HostRepository,
   jobId: string,
@@ -51,7 +51,7 @@ async function readJobLog(
     api.log.warn({ host: address?.host }, 'The log of a job is not read: its host is not one of GitHub')
     return null
   }
-  return readEndOf(address, bytesMax)
+  return fetchLogEnd(address, bytesMax)
 }
 
 /** The hosts that keep logs: GitHub's own, and the storage that it rents. */
@@ -79,9 +79,9 @@ export const WorkflowJob = Type.Object({
   steps: Maybe(Type.Array(Type.Object({ number: Id, name: Text, status: Maybe(Text), conclusion: Maybe(Text) }))),
 })
 
-export function jobOf(job: Static<typeof WorkflowJob>, repository: HostRepository): HostJob {
-  const status = runStatus(job.status, job.conclusion)
-  const failed = (job.steps ?? []).filter((step) => runStatus(step.status, step.conclusion) === 'failure')
+export function toHostJob(job: Static<typeof WorkflowJob>, repository: HostRepository): HostJob {
+  const status = parseStatus(job.status, job.conclusion)
+  const failed = (job.steps ?? []).filter((step) => parseStatus(step.status, step.conclusion) === 'failure')
   return {
     repository,
     run_id: String(job.run_id),
@@ -90,16 +90,16 @@ export function jobOf(job: Static<typeof WorkflowJob>, repository: HostRepositor
     name: job.name,
     status,
     // GitHub fills it with the creation of the job until the job starts.
-    started_at: status === 'queued' ? null : dateOrNull(job.started_at),
-    completed_at: job.status === 'completed' ? dateOrNull(job.completed_at) : null,
-    html_url: textOrNull(job.html_url),
-    runner: textOrNull(job.runner_name),
+    started_at: status === 'queued' ? null : parseDate(job.started_at),
+    completed_at: job.status === 'completed' ? parseDate(job.completed_at) : null,
+    html_url: parseText(job.html_url),
+    runner: parseText(job.runner_name),
     failed_steps: failed.map(({ number, name }) => ({ number, name })),
   }
 }
 
 export function parseJob(value: unknown, repository: HostRepository): HostJob {
-  return jobOf(readAs(WorkflowJob, value), repository)
+  return toHostJob(readAs(WorkflowJob, value), repository)
 }
 
 const Annotation = Type.Object({
@@ -116,9 +116,9 @@ export function parseAnnotation(value: unknown): HostAnnotation {
   const annotation = readAs(Annotation, value)
   return {
     level: LEVELS[annotation.annotation_level ?? ''] ?? 'notice',
-    title: textOrNull(annotation.title),
-    message: textOrNull(annotation.message) ?? '',
-    path: textOrNull(annotation.path),
+    title: parseText(annotation.title),
+    message: parseText(annotation.message) ?? '',
+    path: parseText(annotation.path),
     line: annotation.start_line ?? null,
   }
 }

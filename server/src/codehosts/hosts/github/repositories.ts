@@ -1,8 +1,18 @@
 import { type Static, Type } from 'typebox'
 import type { HostFile, HostInstallation, HostReader } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../../kit/payload.ts'
-import { type GithubApi, itemsOf } from './client.ts'
+import {
+  Id,
+  Maybe,
+  parseDate,
+  parseText,
+  parseTime,
+  readAs,
+  Text,
+  TextOrSeconds,
+  Timestamp,
+} from '../../kit/payload.ts'
+import { type GithubApi, parseValues } from './client.ts'
 
 const INSTALLATION_REPOSITORIES = 'GET /installation/repositories'
 
@@ -11,25 +21,25 @@ type RepositoryReads = Pick<
   'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile'
 >
 
-export function repositoryReads(api: GithubApi): RepositoryReads {
+export function createRepositoryReads(api: GithubApi): RepositoryReads {
   return {
     listRepositories: (options) => api.readPage(INSTALLATION_REPOSITORIES, {}, options, parseRepository),
 
-    readRepository: (id) => readRepository(api, id),
+    readRepository: (id) => fetchRepository(api, id),
 
-    readAccount: (login) => readAccount(api, login),
+    readAccount: (login) => fetchAccount(api, login),
 
     async listFolder(repository, path, ref) {
-      const contents = await api.find(contentsRoute(path), { repository, ref })
+      const contents = await api.find(formatContentsRoute(path), { repository, ref })
       // A file is an object, a folder an array.
-      return Array.isArray(contents) ? api.parseItems(itemsOf(contents), parseEntry) : []
+      return Array.isArray(contents) ? api.parseItems(parseValues(contents), parseEntry) : []
     },
 
-    readFile: (repository, file) => readFile(api, repository, file),
+    readFile: (repository, file) => fetchFile(api, repository, file),
   }
 }
 
-export async function readAccount(api: GithubApi, login: string): Promise<HostAccount | null> {
+export async function fetchAccount(api: GithubApi, login: string): Promise<HostAccount | null> {
   const account = await api.read('GET /users/{username}', { username: login })
   return account && parseAccount(account)
 }
@@ -38,7 +48,7 @@ export async function readAccount(api: GithubApi, login: string): Promise<HostAc
  * GitHub reads a repository by its id, but does not describe this address in its reference. Where
  * it does not answer, the repositories of the installation are searched.
  */
-async function readRepository(api: GithubApi, id: string): Promise<HostRepository | null> {
+async function fetchRepository(api: GithubApi, id: string): Promise<HostRepository | null> {
   const found = await api.read('GET /repositories/{id}', { id })
   if (found !== null) return parseRepository(found)
   for (let next: string | null | undefined; next !== null; ) {
@@ -52,7 +62,7 @@ async function readRepository(api: GithubApi, id: string): Promise<HostRepositor
 }
 
 /** The segments of the path are encoded one by one: a whole path would hide its slashes. */
-export function contentsRoute(path: string): string {
+export function formatContentsRoute(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   const encoded = segments.map((segment) => encodeURIComponent(segment).replaceAll(/[{}]/g, encodeURIComponent))
   return `GET /repos/{owner}/{repo}/contents/${encoded.join('/')}`
@@ -66,27 +76,27 @@ function parseEntry(value: unknown): { path: string; blob: string } | null {
 }
 
 /** Blobs can be larger than the contents of a path, which GitHub includes up to 1 MB. */
-export async function readFile(
+export async function fetchFile(
   api: GithubApi,
   repository: HostRepository,
   { path, commit_sha: ref, blob }: HostFile,
 ): Promise<string | null> {
   const found =
     (await api.read('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', { repository, file_sha: blob })) ??
-    (await api.read(contentsRoute(path), { repository, ref }))
-  return found === null || Array.isArray(found) ? null : textOfBlob(found)
+    (await api.read(formatContentsRoute(path), { repository, ref }))
+  return found === null || Array.isArray(found) ? null : parseFileText(found)
 }
 
 const Blob = Type.Object({ content: Text, encoding: Text, size: Maybe(Id) })
 
-function textOfBlob(value: unknown): string {
+function parseFileText(value: unknown): string {
   const { content, encoding } = readAs(Blob, value)
   const text = encoding === 'base64' ? Buffer.from(content, 'base64').toString() : content
-  return textOrNull(text) ?? ''
+  return parseText(text) ?? ''
 }
 
 /** An installation of our App. `api` sends requests as the App. */
-export async function readInstallation(api: GithubApi, id: string): Promise<HostInstallation | null> {
+export async function fetchInstallation(api: GithubApi, id: string): Promise<HostInstallation | null> {
   const installation = await api.read('GET /app/installations/{installation_id}', { installation_id: id })
   return installation && parseInstallation(installation)
 }
@@ -101,14 +111,14 @@ export const Account = Type.Object({
 })
 
 /** Null for deleted accounts. */
-export function accountOf(account: Static<typeof Account> | null | undefined): HostAccount | null {
+export function toHostAccount(account: Static<typeof Account> | null | undefined): HostAccount | null {
   if (!account) return null
   return {
     id: String(account.id),
     login: account.login,
-    name: textOrNull(account.name),
-    avatar_url: textOrNull(account.avatar_url),
-    url: textOrNull(account.html_url),
+    name: parseText(account.name),
+    avatar_url: parseText(account.avatar_url),
+    url: parseText(account.html_url),
     is_bot: account.type === 'Bot' || account.login.endsWith('[bot]'),
   }
 }
@@ -119,7 +129,7 @@ export function isMergeQueue(login: string | null | undefined): boolean {
 }
 
 export function parseAccount(value: unknown): HostAccount {
-  return accountOf(readAs(Account, value)) as HostAccount
+  return toHostAccount(readAs(Account, value)) as HostAccount
 }
 
 export const Repository = Type.Object({
@@ -140,24 +150,24 @@ const DEFAULT_BRANCH = 'main'
  * The host is that of the repository's web address, which for an Enterprise Server with an address
  * of its own for the API is not that of the API.
  */
-export function repositoryOf(repository: Static<typeof Repository>): HostRepository {
+export function toHostRepository(repository: Static<typeof Repository>): HostRepository {
   return {
     provider: 'github',
     host: new URL(repository.html_url).host,
     id: String(repository.id),
     full_name: repository.full_name,
     owner_id: String(repository.owner.id),
-    default_branch: textOrNull(repository.default_branch) ?? DEFAULT_BRANCH,
+    default_branch: parseText(repository.default_branch) ?? DEFAULT_BRANCH,
     html_url: repository.html_url,
     // A repository that is not known to be public is treated as private.
     private: repository.private ?? true,
     archived: repository.archived ?? false,
-    updated_at: dateOrNull(repository.updated_at),
+    updated_at: parseDate(repository.updated_at),
   }
 }
 
 export function parseRepository(value: unknown): HostRepository {
-  return repositoryOf(readAs(Repository, value))
+  return toHostRepository(readAs(Repository, value))
 }
 
 export const Installation = Type.Object({
@@ -169,7 +179,7 @@ export const Installation = Type.Object({
 })
 
 /** An enterprise has a slug in place of a login, and no type. */
-export function installationOf(installation: Static<typeof Installation>): HostInstallation {
+export function toHostInstallation(installation: Static<typeof Installation>): HostInstallation {
   const { account } = installation
   const id = String(account.id)
   return {
@@ -177,12 +187,12 @@ export function installationOf(installation: Static<typeof Installation>): HostI
     account: { id, login: account.login ?? account.slug ?? id, type: account.type ?? 'Enterprise' },
     repositories: installation.repository_selection === 'selected' ? 'selected' : 'all',
     suspended: Boolean(installation.suspended_at),
-    updated_at: installation.updated_at ? timeOf(installation.updated_at) : null,
+    updated_at: installation.updated_at ? parseTime(installation.updated_at) : null,
   }
 }
 
 export function parseInstallation(value: unknown): HostInstallation {
-  return installationOf(readAs(Installation, value))
+  return toHostInstallation(readAs(Installation, value))
 }
 
 /** An `Actor` is a person, a bot or an organization, and only these types have an id. */
@@ -199,16 +209,16 @@ export const GraphAccount = Type.Object({
 })
 
 /** Null without an id: nothing else identifies an account. */
-export function graphAccountOf(account: Static<typeof GraphAccount> | null | undefined): HostAccount | null {
+export function toHostAccountFromGraph(account: Static<typeof GraphAccount> | null | undefined): HostAccount | null {
   if (!account?.databaseId) return null
   const isBot = account.__typename === 'Bot'
   return {
     id: String(account.databaseId),
     // REST and webhooks add the suffix to the names of bots.
     login: isBot && !account.login.endsWith('[bot]') ? `${account.login}[bot]` : account.login,
-    name: textOrNull(account.name),
-    avatar_url: textOrNull(account.avatarUrl),
-    url: textOrNull(account.url),
+    name: parseText(account.name),
+    avatar_url: parseText(account.avatarUrl),
+    url: parseText(account.url),
     is_bot: isBot,
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { commitStatus } from './checks.ts'
-import { runRef, runStatus, triggerKind } from './runs.ts'
+import { parseCheckStatus } from './checks.ts'
+import { parseRef, parseStatus, parseTriggerKind } from './runs.ts'
 
 const CONCLUSIONS: [conclusion: string | null, status: string][] = [
   ['success', 'success'],
@@ -18,17 +18,17 @@ const CONCLUSIONS: [conclusion: string | null, status: string][] = [
 ]
 
 test('each conclusion of GitHub is one of the seven statuses, and an unknown one is no success', () => {
-  for (const [conclusion, status] of CONCLUSIONS) assert.equal(runStatus('completed', conclusion), status)
+  for (const [conclusion, status] of CONCLUSIONS) assert.equal(parseStatus('completed', conclusion), status)
 })
 
 test('before the start a run is queued, and its conclusion does not count before its end', () => {
   for (const status of ['queued', 'requested', 'waiting', 'pending', 'a_new_status', null, undefined])
-    assert.equal(runStatus(status, 'success'), 'queued')
-  assert.equal(runStatus('in_progress', 'success'), 'in_progress')
+    assert.equal(parseStatus(status, 'success'), 'queued')
+  assert.equal(parseStatus('in_progress', 'success'), 'in_progress')
 })
 
 test('each state of a commit status is one of the seven statuses', () => {
-  const states = ['success', 'pending', 'failure', 'error', 'a_new_state'].map(commitStatus)
+  const states = ['success', 'pending', 'failure', 'error', 'a_new_state'].map(parseCheckStatus)
   assert.deepEqual(states, ['success', 'queued', 'failure', 'failure', 'failure'])
 })
 
@@ -46,14 +46,14 @@ const KINDS: [kind: string, events: string[]][] = [
 ]
 
 test('each event that starts a run has a kind', () => {
-  for (const [kind, events] of KINDS) for (const event of events) assert.equal(triggerKind(event), kind, event)
+  for (const [kind, events] of KINDS) for (const event of events) assert.equal(parseTriggerKind(event), kind, event)
 })
 
 test('a ref is a branch, except that of a release; a full name is kept', () => {
-  assert.equal(runRef('push', 'main'), 'refs/heads/main')
-  assert.equal(runRef('merge_group', 'gh-readonly-queue/main/pr-1-a'), 'refs/heads/gh-readonly-queue/main/pr-1-a')
-  assert.equal(runRef('release', 'v1'), 'refs/tags/v1')
-  assert.equal(runRef('push', 'refs/pull/1/merge'), 'refs/pull/1/merge')
-  assert.equal(runRef('push', null), null)
-  assert.equal(runRef('push', ''), null)
+  assert.equal(parseRef('push', 'main'), 'refs/heads/main')
+  assert.equal(parseRef('merge_group', 'gh-readonly-queue/main/pr-1-a'), 'refs/heads/gh-readonly-queue/main/pr-1-a')
+  assert.equal(parseRef('release', 'v1'), 'refs/tags/v1')
+  assert.equal(parseRef('push', 'refs/pull/1/merge'), 'refs/pull/1/merge')
+  assert.equal(parseRef('push', null), null)
+  assert.equal(parseRef('push', ''), null)
 })

@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
-import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { type GithubApi, itemsOf, PAGE_ITEMS, type RawPage } from './client.ts'
-import { Account, accountOf } from './repositories.ts'
+import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { type GithubApi, PAGE_ITEMS, parseValues, type RawPage } from './client.ts'
+import { Account, toHostAccount } from './repositories.ts'
 
-export function runReads(api: GithubApi): Pick<HostReader, 'listRuns' | 'readRun'> {
+export function createRunReads(api: GithubApi): Pick<HostReader, 'listRuns' | 'readRun'> {
   return {
-    listRuns: (repository, options) => listRuns(api, repository, options),
+    listRuns: (repository, options) => fetchRuns(api, repository, options),
 
     async readRun(repository, runId, attempt) {
       const parameters = { repository, run_id: runId, attempt_number: attempt }
@@ -27,7 +27,7 @@ const SEARCH_ITEMS_MAX = 1000
  * created up to the last one; `next` holds that time (`until`) beside the page. Runs of the same
  * second are listed twice.
  */
-async function listRuns(
+async function fetchRuns(
   api: GithubApi,
   repository: HostRepository,
   options: ListOptions,
@@ -37,26 +37,26 @@ async function listRuns(
   const page = await api.requestPage('GET /repos/{owner}/{repo}/actions/runs', parameters, options)
   if (page === null) return { items: [], next: null, etag: null }
   if (page === 'not_modified') return page
-  const values = itemsOf(page.data)
+  const values = parseValues(page.data)
   const items = api.parseItems(values, (run) => parseRun(run, repository))
-  return { items, next: nextOf(page, { until, values, items, next: options.next }), etag: page.etag }
+  return { items, next: formatNext(page, { until, values, items, next: options.next }), etag: page.etag }
 }
 
 function createdBetween(since: Date | undefined, until: string | null): { created?: string } {
   if (since === undefined && until === null) return {}
-  if (until === null) return { created: `>=${secondOf(since as Date)}` }
-  return { created: since === undefined ? `<=${until}` : `${secondOf(since)}..${until}` }
+  if (until === null) return { created: `>=${formatSecond(since as Date)}` }
+  return { created: since === undefined ? `<=${until}` : `${formatSecond(since)}..${until}` }
 }
 
 type Listed = { until: string | null; values: unknown[]; items: HostRun[]; next: string | undefined }
 
-function nextOf(page: RawPage, { until, values, items, next }: Listed): string | null {
+function formatNext(page: RawPage, { until, values, items, next }: Listed): string | null {
   if (page.next !== null) return withUntil(page.next, until)
   const total = Number((page.data as { total_count?: unknown }).total_count ?? 0)
   const listed = (Number(new URLSearchParams(next).get('page') ?? 1) - 1) * PAGE_ITEMS + values.length
   const oldest = items.at(-1)
   if (oldest === undefined || (listed >= total && listed < SEARCH_ITEMS_MAX)) return null
-  return withUntil('page=1', earlier(secondOf(oldest.created_at), until))
+  return withUntil('page=1', earlier(formatSecond(oldest.created_at), until))
 }
 
 function withUntil(page: string, until: string | null): string {
@@ -65,11 +65,11 @@ function withUntil(page: string, until: string | null): string {
 
 /** The window has to move on: if all of its runs are of one second, to the second before. */
 function earlier(second: string, until: string | null): string {
-  return second === until ? secondOf(new Date(Date.parse(second) - 1000)) : second
+  return second === until ? formatSecond(new Date(Date.parse(second) - 1000)) : second
 }
 
 /** GitHub's times have no fractions of a second. */
-function secondOf(time: Date): string {
+function formatSecond(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
@@ -107,27 +107,31 @@ export const Workflow = Type.Object({ name: Maybe(Text), path: Maybe(Text) })
 
 type RunObject = Static<typeof WorkflowRun>
 
-export function runOf(run: RunObject, repository: HostRepository, workflow?: Static<typeof Workflow> | null): HostRun {
-  const status = runStatus(run.status, run.conclusion)
+export function toHostRun(
+  run: RunObject,
+  repository: HostRepository,
+  workflow?: Static<typeof Workflow> | null,
+): HostRun {
+  const status = parseStatus(run.status, run.conclusion)
   const updatedAt = new Date(run.updated_at)
-  const actor = accountOf(run.actor)
+  const actor = toHostAccount(run.actor)
   return {
     repository,
     id: String(run.id),
     number: run.run_number ?? null,
     attempt: run.run_attempt || 1,
-    workflow: workflowOf(run, workflow),
+    workflow: parseWorkflow(run, workflow),
     status,
-    ref: runRef(run.event, run.head_branch),
+    ref: parseRef(run.event, run.head_branch),
     head_repository_id: headRepositoryId(run, repository),
-    commit: { sha: run.head_sha, message: textOrNull(run.head_commit?.message) },
+    commit: { sha: run.head_sha, message: parseText(run.head_commit?.message) },
     event: run.event,
-    kind: triggerKind(run.event),
-    release_name: run.event === 'release' ? textOrNull(run.display_title) : null,
+    kind: parseTriggerKind(run.event),
+    release_name: run.event === 'release' ? parseText(run.display_title) : null,
     actor,
-    triggering_actor: accountOf(run.triggering_actor) ?? actor,
-    pull_requests: pullRequestsOf(run, repository),
-    html_url: textOrNull(run.html_url),
+    triggering_actor: toHostAccount(run.triggering_actor) ?? actor,
+    pull_requests: parsePullRequests(run, repository),
+    html_url: parseText(run.html_url),
     created_at: new Date(run.created_at),
     started_at: new Date(run.run_started_at ?? run.created_at),
     completed_at: status === 'queued' || status === 'in_progress' ? null : updatedAt,
@@ -141,28 +145,28 @@ const UNKNOWN_REPOSITORY = 'unknown'
 /** Older servers do not name the repository of the head. */
 function headRepositoryId({ head_repository, event }: RunObject, repository: HostRepository): string {
   if (head_repository) return String(head_repository.id)
-  return triggerKind(event) === 'pull_request' ? UNKNOWN_REPOSITORY : repository.id
+  return parseTriggerKind(event) === 'pull_request' ? UNKNOWN_REPOSITORY : repository.id
 }
 
 /** A path can end in the ref of the file: `.github/workflows/ci.yml@refs/heads/main`. */
-function workflowOf(run: RunObject, workflow: Static<typeof Workflow> | null | undefined): HostRun['workflow'] {
-  const path = textOrNull((run.path ?? workflow?.path)?.split('@')[0])
-  const name = textOrNull(workflow?.name) ?? textOrNull(run.name)
+function parseWorkflow(run: RunObject, workflow: Static<typeof Workflow> | null | undefined): HostRun['workflow'] {
+  const path = parseText((run.path ?? workflow?.path)?.split('@')[0])
+  const name = parseText(workflow?.name) ?? parseText(run.name)
   return { id: String(run.workflow_id), name: name ?? path ?? String(run.workflow_id), path }
 }
 
 /** GitHub also lists pull requests of the same commit in forks. */
-function pullRequestsOf(run: RunObject, repository: HostRepository): HostPullRequestName[] {
+function parsePullRequests(run: RunObject, repository: HostRepository): HostPullRequestName[] {
   const own = (run.pull_requests ?? []).filter(({ base }) => String(base?.repo?.id ?? repository.id) === repository.id)
-  return own.map(({ number }) => pullRequestName(repository, number))
+  return own.map(({ number }) => toPullRequestName(repository, number))
 }
 
-export function pullRequestName(repository: HostRepository, number: number): HostPullRequestName {
+export function toPullRequestName(repository: HostRepository, number: number): HostPullRequestName {
   return { number, url: repository.html_url && `${repository.html_url}/pull/${number}` }
 }
 
 export function parseRun(value: unknown, repository: HostRepository): HostRun {
-  return runOf(readAs(WorkflowRun, value), repository)
+  return toHostRun(readAs(WorkflowRun, value), repository)
 }
 
 /** How GitHub's conclusions appear in the seven statuses (providers.md §3). */
@@ -182,7 +186,7 @@ const CONCLUSIONS: Readonly<Record<string, HostRunStatus>> = {
  * The status of a run, job, step or check. Before the start, GitHub says `queued`, `requested`,
  * `waiting` or `pending`. A conclusion that we do not know is not a success.
  */
-export function runStatus(status: string | null | undefined, conclusion: string | null | undefined): HostRunStatus {
+export function parseStatus(status: string | null | undefined, conclusion: string | null | undefined): HostRunStatus {
   if (status === 'completed') return CONCLUSIONS[conclusion ?? ''] ?? 'failure'
   return status === 'in_progress' ? 'in_progress' : 'queued'
 }
@@ -199,7 +203,7 @@ const KINDS: Readonly<Record<string, TriggerKind>> = {
   merge_group: 'pull_request',
 }
 
-export function triggerKind(event: string): TriggerKind {
+export function parseTriggerKind(event: string): TriggerKind {
   return KINDS[event] ?? (event.startsWith('pull_request') ? 'pull_request' : 'other')
 }
 
@@ -208,7 +212,7 @@ export function triggerKind(event: string): TriggerKind {
  * push or a manual start of a tag cannot be told from that of a branch with the same name, so it
  * is treated as a branch.
  */
-export function runRef(event: string, name: string | null | undefined): string | null {
+export function parseRef(event: string, name: string | null | undefined): string | null {
   if (!name) return null
   if (name.startsWith('refs/')) return name
   return event === 'release' ? `refs/tags/${name}` : `refs/heads/${name}`

@@ -7,10 +7,10 @@ import type {
   HostRedeliveries,
   HostWebhooks,
 } from '../../code-host.ts'
-import { at, isDeliveryId, isEventName, lane, parseBody } from '../../kit/delivery-head.ts'
+import { formatLane, getField, isDeliveryId, isEventName, parseBody } from '../../kit/delivery-head.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { isSignedBy } from '../../kit/signatures.ts'
-import { type GithubApi, itemsOf } from './client.ts'
+import { type GithubApi, parseValues } from './client.ts'
 import type { ReadAppCredentials } from './credentials.ts'
 
 /**
@@ -32,13 +32,13 @@ export function readHead(body: Buffer, headers: DeliveryHeaders): DeliveryHead |
   const { 'x-github-delivery': id, 'x-github-event': event } = headers
   const payload = parseBody(body)
   if (!isDeliveryId(id) || !isEventName(event) || payload === undefined) return null
-  const action = at(payload, 'action')
+  const action = getField(payload, 'action')
   return {
     id,
     event,
     action: isEventName(action) ? action : null,
     installation_id: idAt(payload, 'installation', 'id'),
-    lane: laneOf(event, payload) ?? `delivery:${id}`,
+    lane: parseLane(event, payload) ?? `delivery:${id}`,
     payload: withoutSecret(event, payload) ?? body.toString(),
   }
 }
@@ -48,37 +48,38 @@ export function readHead(body: Buffer, headers: DeliveryHeaders): DeliveryHead |
  * this event has no value, but the same object has one in answers of the API.
  */
 function withoutSecret(event: string, payload: unknown): string | null {
-  const secret = event.startsWith('secret_scanning_alert') ? at(payload, 'alert', 'secret') : null
+  const secret = event.startsWith('secret_scanning_alert') ? getField(payload, 'alert', 'secret') : null
   if (typeof secret !== 'string' || secret === '') return null
   return JSON.stringify(payload, (_, value) => (typeof value === 'string' ? value.replaceAll(secret, '***') : value))
 }
 
 /** The object that a delivery is about; null if the payload does not name one. */
-function laneOf(event: string, payload: unknown): string | null {
+function parseLane(event: string, payload: unknown): string | null {
   const repository = idAt(payload, 'repository', 'id')
   return (
     ownLane(event, payload, repository) ??
-    lane('repository', repository) ??
-    lane('installation', idAt(payload, 'installation', 'id'))
+    formatLane('repository', repository) ??
+    formatLane('installation', idAt(payload, 'installation', 'id'))
   )
 }
 
 function ownLane(event: string, payload: unknown, repository: string | null): string | null {
-  if (event === 'workflow_job') return lane('run', idAt(payload, 'workflow_job', 'run_id'))
-  if (event === 'workflow_run' || event === 'deployment_review') return lane('run', idAt(payload, 'workflow_run', 'id'))
-  if (event.startsWith('deployment')) return lane('deployment', idAt(payload, 'deployment', 'id'))
-  if (event === 'check_run' || event === 'check_suite') return lane(event, idAt(payload, event, 'id'))
+  if (event === 'workflow_job') return formatLane('run', idAt(payload, 'workflow_job', 'run_id'))
+  if (event === 'workflow_run' || event === 'deployment_review')
+    return formatLane('run', idAt(payload, 'workflow_run', 'id'))
+  if (event.startsWith('deployment')) return formatLane('deployment', idAt(payload, 'deployment', 'id'))
+  if (event === 'check_run' || event === 'check_suite') return formatLane(event, idAt(payload, event, 'id'))
   if (event.startsWith('pull_request')) {
     const number = idAt(payload, 'pull_request', 'number') ?? idAt(payload, 'number')
-    return lane('pull', repository, number)
+    return formatLane('pull', repository, number)
   }
   const [, type] = /^(code_scanning|dependabot|secret_scanning)_alert/.exec(event) ?? []
-  return type === undefined ? null : lane(`alert:${type}`, repository, idAt(payload, 'alert', 'number'))
+  return type === undefined ? null : formatLane(`alert:${type}`, repository, idAt(payload, 'alert', 'number'))
 }
 
 /** An id or a number at this path of the payload, in decimal digits. */
 function idAt(payload: unknown, ...path: string[]): string | null {
-  const found = at(payload, ...path)
+  const found = getField(payload, ...path)
   const isId = (typeof found === 'number' && Number.isSafeInteger(found)) || typeof found === 'string'
   return isId && /^\d{1,20}$/.test(`${found}`) ? `${found}` : null
 }
@@ -90,15 +91,15 @@ export const webhookActions: Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'
 }
 
 /** GitHub keeps the deliveries of an App for some days. `api` sends requests as the App. */
-export function redeliveries(api: GithubApi): HostRedeliveries {
+export function createRedeliveries(api: GithubApi): HostRedeliveries {
   return {
     async listFailed(since) {
-      const attempts = await readAttempts(api, since)
+      const attempts = await fetchAttempts(api, since)
       const delivered = new Set(attempts.filter(isDelivered).map(({ guid }) => guid))
       const failed = new Map<string, FailedDelivery>()
       for (const attempt of attempts) {
         if (delivered.has(attempt.guid) || failed.has(attempt.guid)) continue
-        failed.set(attempt.guid, failedDeliveryOf(attempt))
+        failed.set(attempt.guid, toFailedDelivery(attempt))
       }
       return [...failed.values()]
     },
@@ -122,12 +123,12 @@ const Attempt = Type.Object({
 type Attempt = Static<typeof Attempt>
 
 /** The tries since a time, newest first. */
-async function readAttempts(api: GithubApi, since: Date): Promise<Attempt[]> {
+async function fetchAttempts(api: GithubApi, since: Date): Promise<Attempt[]> {
   const attempts: Attempt[] = []
   for (let next: string | null | undefined; next !== null; ) {
     const page = await api.requestPage(`GET ${DELIVERIES}`, {}, next ? { next } : {})
     if (page === null || page === 'not_modified') break
-    const read = api.parseItems(itemsOf(page.data), (attempt) => readAs(Attempt, attempt))
+    const read = api.parseItems(parseValues(page.data), (attempt) => readAs(Attempt, attempt))
     const recent = read.filter((attempt) => new Date(attempt.delivered_at) >= since)
     attempts.push(...recent)
     next = recent.length < read.length ? null : page.next
@@ -139,6 +140,6 @@ function isDelivered({ status, status_code: code }: Attempt): boolean {
   return typeof code === 'number' && code > 0 ? code >= 200 && code < 300 : status === 'OK'
 }
 
-function failedDeliveryOf({ id, guid, event, delivered_at }: Attempt): FailedDelivery {
+function toFailedDelivery({ id, guid, event, delivered_at }: Attempt): FailedDelivery {
   return { id: String(id), delivery_id: guid, event, delivered_at: new Date(delivered_at) }
 }

@@ -1,18 +1,18 @@
 import { Type } from 'typebox'
-import { shortened } from '../../../platform/shortened.ts'
+import { truncate } from '../../../platform/truncate.ts'
 import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { projectPath, type Session } from './client.ts'
-import { approvalsOf, parseDeployment } from './deployments.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { formatProjectPath, type Session } from './client.ts'
+import { getApprovals, parseDeployment } from './deployments.ts'
 import { parseJob } from './jobs.ts'
-import { mergeRequestOf } from './runs.ts'
+import { parseMergeRequestNumber } from './runs.ts'
 
-export function actionSenders(session: Session): ActionSenders {
+export function createActionSenders(session: Session): ActionSenders {
   return {
     decision: (action) => sendDecision(session, action),
-    comment: ({ target, text }) => postNote(session, target, text),
+    comment: ({ target, text }) => sendNote(session, target, text),
     dismissal: (action) => sendDismissal(session, action),
     reopening: (action) => sendReopening(session, action),
     commit_status: (action) => sendCommitStatus(session, action),
@@ -28,10 +28,10 @@ async function sendCommitStatus(
   { api }: Session,
   { repository, commit_sha, context, state, description, url }: Extract<HostAction, { type: 'commit_status' }>,
 ): Promise<void> {
-  await api.send('POST', `${projectPath(repository)}${restPath`/statuses/${commit_sha}`}`, {
+  await api.send('POST', `${formatProjectPath(repository)}${encodePath`/statuses/${commit_sha}`}`, {
     name: context,
     state: STATES[state],
-    description: shortened(description, DESCRIPTION_CHARS_MAX),
+    description: truncate(description, DESCRIPTION_CHARS_MAX),
     ...(url === null ? {} : { target_url: url }),
   })
 }
@@ -52,22 +52,22 @@ const MANUAL_JOB = /\/projects\/\d{1,16}\/jobs\/(\d{1,16})\/play$/
 async function sendDecision(session: Session, action: Decision): Promise<void> {
   const address = action.target.callback_url ?? ''
   const [, deployment] = APPROVAL.exec(address) ?? []
-  if (deployment !== undefined) return approve(session, action, deployment)
+  if (deployment !== undefined) return sendApproval(session, action, deployment)
   const [, job] = MANUAL_JOB.exec(address) ?? []
   if (job !== undefined) return startOrLeave(session, action, job)
   throw new HostRefusal(409, 'GitLab waits for no answer to this deployment.')
 }
 
-async function approve(session: Session, action: Decision, id: string): Promise<void> {
+async function sendApproval(session: Session, action: Decision, id: string): Promise<void> {
   const { target, decision, text } = action
-  const path = `${projectPath(target.repository)}${restPath`/deployments/${id}`}`
-  await answer(session, action, path)
+  const path = `${formatProjectPath(target.repository)}${encodePath`/deployments/${id}`}`
+  await sendAnswer(session, action, path)
   if (decision === 'approved') await startApproved(session, target, path)
-  if (text.length > COMMENT_CHARS_MAX) await postNote(session, target, text)
+  if (text.length > COMMENT_CHARS_MAX) await sendNote(session, target, text)
 }
 
-async function answer(session: Session, { decision, text }: Decision, path: string): Promise<void> {
-  const comment = shortened(text, COMMENT_CHARS_MAX)
+async function sendAnswer(session: Session, { decision, text }: Decision, path: string): Promise<void> {
+  const comment = truncate(text, COMMENT_CHARS_MAX)
   try {
     await session.api.send('POST', `${path}/approval`, { status: decision, comment })
   } catch (error) {
@@ -81,7 +81,7 @@ async function hasAnswered(session: Session, path: string, decision: Decision['d
   const found = await session.api.read(path)
   const self = await session.self()
   if (found === null || self === null) return false
-  const own = approvalsOf(parseDeployment(found)).filter(({ user }) => String(user?.id) === self.id)
+  const own = getApprovals(parseDeployment(found)).filter(({ user }) => String(user?.id) === self.id)
   return own.some(({ status }) => status === decision)
 }
 
@@ -92,19 +92,19 @@ async function hasAnswered(session: Session, path: string, decision: Decision['d
 async function startApproved(session: Session, target: Decision['target'], path: string): Promise<void> {
   const found = await session.api.read(path)
   const { status, deployable: job } = found === null ? { status: null, deployable: null } : parseDeployment(found)
-  if (status === 'created' && job?.status === 'manual') await start(session, target, String(job.id))
+  if (status === 'created' && job?.status === 'manual') await startJob(session, target, String(job.id))
 }
 
 /**
  * GitLab has no way to reject the start of a manual job: it stays unstarted, and the note says why.
  */
 async function startOrLeave(session: Session, { target, decision, text }: Decision, id: string): Promise<void> {
-  if (decision === 'approved') await start(session, target, id)
-  await postNote(session, target, text)
+  if (decision === 'approved') await startJob(session, target, id)
+  await sendNote(session, target, text)
 }
 
-async function start({ api }: Session, { repository }: Decision['target'], id: string): Promise<void> {
-  const path = `${projectPath(repository)}${restPath`/jobs/${id}`}`
+async function startJob({ api }: Session, { repository }: Decision['target'], id: string): Promise<void> {
+  const path = `${formatProjectPath(repository)}${encodePath`/jobs/${id}`}`
   try {
     await api.send('POST', `${path}/play`)
   } catch (error) {
@@ -124,25 +124,25 @@ type Target = { repository: { id: string; full_name: string }; run_id: string }
  * Writes a note on the merge request that a pipeline is for, else on its commit. A note that is
  * there already is not written again.
  */
-async function postNote({ api }: Session, { repository, run_id }: Target, text: string): Promise<void> {
-  const project = projectPath(repository)
-  const found = await api.read(`${project}${restPath`/pipelines/${run_id}`}`)
+async function sendNote({ api }: Session, { repository, run_id }: Target, text: string): Promise<void> {
+  const project = formatProjectPath(repository)
+  const found = await api.read(`${project}${encodePath`/pipelines/${run_id}`}`)
   if (found === null) throw new HostRefusal(404, `GitLab has no pipeline ${run_id}.`)
   const { sha, ref } = readAs(Pipeline, found)
-  const note = shortened(text, NOTE_CHARS_MAX)
-  const number = mergeRequestOf(ref)
+  const note = truncate(text, NOTE_CHARS_MAX)
+  const number = parseMergeRequestNumber(ref)
   const [path, field] =
     number === null
-      ? [`${project}${restPath`/repository/commits/${sha}/comments`}`, 'note']
-      : [`${project}${restPath`/merge_requests/${number}/notes`}`, 'body']
-  const written = await api.readAll(path, {}, textOfNote)
+      ? [`${project}${encodePath`/repository/commits/${sha}/comments`}`, 'note']
+      : [`${project}${encodePath`/merge_requests/${number}/notes`}`, 'body']
+  const written = await api.readAll(path, {}, parseNoteText)
   if (!written.includes(note)) await api.send('POST', path, { [field]: note })
 }
 
 const Note = Type.Object({ note: Maybe(Text), body: Maybe(Text) })
 
 /** Comments on commits have `note`, notes on merge requests `body`. */
-function textOfNote(value: unknown): string | null {
+function parseNoteText(value: unknown): string | null {
   const { note, body } = readAs(Note, value)
   return note ?? body ?? null
 }
@@ -176,29 +176,33 @@ function sendDismissal(
   session: Session,
   { alert, reason, comment }: Extract<HostAction, { type: 'dismissal' }>,
 ): Promise<void> {
-  const text = comment === null ? null : shortened(comment, DISMISSAL_CHARS_MAX)
-  return mutate(session, DISMISS, { id: idOf(alert.number), comment: text, reason: wordOf(reason) })
+  const text = comment === null ? null : truncate(comment, DISMISSAL_CHARS_MAX)
+  return sendMutation(session, DISMISS, {
+    id: formatVulnerabilityId(alert.number),
+    comment: text,
+    reason: toReasonWord(reason),
+  })
 }
 
 /** Opens a dismissed vulnerability again. Repeating it has no further effect. */
 function sendReopening(session: Session, { alert }: Extract<HostAction, { type: 'reopening' }>): Promise<void> {
-  return mutate(session, REVERT, { id: idOf(alert.number) })
+  return sendMutation(session, REVERT, { id: formatVulnerabilityId(alert.number) })
 }
 
 /** A reason that is a word of GitLab stays: the vulnerability was dismissed there before. */
-function wordOf(reason: string): string {
+function toReasonWord(reason: string): string {
   if (Object.hasOwn(WORDS, reason)) return WORDS[reason as DismissReason]
   const word = reason.toUpperCase()
   return Object.values(WORDS).includes(word) ? word : WORDS.wont_fix
 }
 
-function idOf(number: number): string {
+function formatVulnerabilityId(number: number): string {
   return `gid://gitlab/Vulnerability/${number}`
 }
 
 const Result = Type.Object({ result: Maybe(Type.Object({ errors: Maybe(Type.Array(Text)) })) })
 
-async function mutate({ api }: Session, query: string, variables: Record<string, unknown>): Promise<void> {
+async function sendMutation({ api }: Session, query: string, variables: Record<string, unknown>): Promise<void> {
   const { result } = readAs(Result, await api.query(query, variables))
   const [error] = result?.errors ?? []
   if (!result || error !== undefined)

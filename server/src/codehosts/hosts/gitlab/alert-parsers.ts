@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 
 const Vulnerability = Type.Object({
   id: Id,
@@ -29,8 +29,12 @@ export function parseVulnerability(value: unknown): Vulnerability {
 export type DismissalFacts = { by: HostAccount | null; reason: string | null; comment: string | null }
 
 /** Null for a kind of report that we do not know. */
-export function alertOf(found: Vulnerability, repository: HostRepository, dismissal: DismissalFacts): HostAlert | null {
-  const type = alertType(found.report_type)
+export function toHostAlert(
+  found: Vulnerability,
+  repository: HostRepository,
+  dismissal: DismissalFacts,
+): HostAlert | null {
+  const type = parseAlertType(found.report_type)
   if (type === null) return null
   const metadata = parseMetadata(found.finding)
   const { identifiers, scanner, file } = metadata
@@ -40,17 +44,17 @@ export function alertOf(found: Vulnerability, repository: HostRepository, dismis
     repository,
     type,
     number: found.id,
-    ...lifeOf(found, dismissal),
-    severity: alertSeverity(found.severity),
-    title: textOrNull(found.title) ?? identifiers[0]?.name ?? 'Vulnerability',
-    description: textOrNull(found.description) ?? metadata.description,
+    ...toAlertLife(found, dismissal),
+    severity: parseSeverity(found.severity),
+    title: parseText(found.title) ?? identifiers[0]?.name ?? 'Vulnerability',
+    description: parseText(found.description) ?? metadata.description,
     url: repository.html_url && `${repository.html_url}/-/security/vulnerabilities/${found.id}`,
     references: metadata.links,
     rule_id: identifiers[0]?.value ?? identifiers[0]?.name ?? null,
     tool_name: scanner?.name ?? scanner?.id ?? null,
     tool_version: null,
-    cwes: identifiers.flatMap(({ type: kind, value }) => (kind === 'cwe' && value ? [cweOf(value)] : [])),
-    package: type === 'dependabot' ? packageOf(metadata) : null,
+    cwes: identifiers.flatMap(({ type: kind, value }) => (kind === 'cwe' && value ? [parseCwe(value)] : [])),
+    package: type === 'dependabot' ? parsePackage(metadata) : null,
     cve_id: cve?.value ?? null,
     ghsa_id: ghsa?.value ?? null,
     advisory_url: type === 'dependabot' ? (cve?.url ?? ghsa?.url ?? identifiers[0]?.url ?? null) : null,
@@ -58,30 +62,30 @@ export function alertOf(found: Vulnerability, repository: HostRepository, dismis
     location: file === null ? null : { ...file, start_column: null, end_column: null },
     commit_sha: metadata.commit,
     git_ref: null,
-    secret: type === 'secret_scanning' ? secretOf(metadata) : null,
+    secret: type === 'secret_scanning' ? parseSecret(metadata) : null,
     detected_at: new Date(found.created_at),
   }
 }
 
 type AlertLife = Pick<HostAlert, 'status' | 'fixed_at' | 'dismissal' | 'updated_at'>
 
-function lifeOf(found: Vulnerability, facts: DismissalFacts): AlertLife {
-  const status = alertStatus(found)
+function toAlertLife(found: Vulnerability, facts: DismissalFacts): AlertLife {
+  const status = parseAlertStatus(found)
   const updatedAt = new Date(found.updated_at ?? found.created_at)
-  const fixedAt = status === 'fixed' ? (dateOrNull(found.resolved_at) ?? updatedAt) : null
-  const dismissal = { ...facts, at: dateOrNull(found.dismissed_at) }
+  const fixedAt = status === 'fixed' ? (parseDate(found.resolved_at) ?? updatedAt) : null
+  const dismissal = { ...facts, at: parseDate(found.dismissed_at) }
   return { status, fixed_at: fixedAt, dismissal: status === 'dismissed' ? dismissal : null, updated_at: updatedAt }
 }
 
-function cweOf(value: string): string {
+function parseCwe(value: string): string {
   return /^cwe-/i.test(value) ? value.toUpperCase() : `CWE-${value}`
 }
 
-function packageOf({ dependency, file, isSystemPackage }: Metadata): HostAlert['package'] {
+function parsePackage({ dependency, file, isSystemPackage }: Metadata): HostAlert['package'] {
   if (dependency === null) return null
   const path = file?.path ?? null
   return {
-    ecosystem: isSystemPackage ? 'unknown' : ecosystemOf(path),
+    ecosystem: isSystemPackage ? 'unknown' : parseEcosystem(path),
     name: dependency.name,
     vulnerable_versions: dependency.version === null ? null : `= ${dependency.version}`,
     patched_version: null,
@@ -90,7 +94,7 @@ function packageOf({ dependency, file, isSystemPackage }: Metadata): HostAlert['
 }
 
 /** The value of the secret is never read. */
-function secretOf({ identifiers }: Metadata): HostAlert['secret'] {
+function parseSecret({ identifiers }: Metadata): HostAlert['secret'] {
   const [rule] = identifiers
   return { type: rule?.value ?? 'secret', display_name: rule?.name ?? null, value: null, validity: null }
 }
@@ -111,7 +115,7 @@ const TYPES: Readonly<Record<string, HostAlertType>> = {
 }
 
 /** Null for a kind of report that we do not know. */
-export function alertType(reportType: string): HostAlertType | null {
+export function parseAlertType(reportType: string): HostAlertType | null {
   return TYPES[reportType] ?? null
 }
 
@@ -123,14 +127,14 @@ const SEVERITIES: Readonly<Record<string, HostAlert['severity']>> = {
   info: 'info',
 }
 
-export function alertSeverity(severity: string | null | undefined): HostAlert['severity'] {
+export function parseSeverity(severity: string | null | undefined): HostAlert['severity'] {
   return SEVERITIES[severity ?? ''] ?? 'medium'
 }
 
 type Life = { state: string; resolved_on_default_branch?: boolean | null }
 
 /** What the scanner no longer finds on the default branch stays `detected` at GitLab. */
-export function alertStatus({ state, resolved_on_default_branch: isGone }: Life): HostAlert['status'] {
+export function parseAlertStatus({ state, resolved_on_default_branch: isGone }: Life): HostAlert['status'] {
   if (state === 'dismissed' || state === 'closed') return 'dismissed'
   return state === 'resolved' || isGone ? 'fixed' : 'open'
 }
@@ -149,7 +153,7 @@ const ECOSYSTEMS: [file: RegExp, ecosystem: string][] = [
 ]
 
 /** GitLab names the file and not the package manager. `unknown` for other files. */
-export function ecosystemOf(path: string | null): string {
+export function parseEcosystem(path: string | null): string {
   const name = path?.split('/').at(-1) ?? ''
   return ECOSYSTEMS.find(([file]) => file.test(name))?.[1] ?? 'unknown'
 }
@@ -202,15 +206,15 @@ export function parseMetadata(finding: unknown): Metadata {
   const details = readAs(Details, { ...parseRaw(raw), ...withoutNulls(given) })
   const { location, scanner } = details
   return {
-    description: textOrNull(details.description),
-    identifiers: (details.identifiers ?? []).map(identifierOf),
+    description: parseText(details.description),
+    identifiers: (details.identifiers ?? []).map(parseIdentifier),
     scanner: scanner
-      ? { id: textOrNull(scanner.id) ?? textOrNull(scanner.external_id), name: textOrNull(scanner.name) }
+      ? { id: parseText(scanner.id) ?? parseText(scanner.external_id), name: parseText(scanner.name) }
       : null,
-    links: (details.links ?? []).flatMap(({ url }) => textOrNull(url) ?? []),
-    file: fileOf(location),
-    commit: commitOf(location?.commit?.sha),
-    dependency: dependencyOf(location),
+    links: (details.links ?? []).flatMap(({ url }) => parseText(url) ?? []),
+    file: parseFile(location),
+    commit: parseSha(location?.commit?.sha),
+    dependency: parseDependency(location),
     isSystemPackage: Boolean(location?.image),
   }
 }
@@ -228,27 +232,27 @@ function withoutNulls(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
-function identifierOf(found: Static<typeof Identifier>): Metadata['identifiers'][number] {
+function parseIdentifier(found: Static<typeof Identifier>): Metadata['identifiers'][number] {
   return {
-    type: textOrNull(found.type ?? found.external_type)?.toLowerCase() ?? null,
-    name: textOrNull(found.name),
-    value: textOrNull(found.value ?? found.external_id),
-    url: textOrNull(found.url),
+    type: parseText(found.type ?? found.external_type)?.toLowerCase() ?? null,
+    name: parseText(found.name),
+    value: parseText(found.value ?? found.external_id),
+    url: parseText(found.url),
   }
 }
 
-function fileOf(location: Static<typeof Location> | null | undefined): Metadata['file'] {
-  const path = textOrNull(location?.file)
+function parseFile(location: Static<typeof Location> | null | undefined): Metadata['file'] {
+  const path = parseText(location?.file)
   if (path === null) return null
   return { path, start_line: location?.start_line || null, end_line: location?.end_line || null }
 }
 
 /** Secret detection without history names a commit of zeros. */
-function commitOf(sha: string | null | undefined): string | null {
+function parseSha(sha: string | null | undefined): string | null {
   return !sha || /^0+$/.test(sha) ? null : sha
 }
 
-function dependencyOf(location: Static<typeof Location> | null | undefined): Metadata['dependency'] {
-  const name = textOrNull(location?.dependency?.package?.name)
-  return name === null ? null : { name, version: textOrNull(location?.dependency?.version) }
+function parseDependency(location: Static<typeof Location> | null | undefined): Metadata['dependency'] {
+  const name = parseText(location?.dependency?.package?.name)
+  return name === null ? null : { name, version: parseText(location?.dependency?.version) }
 }

@@ -3,32 +3,39 @@ import { type HostReader, HostRefusal } from '../../code-host.ts'
 import { HOST_ALERT_TYPES, type HostAlert, type HostAlertType } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { alertOf, alertStatus, alertType, parseVulnerability, type Vulnerability } from './alert-parsers.ts'
-import { type GitlabApi, projectPath, type Session } from './client.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import {
+  parseAlertStatus,
+  parseAlertType,
+  parseVulnerability,
+  toHostAlert,
+  type Vulnerability,
+} from './alert-parsers.ts'
+import { formatProjectPath, type GitlabApi, type Session } from './client.ts'
 
 type AlertReads = Pick<HostReader, 'listAlerts' | 'readAlert'>
 
 /** Up to 5,000 vulnerabilities of a project. */
 const PAGES_MAX = 50
 
-export function alertReads(session: Session): AlertReads {
+export function createAlertReads(session: Session): AlertReads {
   const { api } = session
-  const lists = new ListsForTypes((id) => listAll(session, id))
+  const lists = new ListsForTypes((id) => fetchVulnerabilities(session, id))
   return {
     /** GitLab cannot sort by the last change, so the list is read whole. */
     async listAlerts(repository, type) {
       const found = await lists.take(repository.id, type)
       if (found === null) return { items: [], next: null, etag: null }
-      const own = found.filter(({ report_type }) => alertType(report_type) === type)
+      const own = found.filter(({ report_type }) => parseAlertType(report_type) === type)
       const alerts = await completeAlerts(session, repository, own)
       return { items: alerts.sort(byChange), next: null, etag: '' }
     },
 
     async readAlert(repository, { type, number }) {
-      const value = await api.read(restPath`/vulnerabilities/${number}`)
+      const value = await api.read(encodePath`/vulnerabilities/${number}`)
       const found = value && parseVulnerability(value)
-      const isOther = !found || alertType(found.report_type) !== type || String(found.project?.id) !== repository.id
+      const isOther =
+        !found || parseAlertType(found.report_type) !== type || String(found.project?.id) !== repository.id
       const [alert] = isOther ? [] : await completeAlerts(session, repository, [found])
       return alert ?? null
     },
@@ -60,8 +67,8 @@ class ListsForTypes {
   }
 }
 
-async function listAll({ api }: Session, id: string): Promise<Vulnerability[] | null> {
-  const values = await api.readList(`${projectPath({ id })}/vulnerabilities`, {}, PAGES_MAX)
+async function fetchVulnerabilities({ api }: Session, id: string): Promise<Vulnerability[] | null> {
+  const values = await api.readList(`${formatProjectPath({ id })}/vulnerabilities`, {}, PAGES_MAX)
   return values && api.parseItems(values, parseVulnerability)
 }
 
@@ -70,8 +77,8 @@ async function completeAlerts(
   repository: HostRepository,
   found: readonly Vulnerability[],
 ): Promise<HostAlert[]> {
-  const dismissed = found.filter((one) => alertStatus(one) === 'dismissed')
-  const texts = await readDismissals(
+  const dismissed = found.filter((one) => parseAlertStatus(one) === 'dismissed')
+  const texts = await fetchDismissals(
     session.api,
     dismissed.map(({ id }) => id),
   )
@@ -79,7 +86,7 @@ async function completeAlerts(
     found.map(async (one) => {
       const by = one.dismissed_by_id ? await session.user(String(one.dismissed_by_id)) : null
       const { reason = null, comment = null } = texts.get(one.id) ?? {}
-      return session.api.parseItem(one, () => alertOf(one, repository, { by, reason, comment }))
+      return session.api.parseItem(one, () => toHostAlert(one, repository, { by, reason, comment }))
     }),
   )
   return alerts.filter((alert) => alert !== null)
@@ -100,20 +107,20 @@ const IDS_AT_ONCE = 50
  * The reasons and comments of dismissed vulnerabilities, which only GraphQL has. Those that cannot
  * be read are left out.
  */
-export async function readDismissals(api: GitlabApi, ids: readonly number[]): Promise<Map<number, DismissalText>> {
+export async function fetchDismissals(api: GitlabApi, ids: readonly number[]): Promise<Map<number, DismissalText>> {
   const texts = new Map<number, DismissalText>()
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const part = ids.slice(at, at + IDS_AT_ONCE)
-    const found = await queryPart(api, part)
+    const found = await fetchPart(api, part)
     for (const id of part) {
       const dismissal = found[`v${id}`]
-      if (dismissal) texts.set(id, textOf(dismissal))
+      if (dismissal) texts.set(id, parseDismissal(dismissal))
     }
   }
   return texts
 }
 
-async function queryPart(api: GitlabApi, ids: readonly number[]): Promise<Static<typeof Found>> {
+async function fetchPart(api: GitlabApi, ids: readonly number[]): Promise<Static<typeof Found>> {
   const fields = ids.map(
     (id) => `v${id}: vulnerability(id: "gid://gitlab/Vulnerability/${id}") { dismissalReason stateComment }`,
   )
@@ -126,6 +133,6 @@ async function queryPart(api: GitlabApi, ids: readonly number[]): Promise<Static
   }
 }
 
-function textOf({ dismissalReason: reason, stateComment: comment }: Static<typeof Dismissal>): DismissalText {
+function parseDismissal({ dismissalReason: reason, stateComment: comment }: Static<typeof Dismissal>): DismissalText {
   return { reason: reason?.toLowerCase() || null, comment: comment || null }
 }

@@ -2,15 +2,15 @@ import { type Static, Type } from 'typebox'
 import { type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostBranchRules } from '../../host-change.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type ProjectSettings, projectPath, type Session } from './client.ts'
-import { textOfFile } from './repositories.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { formatProjectPath, type ProjectSettings, type Session } from './client.ts'
+import { parseFileText } from './repositories.ts'
 
 /** Protected branches can be read by maintainers only. */
 export function readBranchRules(session: Session): HostReader['readBranchRules'] {
   const { api } = session
   return async (repository, branch) => {
-    const project = projectPath(repository)
+    const project = formatProjectPath(repository)
     const protectedBranches = await api.readList(`${project}/protected_branches`)
     if (protectedBranches === null) return null
     const settings = await session.settings(repository)
@@ -55,9 +55,9 @@ const PATHS = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']
 export function readCodeOwners({ api }: Session): HostReader['readCodeOwners'] {
   return async (repository, commitSha) => {
     for (const path of PATHS) {
-      const file = restPath`/repository/files/${path}`
-      const found = await api.read(`${projectPath(repository)}${file}`, { ref: commitSha })
-      const text = found && api.parseItem(found, textOfFile)
+      const file = encodePath`/repository/files/${path}`
+      const found = await api.read(`${formatProjectPath(repository)}${file}`, { ref: commitSha })
+      const text = found && api.parseItem(found, parseFileText)
       if (text === null) continue
       return hasOneMeaning(text) ? { path, text } : null
     }

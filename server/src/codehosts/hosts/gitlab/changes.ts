@@ -3,11 +3,11 @@ import { DAY_MS } from '../../../platform/clock.ts'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostPullRequest, HostReview, ToldPush } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { readBranchRules, readCodeOwners } from './branch-rules.ts'
-import { Account, accountOf, projectPath, type Session } from './client.ts'
-import { landedCommit, readMergeRequestOf } from './commits.ts'
+import { Account, formatProjectPath, type Session, toHostAccount } from './client.ts'
+import { fetchMergeRequest, selectLandedCommit } from './commits.ts'
 
 type ChangeReads = Pick<
   HostReader,
@@ -23,18 +23,18 @@ type ChangeReads = Pick<
 /** Each merge request of the list is read, because the list does not contain its base. */
 const MERGE_REQUESTS_AT_ONCE = 20
 
-export function changeReads(session: Session): ChangeReads {
+export function createChangeReads(session: Session): ChangeReads {
   const { api } = session
   const read = async (repository: HostRepository, number: number): Promise<HostPullRequest | null> => {
     const found = await api.read(requestPath(repository, number))
     const request = found && parseMergeRequest(found)
     if (!request) return null
     const byTrain = request.state === 'merged' && (await wasMergedByTrain(session, repository, number))
-    return pullRequestOf(request, repository, byTrain)
+    return toHostPullRequest(request, repository, byTrain)
   }
   return {
     async listPullRequests(repository, options) {
-      const path = `${projectPath(repository)}/merge_requests`
+      const path = `${formatProjectPath(repository)}/merge_requests`
       const query = { scope: 'all', state: 'all', order_by: 'updated_at', sort: 'desc' }
       const request = { path, query, options, pageItems: MERGE_REQUESTS_AT_ONCE }
       const page = await api.readPage(request, parseMergeRequest)
@@ -50,7 +50,7 @@ export function changeReads(session: Session): ChangeReads {
       const approvals = await api.read(`${path}/approvals`)
       if (approvals === null) return []
       const notes = await api.readAll(`${path}/notes`, { order_by: 'created_at', sort: 'asc' }, parseNote)
-      return reviewsOf(approvals, notes, { repository, pull_request: number })
+      return toHostReviews(approvals, notes, { repository, pull_request: number })
     },
 
     /** GitLab states the number of changed files, or with a `+` that it stopped to count. */
@@ -64,7 +64,7 @@ export function changeReads(session: Session): ChangeReads {
       return { paths: [...new Set(paths.flat())], complete: paths.length === values.length && paths.length === count }
     },
 
-    listPushes: (repository, branch, options) => listPushes(session, repository, { branch, options }),
+    listPushes: (repository, branch, options) => fetchPushes(session, repository, { branch, options }),
 
     readBranchRules: readBranchRules(session),
 
@@ -76,18 +76,18 @@ export function changeReads(session: Session): ChangeReads {
 const PUSHES_MS = 91 * DAY_MS
 
 /** GitLab lists the pushes to all branches, and the merge of a merge request as a push, too. */
-async function listPushes(
+async function fetchPushes(
   { api, clock }: Session,
   repository: HostRepository,
   { branch, options }: { branch: string; options: ListOptions },
 ): Promise<ListResult<ToldPush>> {
   const after = new Date(clock.now().getTime() - PUSHES_MS).toISOString().slice(0, 10)
-  const request = { path: `${projectPath(repository)}/events`, query: { action: 'pushed', after }, options }
+  const request = { path: `${formatProjectPath(repository)}/events`, query: { action: 'pushed', after }, options }
   const page = await api.readPage(request, (event) => parsePushEvent(event, repository))
   if (page === 'not_modified') return page
   const own = page.items.filter(({ ref }) => ref === `refs/heads/${branch}`)
   const merged = await Promise.all(
-    own.map(({ after }) => (after === null ? null : readMergeRequestOf(api, repository, after))),
+    own.map(({ after }) => (after === null ? null : fetchMergeRequest(api, repository, after))),
   )
   return { ...page, items: own.filter((_, at) => merged[at] === null) }
 }
@@ -106,12 +106,14 @@ const Car = Type.Object({ status: Maybe(Text) })
 async function wasMergedByTrain(session: Session, repository: HostRepository, number: number): Promise<boolean> {
   const { merge_trains: isUsed } = await session.settings(repository)
   if (!isUsed) return false
-  const car = await session.api.read(`${projectPath(repository)}${restPath`/merge_trains/merge_requests/${number}`}`)
+  const car = await session.api.read(
+    `${formatProjectPath(repository)}${encodePath`/merge_trains/merge_requests/${number}`}`,
+  )
   return car !== null && readAs(Car, car).status === 'merged'
 }
 
 function requestPath(repository: HostRepository, number: number): string {
-  return `${projectPath(repository)}${restPath`/merge_requests/${number}`}`
+  return `${formatProjectPath(repository)}${encodePath`/merge_requests/${number}`}`
 }
 
 const MergeRequest = Type.Object({
@@ -151,22 +153,22 @@ const STATES: Readonly<Record<string, HostPullRequest['state']>> = {
 }
 
 /** Null while GitLab has not read the commits of a new merge request. */
-export function pullRequestOf(
+export function toHostPullRequest(
   request: MergeRequest,
   repository: HostRepository,
   byTrain: boolean,
 ): HostPullRequest | null {
-  const sha = textOrNull(request.sha)
+  const sha = parseText(request.sha)
   if (sha === null) return null
   const state = STATES[request.state] ?? 'open'
   const isMerged = state === 'merged'
-  const base = textOrNull(request.diff_refs?.start_sha) ?? textOrNull(request.diff_refs?.base_sha)
+  const base = parseText(request.diff_refs?.start_sha) ?? parseText(request.diff_refs?.base_sha)
   return {
     repository,
     number: request.iid,
-    title: textOrNull(request.title) ?? '',
-    url: textOrNull(request.web_url),
-    author: accountOf(request.author),
+    title: parseText(request.title) ?? '',
+    url: parseText(request.web_url),
+    author: toHostAccount(request.author),
     state,
     draft: request.draft ?? false,
     head: {
@@ -175,13 +177,13 @@ export function pullRequestOf(
       repository_id: request.source_project_id ? String(request.source_project_id) : null,
     },
     base: { ref: request.target_branch, sha: base ?? sha },
-    merge_commit_sha: isMerged ? landedCommit(request) : null,
-    merged_by: isMerged ? accountOf(request.merge_user ?? request.merged_by) : null,
+    merge_commit_sha: isMerged ? selectLandedCommit(request) : null,
+    merged_by: isMerged ? toHostAccount(request.merge_user ?? request.merged_by) : null,
     merged_by_queue: isMerged && byTrain,
     created_at: new Date(request.created_at),
-    merged_at: isMerged ? dateOrNull(request.merged_at) : null,
+    merged_at: isMerged ? parseDate(request.merged_at) : null,
     // GitLab does not call a merged one closed.
-    closed_at: dateOrNull(request.closed_at) ?? (isMerged ? dateOrNull(request.merged_at) : null),
+    closed_at: parseDate(request.closed_at) ?? (isMerged ? parseDate(request.merged_at) : null),
     updated_at: new Date(request.updated_at),
   }
 }
@@ -211,7 +213,7 @@ const REQUESTED_CHANGES = 'requested changes'
  * The reviews: each approval that GitLab noted, dismissed unless it is the newest of someone whose
  * approval counts now. `approvals` alone says who has approved.
  */
-export function reviewsOf(
+export function toHostReviews(
   approvals: unknown,
   notes: readonly Note[],
   of: { repository: HostRepository; pull_request: number },
@@ -222,11 +224,11 @@ export function reviewsOf(
   const newest = new Map(noted.map((note) => [note.author?.id, note.id]))
   const fromNotes = noted.map((note) => {
     const counts = approved.has(note.author?.id ?? -1) && newest.get(note.author?.id) === note.id
-    return reviewOf(note, of, counts ? 'approved' : 'dismissed')
+    return toHostReview(note, of, counts ? 'approved' : 'dismissed')
   })
   const withoutNote = approvers.flatMap(({ user, approved_at: at }): HostReview[] => {
     if (!user || !at || newest.has(user.id)) return []
-    const review = { id: `approval_${user.id}`, reviewer: accountOf(user), state: 'approved' as const }
+    const review = { id: `approval_${user.id}`, reviewer: toHostAccount(user), state: 'approved' as const }
     return [{ ...of, ...review, commit_sha: null, submitted_at: new Date(at) }]
   })
   const requests = notes.filter(({ system, body }) => system && body === REQUESTED_CHANGES)
@@ -234,18 +236,18 @@ export function reviewsOf(
   return [
     ...fromNotes,
     ...withoutNote,
-    ...requests.map((note) => reviewOf(note, of, 'changes_requested')),
-    ...comments.map((note) => reviewOf(note, of, 'commented')),
+    ...requests.map((note) => toHostReview(note, of, 'changes_requested')),
+    ...comments.map((note) => toHostReview(note, of, 'commented')),
   ]
 }
 
 /** GitLab does not say which commit was reviewed. */
-function reviewOf(
+function toHostReview(
   { id, author, created_at }: Note,
   of: { repository: HostRepository; pull_request: number },
   state: HostReview['state'],
 ): HostReview {
-  const reviewer = accountOf(author)
+  const reviewer = toHostAccount(author)
   return { ...of, id: String(id), reviewer, state, commit_sha: null, submitted_at: new Date(created_at) }
 }
 
@@ -265,15 +267,15 @@ const Event = Type.Object({
 /** A push to a branch. Null for one to a tag, and for one to several branches at once. */
 export function parsePushEvent(value: unknown, repository: HostRepository): ToldPush | null {
   const { created_at, author, push_data: push } = readAs(Event, value)
-  const branch = push?.ref_type === 'branch' ? textOrNull(push.ref) : null
+  const branch = push?.ref_type === 'branch' ? parseText(push.ref) : null
   if (branch === null) return null
   return {
     repository,
     ref: `refs/heads/${branch}`,
-    before: textOrNull(push?.commit_from),
-    after: textOrNull(push?.commit_to),
+    before: parseText(push?.commit_from),
+    after: parseText(push?.commit_to),
     forced: null,
-    pusher: accountOf(author),
+    pusher: toHostAccount(author),
     by_merge_queue: false,
     commits: [],
     pushed_at: new Date(created_at),
@@ -281,6 +283,6 @@ export function parsePushEvent(value: unknown, repository: HostRepository): Told
 }
 
 /** Zeros stand for no commit. */
-export function commitOrNull(sha: string | null | undefined): string | null {
+export function parseSha(sha: string | null | undefined): string | null {
   return !sha || /^0+$/.test(sha) ? null : sha
 }

@@ -10,10 +10,10 @@ import {
 } from '../../code-host.ts'
 import type { HostAccount } from '../../host-repository.ts'
 import { AnswerParser } from '../../kit/answer-parser.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { Remembered } from '../../kit/remembered.ts'
-import { type RestClient, type RestRequest, type RestResponse, restPath } from '../../kit/rest-client.ts'
-import { orNull } from '../../kit/rest-error.ts'
+import { encodePath, type RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 
 export type Query = NonNullable<RestRequest['query']>
 
@@ -73,11 +73,11 @@ export class GitlabApi extends AnswerParser {
 
   /** A page of a list. Without access to the list it is empty and has no version. */
   async readPage<Item>(request: ListRequest, parse: (value: unknown) => Item | null): Promise<ListResult<Item>> {
-    const response = await orNull(this.#requestPage(request))
+    const response = await acceptRefusal(this.#requestPage(request))
     if (response === null) return { items: [], next: null, etag: null }
     if (response.status === 304) return 'not_modified'
-    const items = this.parseItems(itemsOf(response, request.path), parse)
-    return { items, next: nextOf(response), etag: response.headers.get('etag') ?? '' }
+    const items = this.parseItems(parseValues(response, request.path), parse)
+    return { items, next: parseNext(response), etag: response.headers.get('etag') ?? '' }
   }
 
   /** All values of a list, up to `pagesMax` pages. Null without access to the list. */
@@ -85,10 +85,12 @@ export class GitlabApi extends AnswerParser {
     const values: unknown[] = []
     let next: string | undefined
     for (let pages = 0; pages < pagesMax; pages += 1) {
-      const response = await orNull(this.#requestPage({ path, query, options: next === undefined ? {} : { next } }))
+      const response = await acceptRefusal(
+        this.#requestPage({ path, query, options: next === undefined ? {} : { next } }),
+      )
       if (response === null) return null
-      values.push(...itemsOf(response, path))
-      const following = nextOf(response)
+      values.push(...parseValues(response, path))
+      const following = parseNext(response)
       if (following === null) break
       next = following
     }
@@ -108,12 +110,12 @@ export class GitlabApi extends AnswerParser {
 }
 
 /** Only the number of the next page is used, so that `next` cannot lead to another address. */
-function nextOf({ headers }: RestResponse): string | null {
+function parseNext({ headers }: RestResponse): string | null {
   const next = headers.get('x-next-page') ?? ''
   return /^[1-9]\d{0,8}$/.test(next) ? next : null
 }
 
-function itemsOf({ body }: RestResponse, path: string): unknown[] {
+function parseValues({ body }: RestResponse, path: string): unknown[] {
   if (Array.isArray(body)) return body
   throw new HostUnavailable(`GitLab's answer to ${path} is not a list.`)
 }
@@ -146,9 +148,9 @@ export class Session {
     this.apiUrl = apiUrl
     this.clock = clock
     this.#accountId = accountId
-    this.#accounts = new Remembered({ read: (id) => findAccount(api, id), clock, ageMsMax: 5 * MINUTE_MS })
-    this.#settings = new Remembered({ read: (id) => readSettings(api, id), clock, ageMsMax: 5 * MINUTE_MS })
-    this.#users = new Remembered({ read: (id) => readUser(api, id), clock, ageMsMax: HOUR_MS })
+    this.#accounts = new Remembered({ read: (id) => fetchAccount(api, id), clock, ageMsMax: 5 * MINUTE_MS })
+    this.#settings = new Remembered({ read: (id) => fetchSettings(api, id), clock, ageMsMax: 5 * MINUTE_MS })
+    this.#users = new Remembered({ read: (id) => fetchUser(api, id), clock, ageMsMax: HOUR_MS })
   }
 
   /** The connected account. Its path can change, its id cannot. Throws `HostRefusal` without it. */
@@ -171,32 +173,32 @@ export class Session {
   }
 }
 
-async function findAccount(api: GitlabApi, id: string): Promise<ConnectedAccount> {
-  const account = await readConnectedAccount(api, id)
+async function fetchAccount(api: GitlabApi, id: string): Promise<ConnectedAccount> {
+  const account = await fetchConnectedAccount(api, id)
   if (account === null) throw new HostRefusal(404, `GitLab has no group ${id} that the token may read.`)
   return account
 }
 
 /** The group, or the namespace of a user, with this id or path. Null if it may not be read. */
-export async function readConnectedAccount(api: GitlabApi, id: string): Promise<ConnectedAccount | null> {
-  const group = await api.read(restPath`/groups/${id}`, { with_projects: false })
+export async function fetchConnectedAccount(api: GitlabApi, id: string): Promise<ConnectedAccount | null> {
+  const group = await api.read(encodePath`/groups/${id}`, { with_projects: false })
   if (group !== null) return parseGroup(group)
-  const namespace = await api.read(restPath`/namespaces/${id}`)
+  const namespace = await api.read(encodePath`/namespaces/${id}`)
   return namespace && parseNamespace(namespace)
 }
 
-async function readSettings(api: GitlabApi, id: string): Promise<ProjectSettings> {
-  return parseProjectSettings((await api.read(projectPath({ id }))) ?? {})
+async function fetchSettings(api: GitlabApi, id: string): Promise<ProjectSettings> {
+  return parseProjectSettings((await api.read(formatProjectPath({ id }))) ?? {})
 }
 
-async function readUser(api: GitlabApi, id: string): Promise<HostAccount | null> {
-  const user = await api.read(id === '' ? '/user' : restPath`/users/${id}`)
+async function fetchUser(api: GitlabApi, id: string): Promise<HostAccount | null> {
+  const user = await api.read(id === '' ? '/user' : encodePath`/users/${id}`)
   return user && parseAccount(user)
 }
 
 /** `/projects/7` */
-export function projectPath({ id }: Pick<RepositoryName, 'id'>): string {
-  return restPath`/projects/${id}`
+export function formatProjectPath({ id }: Pick<RepositoryName, 'id'>): string {
+  return encodePath`/projects/${id}`
 }
 
 /** A person or a bot. */
@@ -213,20 +215,20 @@ export const Account = Type.Object({
 const TOKEN_USER = /^(?:project|group)_\d+_bot/
 
 /** Null for deleted accounts. */
-export function accountOf(account: Static<typeof Account> | null | undefined): HostAccount | null {
+export function toHostAccount(account: Static<typeof Account> | null | undefined): HostAccount | null {
   if (!account) return null
   return {
     id: String(account.id),
     login: account.username,
-    name: textOrNull(account.name),
-    avatar_url: textOrNull(account.avatar_url),
-    url: textOrNull(account.web_url),
+    name: parseText(account.name),
+    avatar_url: parseText(account.avatar_url),
+    url: parseText(account.web_url),
     is_bot: account.bot ?? TOKEN_USER.test(account.username),
   }
 }
 
 export function parseAccount(value: unknown): HostAccount {
-  return accountOf(readAs(Account, value)) as HostAccount
+  return toHostAccount(readAs(Account, value)) as HostAccount
 }
 
 /** What a connection is tied to: a group with its subgroups, or the namespace of a user. */
@@ -266,7 +268,7 @@ const CONFIG_PATH = '.gitlab-ci.yml'
 
 export function parseProjectSettings(value: unknown): ProjectSettings {
   const settings = readAs(Settings, value)
-  const path = textOrNull(settings.ci_config_path) ?? CONFIG_PATH
+  const path = parseText(settings.ci_config_path) ?? CONFIG_PATH
   return {
     ci_config_path: /[@:]/.test(path) ? null : path,
     merge_trains: settings.merge_trains_enabled ?? false,

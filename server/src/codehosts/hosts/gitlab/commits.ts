@@ -3,24 +3,24 @@ import type { HostReader } from '../../code-host.ts'
 import type { HostChangeCommit, HostCommitList } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCheck, HostCommit } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type GitlabApi, projectPath, type Session } from './client.ts'
-import { isOpen, statusOf } from './jobs.ts'
-import { mergeRequestName } from './runs.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { formatProjectPath, type GitlabApi, type Session } from './client.ts'
+import { isOpen, parseStatus } from './jobs.ts'
+import { toPullRequestName } from './runs.ts'
 
 type CommitReads = Pick<
   HostReader,
   'readCommits' | 'readBranchHead' | 'listPullRequestCommits' | 'compareCommits' | 'listChecks'
 >
 
-export function commitReads({ api }: Session): CommitReads {
+export function createCommitReads({ api }: Session): CommitReads {
   return {
     readCommits: readCommits(api),
 
     async readBranchHead(repository, branch) {
-      const found = await api.read(`${projectPath(repository)}${restPath`/repository/branches/${branch}`}`)
-      return found && textOrNull(readAs(Branch, found).commit?.id)
+      const found = await api.read(`${formatProjectPath(repository)}${encodePath`/repository/branches/${branch}`}`)
+      return found && parseText(readAs(Branch, found).commit?.id)
     },
 
     listPullRequestCommits: listPullRequestCommits(api),
@@ -40,7 +40,7 @@ type CommitName = { sha: string; workflow_path: string | null }
 
 function readCommits(api: GitlabApi): HostReader['readCommits'] {
   return async (repository, commits) => {
-    const read = await Promise.all(commits.map((commit) => readCommit(api, repository, commit)))
+    const read = await Promise.all(commits.map((commit) => fetchCommit(api, repository, commit)))
     return read.filter((commit) => commit !== null)
   }
 }
@@ -48,20 +48,20 @@ function readCommits(api: GitlabApi): HostReader['readCommits'] {
 const SingleCommit = Type.Object({ message: Maybe(Text) })
 
 /** GitLab does not say which account the address of an author belongs to. */
-async function readCommit(
+async function fetchCommit(
   api: GitlabApi,
   repository: HostRepository,
   { sha, workflow_path: path }: CommitName,
 ): Promise<HostCommit | null> {
   const found = await api.read(commitPath(repository, sha))
   if (found === null) return null
-  const merged = await readMergeRequestOf(api, repository, sha)
-  const blob = path === null ? null : await readFileVersion(api, repository, { sha, path })
+  const merged = await fetchMergeRequest(api, repository, sha)
+  const blob = path === null ? null : await fetchFileVersion(api, repository, { sha, path })
   return {
     sha,
-    message: textOrNull(readAs(SingleCommit, found).message),
+    message: parseText(readAs(SingleCommit, found).message),
     author: null,
-    merged_pull_request: merged === null ? null : mergeRequestName(repository, merged),
+    merged_pull_request: merged === null ? null : toPullRequestName(repository, merged),
     workflow_blob: blob,
   }
 }
@@ -78,29 +78,29 @@ const MergedRequest = Type.Object({
  * The number of the merge request whose merge made this commit the newest of its branch. GitLab
  * lists every merge request that contains the commit.
  */
-export async function readMergeRequestOf(
+export async function fetchMergeRequest(
   api: GitlabApi,
   repository: HostRepository,
   sha: string,
 ): Promise<number | null> {
   const list = `${commitPath(repository, sha)}/merge_requests`
   const requests = await api.readAll(list, {}, (value) => readAs(MergedRequest, value))
-  return requests.find((request) => request.state === 'merged' && landedCommit(request) === sha)?.iid ?? null
+  return requests.find((request) => request.state === 'merged' && selectLandedCommit(request) === sha)?.iid ?? null
 }
 
 const File = Type.Object({ blob_id: Maybe(Text) })
 
-async function readFileVersion(
+async function fetchFileVersion(
   api: GitlabApi,
   repository: HostRepository,
   { sha, path }: { sha: string; path: string },
 ): Promise<string | null> {
-  const found = await api.read(`${projectPath(repository)}${restPath`/repository/files/${path}`}`, { ref: sha })
-  return found && textOrNull(readAs(File, found).blob_id)
+  const found = await api.read(`${formatProjectPath(repository)}${encodePath`/repository/files/${path}`}`, { ref: sha })
+  return found && parseText(readAs(File, found).blob_id)
 }
 
 function commitPath(repository: Pick<HostRepository, 'id'>, sha: string): string {
-  return `${projectPath(repository)}${restPath`/repository/commits/${sha}`}`
+  return `${formatProjectPath(repository)}${encodePath`/repository/commits/${sha}`}`
 }
 
 /** Up to 10,000 commits. */
@@ -111,22 +111,22 @@ const SIGNATURES_MAX = 300
 
 function listPullRequestCommits(api: GitlabApi): HostReader['listPullRequestCommits'] {
   return (repository, number) =>
-    listCommits(api, repository, { path: restPath`/merge_requests/${number}/commits`, query: {} })
+    fetchCommits(api, repository, { path: encodePath`/merge_requests/${number}/commits`, query: {} })
 }
 
 /** GitLab takes a range for the name of a branch. */
 function compareCommits(api: GitlabApi): HostReader['compareCommits'] {
   return (repository, base, head) =>
-    listCommits(api, repository, { path: '/repository/commits', query: { ref_name: `${base}..${head}` } })
+    fetchCommits(api, repository, { path: '/repository/commits', query: { ref_name: `${base}..${head}` } })
 }
 
 /** GitLab lists the newest first. */
-async function listCommits(
+async function fetchCommits(
   api: GitlabApi,
   repository: HostRepository,
   { path, query }: { path: string; query: Record<string, string> },
 ): Promise<HostCommitList | null> {
-  const values = await api.readList(`${projectPath(repository)}${path}`, query, PAGES_MAX)
+  const values = await api.readList(`${formatProjectPath(repository)}${path}`, query, PAGES_MAX)
   if (values === null) return null
   const commits = api.parseItems(values, parseChangeCommit).reverse()
   const signed = await Promise.all(commits.map((commit, at) => withSignature(api, repository, commit, at)))
@@ -158,15 +158,15 @@ export function parseChangeCommit(value: unknown): HostChangeCommit {
   const commit = readAs(Commit, value)
   return {
     sha: commit.id,
-    message: textOrNull(commit.message) ?? '',
-    author: personOf(commit.author_name, commit.author_email),
-    committer: personOf(commit.committer_name, commit.committer_email),
+    message: parseText(commit.message) ?? '',
+    author: parsePerson(commit.author_name, commit.author_email),
+    committer: parsePerson(commit.committer_name, commit.committer_email),
     signature: null,
   }
 }
 
-function personOf(name: string | null | undefined, email: string | null | undefined): HostChangeCommit['author'] {
-  return { name: textOrNull(name) ?? '', email: textOrNull(email), id: null, login: null }
+function parsePerson(name: string | null | undefined, email: string | null | undefined): HostChangeCommit['author'] {
+  return { name: parseText(name) ?? '', email: parseText(email), id: null, login: null }
 }
 
 const Signature = Type.Object({ verification_status: Maybe(Text) })
@@ -177,7 +177,7 @@ const UNSIGNED = { verified: false, reason: 'unsigned' }
 /** `value` is null for a commit without a signature. */
 export function parseSignature(value: unknown): { verified: boolean; reason: string } {
   if (value === null) return UNSIGNED
-  const status = textOrNull(readAs(Signature, value).verification_status) ?? 'unknown'
+  const status = parseText(readAs(Signature, value).verification_status) ?? 'unknown'
   return { verified: VERIFIED.includes(status), reason: status }
 }
 
@@ -196,8 +196,8 @@ const JOB_PAGE = /\/-\/jobs\/\d+$/
 
 function parseCommitStatus(value: unknown, repository: HostRepository, commitSha: string): HostCheck {
   const found = readAs(CommitStatus, value)
-  const status = statusOf(found.status)
-  const url = textOrNull(found.target_url)
+  const status = parseStatus(found.status)
+  const url = parseText(found.target_url)
   return {
     repository,
     commit_sha: commitSha,
@@ -206,8 +206,8 @@ function parseCommitStatus(value: unknown, repository: HostRepository, commitSha
     source: url !== null && JOB_PAGE.test(url) ? 'gitlab-ci' : 'commit_status',
     status,
     url,
-    started_at: dateOrNull(found.started_at ?? found.created_at),
-    completed_at: isOpen(status) ? null : dateOrNull(found.finished_at),
+    started_at: parseDate(found.started_at ?? found.created_at),
+    completed_at: isOpen(status) ? null : parseDate(found.finished_at),
   }
 }
 
@@ -217,6 +217,6 @@ type Merged = { sha?: string | null; merge_commit_sha?: string | null; squash_co
  * The newest commit of the branch after the merge. A fast-forward merge has neither a merge commit
  * nor, without squashing, a new commit.
  */
-export function landedCommit({ sha, merge_commit_sha: merge, squash_commit_sha: squash }: Merged): string | null {
-  return textOrNull(merge) ?? textOrNull(squash) ?? textOrNull(sha)
+export function selectLandedCommit({ sha, merge_commit_sha: merge, squash_commit_sha: squash }: Merged): string | null {
+  return parseText(merge) ?? parseText(squash) ?? parseText(sha)
 }

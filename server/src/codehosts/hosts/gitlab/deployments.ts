@@ -1,5 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { type DeploymentReads, type HostReader, type ListOptions, type ListResult, pageSince } from '../../code-host.ts'
+import {
+  type DeploymentReads,
+  type HostReader,
+  type ListOptions,
+  type ListResult,
+  truncatePage,
+} from '../../code-host.ts'
 import {
   type HostDeployment,
   type HostDeploymentReview,
@@ -11,87 +17,95 @@ import {
   NO_RULES,
 } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { Account, accountOf, projectPath, type Session } from './client.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { Account, formatProjectPath, type Session, toHostAccount } from './client.ts'
 import { Environment, parseApprovalRules } from './environments.ts'
 
-export function deploymentReads(session: Session): DeploymentReads {
+export function createDeploymentReads(session: Session): DeploymentReads {
   return {
-    listDeployments: (repository, options) => listDeployments(session, repository, options),
+    listDeployments: (repository, options) => fetchDeployments(session, repository, options),
 
     async readDeployment(repository, id) {
-      const found = await findDeployment(session, repository, id)
-      return found && deploymentOf(found, repository)
+      const found = await fetchDeployment(session, repository, id)
+      return found && toHostDeployment(found, repository)
     },
 
     listGateRequests: listGateRequests(session),
 
     async listDeploymentStatuses({ repository, id }) {
-      const found = await findDeployment(session, repository, id)
-      return found === null ? [] : statusesOf(found, deploymentOf(found, repository))
+      const found = await fetchDeployment(session, repository, id)
+      return found === null ? [] : parseStatuses(found, toHostDeployment(found, repository))
     },
 
-    readEnvironment: (repository, name) => readEnvironment(session, repository, name),
+    readEnvironment: (repository, name) => fetchEnvironment(session, repository, name),
 
     async listPendingDeployments(repository, runId) {
-      const blocked = await listOfRun(session, repository, runId, { status: 'blocked' })
-      return Promise.all(blocked.map(({ environment }) => pendingOf(session, repository, environment.name)))
+      const blocked = await fetchRunDeployments(session, repository, runId, { status: 'blocked' })
+      return Promise.all(
+        blocked.map(({ environment }) => fetchPendingDeployment(session, repository, environment.name)),
+      )
     },
 
     async listDeploymentReviews(repository, runId) {
-      const found = await listOfRun(session, repository, runId, {})
+      const found = await fetchRunDeployments(session, repository, runId, {})
       const self = await session.self()
-      const read = await Promise.all(found.map(({ id }) => findDeployment(session, repository, String(id))))
-      return read.flatMap((one) => (one ? reviewsOf(one, deploymentOf(one, repository), self?.id ?? null) : []))
+      const read = await Promise.all(found.map(({ id }) => fetchDeployment(session, repository, String(id))))
+      return read.flatMap((one) =>
+        one ? toDeploymentReviews(one, toHostDeployment(one, repository), self?.id ?? null) : [],
+      )
     },
   }
 }
 
-async function listDeployments(
+async function fetchDeployments(
   { api }: Session,
   repository: HostRepository,
   options: ListOptions,
 ): Promise<ListResult<HostDeployment>> {
   const query = { order_by: 'id', sort: 'desc' }
-  const page = await api.readPage({ path: `${projectPath(repository)}/deployments`, query, options }, (value) =>
-    deploymentOf(parseDeployment(value), repository),
+  const page = await api.readPage({ path: `${formatProjectPath(repository)}/deployments`, query, options }, (value) =>
+    toHostDeployment(parseDeployment(value), repository),
   )
-  return page === 'not_modified' ? page : pageSince(page, options.since)
+  return page === 'not_modified' ? page : truncatePage(page, options.since)
 }
 
 const PAGES_OF_RUN_MAX = 3
 
 /** GitLab cannot filter by the pipeline, so only the newest deployments are searched. */
-async function listOfRun(
+async function fetchRunDeployments(
   { api }: Session,
   repository: HostRepository,
   runId: string,
   query: { status?: string },
 ): Promise<Deployment[]> {
-  const path = `${projectPath(repository)}/deployments`
+  const path = `${formatProjectPath(repository)}/deployments`
   const values = await api.readList(path, { ...query, order_by: 'id', sort: 'desc' }, PAGES_OF_RUN_MAX)
   const deployments = api.parseItems(values ?? [], parseDeployment)
   return deployments.filter(({ deployable }) => String(deployable?.pipeline?.id) === runId)
 }
 
-async function pendingOf(session: Session, repository: HostRepository, name: string): Promise<HostPendingDeployment> {
-  const environment = await readEnvironment(session, repository, name)
+async function fetchPendingDeployment(
+  session: Session,
+  repository: HostRepository,
+  name: string,
+): Promise<HostPendingDeployment> {
+  const environment = await fetchEnvironment(session, repository, name)
   const { reviewers = [], reviewer_teams = [] } = environment ?? {}
   return { environment: name, reviewers, reviewer_teams }
 }
 
 /** Protection exists in the editions with deployment approvals. Others have none to read. */
-async function readEnvironment(
+async function fetchEnvironment(
   session: Session,
   repository: HostRepository,
   name: string,
 ): Promise<HostEnvironment | null> {
   const { api } = session
-  const project = projectPath(repository)
+  const project = formatProjectPath(repository)
   const named = await api.readAll(`${project}/environments`, { name }, (value) => readAs(Environment, value))
   if (named.length === 0) return null
-  const found = await api.read(`${project}${restPath`/protected_environments/${name}`}`)
+  const found = await api.read(`${project}${encodePath`/protected_environments/${name}`}`)
   if (found === null) return { name, ...NO_RULES }
   return describeRules(session, name, parseApprovalRules(found))
 }
@@ -117,15 +131,15 @@ async function describeRules(
 }
 
 /** A deployment by its id, or by the job that deploys. */
-export async function findDeployment(
+export async function fetchDeployment(
   { api }: Session,
   repository: HostRepository,
   id: string,
 ): Promise<Deployment | null> {
-  const path = `${projectPath(repository)}/deployments`
-  const job = jobOfDeploymentId(id)
+  const path = `${formatProjectPath(repository)}/deployments`
+  const job = parseDeploymentId(id)
   if (job === null) {
-    const found = await api.read(`${path}${restPath`/${id}`}`)
+    const found = await api.read(`${path}${encodePath`/${id}`}`)
     return found && parseDeployment(found)
   }
   const query = { environment: job.environment, order_by: 'id', sort: 'desc' }
@@ -175,16 +189,16 @@ export function parseDeployment(value: unknown): Deployment {
   return readAs(Deployment, value)
 }
 
-export function deploymentOf(deployment: Deployment, repository: HostRepository): HostDeployment {
+export function toHostDeployment(deployment: Deployment, repository: HostRepository): HostDeployment {
   const pipeline = deployment.deployable?.pipeline
   return {
     repository,
     id: String(deployment.id),
     environment: deployment.environment.name,
-    ref: textOrNull(deployment.ref),
+    ref: parseText(deployment.ref),
     commit_sha: deployment.sha,
     run: pipeline ? { id: String(pipeline.id), attempt: null } : null,
-    creator: accountOf(deployment.user),
+    creator: toHostAccount(deployment.user),
     description: null,
     created_at: new Date(deployment.created_at),
     updated_at: new Date(deployment.updated_at ?? deployment.created_at),
@@ -205,17 +219,17 @@ const STATES: Readonly<Record<string, HostDeploymentState>> = {
  * GitLab keeps no list of states. The earlier ones follow from the times of the deployment and of
  * its job, so that they are the same whenever they are read. None for a state that we do not know.
  */
-export function statusesOf(found: Deployment, deployment: HostDeployment): HostDeploymentStatus[] {
+export function parseStatuses(found: Deployment, deployment: HostDeployment): HostDeploymentStatus[] {
   const state = STATES[found.status]
   if (state === undefined) return []
   const job = found.deployable
   const waiting = { state: 'waiting' as const, at: deployment.created_at }
-  const startedAt = dateOrNull(job?.started_at) ?? (job ? null : deployment.created_at)
+  const startedAt = parseDate(job?.started_at) ?? (job ? null : deployment.created_at)
   const started = startedAt === null ? [] : [{ state: 'in_progress' as const, at: startedAt }]
-  const endedAt = dateOrNull(job?.finished_at) ?? deployment.updated_at
+  const endedAt = parseDate(job?.finished_at) ?? deployment.updated_at
   const passed = state === 'waiting' ? [] : state === 'in_progress' ? inProgress(started, deployment) : started
   const ended = state === 'waiting' || state === 'in_progress' ? [] : [{ state, at: endedAt }]
-  return [waiting, ...passed, ...ended].map((one) => statusOf(found, deployment, one))
+  return [waiting, ...passed, ...ended].map((one) => toHostDeploymentStatus(found, deployment, one))
 }
 
 type TimedState = { state: HostDeploymentState; at: Date }
@@ -225,14 +239,18 @@ function inProgress(started: TimedState[], { updated_at: at }: HostDeployment): 
   return started.length > 0 ? started : [{ state: 'in_progress', at }]
 }
 
-function statusOf(found: Deployment, deployment: HostDeployment, { state, at }: TimedState): HostDeploymentStatus {
+function toHostDeploymentStatus(
+  found: Deployment,
+  deployment: HostDeployment,
+  { state, at }: TimedState,
+): HostDeploymentStatus {
   const job = found.deployable
   return {
     deployment,
     id: null,
     state,
-    environment_url: textOrNull(found.environment.external_url),
-    log_url: textOrNull(job?.web_url),
+    environment_url: parseText(found.environment.external_url),
+    log_url: parseText(job?.web_url),
     job_id: job ? String(job.id) : null,
     creator: deployment.creator,
     created_at: at,
@@ -240,19 +258,23 @@ function statusOf(found: Deployment, deployment: HostDeployment, { state, at }: 
 }
 
 /** The answers of people. `ownId` is the id of our own user, whose answers are our decisions. */
-export function reviewsOf(found: Deployment, deployment: HostDeployment, ownId: string | null): HostDeploymentReview[] {
+export function toDeploymentReviews(
+  found: Deployment,
+  deployment: HostDeployment,
+  ownId: string | null,
+): HostDeploymentReview[] {
   const { run, repository, environment } = deployment
   if (run === null) return []
-  return approvalsOf(found).flatMap(({ user, status, comment, created_at }): HostDeploymentReview[] => {
+  return getApprovals(found).flatMap(({ user, status, comment, created_at }): HostDeploymentReview[] => {
     const isAnswer = status === 'approved' || status === 'rejected'
     if (!isAnswer || (user && String(user.id) === ownId)) return []
-    const answer = { state: status, reviewer: accountOf(user), comment: textOrNull(comment) } as const
+    const answer = { state: status, reviewer: toHostAccount(user), comment: parseText(comment) } as const
     return [{ repository, run, environments: [environment], ...answer, at: new Date(created_at) }]
   })
 }
 
 /** All answers: without rules, and for each of several rules. */
-export function approvalsOf({ approvals, approval_summary: summary }: Deployment): Static<typeof Approval>[] {
+export function getApprovals({ approvals, approval_summary: summary }: Deployment): Static<typeof Approval>[] {
   const ofRules = (summary?.rules ?? []).flatMap(({ deployment_approvals: given }) => given ?? [])
   const all = [...(approvals ?? []), ...ofRules]
   const byKey = new Map(all.map((one) => [`${one.user?.id} ${one.status} ${one.created_at}`, one]))
@@ -265,12 +287,12 @@ const OF_JOB = /^job (\d{1,16}) (.+)$/
  * Events of jobs name the job and the environment, and not the deployment. The deployment that is
  * read then has its own id.
  */
-export function deploymentIdOfJob(jobId: number, environment: string): string {
+export function formatDeploymentId(jobId: number, environment: string): string {
   return `job ${jobId} ${environment}`
 }
 
 /** Null for the id of a deployment. */
-export function jobOfDeploymentId(id: string): { id: string; environment: string } | null {
+export function parseDeploymentId(id: string): { id: string; environment: string } | null {
   const [, jobId, environment] = OF_JOB.exec(id) ?? []
   return jobId === undefined || environment === undefined ? null : { id: jobId, environment }
 }
@@ -281,16 +303,16 @@ export function jobOfDeploymentId(id: string): { id: string; environment: string
  */
 function listGateRequests(session: Session): HostReader['listGateRequests'] {
   return async ({ repository, id }) => {
-    const found = await findDeployment(session, repository, id)
-    const deployment = found && deploymentOf(found, repository)
-    const question = found && questionOf(found, deployment as HostDeployment)
+    const found = await fetchDeployment(session, repository, id)
+    const deployment = found && toHostDeployment(found, repository)
+    const question = found && toGateRequest(found, deployment as HostDeployment)
     if (!deployment || !question) return []
     return [{ ...question, callback_url: `${session.apiUrl}${question.callback_url}` }]
   }
 }
 
-function questionOf(found: Deployment, deployment: HostDeployment): HostGateRequest | null {
-  const project = projectPath(deployment.repository)
+function toGateRequest(found: Deployment, deployment: HostDeployment): HostGateRequest | null {
+  const project = formatProjectPath(deployment.repository)
   const { environment, run, ref, commit_sha } = deployment
   const shared = {
     ...{ repository: deployment.repository, environment, deployment, run, ref, commit_sha },
@@ -298,10 +320,10 @@ function questionOf(found: Deployment, deployment: HostDeployment): HostGateRequ
     requested_at: deployment.created_at,
   }
   if (found.status === 'blocked') {
-    const path = `${project}${restPath`/deployments/${found.id}/approval`}`
+    const path = `${project}${encodePath`/deployments/${found.id}/approval`}`
     return { ...shared, callback_url: path, is_rule: true }
   }
   const job = found.deployable
   if (found.status !== 'created' || job?.status !== 'manual') return null
-  return { ...shared, callback_url: `${project}${restPath`/jobs/${job.id}/play`}`, is_rule: false }
+  return { ...shared, callback_url: `${project}${encodePath`/jobs/${job.id}/play`}`, is_rule: false }
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Maybe, readAs, Text, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 
 export const Environment = Type.Object({ name: Text })
 
@@ -33,12 +33,12 @@ export function parseApprovalRules(value: unknown): ApprovalRules {
   const rules = isShared ? (found.deploy_access_levels ?? []) : own
   return {
     users: [...new Set(rules.flatMap(({ user_id }) => (user_id ? String(user_id) : [])))],
-    groups: [...new Set(rules.flatMap((rule) => (rule.user_id ? [] : nameOf(rule))))],
+    groups: [...new Set(rules.flatMap((rule) => (rule.user_id ? [] : toRuleNames(rule))))],
     requires_approval: rules.length > 0 || isShared,
   }
 }
 
-function nameOf({ access_level_description: name, group_id: id }: Static<typeof Rule>): string[] {
-  const shown = textOrNull(name) ?? (id ? `group ${id}` : null)
+function toRuleNames({ access_level_description: name, group_id: id }: Static<typeof Rule>): string[] {
+  const shown = parseText(name) ?? (id ? `group ${id}` : null)
   return shown === null ? [] : [shown]
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deploymentIdOfJob } from './deployments.ts'
-import { createTranslate } from './events.ts'
+import { formatDeploymentId } from './deployments.ts'
+import { createParseDelivery } from './events.ts'
 
 const AT = new Date('2026-03-01T10:00:00Z')
-const translate = createTranslate({ now: () => AT })
+const translate = createParseDelivery({ now: () => AT })
 const changesOf = (event: string, payload: unknown) => {
   const found = translate(event, payload)
   return found.type === 'changes' ? found.changes : found.type
@@ -27,7 +27,7 @@ test('a job changes its run, and a deployment that it would start', () => {
   const job = { project_id: 3, pipeline_id: 5, build_id: 6, environment: { name: 'production' } }
   const run = { repository_id: '3', type: 'run', id: '5' }
   assert.deepEqual(changesOf('build', { ...job, build_status: 'running' }), [run])
-  const waiting = { repository_id: '3', type: 'deployment', id: deploymentIdOfJob(6, 'production') }
+  const waiting = { repository_id: '3', type: 'deployment', id: formatDeploymentId(6, 'production') }
   for (const build_status of ['manual', 'pending'])
     assert.deepEqual(changesOf('build', { ...job, build_status }), [run, waiting])
   assert.deepEqual(changesOf('build', { ...job, build_status: 'manual', environment: null }), [run])

@@ -4,34 +4,34 @@ import type { HostWebhooks } from '../../code-host.ts'
 import type { HostAccount } from '../../host-repository.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import type { ObjectChange } from '../../object-change.ts'
-import { alertType } from './alert-parsers.ts'
-import { commitOrNull } from './changes.ts'
-import { accountOf } from './client.ts'
-import { deploymentIdOfJob } from './deployments.ts'
-import { isOpen, statusOf } from './jobs.ts'
+import { parseAlertType } from './alert-parsers.ts'
+import { parseSha } from './changes.ts'
+import { toHostAccount } from './client.ts'
+import { formatDeploymentId } from './deployments.ts'
+import { isOpen, parseStatus } from './jobs.ts'
 import { isExternal } from './runs.ts'
 
-type Translator = (payload: unknown) => ObjectChange[]
+type ParseEvent = (payload: unknown) => ObjectChange[]
 
 /** Every event that we use, by `object_kind`; events of projects by `event_name`. */
-export function createTranslate(clock: Clock): HostWebhooks['translate'] {
-  const translators: Readonly<Record<string, Translator>> = {
-    pipeline,
-    build,
-    deployment,
-    merge_request: mergeRequest,
-    note,
-    push: push(clock),
-    vulnerability,
-    project_create: project('changed'),
-    project_update: project('changed'),
-    project_rename: project('changed'),
-    project_transfer: project('changed'),
-    project_destroy: project('deleted'),
+export function createParseDelivery(clock: Clock): HostWebhooks['translate'] {
+  const parsers: Readonly<Record<string, ParseEvent>> = {
+    pipeline: parsePipelineEvent,
+    build: parseBuildEvent,
+    deployment: parseDeploymentEvent,
+    merge_request: parseMergeRequestEvent,
+    note: parseNoteEvent,
+    push: createPushParser(clock),
+    vulnerability: parseVulnerabilityEvent,
+    project_create: createProjectParser('changed'),
+    project_update: createProjectParser('changed'),
+    project_rename: createProjectParser('changed'),
+    project_transfer: createProjectParser('changed'),
+    project_destroy: createProjectParser('deleted'),
   }
   return (event, payload) => {
-    if (!Object.hasOwn(translators, event)) return { type: 'unknown' }
-    const changes = (translators[event] as Translator)(payload)
+    if (!Object.hasOwn(parsers, event)) return { type: 'unknown' }
+    const changes = (parsers[event] as ParseEvent)(payload)
     return changes.length === 0 ? { type: 'unknown' } : { type: 'changes', changes }
   }
 }
@@ -47,16 +47,16 @@ const Pipeline = Type.Object({
  * The checks of a commit are read when its pipeline has ended, and so is the project: GitLab sends
  * no event when a project is renamed or moved.
  */
-export function pipeline(payload: unknown): ObjectChange[] {
+export function parsePipelineEvent(payload: unknown): ObjectChange[] {
   const { project, object_attributes: found } = readAs(Pipeline, payload)
   const repository_id = String(project.id)
   const checks = { repository_id, type: 'checks', commit_sha: found.sha } as const
   if (isExternal(found.source)) return [checks]
   const run = { repository_id, type: 'run', id: String(found.id) } as const
-  return found.status && isOpen(statusOf(found.status)) ? [run] : [projectChange(repository_id), run, checks]
+  return found.status && isOpen(parseStatus(found.status)) ? [run] : [createProjectChange(repository_id), run, checks]
 }
 
-export function projectChange(repository_id: string): ObjectChange {
+export function createProjectChange(repository_id: string): ObjectChange {
   return { repository_id, type: 'repository', change: 'changed' }
 }
 
@@ -71,17 +71,17 @@ const Build = Type.Object({
 /** GitLab sends no event of a deployment before it starts, when its job is manual or may start. */
 const BEFORE_START = ['manual', 'pending']
 
-export function build(payload: unknown): ObjectChange[] {
+export function parseBuildEvent(payload: unknown): ObjectChange[] {
   const { project_id, pipeline_id, build_id, build_status, environment } = readAs(Build, payload)
   const repository_id = String(project_id)
   const run = { repository_id, type: 'run', id: String(pipeline_id) } as const
   if (!BEFORE_START.includes(build_status ?? '') || !environment?.name) return [run]
-  return [run, { repository_id, type: 'deployment', id: deploymentIdOfJob(build_id, environment.name) }]
+  return [run, { repository_id, type: 'deployment', id: formatDeploymentId(build_id, environment.name) }]
 }
 
 const Deployment = Type.Object({ project: Project, deployment_id: Id })
 
-export function deployment(payload: unknown): ObjectChange[] {
+export function parseDeploymentEvent(payload: unknown): ObjectChange[] {
   const { project, deployment_id } = readAs(Deployment, payload)
   return [{ repository_id: String(project.id), type: 'deployment', id: String(deployment_id) }]
 }
@@ -91,7 +91,7 @@ const MergeRequest = Type.Object({
   object_attributes: Type.Object({ iid: Id, target_project_id: Maybe(Id) }),
 })
 
-export function mergeRequest(payload: unknown): ObjectChange[] {
+export function parseMergeRequestEvent(payload: unknown): ObjectChange[] {
   const { project, object_attributes: found } = readAs(MergeRequest, payload)
   return [{ repository_id: String(found.target_project_id ?? project.id), type: 'pull_request', number: found.iid }]
 }
@@ -99,7 +99,7 @@ export function mergeRequest(payload: unknown): ObjectChange[] {
 const Note = Type.Object({ project: Project, merge_request: Maybe(Type.Object({ iid: Id })) })
 
 /** Comments on merge requests are reviews. */
-export function note(payload: unknown): ObjectChange[] {
+export function parseNoteEvent(payload: unknown): ObjectChange[] {
   const { project, merge_request: request } = readAs(Note, payload)
   return request ? [{ repository_id: String(project.id), type: 'pull_request', number: request.iid }] : []
 }
@@ -109,9 +109,9 @@ const Vulnerability = Type.Object({
 })
 
 /** Older servers name the vulnerability only by the address of its page. */
-export function vulnerability(payload: unknown): ObjectChange[] {
+export function parseVulnerabilityEvent(payload: unknown): ObjectChange[] {
   const { id, url, project_id, report_type } = readAs(Vulnerability, payload).object_attributes
-  const type = alertType(report_type)
+  const type = parseAlertType(report_type)
   const number = id ?? Number(/\/vulnerabilities\/([1-9]\d{0,15})$/.exec(url ?? '')?.[1])
   if (type === null || !Number.isSafeInteger(number)) return []
   return [{ repository_id: String(project_id), type: 'alert', alert: { type, number } }]
@@ -119,7 +119,7 @@ export function vulnerability(payload: unknown): ObjectChange[] {
 
 const ProjectEvent = Type.Object({ project_id: Id })
 
-export function project(change: 'changed' | 'deleted'): (payload: unknown) => ObjectChange[] {
+export function createProjectParser(change: 'changed' | 'deleted'): (payload: unknown) => ObjectChange[] {
   return (payload) => [{ repository_id: String(readAs(ProjectEvent, payload).project_id), type: 'repository', change }]
 }
 
@@ -135,26 +135,26 @@ const Push = Type.Object({
 })
 
 /** GitLab states neither when the commits were pushed nor whether the push was forced. */
-export function push(clock: Clock): (payload: unknown) => ObjectChange[] {
+export function createPushParser(clock: Clock): (payload: unknown) => ObjectChange[] {
   return (payload) => {
     const { project_id, ref, before, after, ...user } = readAs(Push, payload)
     const pushed = {
       ref,
-      before: commitOrNull(before),
-      after: commitOrNull(after),
+      before: parseSha(before),
+      after: parseSha(after),
       forced: null,
-      pusher: pusherOf(user),
+      pusher: parsePusher(user),
       by_merge_queue: false,
       pushed_at: clock.now(),
     }
     const repository_id = String(project_id)
-    return [projectChange(repository_id), { repository_id, type: 'push', push: pushed }]
+    return [createProjectChange(repository_id), { repository_id, type: 'push', push: pushed }]
   }
 }
 
 type User = Pick<Static<typeof Push>, 'user_id' | 'user_username' | 'user_name' | 'user_avatar'>
 
-function pusherOf({ user_id: id, user_username: username, user_name, user_avatar }: User): HostAccount | null {
+function parsePusher({ user_id: id, user_username: username, user_name, user_avatar }: User): HostAccount | null {
   if (!id || !username) return null
-  return accountOf({ id, username, name: user_name ?? null, avatar_url: user_avatar ?? null })
+  return toHostAccount({ id, username, name: user_name ?? null, avatar_url: user_avatar ?? null })
 }

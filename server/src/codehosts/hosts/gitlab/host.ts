@@ -1,20 +1,26 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import { type CodeHost, dispatchTo, type HostClient, type HostCredentials, type HostParts } from '../../code-host.ts'
-import { ClientCache, clientKey } from '../../kit/client-cache.ts'
-import { impatient, PACE, type Pace } from '../../kit/pace.ts'
+import {
+  type CodeHost,
+  createDispatcher,
+  type HostClient,
+  type HostCredentials,
+  type HostParts,
+} from '../../code-host.ts'
+import { ClientCache, formatClientKey } from '../../kit/client-cache.ts'
+import { PACE, type Pace, toImpatientPace } from '../../kit/pace.ts'
 import { RestClient } from '../../kit/rest-client.ts'
-import { actionSenders } from './actions.ts'
-import { alertReads } from './alerts.ts'
-import { changeReads } from './changes.ts'
-import { GitlabApi, readConnectedAccount, Session } from './client.ts'
-import { commitReads } from './commits.ts'
-import { refused, tokenOf } from './credentials.ts'
-import { deploymentReads } from './deployments.ts'
-import { createTranslate } from './events.ts'
-import { repositoryReads } from './repositories.ts'
-import { runReads } from './runs.ts'
-import { readHead, verify, webhookActions } from './webhook.ts'
+import { createActionSenders } from './actions.ts'
+import { createAlertReads } from './alerts.ts'
+import { createChangeReads } from './changes.ts'
+import { fetchConnectedAccount, GitlabApi, Session } from './client.ts'
+import { createCommitReads } from './commits.ts'
+import { handleRefusedToken, requireToken } from './credentials.ts'
+import { createDeploymentReads } from './deployments.ts'
+import { createParseDelivery } from './events.ts'
+import { createRepositoryReads } from './repositories.ts'
+import { createRunReads } from './runs.ts'
+import { createWebhookActions, readHead, verify } from './webhook.ts'
 
 export type GitlabHostOptions = {
   /** The address of the server: `https://gitlab.com`, with its path if it has one. */
@@ -37,19 +43,19 @@ export function createGitlabHost(options: GitlabHostOptions): CodeHost {
   const clients = new ClientCache()
   return {
     connects: 'account',
-    webhooks: { verify, readHead, translate: createTranslate(clock) },
-    host: async () => hostOf(url),
+    webhooks: { verify, readHead, translate: createParseDelivery(clock) },
+    host: async () => parseHost(url),
     async readInstallation(id, credentials) {
-      const api = openApi(options, async () => tokenOf(credentials), pace)
-      const account = await readConnectedAccount(api, id).catch(refused)
+      const api = openApi(options, async () => requireToken(credentials), pace)
+      const account = await fetchConnectedAccount(api, id).catch(handleRefusedToken)
       return account && { id: account.id, account, repositories: 'all', suspended: false }
     },
     open(access) {
       const { id, installation_id: accountId } = access
-      const readToken = async () => tokenOf(await readCredentials(id))
-      return clients.get(clientKey(access), () => {
-        const api = openApi(options, readToken, access.impatient ? impatient(pace) : pace)
-        return clientOf(new Session({ ...namesOf(url), api, accountId, clock }))
+      const readToken = async () => requireToken(await readCredentials(id))
+      return clients.get(formatClientKey(access), () => {
+        const api = openApi(options, readToken, access.impatient ? toImpatientPace(pace) : pace)
+        return createClient(new Session({ ...parseUrls(url), api, accountId, clock }))
       })
     },
     /** GitLab tries again itself, and cannot list what failed for all webhooks. */
@@ -57,32 +63,35 @@ export function createGitlabHost(options: GitlabHostOptions): CodeHost {
   }
 }
 
-function clientOf(session: Session): HostClient {
+function createClient(session: Session): HostClient {
   return {
-    ...repositoryReads(session),
-    ...runReads(session),
-    ...deploymentReads(session),
-    ...alertReads(session),
-    ...changeReads(session),
-    ...commitReads(session),
-    act: dispatchTo(actionSenders(session)),
-    ...webhookActions(session),
+    ...createRepositoryReads(session),
+    ...createRunReads(session),
+    ...createDeploymentReads(session),
+    ...createAlertReads(session),
+    ...createChangeReads(session),
+    ...createCommitReads(session),
+    act: createDispatcher(createActionSenders(session)),
+    ...createWebhookActions(session),
   }
 }
 
 function openApi({ url, log, clock }: GitlabHostOptions, readToken: () => Promise<string>, pace: Pace): GitlabApi {
   const authorize = async () => ({ 'private-token': await readToken() })
-  return new GitlabApi(new RestClient({ provider: 'gitlab', base: `${baseOf(url)}/api`, authorize, pace, clock }), log)
+  return new GitlabApi(
+    new RestClient({ provider: 'gitlab', base: `${parseBase(url)}/api`, authorize, pace, clock }),
+    log,
+  )
 }
 
-function namesOf(url: string): { host: string; apiUrl: string } {
-  return { host: hostOf(url), apiUrl: `${baseOf(url)}/api/v4` }
+function parseUrls(url: string): { host: string; apiUrl: string } {
+  return { host: parseHost(url), apiUrl: `${parseBase(url)}/api/v4` }
 }
 
-function hostOf(url: string): string {
+function parseHost(url: string): string {
   return new URL(url).host.toLowerCase()
 }
 
-function baseOf(url: string): string {
+function parseBase(url: string): string {
   return url.replace(/\/+$/, '')
 }

@@ -4,11 +4,11 @@ import { HOUR_MS } from '../../../platform/clock.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob, HostRunStatus, HostWorkflow } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { readEnd } from '../../kit/read-log-end.ts'
 import { Remembered } from '../../kit/remembered.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { Account, type GitlabApi, projectPath, type Session } from './client.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { Account, formatProjectPath, type GitlabApi, type Session } from './client.ts'
 
 /** `section_start:1560896352:step_script`, with which the runner marks parts that can be folded. */
 const SECTION = /section_(?:start|end):\d+:[^\r\n]{0,200}\r?/g
@@ -20,13 +20,13 @@ const ERASE_LINE = '\u001b[0K'
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z \d\d[OE][+ ]/gm
 
 /** The end of a job's log, without the marks of the runner. */
-export async function readJobLog(
+export async function fetchJobLog(
   api: GitlabApi,
   repository: HostRepository,
   jobId: string,
   bytesMax: number,
 ): Promise<string | null> {
-  const log = await api.openText(`${projectPath(repository)}${restPath`/jobs/${jobId}/trace`}`)
+  const log = await api.openText(`${formatProjectPath(repository)}${encodePath`/jobs/${jobId}/trace`}`)
   if (log === null) return null
   return (await readEnd(log, bytesMax)).replaceAll(SECTION, '').replaceAll(ERASE_LINE, '').replaceAll(TIME, '')
 }
@@ -41,7 +41,7 @@ export function readWorkflow({ api, clock }: Session): NonNullable<HostReader['r
   const known = new Remembered({ read: () => readsCommits(api), clock, ageMsMax: HOUR_MS })
   return async (repository, { commit_sha: sha }) => {
     if (!(await known.get(''))) return null
-    const found = await api.read(`${projectPath(repository)}/ci/lint`, { sha })
+    const found = await api.read(`${formatProjectPath(repository)}/ci/lint`, { sha })
     const merged = found && api.parseItem(found, (value) => readAs(Lint, value).merged_yaml ?? null)
     return merged === null ? null : parseMergedConfig(merged)
   }
@@ -78,23 +78,23 @@ export function parseJob(value: unknown): Job {
   return readAs(Job, value)
 }
 
-export function jobOf(job: Job, of: Pick<HostJob, 'repository' | 'run_id' | 'attempt'>): HostJob {
-  const status = jobStatus(job)
+export function toHostJob(job: Job, of: Pick<HostJob, 'repository' | 'run_id' | 'attempt'>): HostJob {
+  const status = parseJobStatus(job)
   return {
     ...of,
     id: String(job.id),
     name: job.name,
     status,
-    started_at: dateOrNull(job.started_at),
-    completed_at: isOpen(status) ? null : dateOrNull(job.finished_at),
-    html_url: textOrNull(job.web_url) ?? pageOf(job, of.repository),
-    runner: textOrNull(job.runner?.description),
+    started_at: parseDate(job.started_at),
+    completed_at: isOpen(status) ? null : parseDate(job.finished_at),
+    html_url: parseText(job.web_url) ?? formatJobUrl(job, of.repository),
+    runner: parseText(job.runner?.description),
     // GitLab has one script for each job, without steps.
     failed_steps: [],
   }
 }
 
-function pageOf({ id }: Job, { html_url: url }: HostRepository): string | null {
+function formatJobUrl({ id }: Job, { html_url: url }: HostRepository): string | null {
   return url && `${url}/-/jobs/${id}`
 }
 
@@ -137,18 +137,18 @@ type Members = Record<string, unknown>
  * the jobs of the stage before it. Null for a configuration without jobs.
  */
 export function parseMergedConfig(text: string): HostWorkflow | null {
-  const config = text.length > FILE_CHARS_MAX ? null : membersOf(plainNames(parseYaml(text)))
+  const config = text.length > FILE_CHARS_MAX ? null : parseMembers(plainNames(parseYaml(text)))
   if (config === null) return null
   const jobs = Object.entries(config).flatMap(([name, value]): [string, Members][] => {
-    const job = membersOf(value)
+    const job = parseMembers(value)
     const isJob = job !== null && !name.startsWith('.') && !GLOBAL_KEYS.includes(name)
     return isJob ? [[name, job]] : []
   })
   if (jobs.length === 0) return null
-  const stages = stagesOf(config)
+  const stages = parseStages(config)
   const kept = jobs.slice(0, JOBS_MAX)
   return {
-    jobs: kept.map(([name, job]) => ({ name, needs: needsOf(job) ?? jobsBefore(job, kept, stages) })),
+    jobs: kept.map(([name, job]) => ({ name, needs: parseNeeds(job) ?? jobsBefore(job, kept, stages) })),
     deploys: kept.some(([, { environment }]) => environment !== undefined && environment !== null),
   }
 }
@@ -168,34 +168,34 @@ function plainNames(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.replace(/^:/, ''), plainNames(member)]))
 }
 
-function membersOf(value: unknown): Members | null {
+function parseMembers(value: unknown): Members | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : null
 }
 
-function stagesOf({ stages }: Members): string[] {
+function parseStages({ stages }: Members): string[] {
   const named = Array.isArray(stages) ? stages.filter((stage) => typeof stage === 'string') : DEFAULT_STAGES
   return [FIRST, ...named.filter((stage) => stage !== FIRST && stage !== LAST), LAST]
 }
 
-function stageOf({ stage }: Members): string {
+function parseStage({ stage }: Members): string {
   return typeof stage === 'string' ? stage : DEFAULT_STAGE
 }
 
 /** Null without `needs`. Jobs of other pipelines and projects are left out. */
-function needsOf({ needs }: Members): string[] | null {
+function parseNeeds({ needs }: Members): string[] | null {
   if (!Array.isArray(needs)) return null
   const names = needs.flatMap((need): string[] => {
     if (typeof need === 'string') return [need]
-    const { job, project, pipeline } = membersOf(need) ?? {}
+    const { job, project, pipeline } = parseMembers(need) ?? {}
     return typeof job === 'string' && project === undefined && pipeline === undefined ? [job] : []
   })
   return [...new Set(names)]
 }
 
 function jobsBefore(job: Members, jobs: readonly [string, Members][], stages: readonly string[]): string[] {
-  const before = stages.slice(0, Math.max(0, stages.indexOf(stageOf(job)))).reverse()
-  const nearest = before.find((stage) => jobs.some(([, other]) => stageOf(other) === stage))
-  return jobs.filter(([, other]) => stageOf(other) === nearest).map(([name]) => name)
+  const before = stages.slice(0, Math.max(0, stages.indexOf(parseStage(job)))).reverse()
+  const nearest = before.find((stage) => jobs.some(([, other]) => parseStage(other) === stage))
+  return jobs.filter(([, other]) => parseStage(other) === nearest).map(([name]) => name)
 }
 
 /** How GitLab's statuses of pipelines and jobs appear in the seven statuses (providers.md §3). */
@@ -216,7 +216,7 @@ const STATUSES: Readonly<Record<string, HostRunStatus>> = {
 }
 
 /** A status that we do not know is not a success. */
-export function statusOf(status: string): HostRunStatus {
+export function parseStatus(status: string): HostRunStatus {
   return STATUSES[status] ?? 'failure'
 }
 
@@ -236,9 +236,9 @@ type JobWords = { status: string; failure_reason?: string | null; pipeline?: { s
 /**
  * The status of a job. A manual job that nobody started is skipped once its pipeline has ended.
  */
-export function jobStatus({ status, failure_reason: reason, pipeline }: JobWords): HostRunStatus {
-  const word = statusOf(status)
+export function parseJobStatus({ status, failure_reason: reason, pipeline }: JobWords): HostRunStatus {
+  const word = parseStatus(status)
   if (status === 'failed' && TIMEOUTS.includes(reason ?? '')) return 'timed_out'
-  const hasEnded = pipeline?.status ? !isOpen(statusOf(pipeline.status)) : false
+  const hasEnded = pipeline?.status ? !isOpen(parseStatus(pipeline.status)) : false
   return status === 'manual' && hasEnded ? 'skipped' : word
 }

@@ -1,30 +1,30 @@
 import { Type } from 'typebox'
 import { type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { type ConnectedAccount, parseAccount, projectPath, type Session } from './client.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { type ConnectedAccount, formatProjectPath, parseAccount, type Session } from './client.ts'
 
 type RepositoryReads = Pick<
   HostReader,
   'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile'
 >
 
-export function repositoryReads(session: Session): RepositoryReads {
+export function createRepositoryReads(session: Session): RepositoryReads {
   const { api } = session
   return {
     /** The projects of the group and of its subgroups, without those that others share with it. */
     async listRepositories(options) {
       const account = await session.account()
       const isGroup = account.type === 'group'
-      const path = isGroup ? restPath`/groups/${account.id}/projects` : restPath`/users/${account.login}/projects`
+      const path = isGroup ? encodePath`/groups/${account.id}/projects` : encodePath`/users/${account.login}/projects`
       const own = isGroup ? { include_subgroups: true, with_shared: false } : {}
       const query = { ...own, order_by: 'id', sort: 'desc' }
       return api.readPage({ path, query, options }, (project) => parseProject(project, account, session.host))
     },
 
     async readRepository(id) {
-      const project = await api.read(restPath`/projects/${id}`)
+      const project = await api.read(encodePath`/projects/${id}`)
       return project && parseProject(project, await session.account(), session.host)
     },
 
@@ -36,8 +36,8 @@ export function repositoryReads(session: Session): RepositoryReads {
     listFolder: listFolder(session),
 
     async readFile(repository, { blob }) {
-      const found = await api.read(`${projectPath(repository)}${restPath`/repository/blobs/${blob}`}`)
-      return found && textOfFile(found)
+      const found = await api.read(`${formatProjectPath(repository)}${encodePath`/repository/blobs/${blob}`}`)
+      return found && parseFileText(found)
     },
   }
 }
@@ -46,16 +46,16 @@ const Entry = Type.Object({ type: Text, path: Text, id: Text })
 
 const FileContent = Type.Object({ content: Text, encoding: Maybe(Text) })
 
-export function textOfFile(value: unknown): string {
+export function parseFileText(value: unknown): string {
   const { content, encoding } = readAs(FileContent, value)
   const text = encoding === 'text' ? content : Buffer.from(content, 'base64').toString()
-  return textOrNull(text) ?? ''
+  return parseText(text) ?? ''
 }
 
 /** GitLab answers 404 for a folder that does not exist, and for a project that may not be read. */
 function listFolder(session: Session): HostReader['listFolder'] {
   return async (repository, path, ref) => {
-    const list = `${projectPath(repository)}/repository/tree`
+    const list = `${formatProjectPath(repository)}/repository/tree`
     const values = await session.api.readList(list, { path, ref })
     if (values === null) await proveReadable(session, repository)
     return session.api.parseItems(values ?? [], parseEntry)
@@ -63,7 +63,7 @@ function listFolder(session: Session): HostReader['listFolder'] {
 }
 
 async function proveReadable({ api }: Session, repository: HostRepository): Promise<void> {
-  const branches = await api.readList(`${projectPath(repository)}/repository/branches`, {}, 1)
+  const branches = await api.readList(`${formatProjectPath(repository)}/repository/branches`, {}, 1)
   if (branches === null) throw new HostRefusal(403, 'GitLab does not let the token read the repository.')
 }
 
@@ -96,11 +96,11 @@ export function parseProject(value: unknown, account: ConnectedAccount, host: st
     id: String(project.id),
     full_name: path,
     owner_id: account.id,
-    default_branch: textOrNull(project.default_branch) ?? DEFAULT_BRANCH,
-    html_url: textOrNull(project.web_url),
+    default_branch: parseText(project.default_branch) ?? DEFAULT_BRANCH,
+    html_url: parseText(project.web_url),
     // `internal` projects are open to everyone who is signed in, so not public.
     private: project.visibility !== 'public',
     archived: project.archived ?? false,
-    updated_at: dateOrNull(project.updated_at),
+    updated_at: parseDate(project.updated_at),
   }
 }

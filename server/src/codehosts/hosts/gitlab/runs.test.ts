@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJob } from './jobs.ts'
-import { endOf, jobsOfAttempt, newestAttempt, resultOf, startOfAttempt } from './runs.ts'
+import { computeEnd, computeResult, filterAttemptJobs, filterAttemptStart, getNewestAttempt } from './runs.ts'
 
 const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
 const job = (id: number, name: string, status: string, fields = {}) =>
@@ -17,13 +17,13 @@ const JOBS = [
   job(1, 'build', 'success'),
 ]
 const idsOf = (attempt: number) =>
-  jobsOfAttempt(JOBS, attempt)
+  filterAttemptJobs(JOBS, attempt)
     .map(({ id }) => id)
     .sort()
 
 test('a pipeline has as many attempts as its most retried job', () => {
-  assert.equal(newestAttempt(JOBS), 3)
-  assert.equal(newestAttempt([]), 1)
+  assert.equal(getNewestAttempt(JOBS), 3)
+  assert.equal(getNewestAttempt([]), 1)
 })
 
 test('jobs that were not retried belong to the later attempts, too', () => {
@@ -36,16 +36,16 @@ test('jobs that were not retried belong to the later attempts, too', () => {
     ],
   )
   assert.deepEqual(
-    startOfAttempt(JOBS, 2).map(({ id }) => id),
+    filterAttemptStart(JOBS, 2).map(({ id }) => id),
     [4, 5],
   )
 })
 
 test('the result of an earlier attempt is that of its jobs', () => {
-  assert.equal(resultOf(jobsOfAttempt(JOBS, 1)), 'failure')
-  assert.equal(resultOf(jobsOfAttempt(JOBS, 3)), 'success')
-  assert.equal(resultOf([job(1, 'a', 'canceled'), job(2, 'b', 'success')]), 'cancelled')
-  assert.equal(resultOf([job(1, 'a', 'failed', { failure_reason: 'job_execution_timeout' })]), 'failure')
-  assert.deepEqual(endOf(jobsOfAttempt(JOBS, 1)), new Date(at(4)))
-  assert.equal(endOf([job(1, 'a', 'running')]), null)
+  assert.equal(computeResult(filterAttemptJobs(JOBS, 1)), 'failure')
+  assert.equal(computeResult(filterAttemptJobs(JOBS, 3)), 'success')
+  assert.equal(computeResult([job(1, 'a', 'canceled'), job(2, 'b', 'success')]), 'cancelled')
+  assert.equal(computeResult([job(1, 'a', 'failed', { failure_reason: 'job_execution_timeout' })]), 'failure')
+  assert.deepEqual(computeEnd(filterAttemptJobs(JOBS, 1)), new Date(at(4)))
+  assert.equal(computeEnd([job(1, 'a', 'running')]), null)
 })

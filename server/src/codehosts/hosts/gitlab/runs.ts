@@ -2,19 +2,19 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../kit/payload.ts'
-import { restPath } from '../../kit/rest-client.ts'
-import { Account, accountOf, projectPath, type Session } from './client.ts'
+import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { encodePath } from '../../kit/rest-client.ts'
+import { Account, formatProjectPath, type Session, toHostAccount } from './client.ts'
 import {
+  fetchJobLog,
   isOpen,
   type Job,
-  jobOf,
-  jobStatus,
   parseFailureReason,
   parseJob,
-  readJobLog,
+  parseJobStatus,
+  parseStatus,
   readWorkflow,
-  statusOf,
+  toHostJob,
 } from './jobs.ts'
 
 type RunReads = Pick<
@@ -22,31 +22,31 @@ type RunReads = Pick<
   'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations' | 'readJobLog' | 'readWorkflow'
 >
 
-export function runReads(session: Session): RunReads {
+export function createRunReads(session: Session): RunReads {
   const { api } = session
   return {
-    listRuns: (repository, options) => listRuns(session, repository, options),
+    listRuns: (repository, options) => fetchRuns(session, repository, options),
 
     async readRun(repository, runId, attempt) {
-      const facts = await readFacts(session, repository, runId)
-      return facts && runOf(facts, attempt)
+      const facts = await fetchFacts(session, repository, runId)
+      return facts && toHostRun(facts, attempt)
     },
 
     async listJobs(repository, runId, attempt) {
       const path = pipelinePath(repository, runId)
       const jobs = await api.readAll(`${path}/jobs`, { include_retried: true }, parseJob)
       const bridges = await api.readAll(`${path}/bridges`, {}, parseJob)
-      const own = [...jobsOfAttempt(jobs, attempt), ...bridges]
-      return own.map((job) => jobOf(job, { repository, run_id: runId, attempt }))
+      const own = [...filterAttemptJobs(jobs, attempt), ...bridges]
+      return own.map((job) => toHostJob(job, { repository, run_id: runId, attempt }))
     },
 
     async listAnnotations(repository, jobId) {
-      const job = await api.read(`${projectPath(repository)}${restPath`/jobs/${jobId}`}`)
+      const job = await api.read(`${formatProjectPath(repository)}${encodePath`/jobs/${jobId}`}`)
       const reason = job && api.parseItem(job, parseFailureReason)
       return reason ? [reason] : []
     },
 
-    readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
+    readJobLog: (repository, jobId, bytesMax) => fetchJobLog(api, repository, jobId, bytesMax),
 
     readWorkflow: readWorkflow(session),
   }
@@ -55,47 +55,47 @@ export function runReads(session: Session): RunReads {
 /** Each pipeline of the list is read, because the list contains neither its times nor its user. */
 const PIPELINES_AT_ONCE = 20
 
-async function listRuns(
+async function fetchRuns(
   session: Session,
   repository: HostRepository,
   options: ListOptions,
 ): Promise<ListResult<HostRun>> {
-  const request = { path: `${projectPath(repository)}/pipelines`, options, pageItems: PIPELINES_AT_ONCE }
+  const request = { path: `${formatProjectPath(repository)}/pipelines`, options, pageItems: PIPELINES_AT_ONCE }
   const page = await session.api.readPage({ ...request, query: { order_by: 'id', sort: 'desc' } }, parsePipeline)
   if (page === 'not_modified') return page
   const { since } = options
   const wanted = page.items.filter(({ created_at }) => since === undefined || new Date(created_at) >= since)
   const own = wanted.filter(({ source }) => !isExternal(source))
-  const facts = await Promise.all(own.map(({ id }) => readFacts(session, repository, String(id))))
-  const items = facts.flatMap((found) => (found && runOf(found)) ?? [])
+  const facts = await Promise.all(own.map(({ id }) => fetchFacts(session, repository, String(id))))
+  const items = facts.flatMap((found) => (found && toHostRun(found)) ?? [])
   return { ...page, items, next: wanted.length < page.items.length ? null : page.next }
 }
 
 /** Null for a pipeline that does not exist, or that only contains statuses of other services. */
-async function readFacts(session: Session, repository: HostRepository, runId: string): Promise<PipelineFacts | null> {
+async function fetchFacts(session: Session, repository: HostRepository, runId: string): Promise<PipelineFacts | null> {
   const { api } = session
   const path = pipelinePath(repository, runId)
   const found = await api.read(path)
   const pipeline = found && parsePipeline(found)
   if (!pipeline || isExternal(pipeline.source)) return null
   const jobs = await api.readAll(`${path}/jobs`, { include_retried: true }, parseJob)
-  const source = await readSource(session, repository, mergeRequestOf(pipeline.ref))
+  const source = await fetchSource(session, repository, parseMergeRequestNumber(pipeline.ref))
   const { ci_config_path: configPath } = await session.settings(repository)
   return { repository, pipeline, jobs, source, configPath }
 }
 
-async function readSource(
+async function fetchSource(
   { api }: Session,
   repository: HostRepository,
   number: number | null,
 ): Promise<PipelineFacts['source']> {
   if (number === null) return null
-  const found = await api.read(`${projectPath(repository)}${restPath`/merge_requests/${number}`}`)
+  const found = await api.read(`${formatProjectPath(repository)}${encodePath`/merge_requests/${number}`}`)
   return found && parseSource(found)
 }
 
 function pipelinePath(repository: HostRepository, runId: string): string {
-  return `${projectPath(repository)}${restPath`/pipelines/${runId}`}`
+  return `${formatProjectPath(repository)}${encodePath`/pipelines/${runId}`}`
 }
 
 const Pipeline = Type.Object({
@@ -141,27 +141,27 @@ export type PipelineFacts = {
 }
 
 /** Null if there is no such attempt. */
-export function runOf(facts: PipelineFacts, attempt?: number): HostRun | null {
+export function toHostRun(facts: PipelineFacts, attempt?: number): HostRun | null {
   const { repository, pipeline, jobs } = facts
-  const newest = newestAttempt(jobs)
+  const newest = getNewestAttempt(jobs)
   const number = attempt ?? newest
   if (number > newest || number < 1) return null
-  const actor = accountOf(pipeline.user)
+  const actor = toHostAccount(pipeline.user)
   return {
     repository,
     id: String(pipeline.id),
     number: pipeline.iid ?? null,
     attempt: number,
-    workflow: workflowOf(facts),
-    ...refOf(facts),
-    commit: { sha: pipeline.sha, message: textOrNull(jobs[0]?.commit?.message) },
+    workflow: parseWorkflow(facts),
+    ...parseRef(facts),
+    commit: { sha: pipeline.sha, message: parseText(jobs[0]?.commit?.message) },
     event: pipeline.source ?? 'unknown',
-    kind: triggerKind(pipeline.source ?? ''),
+    kind: parseTriggerKind(pipeline.source ?? ''),
     release_name: null,
     actor,
-    triggering_actor: (number > 1 ? accountOf(startOfAttempt(jobs, number)[0]?.user) : null) ?? actor,
-    pull_requests: pullRequestsOf(pipeline, repository),
-    html_url: textOrNull(pipeline.web_url),
+    triggering_actor: (number > 1 ? toHostAccount(filterAttemptStart(jobs, number)[0]?.user) : null) ?? actor,
+    pull_requests: parsePullRequests(pipeline, repository),
+    html_url: parseText(pipeline.web_url),
     created_at: new Date(pipeline.created_at),
     ...(number === newest ? newestTimes(facts, number) : earlierTimes(facts, number)),
   }
@@ -170,23 +170,23 @@ export function runOf(facts: PipelineFacts, attempt?: number): HostRun | null {
 type Times = Pick<HostRun, 'status' | 'started_at' | 'completed_at' | 'updated_at'>
 
 function newestTimes({ pipeline, jobs }: PipelineFacts, attempt: number): Times {
-  const word = statusOf(pipeline.status)
+  const word = parseStatus(pipeline.status)
   // A pipeline that waits for a manual job has begun.
   const status = pipeline.status === 'manual' && pipeline.started_at ? 'in_progress' : word
   const updatedAt = new Date(pipeline.updated_at ?? pipeline.created_at)
   return {
     status,
     started_at: startedAt(pipeline, jobs, attempt),
-    completed_at: isOpen(status) ? null : (dateOrNull(pipeline.finished_at) ?? updatedAt),
+    completed_at: isOpen(status) ? null : (parseDate(pipeline.finished_at) ?? updatedAt),
     updated_at: updatedAt,
   }
 }
 
 function earlierTimes({ pipeline, jobs }: PipelineFacts, attempt: number): Times {
-  const own = jobsOfAttempt(jobs, attempt)
-  const end = endOf(own) ?? startedAt(pipeline, jobs, attempt + 1)
+  const own = filterAttemptJobs(jobs, attempt)
+  const end = computeEnd(own) ?? startedAt(pipeline, jobs, attempt + 1)
   return {
-    status: resultOf(own),
+    status: computeResult(own),
     started_at: startedAt(pipeline, jobs, attempt),
     completed_at: end,
     updated_at: end,
@@ -195,7 +195,7 @@ function earlierTimes({ pipeline, jobs }: PipelineFacts, attempt: number): Times
 
 /** A later attempt starts with its first job. */
 function startedAt(pipeline: Pipeline, jobs: readonly Job[], attempt: number): Date {
-  const first = attempt > 1 ? startOfAttempt(jobs, attempt)[0]?.created_at : null
+  const first = attempt > 1 ? filterAttemptStart(jobs, attempt)[0]?.created_at : null
   return new Date(first ?? pipeline.started_at ?? pipeline.created_at)
 }
 
@@ -203,8 +203,8 @@ function startedAt(pipeline: Pipeline, jobs: readonly Job[], attempt: number): D
  * GitLab does not name the file of a child pipeline, so child pipelines of a project have a history
  * of their own.
  */
-function workflowOf({ pipeline, configPath }: PipelineFacts): HostRun['workflow'] {
-  const name = textOrNull(pipeline.name)
+function parseWorkflow({ pipeline, configPath }: PipelineFacts): HostRun['workflow'] {
+  const name = parseText(pipeline.name)
   if (pipeline.source === 'parent_pipeline') return { id: 'child', name: name ?? 'Child pipeline', path: null }
   return { id: configPath ?? 'pipeline', name: name ?? configPath ?? 'Pipeline', path: configPath }
 }
@@ -212,23 +212,23 @@ function workflowOf({ pipeline, configPath }: PipelineFacts): HostRun['workflow'
 /** A deleted fork has no id, so the branch of a merge request may be in any repository. */
 const UNKNOWN_REPOSITORY = 'unknown'
 
-function refOf({ repository, pipeline, source }: PipelineFacts): Pick<HostRun, 'ref' | 'head_repository_id'> {
-  if (mergeRequestOf(pipeline.ref) !== null)
+function parseRef({ repository, pipeline, source }: PipelineFacts): Pick<HostRun, 'ref' | 'head_repository_id'> {
+  if (parseMergeRequestNumber(pipeline.ref) !== null)
     return {
       ref: source && `refs/heads/${source.branch}`,
       head_repository_id: source?.project_id ?? UNKNOWN_REPOSITORY,
     }
-  const name = textOrNull(pipeline.ref)
+  const name = parseText(pipeline.ref)
   const ref = name === null ? null : name.startsWith('refs/') ? name : `refs/${pipeline.tag ? 'tags' : 'heads'}/${name}`
   return { ref: ref !== null && /^refs\/(?:heads|tags)\//.test(ref) ? ref : null, head_repository_id: repository.id }
 }
 
-function pullRequestsOf({ ref }: Pipeline, repository: HostRepository): HostPullRequestName[] {
-  const number = mergeRequestOf(ref)
-  return number === null ? [] : [mergeRequestName(repository, number)]
+function parsePullRequests({ ref }: Pipeline, repository: HostRepository): HostPullRequestName[] {
+  const number = parseMergeRequestNumber(ref)
+  return number === null ? [] : [toPullRequestName(repository, number)]
 }
 
-export function mergeRequestName({ html_url: url }: HostRepository, number: number): HostPullRequestName {
+export function toPullRequestName({ html_url: url }: HostRepository, number: number): HostPullRequestName {
   return { number, url: url && `${url}/-/merge_requests/${number}` }
 }
 
@@ -238,17 +238,17 @@ export function mergeRequestName({ html_url: url }: HostRepository, number: numb
  */
 
 /** The number of the newest attempt. */
-export function newestAttempt(jobs: readonly Job[]): number {
+export function getNewestAttempt(jobs: readonly Job[]): number {
   return Math.max(1, ...[...byName(jobs).values()].map(({ length }) => length))
 }
 
 /** The jobs as they were in an attempt: those that were not retried until then are taken over. */
-export function jobsOfAttempt(jobs: readonly Job[], attempt: number): Job[] {
+export function filterAttemptJobs(jobs: readonly Job[], attempt: number): Job[] {
   return [...byName(jobs).values()].flatMap((tries) => tries[Math.min(attempt, tries.length) - 1] ?? [])
 }
 
 /** The jobs with which an attempt began, the oldest first. */
-export function startOfAttempt(jobs: readonly Job[], attempt: number): Job[] {
+export function filterAttemptStart(jobs: readonly Job[], attempt: number): Job[] {
   return [...byName(jobs).values()].flatMap((tries) => tries[attempt - 1] ?? []).sort((one, other) => one.id - other.id)
 }
 
@@ -261,17 +261,17 @@ function byName(jobs: readonly Job[]): Map<string, Job[]> {
 }
 
 /** The result of an earlier attempt, which GitLab does not keep. */
-export function resultOf(jobs: readonly Job[]): HostRunStatus {
-  const statuses = jobs.filter(({ allow_failure: mayFail }) => !mayFail).map(jobStatus)
+export function computeResult(jobs: readonly Job[]): HostRunStatus {
+  const statuses = jobs.filter(({ allow_failure: mayFail }) => !mayFail).map(parseJobStatus)
   if (statuses.some((status) => status === 'failure' || status === 'timed_out')) return 'failure'
   if (statuses.includes('cancelled')) return 'cancelled'
   return 'success'
 }
 
 /** When the last of the jobs ended. Null without an end. */
-export function endOf(jobs: readonly Job[]): Date | null {
+export function computeEnd(jobs: readonly Job[]): Date | null {
   const ends = jobs
-    .filter((job) => !isOpen(jobStatus(job)))
+    .filter((job) => !isOpen(parseJobStatus(job)))
     .flatMap(({ finished_at: at }) => (at ? Date.parse(at) : []))
   return ends.length === 0 ? null : new Date(Math.max(...ends))
 }
@@ -291,7 +291,7 @@ const KINDS: Readonly<Record<string, TriggerKind>> = {
   parent_pipeline: 'workflow',
 }
 
-export function triggerKind(source: string): TriggerKind {
+export function parseTriggerKind(source: string): TriggerKind {
   return KINDS[source] ?? 'other'
 }
 
@@ -301,7 +301,7 @@ export function isExternal(source: string | null | undefined): boolean {
 }
 
 /** The number of the merge request that a pipeline is for. Its ref is not that of a branch. */
-export function mergeRequestOf(ref: string | null | undefined): number | null {
+export function parseMergeRequestNumber(ref: string | null | undefined): number | null {
   const [, number] = /^refs\/merge-requests\/([1-9]\d{0,14})\//.exec(ref ?? '') ?? []
   return number === undefined ? null : Number(number)
 }

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { signingToken, verify } from './webhook.ts'
+import { formatSigningToken, verify } from './webhook.ts'
 
 const TARGET = { installation_id: '7', secret: 'a secret' }
 const BODY = Buffer.from('{"object_kind":"push"}')
 
 function signed(body: Buffer, secret = TARGET.secret): Record<string, string> {
-  const key = Buffer.from(signingToken(secret).replace(/^whsec_/, ''), 'base64')
+  const key = Buffer.from(formatSigningToken(secret).replace(/^whsec_/, ''), 'base64')
   const [id, time] = ['delivery-1', '1796083200']
   const signature = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': `v1,${signature}` }
 }
 
 test('signing tokens have the form of Standard Webhooks, with 32 bytes', () => {
-  const [, key = ''] = /^whsec_(.+)$/.exec(signingToken('any')) ?? []
+  const [, key = ''] = /^whsec_(.+)$/.exec(formatSigningToken('any')) ?? []
   assert.equal(Buffer.from(key, 'base64').length, 32)
-  assert.notEqual(signingToken('any'), signingToken('other'))
+  assert.notEqual(formatSigningToken('any'), formatSigningToken('other'))
 })
 
 test('a token proves a delivery without a signature', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FakeGitLabOptions } from '../../../../test/support/gitlab/fake-gitlab.ts'
 import { type OpenGitlab, openGitlab } from '../../../../test/support/gitlab/open-host.ts'
 import { HostRefusal } from '../../code-host.ts'
-import { signingToken } from './webhook.ts'
+import { formatSigningToken } from './webhook.ts'
 
 const TARGET = { address: 'https://shiplock.example.com/webhooks/gitlab/1', secret: 'a secret' }
 
@@ -37,7 +37,7 @@ test('one webhook of the group covers all its projects, and is checked seldom', 
     assert.deepEqual([...(hook?.events ?? [])].sort(), EVENTS)
     assert.equal(hook?.settings.enable_ssl_verification, true)
     // A webhook that signs sends no token.
-    assert.deepEqual([hook?.secret, hook?.settings.signing_token], ['', signingToken(TARGET.secret)])
+    assert.deepEqual([hook?.secret, hook?.settings.signing_token], ['', formatSigningToken(TARGET.secret)])
     assert.equal(fake.requests.filter((request) => request.startsWith('POST')).length, 1)
   }))
 

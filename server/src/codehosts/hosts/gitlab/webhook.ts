@@ -8,12 +8,12 @@ import {
   type HostWebhooks,
   type WebhookTarget,
 } from '../../code-host.ts'
-import { at, isDeliveryId, isEventName, lane, parseBody } from '../../kit/delivery-head.ts'
+import { formatLane, getField, isDeliveryId, isEventName, parseBody } from '../../kit/delivery-head.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { Remembered } from '../../kit/remembered.ts'
-import { restPath } from '../../kit/rest-client.ts'
+import { encodePath } from '../../kit/rest-client.ts'
 import { isSameText } from '../../kit/signatures.ts'
-import { type GitlabApi, projectPath, type Session } from './client.ts'
+import { formatProjectPath, type GitlabApi, type Session } from './client.ts'
 
 /** The form of GitLab's signing tokens: 32 bytes. */
 const SIGNING_PREFIX = 'whsec_'
@@ -23,7 +23,7 @@ function signingKey(secret: string): Buffer {
   return createHmac('sha256', secret).update('gitlab webhook signature').digest()
 }
 
-export function signingToken(secret: string): string {
+export function formatSigningToken(secret: string): string {
   return `${SIGNING_PREFIX}${signingKey(secret).toString('base64')}`
 }
 
@@ -51,20 +51,20 @@ export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
  */
 export const readHead: HostWebhooks['readHead'] = (body, { 'idempotency-key': key }, target) => {
   const payload = parseBody(body)
-  const event = at(payload, 'object_kind') ?? at(payload, 'event_name')
+  const event = getField(payload, 'object_kind') ?? getField(payload, 'event_name')
   if (!isEventName(event)) return null
-  const id = isDeliveryId(key) ? key : hashOf(body)
+  const id = isDeliveryId(key) ? key : hashBody(body)
   return {
     id,
     event,
-    action: actionOf(payload),
+    action: parseAction(payload),
     installation_id: target?.installation_id ?? null,
-    lane: laneOf(event, payload) ?? `delivery:${id}`,
+    lane: parseLane(event, payload) ?? `delivery:${id}`,
     payload: JSON.stringify(payload, withoutSecrets),
   }
 }
 
-function hashOf(body: Buffer): string {
+function hashBody(body: Buffer): string {
   return `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
@@ -75,27 +75,32 @@ function withoutSecrets(name: string, value: unknown): unknown {
   return SECRET_FIELDS.includes(name) ? undefined : value
 }
 
-function actionOf(payload: unknown): DeliveryHead['action'] {
-  const attributes = at(payload, 'object_attributes')
-  const named = [at(attributes, 'action'), at(payload, 'build_status'), at(payload, 'status'), at(attributes, 'status')]
+function parseAction(payload: unknown): DeliveryHead['action'] {
+  const attributes = getField(payload, 'object_attributes')
+  const named = [
+    getField(attributes, 'action'),
+    getField(payload, 'build_status'),
+    getField(payload, 'status'),
+    getField(attributes, 'status'),
+  ]
   return named.find(isEventName) ?? null
 }
 
 /** The object that a delivery is about; null if the payload does not name one. */
-function laneOf(event: string, payload: unknown): string | null {
-  const attributes = at(payload, 'object_attributes')
-  const project = idOf(at(payload, 'project', 'id')) ?? idOf(at(payload, 'project_id'))
+function parseLane(event: string, payload: unknown): string | null {
+  const attributes = getField(payload, 'object_attributes')
+  const project = parseId(getField(payload, 'project', 'id')) ?? parseId(getField(payload, 'project_id'))
   const own: Readonly<Record<string, string | null>> = {
-    pipeline: lane('run', idOf(at(attributes, 'id'))),
-    build: lane('run', idOf(at(payload, 'pipeline_id'))),
-    deployment: lane('deployment', idOf(at(payload, 'deployment_id'))),
-    merge_request: lane('pull', project, idOf(at(attributes, 'iid'))),
-    note: lane('pull', project, idOf(at(payload, 'merge_request', 'iid'))),
+    pipeline: formatLane('run', parseId(getField(attributes, 'id'))),
+    build: formatLane('run', parseId(getField(payload, 'pipeline_id'))),
+    deployment: formatLane('deployment', parseId(getField(payload, 'deployment_id'))),
+    merge_request: formatLane('pull', project, parseId(getField(attributes, 'iid'))),
+    note: formatLane('pull', project, parseId(getField(payload, 'merge_request', 'iid'))),
   }
-  return own[event] ?? lane('repository', project)
+  return own[event] ?? formatLane('repository', project)
 }
 
-function idOf(value: unknown): string | null {
+function parseId(value: unknown): string | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : null
 }
 
@@ -108,12 +113,12 @@ const PROJECT_PAGES_MAX = 50
  * One webhook of the group covers its projects, where the edition has that and the token is an
  * owner's; else each project has one.
  */
-export function webhookActions(session: Session): WebhookActions {
+export function createWebhookActions(session: Session): WebhookActions {
   const { api, clock } = session
   const targets = new Map<string, WebhookTarget>()
   const target = (key: string) => targets.get(key) as WebhookTarget
   const checks = new Remembered({
-    read: (key) => putHook(api, pathOf(key), target(key)),
+    read: (key) => sendHook(api, parseHookPath(key), target(key)),
     clock,
     ageMsMax: CHECKED_MS,
   })
@@ -125,35 +130,35 @@ export function webhookActions(session: Session): WebhookActions {
   return {
     async ensureWebhook(repository, wanted) {
       const account = await session.account()
-      if (account.type === 'group' && (await check(restPath`/groups/${account.id}/hooks`, wanted))) return
-      if (await check(`${projectPath(repository)}/hooks`, wanted)) return
+      if (account.type === 'group' && (await check(encodePath`/groups/${account.id}/hooks`, wanted))) return
+      if (await check(`${formatProjectPath(repository)}/hooks`, wanted)) return
       const text = 'GitLab does not let the token manage webhooks. It needs the role Maintainer, for a group Owner.'
       throw new HostRefusal(403, text)
     },
 
     async removeWebhooks(address) {
       const account = await session.account()
-      if (account.type === 'group') await removeHooks(api, restPath`/groups/${account.id}/hooks`, address)
-      for (const project of await projectsOf(session)) await removeHooks(api, `${project}/hooks`, address)
+      if (account.type === 'group') await removeHooks(api, encodePath`/groups/${account.id}/hooks`, address)
+      for (const project of await fetchProjects(session)) await removeHooks(api, `${project}/hooks`, address)
     },
   }
 }
 
-function pathOf(key: string): string {
+function parseHookPath(key: string): string {
   return (JSON.parse(key) as [string])[0]
 }
 
 const Hook = Type.Object({ id: Id, url: Text, signing_token_present: Maybe(Type.Boolean()) })
 type Hook = Static<typeof Hook>
 
-async function listHooks(api: GitlabApi, path: string, address: string): Promise<Hook[] | null> {
+async function fetchHooks(api: GitlabApi, path: string, address: string): Promise<Hook[] | null> {
   const values = await api.readList(path)
   return values && api.parseItems(values, (value) => readAs(Hook, value)).filter(({ url }) => url === address)
 }
 
 /** False if webhooks cannot be managed here. */
-async function putHook(api: GitlabApi, path: string, target: WebhookTarget): Promise<boolean> {
-  const found = await listHooks(api, path, target.address)
+async function sendHook(api: GitlabApi, path: string, target: WebhookTarget): Promise<boolean> {
+  const found = await fetchHooks(api, path, target.address)
   if (found === null) return false
   const [first, ...others] = found
   for (const { id } of others) await api.send('DELETE', `${path}/${id}`)
@@ -166,18 +171,18 @@ async function putHook(api: GitlabApi, path: string, target: WebhookTarget): Pro
 }
 
 async function removeHooks(api: GitlabApi, path: string, address: string): Promise<void> {
-  for (const { id } of (await listHooks(api, path, address)) ?? []) await api.send('DELETE', `${path}/${id}`)
+  for (const { id } of (await fetchHooks(api, path, address)) ?? []) await api.send('DELETE', `${path}/${id}`)
 }
 
 const Project = Type.Object({ id: Id })
 
-async function projectsOf(session: Session): Promise<string[]> {
+async function fetchProjects(session: Session): Promise<string[]> {
   const { api } = session
   const { id, login, type } = await session.account()
-  const list = type === 'group' ? restPath`/groups/${id}/projects` : restPath`/users/${login}/projects`
+  const list = type === 'group' ? encodePath`/groups/${id}/projects` : encodePath`/users/${login}/projects`
   const own = type === 'group' ? { include_subgroups: true, with_shared: false } : {}
   const values = await api.readList(list, { ...own, simple: true }, PROJECT_PAGES_MAX)
-  return api.parseItems(values ?? [], (value) => projectPath({ id: String(readAs(Project, value).id) }))
+  return api.parseItems(values ?? [], (value) => formatProjectPath({ id: String(readAs(Project, value).id) }))
 }
 
 /** Events that we use. Servers ignore those that they do not know. */
@@ -196,7 +201,7 @@ function hookSettings({ address, secret }: WebhookTarget): Record<string, unknow
   return {
     url: address,
     token: secret,
-    signing_token: signingToken(secret),
+    signing_token: formatSigningToken(secret),
     enable_ssl_verification: true,
     push_events_branch_filter: '',
     branch_filter_strategy: 'all_branches',

@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Author, recordAudit } from '../../../audit/audit.store.ts'
+import { type Author, insertAuditEntry } from '../../../audit/audit.store.ts'
 import { tooManyGates } from '../../../errors/deployments.ts'
 import { nameTaken, versionConflict } from '../../../errors/organizations.ts'
 import { lockName } from '../../../platform/db/advisory-lock.ts'
-import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
-import { invalidId, notFound } from '../../../platform/http/errors.ts'
-import { isUuid, newUuid } from '../../../platform/ids.ts'
+import { getSqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
+import { createInvalidIdError, createNotFoundError } from '../../../platform/http/errors.ts'
+import { createUuid, isUuid } from '../../../platform/ids.ts'
 import { publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
 import type { ConfiguredGate, GateSettings } from './configured-gate.schema.ts'
-import { countGates, GATES_PER_ORGANIZATION_MAX, lockGate, removeGate, writeGate } from './configured-gate.store.ts'
+import {
+  countGates,
+  deleteConfiguredGate,
+  GATES_PER_ORGANIZATION_MAX,
+  lockGate,
+  upsertGate,
+} from './configured-gate.store.ts'
 import { requireGate } from './configured-gate.ts'
 import { gateConfigured } from './gate.events.ts'
 
@@ -28,7 +34,7 @@ export async function createGate(
 ): Promise<ConfiguredGate> {
   const now = clock.now()
   const checked = requireGate(settings)
-  const gate = { id: newUuid(now), ...checked, version: 1, created_at: now, updated_at: now }
+  const gate = { id: createUuid(now), ...checked, version: 1, created_at: now, updated_at: now }
   return refusingTakenName(gate, () =>
     sql.begin(async (tx) => {
       await refuseTooMany(tx, orgId)
@@ -47,17 +53,17 @@ type GateChange = Partial<GateSettings> & { expected_version?: number }
  * Throws 400 `invalid_request`, 404, 409 `name_taken`, and 409 `version_conflict` if the gate has
  * another version than expected.
  */
-export async function changeGate(
+export async function updateGate(
   { sql, clock }: Needs,
   { org_id, id }: { org_id: string; id: string },
   author: Author,
   { expected_version, ...change }: GateChange,
 ): Promise<ConfiguredGate> {
-  if (!isUuid(id.toLowerCase())) throw notFound('gate')
+  if (!isUuid(id.toLowerCase())) throw createNotFoundError('gate')
   const now = clock.now()
   return sql.begin(async (tx) => {
     const gate = await lockGate(tx, org_id, id)
-    if (gate === null) throw notFound('gate')
+    if (gate === null) throw createNotFoundError('gate')
     if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict('gate', gate.version)
     const { id: _, version, created_at, updated_at, ...before } = gate
     const after = requireGate({ ...before, ...change })
@@ -80,10 +86,10 @@ export async function deleteGate(
   { org_id, id }: { org_id: string | null; id: string },
   author: Author,
 ): Promise<{ id: string; name: string }> {
-  if (!isUuid(id.toLowerCase())) throw org_id === null ? invalidId(id, 'gate') : notFound('gate')
+  if (!isUuid(id.toLowerCase())) throw org_id === null ? createInvalidIdError(id, 'gate') : createNotFoundError('gate')
   return sql.begin(async (tx) => {
-    const removed = await removeGate(tx, org_id, id)
-    if (!removed) throw notFound('gate')
+    const removed = await deleteConfiguredGate(tx, org_id, id)
+    if (!removed) throw createNotFoundError('gate')
     const { name } = removed
     await audit(tx, removed.org_id, { author, action: 'gate.delete', id: removed.id, details: { name } }, clock.now())
     return { id: removed.id, name }
@@ -91,7 +97,7 @@ export async function deleteGate(
 }
 
 async function store(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
-  await writeGate(tx, orgId, gate, author)
+  await upsertGate(tx, orgId, gate, author)
   await publish(tx, gateConfigured, { org_id: orgId }, { actor: author.principal })
 }
 
@@ -107,7 +113,7 @@ async function refusingTakenName(gate: ConfiguredGate, write: () => Promise<void
     await write()
     return gate
   } catch (error) {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error
+    if (getSqlState(error) !== UNIQUE_VIOLATION) throw error
     throw nameTaken(`A gate named "${gate.name}" already exists.`).causedBy(error)
   }
 }
@@ -124,5 +130,5 @@ function differences(before: GateSettings, after: GateSettings) {
 type Audited = { author: Author; action: string; id: string; details: Record<string, unknown> }
 
 async function audit(tx: Tx, orgId: string, { author, action, id, details }: Audited, at: Date): Promise<void> {
-  await recordAudit(tx, orgId, { ...author, action, object: { type: 'gate', id }, details }, at)
+  await insertAuditEntry(tx, orgId, { ...author, action, object: { type: 'gate', id }, details }, at)
 }

@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
-import { authorOf } from '../../../access/actor.ts'
+import { toAuthor } from '../../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../../access/gateway/authorize-people.ts'
 import { DeletionQuery, ItemPath } from '../../../access/gateway/change.schema.ts'
 import { OrganizationPath } from '../../../access/gateway/open-to-people.ts'
-import { notFound } from '../../../platform/http/errors.ts'
+import { createNotFoundError } from '../../../platform/http/errors.ts'
 import type { HttpServer } from '../../../platform/http/http-server.ts'
 import { Closed, Envelope } from '../../../platform/http/schemas.ts'
 import { isUuid } from '../../../platform/ids.ts'
 import { update } from '../../../platform/updates/update.ts'
 import type { Services } from '../../../services.ts'
-import { changeGate, createGate, deleteGate } from './configure-gate.ts'
+import { createGate, deleteGate, updateGate } from './configure-gate.ts'
 import { ConfiguredGate, GateUpdate, GateVersion, NewConfiguredGate } from './configured-gate.schema.ts'
 import { findGate, listGates, listGateVersions } from './configured-gate.store.ts'
 
@@ -17,7 +17,7 @@ const PATH = `${ORGANIZATION_PATH}/gates`
 const READ = { permission: ['view', 'manage_gates'] } as const
 const tags = ['Gates']
 
-export async function configuredGateRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerConfiguredGateRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql } = services
 
   app.get(
@@ -58,7 +58,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
     async (request, reply) => {
       const { actor, body } = request
       const { reason: _, ...given } = body
-      const gate = await createGate(services, actor.org_id, authorOf(actor, body), { ...DEFAULTS, ...given })
+      const gate = await createGate(services, actor.org_id, toAuthor(actor, body), { ...DEFAULTS, ...given })
       request.created = gate.id
       return reply.code(201).send({ data: gate })
     },
@@ -79,7 +79,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
     },
     async ({ actor, params }) => {
       const gate = isUuid(params.id) ? await findGate(sql, actor.org_id, params.id) : null
-      if (gate === null) throw notFound('gate')
+      if (gate === null) throw createNotFoundError('gate')
       return { data: gate }
     },
   )
@@ -106,7 +106,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
     async ({ actor, params, body }) => {
       const { reason: _, ...change } = body
       const gate = { org_id: actor.org_id, id: params.id }
-      return { data: await changeGate(services, gate, authorOf(actor, body), change) }
+      return { data: await updateGate(services, gate, toAuthor(actor, body), change) }
     },
   )
 
@@ -127,7 +127,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
       },
     },
     async ({ actor, params, query }) => ({
-      data: await deleteGate(services, { org_id: actor.org_id, id: params.id }, authorOf(actor, query)),
+      data: await deleteGate(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, query)),
     }),
   )
 
@@ -148,7 +148,7 @@ export async function configuredGateRoutes(app: HttpServer, services: Services):
     },
     async ({ actor, params }) => {
       const versions = isUuid(params.id) ? await listGateVersions(sql, actor.org_id, params.id) : []
-      if (versions.length === 0) throw notFound('gate')
+      if (versions.length === 0) throw createNotFoundError('gate')
       return { data: versions }
     },
   )

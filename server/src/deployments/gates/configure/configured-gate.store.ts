@@ -1,5 +1,5 @@
 import type { Author } from '../../../audit/audit.store.ts'
-import { onServerOf } from '../../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../../platform/db/spread.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { ConfiguredGate, GateVersion } from './configured-gate.schema.ts'
 
@@ -12,7 +12,7 @@ const VERSIONS_LISTED_MAX = 1000
  * Stores a gate, or its next version, with the version. Throws a unique violation when the
  * organization has another gate of the same name.
  */
-export async function writeGate(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
+export async function upsertGate(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
   const { principal, reason } = author
   await tx`
     insert into configured_gates (
@@ -108,7 +108,7 @@ export async function listGateVersions(db: Db, orgId: string, id: string): Promi
  * SQL: what each gate covered when an object was created, as JSON. Gates that were created later or
  * deleted since are left out. `alias` has `org_id` and `created_at`.
  */
-export function earlierGatesJson(db: Db, orgId: string, alias: string) {
+export function buildEarlierGatesJson(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`(
     select coalesce(json_agg(json_build_object(
@@ -118,13 +118,13 @@ export function earlierGatesJson(db: Db, orgId: string, alias: string) {
     cross join lateral (
       select environment, repository, branch
       from gate_versions versions
-      where org_id = gate.org_id ${onServerOf(db, 'versions', orgId)}
+      where org_id = gate.org_id ${buildSpreadCondition(db, 'versions', orgId)}
         and gate_id = gate.id
         and created_at <= ${of}.created_at
       order by version desc
       limit 1
     ) earlier
-    where gate.org_id = ${of}.org_id ${onServerOf(db, 'gate', orgId)}
+    where gate.org_id = ${of}.org_id ${buildSpreadCondition(db, 'gate', orgId)}
       and gate.created_at <= ${of}.created_at
   )`
 }
@@ -140,7 +140,7 @@ export async function countGates(db: Db, orgId: string): Promise<number> {
 /**
  * Deletes a gate of an organization, or of any (null). Returns null when there is no such gate.
  */
-export async function removeGate(tx: Tx, orgId: string | null, id: string) {
+export async function deleteConfiguredGate(tx: Tx, orgId: string | null, id: string) {
   const [row] = await tx<{ org_id: string; id: string; name: string }[]>`
     delete from configured_gates
     where id = ${id}

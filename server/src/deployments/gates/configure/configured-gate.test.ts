@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { coversTarget } from './configured-gate.ts'
+import { isTargetCovered } from './configured-gate.ts'
 
 const TARGET = { environment: 'production', repository: 'github.com/acme/api', branch: 'main' }
 const MATCHES_ALL = { environment: '*', repository: null, branch: null }
 
 test('a null pattern matches everything', () => {
-  assert.ok(coversTarget(MATCHES_ALL, TARGET))
-  assert.ok(coversTarget(MATCHES_ALL, { ...TARGET, branch: null }))
+  assert.ok(isTargetCovered(MATCHES_ALL, TARGET))
+  assert.ok(isTargetCovered(MATCHES_ALL, { ...TARGET, branch: null }))
 })
 
 test('a gate covers a target only if all of its patterns match', () => {
   const gate = { environment: 'prod*', repository: 'acme/*', branch: 'main' }
-  assert.ok(coversTarget(gate, TARGET))
-  assert.ok(!coversTarget(gate, { ...TARGET, environment: 'staging' }))
-  assert.ok(!coversTarget(gate, { ...TARGET, repository: 'github.com/other/api' }))
-  assert.ok(!coversTarget(gate, { ...TARGET, branch: 'next' }))
+  assert.ok(isTargetCovered(gate, TARGET))
+  assert.ok(!isTargetCovered(gate, { ...TARGET, environment: 'staging' }))
+  assert.ok(!isTargetCovered(gate, { ...TARGET, repository: 'github.com/other/api' }))
+  assert.ok(!isTargetCovered(gate, { ...TARGET, branch: 'next' }))
 })
 
 test('environment names are case-sensitive and match in full', () => {
   const gate = { ...MATCHES_ALL, environment: 'production' }
-  assert.ok(!coversTarget(gate, { ...TARGET, environment: 'Production' }))
-  assert.ok(!coversTarget(gate, { ...TARGET, environment: 'production-eu' }))
+  assert.ok(!isTargetCovered(gate, { ...TARGET, environment: 'Production' }))
+  assert.ok(!isTargetCovered(gate, { ...TARGET, environment: 'production-eu' }))
 })
 
 test('a repository matches with or without its host, case-insensitively, and never by its owner alone', () => {
-  const covers = (repository: string) => coversTarget({ ...MATCHES_ALL, repository }, TARGET)
+  const covers = (repository: string) => isTargetCovered({ ...MATCHES_ALL, repository }, TARGET)
   assert.deepEqual(['acme/api', 'github.com/acme/api', 'ACME/*', '**/api'].map(covers), [true, true, true, true])
   assert.deepEqual(['acme', 'api', 'gitlab.com/acme/api', 'acme/ap'].map(covers), [false, false, false, false])
 })
 
 test('a gate with a branch pattern does not cover a run without a branch', () => {
-  assert.ok(!coversTarget({ ...MATCHES_ALL, branch: 'main' }, { ...TARGET, branch: null }))
+  assert.ok(!isTargetCovered({ ...MATCHES_ALL, branch: 'main' }, { ...TARGET, branch: null }))
 })

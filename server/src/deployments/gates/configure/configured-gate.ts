@@ -1,6 +1,6 @@
-import { globMistake, matchesGlob } from '../../../platform/glob.ts'
+import { matchGlob, validateGlob } from '../../../platform/glob.ts'
 import { invalidRequest } from '../../../platform/http/errors.ts'
-import { matchesRepository } from '../../../repositories/repository-identity.ts'
+import { matchRepository } from '../../../repositories/repository-identity.ts'
 import {
   GATE_NAME_CHARS_MAX,
   GATE_POLICIES_MAX,
@@ -23,7 +23,7 @@ export function requireGate(settings: GateSettings): GateSettings {
 }
 
 function requireGlob(field: string, pattern: string | null): void {
-  const mistake = pattern === null ? null : globMistake(pattern)
+  const mistake = pattern === null ? null : validateGlob(pattern)
   if (mistake !== null) throw invalidRequest(`The ${field} is not a valid pattern: ${mistake}`)
 }
 
@@ -40,10 +40,10 @@ function requireName(of: string, name: string): string {
 type GateTarget = { environment: string; repository: string; branch: string | null }
 
 /** True if the gate covers the target, that is, if all its patterns match. */
-export function coversTarget(gate: GatePatterns, target: GateTarget): boolean {
+export function isTargetCovered(gate: GatePatterns, target: GateTarget): boolean {
   return (
-    matchesGlob(gate.environment, target.environment) &&
-    (gate.repository === null || matchesRepository(gate.repository, target.repository)) &&
-    (gate.branch === null || (target.branch !== null && matchesGlob(gate.branch, target.branch)))
+    matchGlob(gate.environment, target.environment) &&
+    (gate.repository === null || matchRepository(gate.repository, target.repository)) &&
+    (gate.branch === null || (target.branch !== null && matchGlob(gate.branch, target.branch)))
   )
 }

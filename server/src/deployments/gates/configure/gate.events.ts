@@ -1,10 +1,10 @@
-import { event } from '../../../platform/queue/event.ts'
-import { object, text } from '../../../platform/queue/payload.ts'
+import { defineEvent } from '../../../platform/queue/event.ts'
+import { definePayload, text } from '../../../platform/queue/payload.ts'
 import { update } from '../../../platform/updates/update.ts'
 
 /** Published when a gate was created or changed. */
-export const gateConfigured = event('deployments.gate.configured', {
-  payload: object({ org_id: text }),
+export const gateConfigured = defineEvent('deployments.gate.configured', {
+  payload: definePayload({ org_id: text }),
   subject: () => ({ type: 'gate', id: null }),
   updates: () => [update('gate'), update('deployment')],
 })

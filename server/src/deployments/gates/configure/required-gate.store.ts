@@ -1,4 +1,4 @@
-import { onServerOf } from '../../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../../platform/db/spread.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { DeploymentKey } from '../../deployment-state.ts'
 import type { ConfiguredGate } from './configured-gate.schema.ts'
@@ -51,7 +51,7 @@ export async function deleteRequiredGates(tx: Tx, { org_id, id }: DeploymentKey)
       )`
 }
 
-export async function requiresGates(db: Db, { org_id, id }: DeploymentKey): Promise<boolean> {
+export async function hasRequiredGates(db: Db, { org_id, id }: DeploymentKey): Promise<boolean> {
   const rows = await db`
     select
     from required_gates
@@ -62,18 +62,18 @@ export async function requiresGates(db: Db, { org_id, id }: DeploymentKey): Prom
 }
 
 /** SQL: true if a deployment requires gates. `alias` has `org_id` and `id`. */
-export function hasRequiredGates(db: Db, orgId: string, alias: string) {
+export function buildHasRequiredGates(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`exists (
     select
     from required_gates required
-    where required.org_id = ${of}.org_id ${onServerOf(db, 'required', orgId)}
+    where required.org_id = ${of}.org_id ${buildSpreadCondition(db, 'required', orgId)}
       and required.deployment_id = ${of}.id
   )`
 }
 
 /** Stores until when our rule must be answered, and that its policies are to be evaluated. */
-export async function startWaiting(tx: Tx, { org_id, id }: DeploymentKey, answerUntil: Date): Promise<void> {
+export async function updateAnswerUntil(tx: Tx, { org_id, id }: DeploymentKey, answerUntil: Date): Promise<void> {
   await tx`
     update deployments
     set rule_answer_until = ${answerUntil}, policies_asked_at = null

@@ -85,7 +85,7 @@ export class Channel implements Carrier {
     } catch (error) {
       this.stream.destroy()
       if ((error as Error).message === 'timeout expired') throw new ConnectionError('CONNECT_TIMEOUT', this.address)
-      throw this.failureOf(error as Error)
+      throw this.toFailure(error as Error)
     }
     if (this.#lost) throw this.#lost
   }
@@ -158,13 +158,13 @@ export class Channel implements Carrier {
   /** Everything that is in flight, or comes later, fails. What has caused it is the first error. */
   lose(error: Error): void {
     if (this.#lost) return
-    this.#lost = this.failureOf(error)
+    this.#lost = this.toFailure(error)
     for (const query of this.#backlog.splice(0)) query.fail(this.#lost)
     this.#events.lost(this, this.#lost)
     this.onLost?.(this.#lost)
   }
 
-  failureOf(error: Error): Error {
+  toFailure(error: Error): Error {
     if (isFromServer(error) || error instanceof TypeError || hasCode(error)) return error
     return this.#lost ?? new ConnectionError('CONNECTION_CLOSED', this.address, error)
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readHosts, readSocketUrl, withoutPassword } from './database-url.ts'
+import { readHosts, readSocketUrl, removePassword } from './database-url.ts'
 
 test('the password is removed from every part where libpq accepts one', () => {
   const addresses = [
@@ -11,21 +11,21 @@ test('the password is removed from every part where libpq accepts one', () => {
     'postgres://shiplock:hunter2@one.example:5432,two.example:5433/shiplock',
     'postgres://shiplock:hunt@er2@one.example,two.example/shiplock?password=hunter2',
   ]
-  for (const address of addresses) assert.doesNotMatch(withoutPassword(address), /hunt|er2/)
+  for (const address of addresses) assert.doesNotMatch(removePassword(address), /hunt|er2/)
 })
 
 test('the parameters that psql needs are kept', () => {
   assert.equal(
-    withoutPassword('postgres://shiplock:secret@/shiplock?host=/data&password=secret'),
+    removePassword('postgres://shiplock:secret@/shiplock?host=/data&password=secret'),
     'postgres://shiplock@/shiplock?host=%2Fdata',
   )
   assert.equal(
-    withoutPassword('postgres://shiplock:secret@db.example:5433/shiplock?sslmode=require'),
+    removePassword('postgres://shiplock:secret@db.example:5433/shiplock?sslmode=require'),
     'postgres://shiplock@db.example:5433/shiplock?sslmode=require',
   )
-  assert.equal(withoutPassword('postgres://shiplock:secret@one,two/shiplock'), 'postgres://shiplock@one,two/shiplock')
+  assert.equal(removePassword('postgres://shiplock:secret@one,two/shiplock'), 'postgres://shiplock@one,two/shiplock')
   assert.equal(
-    withoutPassword('postgres://shiplock@%2Fdata%2Fpostgres:5432/shiplock'),
+    removePassword('postgres://shiplock@%2Fdata%2Fpostgres:5432/shiplock'),
     'postgres://shiplock@%2Fdata%2Fpostgres:5432/shiplock',
   )
 })

@@ -17,7 +17,7 @@ const FORM = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?(
  */
 export function readSocketUrl(url: string): { endpoint: SocketEndpoint; parameters: URLSearchParams } | null {
   const [, login = '', location = '', database = '', query = ''] = FORM.exec(url) ?? []
-  const parameters = parametersOf(query)
+  const parameters = parseParameters(query)
   const take = (name: string, encoded = ''): string => {
     const given = parameters.get(name)
     parameters.delete(name)
@@ -50,7 +50,7 @@ const DEFAULT_PORT = 5432
  */
 export function readHosts(url: string): DatabaseHost[] | null {
   const [, login, location = '', database = '', query = ''] = FORM.exec(url) ?? []
-  const parameters = parametersOf(query)
+  const parameters = parseParameters(query)
   const wanted = parameters.get('target_session_attrs') ?? 'any'
   parameters.delete('target_session_attrs')
   const names = location.split(',')
@@ -64,15 +64,15 @@ export function readHosts(url: string): DatabaseHost[] | null {
 }
 
 /** In these addresses, unlike in forms, a plus sign is no space. */
-function parametersOf(query: string): URLSearchParams {
+function parseParameters(query: string): URLSearchParams {
   return new URLSearchParams(query.replaceAll('+', '%2B'))
 }
 
 const SECRET_PARAMETERS = ['password', 'sslpassword', 'passfile']
 
 /** A database's address that is safe to show: everything that psql needs except the password. */
-export function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) return withoutPasswordOfHosts(url)
+export function removePassword(url: string): string {
+  if (!URL.canParse(url)) return removePasswordOfHosts(url)
   const parsed = new URL(url)
   parsed.password = ''
   for (const name of SECRET_PARAMETERS) parsed.searchParams.delete(name)
@@ -82,13 +82,13 @@ export function withoutPassword(url: string): string {
 /**
  * libpq accepts several hosts, or none, after `user:password@`. The URL standard accepts neither.
  */
-function withoutPasswordOfHosts(url: string): string {
+function removePasswordOfHosts(url: string): string {
   const [main = '', query = ''] = url.split('?', 2)
   const start = main.indexOf('://') + '://'.length
   const at = main.lastIndexOf('@')
   const [user = ''] = main.slice(start, at).split(':', 1)
   const shown = at < 0 ? main : main.slice(0, start) + user + main.slice(at)
-  const parameters = parametersOf(query)
+  const parameters = parseParameters(query)
   for (const name of SECRET_PARAMETERS) parameters.delete(name)
   return parameters.size > 0 ? `${shown}?${parameters}` : shown
 }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Prepared, PreparedStatements } from './prepared-statements.ts'
 import type { CopyConnection, Query } from './query.ts'
 import type { Preparable } from './template.ts'
-import { formatValue, parserOf } from './types.ts'
+import { formatValue, getParser } from './types.ts'
 
 /** The part of a connection of pg that statements are written to. */
 export type Wire = {
@@ -28,7 +28,7 @@ export type Carrier = CopyConnection & {
   run(query: Query<unknown>): void
   proceed(): void
   finished(execution: Execution, error: Error | null): void
-  failureOf(error: Error): Error
+  toFailure(error: Error): Error
 }
 
 type Row = Record<string, unknown>
@@ -135,7 +135,7 @@ export class Execution extends PgQuery {
   }
 
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {
-    this.#prepared.columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID) }))
+    this.#prepared.columns = fields.map(({ name, dataTypeID }) => ({ name, parse: getParser(dataTypeID) }))
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
@@ -192,7 +192,7 @@ export class Execution extends PgQuery {
     const isRepeated = this.#canRepeat(error)
     if (isRepeated) this.#repeat(error)
     this.#channel.finished(this, error)
-    if (!isRepeated) this.#query.fail(this.#query.firstError ?? this.#channel.failureOf(error))
+    if (!isRepeated) this.#query.fail(this.#query.firstError ?? this.#channel.toFailure(error))
   }
 
   #canRepeat(error: Error & { routine?: string }): boolean {

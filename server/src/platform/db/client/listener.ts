@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Channel } from './channel.ts'
 import { Query } from './query.ts'
 import type { Target } from './target.ts'
-import { quoteName } from './template.ts'
+import { formatIdentifier } from './template.ts'
 
 type Subscriber = { notify(payload: string): void; listening(): void }
 export type Subscription = { unlisten(): Promise<void> }
@@ -30,7 +30,7 @@ export class Listener {
     const subscribers = this.#subscribers.get(name) ?? new Set()
     this.#subscribers.set(name, subscribers.add(subscriber))
     try {
-      await send(await this.#open(), `listen ${quoteName(name)}`)
+      await send(await this.#open(), `listen ${formatIdentifier(name)}`)
     } catch (error) {
       this.#remove(name, subscriber)
       throw error
@@ -42,7 +42,7 @@ export class Listener {
   async #unlisten(name: string, subscriber: Subscriber): Promise<void> {
     if (!this.#remove(name, subscriber) || this.#channel === null) return
     // A lost connection listens to nothing.
-    await this.#channel.then((channel) => send(channel, `unlisten ${quoteName(name)}`)).catch(() => {})
+    await this.#channel.then((channel) => send(channel, `unlisten ${formatIdentifier(name)}`)).catch(() => {})
   }
 
   /** Whether nobody else listens. */
@@ -85,7 +85,7 @@ export class Listener {
   async #listenAgain(): Promise<true> {
     const channel = await this.#open()
     const names = [...this.#subscribers.keys()]
-    await Promise.all(names.map((name) => send(channel, `listen ${quoteName(name)}`)))
+    await Promise.all(names.map((name) => send(channel, `listen ${formatIdentifier(name)}`)))
     for (const name of names) for (const { listening } of this.#subscribers.get(name) ?? []) listening()
     return true
   }

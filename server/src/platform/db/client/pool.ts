@@ -119,8 +119,8 @@ export class Pool {
 
   async #connect(): Promise<Channel> {
     if (this.#failures > 0) {
-      const pause = Math.min(RECONNECT_MS_MIN * 2 ** this.#failures, RECONNECT_MS_MAX)
-      await delay(this.#failedAt + pause - performance.now())
+      const backoff = Math.min(RECONNECT_MS_MIN * 2 ** this.#failures, RECONNECT_MS_MAX)
+      await delay(this.#failedAt + backoff - performance.now())
     }
     const until = performance.now() + this.#options.primaryMs
     for (;;) {

@@ -28,7 +28,7 @@ export class PreparedStatements {
 
   find({ preparable, isStatic }: Rendered): Prepared | undefined {
     if (isStatic) return this.#templates.get(preparable)
-    const key = keyOf(preparable)
+    const key = getKey(preparable)
     const found = this.#combined.get(key)
     if (found !== undefined) {
       this.#combined.delete(key)
@@ -43,7 +43,7 @@ export class PreparedStatements {
       this.#templates.set(preparable, prepared)
       return undefined
     }
-    this.#combined.set(keyOf(preparable), prepared)
+    this.#combined.set(getKey(preparable), prepared)
     if (this.#combined.size <= COMBINED_MAX) return undefined
     const [[key, oldest]] = this.#combined as unknown as [[string, Prepared]]
     this.#combined.delete(key)
@@ -52,10 +52,10 @@ export class PreparedStatements {
 
   remove({ preparable, isStatic }: Rendered): void {
     if (isStatic) this.#templates.delete(preparable)
-    else this.#combined.delete(keyOf(preparable))
+    else this.#combined.delete(getKey(preparable))
   }
 }
 
-function keyOf({ text, types }: Preparable): string {
+function getKey({ text, types }: Preparable): string {
   return `${types} ${text}`
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { isFromServer } from './connection-error.ts'
-import { beginStatement, endStatement, type Measured, type MeasuredStatement } from './statement-metrics.ts'
+import { type Measured, type MeasuredStatement, startMeasurement, stopMeasurement } from './statement-metrics.ts'
 import { Fragment, type Rendered, renderTemplate, renderText, type Template } from './template.ts'
 
 /** The rows of a result, and how many rows were read or changed. */
@@ -87,7 +87,7 @@ export class Query<Result> extends Fragment implements Promise<RowList<Result>>,
   execute(): this {
     if (this.#settled === null) {
       this.#settled = Promise.withResolvers()
-      beginStatement(this)
+      startMeasurement(this)
       this.#start()
     }
     return this
@@ -110,12 +110,12 @@ export class Query<Result> extends Fragment implements Promise<RowList<Result>>,
   }
 
   succeed(rows: unknown): void {
-    endStatement(this)
+    stopMeasurement(this)
     this.#settled?.resolve(rows as RowList<Result>)
   }
 
   fail(error: Error): void {
-    endStatement(this, error)
+    stopMeasurement(this, error)
     const origin = origins.get(this.strings)
     if (isFromServer(error) && origin) error.stack += `\n${origin.stack?.replace(/^.*\n.*\n.*\n/, '')}`
     this.#settled?.reject(error)

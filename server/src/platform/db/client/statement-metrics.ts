@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts'
-import { counter, gauge, histogram } from '../../telemetry/metrics.ts'
+import { defineCounter, defineGauge, defineHistogram } from '../../telemetry/metrics.ts'
 import { startSpan } from '../../telemetry/tracing.ts'
 import { isUnreachable } from '../../unreachable.ts'
-import { currentWork, type Work } from '../../work.ts'
+import { getCurrentWork, type Work } from '../../work.ts'
 
 /** What is measured of a statement, from when it is asked for until it has ended. */
 export type MeasuredStatement = {
@@ -22,12 +22,12 @@ export type Measured = {
   work: Work | undefined
 }
 
-const seconds = histogram(
+const seconds = defineHistogram(
   'shiplock_database_statement_duration_seconds',
   'Time from the request for a database statement to its result, with the wait for a connection.',
   ['kind', 'outcome'],
 )
-const unreachable = counter(
+const unreachable = defineCounter(
   'shiplock_database_unreachable_total',
   'Database statements that failed because the database could not be reached.',
 )
@@ -37,7 +37,7 @@ const unreachable = counter(
  */
 const inFlight: MeasuredStatement[] = []
 const states = { running: 0, waiting: 0 }
-gauge(
+defineGauge(
   'shiplock_database_statements',
   'Database statements in progress: running, or waiting for a connection.',
   ['state'],
@@ -56,18 +56,18 @@ export function logSlowStatements(settings: SlowLog | null): void {
   slowLog = settings
 }
 
-export function beginStatement(statement: MeasuredStatement): void {
+export function startMeasurement(statement: MeasuredStatement): void {
   const { measured } = statement
   measured.startedAt = performance.now()
-  measured.work = currentWork()
+  measured.work = getCurrentWork()
   measured.place = inFlight.push(statement) - 1
 }
 
-export function endStatement(statement: MeasuredStatement, error?: Error): void {
+export function stopMeasurement(statement: MeasuredStatement, error?: Error): void {
   if (!leave(statement)) return
   const { startedAt, work } = statement.measured
   const ms = performance.now() - startedAt
-  const name = nameOf(statement)
+  const name = parseStatementName(statement)
   seconds.observe({ kind: name.kind, outcome: error === undefined ? 'ok' : 'failed' }, ms / 1000)
   if (error !== undefined && isUnreachable(error)) unreachable.inc()
   if (slowLog && ms >= slowLog.slowMs) logSlow(slowLog.log, statement, ms, work?.fields)
@@ -113,7 +113,7 @@ const KINDS = ['select', 'insert', 'update', 'delete', 'with', 'begin', 'commit'
 /** Most statements are templates, of which there are as many as in our code. */
 const names = new WeakMap<readonly string[], StatementName>()
 
-function nameOf({ strings, text }: MeasuredStatement): StatementName {
+function parseStatementName({ strings, text }: MeasuredStatement): StatementName {
   const known = names.get(strings)
   if (known) return known
   const word = /^\s*([a-z]+)/.exec(text)?.[1] ?? ''

@@ -28,7 +28,7 @@ const KEEP_ALIVE_MS = 60_000
 /** Parameters of an address that are no settings of a session. */
 const OF_CLIENT = ['sslmode', 'ssl', 'sslnegotiation', 'connect_timeout', 'target_session_attrs']
 
-export function targetOf(address: Address, { parameters, connectMs, openSocket }: TargetOptions): Target {
+export function toTarget(address: Address, { parameters, connectMs, openSocket }: TargetOptions): Target {
   const { place, query } =
     typeof address === 'string' ? readAddress(address) : { place: address, query: new URLSearchParams() }
   const tls = query.get('sslmode') ?? query.get('ssl') ?? undefined

@@ -1,4 +1,4 @@
-import { declaredType, UndefinedValueError } from './types.ts'
+import { getDeclaredType, UndefinedValueError } from './types.ts'
 
 /** SQL with parameters, as it is written in a template. */
 export type Template = { strings: readonly string[]; values: readonly unknown[] }
@@ -59,7 +59,7 @@ export function renderTemplate({ strings, values }: Template): Rendered {
   const key = declaredTypes(values)
   let preparable = variants.get(key)
   if (preparable === undefined) {
-    preparable = { text: numbered(strings), types: values.map(typeOf) }
+    preparable = { text: numbered(strings), types: values.map(getType) }
     variants.set(key, preparable)
   }
   return { preparable, isStatic: true, values: plain }
@@ -67,7 +67,7 @@ export function renderTemplate({ strings, values }: Template): Rendered {
 
 /** Text whose parameters are numbered already. */
 export function renderText(text: string, values: readonly unknown[]): Rendered {
-  return { preparable: { text, types: values.map(typeOf) }, isStatic: false, values: values.map(unwrap) }
+  return { preparable: { text, types: values.map(getType) }, isStatic: false, values: values.map(unwrap) }
 }
 
 function isSql(value: unknown): boolean {
@@ -79,16 +79,16 @@ function unwrap(value: unknown): unknown {
   return value instanceof TypedValue ? value.value : value
 }
 
-function typeOf(value: unknown): number {
+function getType(value: unknown): number {
   if (value === undefined) throw new UndefinedValueError()
-  return value instanceof TypedValue ? value.type : declaredType(value)
+  return value instanceof TypedValue ? value.type : getDeclaredType(value)
 }
 
 /** Most parameters declare no type, so that most keys are empty. */
 function declaredTypes(values: readonly unknown[]): string {
   let key = ''
   for (let at = 0; at < values.length; at += 1) {
-    const type = typeOf(values[at])
+    const type = getType(values[at])
     if (type !== 0) key += `${at}:${type} `
   }
   return key
@@ -125,7 +125,7 @@ class Renderer {
   }
 
   #addValue(value: unknown): void {
-    this.types.push(typeOf(value))
+    this.types.push(getType(value))
     this.text += `$${this.values.push(unwrap(value))}`
   }
 
@@ -138,7 +138,7 @@ class Renderer {
 
   #addHelper({ first, columns }: Helper): void {
     if (/\bin\s*$/i.test(this.text)) this.#addList(first as unknown[])
-    else if (areNames(first)) this.text += [first].flat().map(quoteName).join(',')
+    else if (areNames(first)) this.text += [first].flat().map(formatIdentifier).join(',')
     else if (/\binsert\s+into\s+\S+\s*$/i.test(this.text)) this.#addRows([first].flat() as Row[], columns)
     else if (/\bset\s+$/i.test(this.text)) this.#addAssignments(first as Row)
     else throw new TypeError(`Rows cannot stand here: ${this.text.slice(-80)}`)
@@ -146,7 +146,7 @@ class Renderer {
 
   #addRows(rows: readonly Row[], named: readonly string[]): void {
     const columns = named.length > 0 ? named : Object.keys(rows[0] as Row)
-    this.text += `(${columns.map(quoteName).join(',')})values`
+    this.text += `(${columns.map(formatIdentifier).join(',')})values`
     this.#addSeparated(rows, (row) => {
       this.text += '('
       this.#addSeparated(columns, (column) => this.#add(row[column]))
@@ -164,7 +164,7 @@ class Renderer {
 
   #addAssignments(row: Row): void {
     this.#addSeparated(Object.entries(row), ([column, value]) => {
-      this.text += `${quoteName(column)}=`
+      this.text += `${formatIdentifier(column)}=`
       this.#add(value)
     })
   }
@@ -184,6 +184,6 @@ function areNames(first: unknown): first is string | string[] {
 }
 
 /** A dot separates a schema from what is in it. */
-export function quoteName(name: string): string {
+export function formatIdentifier(name: string): string {
   return `"${name.replace(/"/g, '""').replace(/\./g, '"."')}"`
 }

@@ -64,7 +64,7 @@ for (const [array, element] of Object.entries(ELEMENTS)) {
 }
 
 /** How to read a column of a type; undefined for text. */
-export function parserOf(type: number): Parse | undefined {
+export function getParser(type: number): Parse | undefined {
   return PARSERS[type]
 }
 
@@ -72,7 +72,7 @@ export function parserOf(type: number): Parse | undefined {
  * The type that a parameter is declared with: 0 for the one that PostgreSQL infers from the
  * statement.
  */
-export function declaredType(value: unknown): number {
+export function getDeclaredType(value: unknown): number {
   if (typeof value === 'boolean') return TYPE.boolean
   if (typeof value === 'bigint') return TYPE.bigint
   if (typeof value !== 'object') return 0

@@ -42,13 +42,13 @@ async function installedPackage(): Promise<Package> {
 
 async function packageIn(directory: string): Promise<Package> {
   const isPackage = await lstat(join(directory, 'native/bin/postgres')).catch(() => undefined)
-  if (!isPackage) return { native: directory, version: await versionOf(directory) }
+  if (!isPackage) return { native: directory, version: await readVersion(directory) }
   const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
   return { native: join(directory, 'native'), version }
 }
 
 /** `18.4` of the binaries in a directory. */
-export async function versionOf(binaries: string): Promise<string> {
+export async function readVersion(binaries: string): Promise<string> {
   const text = await run(join(binaries, 'bin/postgres'), ['--version'], { account: undefined, cwd: '/' }).catch(
     () => '',
   )

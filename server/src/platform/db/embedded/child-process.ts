@@ -8,7 +8,7 @@ export type Account = { uid: number; gid: number } | undefined
 const ACCOUNT_NAMES = ['shiplock', 'postgres', '_postgres', 'nobody']
 
 /** Chooses the account: our own unless we are root; the owner of the cluster if it exists. */
-export async function accountFor(clusterDirectory: string): Promise<Account> {
+export async function selectAccount(clusterDirectory: string): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined
   const owner = await stat(clusterDirectory).catch(() => undefined)
   if (!owner) return accountFromPasswd(await readFile('/etc/passwd', 'utf8'))
@@ -35,7 +35,7 @@ function accountFromPasswd(passwd: string): Account {
 export const WORKING_DIRECTORY = process.platform === 'linux' ? '/proc/self/cwd' : '.'
 
 /** A fixed environment, so that PGDATA or PGOPTIONS of the caller have no effect. */
-export function childOptions(account: Account, cwd: string) {
+export function getChildOptions(account: Account, cwd: string) {
   return { ...account, cwd, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
 }
 
@@ -47,7 +47,7 @@ type RunOptions = { account: Account; cwd: string; input?: string }
  */
 export function run(file: string, args: string[], { account, cwd, input = '' }: RunOptions): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile(file, args, childOptions(account, cwd), (error, stdout, stderr) => {
+    const child = execFile(file, args, getChildOptions(account, cwd), (error, stdout, stderr) => {
       if (error) reject(new Error(`${file}: ${stderr.trim() || error.message}`))
       else resolve(stdout)
     })

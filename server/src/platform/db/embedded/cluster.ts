@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { isAlive } from '../../processes/is-alive.ts'
 import type { Account } from './child-process.ts'
 import { run, WORKING_DIRECTORY } from './child-process.ts'
-import { type PostgresSettings, settingsFile } from './settings.ts'
+import { formatSettingsFile, type PostgresSettings } from './settings.ts'
 
 /** A cluster's directory, and what is needed to create and run it. */
 export type ClusterOptions = {
@@ -37,7 +37,7 @@ const INITDB = [
  * Creates the cluster if it does not exist. It gets its name when complete, so an interruption
  * leaves nothing that looks like a cluster. Of two processes, the first to rename wins.
  */
-export async function ensureCluster(options: ClusterOptions): Promise<void> {
+export async function createMissingCluster(options: ClusterOptions): Promise<void> {
   const { cluster, account, say } = options
   await removeAbandoned(cluster)
   if (await stat(cluster).catch(() => undefined)) return
@@ -48,7 +48,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
     if (account) await chown(partial, account.uid, account.gid)
     await initialize(partial, options)
     await rename(partial, cluster).catch(refuseUnlessExisting)
-    await syncDirectory(dirname(cluster))
+    await synchronizeDirectory(dirname(cluster))
   } finally {
     await rm(partial, { recursive: true, force: true })
   }
@@ -70,7 +70,7 @@ async function initialize(directory: string, { binaries, account, settings }: Cl
 /** Rewrites the settings file. It is renamed into place because a server may be reading it. */
 export async function writeSettings(cluster: string, account: Account, overrides: PostgresSettings): Promise<void> {
   const partial = join(cluster, `${SETTINGS_FILE}.${process.pid}`)
-  await writeFile(partial, settingsFile(overrides))
+  await writeFile(partial, formatSettingsFile(overrides))
   await chmod(partial, 0o600)
   if (account) await chown(partial, account.uid, account.gid)
   await rename(partial, join(cluster, SETTINGS_FILE))
@@ -93,7 +93,7 @@ function refuseUnlessExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
 }
 
-export async function syncDirectory(path: string): Promise<void> {
+export async function synchronizeDirectory(path: string): Promise<void> {
   const directory = await open(path)
   await directory.sync().finally(() => directory.close())
 }

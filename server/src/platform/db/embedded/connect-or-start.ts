@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ClusterOptions, writeSettings } from './cluster.ts'
-import { join, type Membership, type SocketConnection } from './membership.ts'
+import { type Membership, openMembership, type SocketConnection } from './membership.ts'
 import { findPostmaster, logTail, type StartedServer, startPostmaster } from './postmaster.ts'
 
 export type Server = ClusterOptions & { connection: SocketConnection }
@@ -43,7 +43,7 @@ export async function connectOrStart(server: Server, signal: AbortSignal): Promi
 
 async function tryToJoin(connection: SocketConnection): Promise<{ membership?: Membership; code: string }> {
   try {
-    return { membership: await join(connection), code: '' }
+    return { membership: await openMembership(connection), code: '' }
   } catch (error) {
     const code = (error as { code?: string }).code ?? ''
     if (NOBODY_LISTENS.includes(code) || NOT_NOW.includes(code)) return { code }

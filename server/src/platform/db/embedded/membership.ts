@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAlive } from '../../processes/is-alive.ts'
 import { openClient, type Client as Sql } from '../client/client.ts'
-import { targetOf } from '../client/target.ts'
+import { toTarget } from '../client/target.ts'
 import { PORT } from './socket-directory.ts'
 
 /** Advisory locks of the embedded server, in a number space of our own ("ship"). */
@@ -43,10 +43,10 @@ export type Membership = {
  * Connects and takes the shared lock. Fails as the connection does, for example while the server
  * starts.
  */
-export async function join(connection: SocketConnection): Promise<Membership> {
+export async function openMembership(connection: SocketConnection): Promise<Membership> {
   const { promise: lost, resolve: onclose } = Promise.withResolvers<void>()
   const parameters = { application_name: `shiplock ${process.pid}` }
-  const target = targetOf(connection, { parameters, connectMs: CONNECT_MS_MAX })
+  const target = toTarget(connection, { parameters, connectMs: CONNECT_MS_MAX })
   // The locks of a connection that is replaced are gone.
   const sql = openClient({ max: 1, isLasting: true, closed: onclose, target: () => target })
   try {
@@ -103,6 +103,6 @@ async function leave(sql: Sql): Promise<boolean> {
 }
 
 /** The address of the server for psql and other libpq programs. */
-export function urlOf({ host, database, user }: SocketConnection): string {
+export function toConnectionUrl({ host, database, user }: SocketConnection): string {
   return `postgres://${user}@${encodeURIComponent(host)}:${PORT}/${database}`
 }

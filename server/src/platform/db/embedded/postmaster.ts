@@ -4,7 +4,7 @@ import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Account } from './child-process.ts'
-import { childOptions, run, WORKING_DIRECTORY } from './child-process.ts'
+import { getChildOptions, run, WORKING_DIRECTORY } from './child-process.ts'
 
 const LOG_BYTES_MAX = 5 * 1024 * 1024
 const STOP_TIMEOUT_MS = 60_000
@@ -27,8 +27,8 @@ export async function startPostmaster(cluster: string, binaries: string, account
   await removeReusedLockFiles(cluster)
   const log = await openLog(logFile(cluster))
   const args = ['-D', WORKING_DIRECTORY, '-k', '.', '-c', 'listen_addresses=']
-  const child = spawn(join(binaries, 'bin/postgres'), [...args, '-c', `cluster_name=${await identityOf(cluster)}`], {
-    ...childOptions(account, cluster),
+  const child = spawn(join(binaries, 'bin/postgres'), [...args, '-c', `cluster_name=${await readIdentity(cluster)}`], {
+    ...getChildOptions(account, cluster),
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
   })
@@ -40,7 +40,7 @@ export async function startPostmaster(cluster: string, binaries: string, account
 /** The process id of the cluster's running server, or undefined. */
 export async function findPostmaster(cluster: string): Promise<number | undefined> {
   const pid = await pidIn(join(cluster, 'postmaster.pid'))
-  return pid && (await isServerOf(cluster, pid)) ? pid : undefined
+  return pid && (await isServer(cluster, pid)) ? pid : undefined
 }
 
 /**
@@ -52,7 +52,7 @@ export async function stopPostmaster(cluster: string): Promise<void> {
   if (!pid) return
   process.kill(pid, 'SIGINT')
   for (let waitedMs = 0; waitedMs < STOP_TIMEOUT_MS; waitedMs += POLL_MS) {
-    if (!(await isServerOf(cluster, pid))) return
+    if (!(await isServer(cluster, pid))) return
     await delay(POLL_MS)
   }
   throw new Error(`PostgreSQL (pid ${pid}) did not stop within ${STOP_TIMEOUT_MS / 1000} s`)
@@ -87,7 +87,7 @@ async function removeReusedLockFiles(cluster: string): Promise<void> {
 
 async function isStale(cluster: string, lockFile: string): Promise<boolean> {
   const pid = await pidIn(lockFile)
-  return pid !== undefined && !(await isServerOf(cluster, pid))
+  return pid !== undefined && !(await isServer(cluster, pid))
 }
 
 async function pidIn(lockFile: string): Promise<number | undefined> {
@@ -96,13 +96,13 @@ async function pidIn(lockFile: string): Promise<number | undefined> {
 }
 
 /** The server has the cluster's identity on its command line, which every user can read. */
-async function isServerOf(cluster: string, pid: number): Promise<boolean> {
+async function isServer(cluster: string, pid: number): Promise<boolean> {
   const words = (await commandLine(pid)).split(/[\0\s]/)
-  return words.includes(`cluster_name=${await identityOf(cluster)}`)
+  return words.includes(`cluster_name=${await readIdentity(cluster)}`)
 }
 
 /** The inode. It stays the same when the directory is moved, and differs for a copy. */
-async function identityOf(cluster: string): Promise<string> {
+async function readIdentity(cluster: string): Promise<string> {
   return `shiplock-${(await stat(cluster)).ino}`
 }
 

@@ -6,7 +6,7 @@ export type PostgresSettings = Record<string, string | number>
 const MB = 1024 * 1024
 
 /** The settings file of a cluster: durable, and sized for this machine. */
-export function settingsFile(overrides: PostgresSettings): string {
+export function formatSettingsFile(overrides: PostgresSettings): string {
   const settings = { ...durable, ...sizedFor(memoryBytes()), ...quietLog, ...overrides }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`)
   return `# Written by Shiplock at every start; your own settings belong below its include in postgresql.conf.\n${lines.join('\n')}\n`

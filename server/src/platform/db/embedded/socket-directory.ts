@@ -14,7 +14,7 @@ export const PORT = 5432
  * directory. The link is recorded in a file, so that a printed address remains valid after the
  * command has ended.
  */
-export async function socketDirectory(cluster: string): Promise<string> {
+export async function selectSocketDirectory(cluster: string): Promise<string> {
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) <= SOCKET_PATH_BYTES_MAX) return cluster
   const known = await readFile(linkRecord(cluster), 'utf8').catch(() => '')
   return (await isSound(known, cluster)) ? known : createLink(cluster)

@@ -19,7 +19,7 @@ type LastingMembership = {
 const RETRY_MS = 1000
 
 /** Joins, and joins again whenever the connection is lost. Starts the server if needed. */
-export async function stayMember(
+export async function openLastingMembership(
   connect: (signal: AbortSignal) => Promise<Membership>,
   say: (line: string) => void,
 ): Promise<LastingMembership> {

@@ -30,7 +30,7 @@ sync "$3" 2>/dev/null || sync
 `
 
 /** Settings under which the server archives its WAL in a directory. */
-export function archiveSettings(archive: string): PostgresSettings {
+export function getArchiveSettings(archive: string): PostgresSettings {
   return {
     archive_mode: 'on',
     archive_command: `sh ./${SCRIPT_NAME} "%p" "%f" "${archive}"`,
@@ -39,25 +39,25 @@ export function archiveSettings(archive: string): PostgresSettings {
 }
 
 /** Settings under which a copied cluster reads the archive, up to a time or to its end. */
-export function recoverySettings(archive: string, until: Date | null): PostgresSettings {
+export function getRecoverySettings(archive: string, until: Date | null): PostgresSettings {
   return {
     restore_command: `gzip -dc "${archive}/%f.gz" > "%p"`,
     // Nobody connects before the end of the recovery, so a connection means that it has ended.
     hot_standby: 'off',
     archive_mode: 'off',
-    ...(until && { recovery_target_time: settingOf(until), recovery_target_action: 'promote' }),
+    ...(until && { recovery_target_time: formatTime(until), recovery_target_action: 'promote' }),
   }
 }
 
 /** Settings are read before names of time zones are known, `Z` included. */
-function settingOf(time: Date): string {
+function formatTime(time: Date): string {
   return time.toISOString().replace('T', ' ').replace('Z', '+00')
 }
 
 /**
  * Makes the archive, and the program that writes to it. Throws if the account may not write there.
  */
-export async function prepareArchive(archive: string, cluster: string, account: Account): Promise<void> {
+export async function createArchive(archive: string, cluster: string, account: Account): Promise<void> {
   const isNew = await makeDirectory(archive, 0o700)
   if (isNew && account) await chown(archive, account.uid, account.gid)
   await run('/bin/sh', ['-c', 'test -w "$0"', archive], { account, cwd: '/' }).catch(() => {

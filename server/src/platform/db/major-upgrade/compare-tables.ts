@@ -2,7 +2,7 @@ import type { Db } from '../sql.ts'
 import type { StoredTable } from '../stored-tables.ts'
 
 /** Throws if a table of the old database has no counterpart, because its data would be lost. */
-export function refuseUnknownTables(before: StoredTable[], after: StoredTable[]): void {
+export function checkTablesAreKnown(before: StoredTable[], after: StoredTable[]): void {
   const known = new Map(after.map(({ name, columns }) => [name, columns.toSorted().join()]))
   const unknown = before.filter(({ name, columns }) => known.get(name) !== columns.toSorted().join())
   if (unknown.length === 0) return
@@ -14,7 +14,10 @@ export function refuseUnknownTables(before: StoredTable[], after: StoredTable[])
  * The number of rows, and a sum over the hashes of all of them, which does not depend on their
  * order.
  */
-export async function digestTable(sql: Db, { name, columns }: StoredTable): Promise<{ rows: number; sum: string }> {
+export async function computeTableDigest(
+  sql: Db,
+  { name, columns }: StoredTable,
+): Promise<{ rows: number; sum: string }> {
   const [digest] = await sql.unsafe<[{ rows: number; sum: string }]>(
     `select count(*) as rows,
        coalesce(sum(('x' || left(md5(row(${columns.join(', ')})::text), 15))::bit(60)::bigint), 0)::text as sum

@@ -1,9 +1,9 @@
-import { metered } from '../../metered.ts'
+import { measureBytes } from '../../metered.ts'
 import { copyTable } from '../copy-out.ts'
-import { fillCopy, openCopy } from '../copy-rows.ts'
+import { openCopy, writeCopy } from '../copy-rows.ts'
 import { type DatabaseAddress, openSql, type Sql, type Tx } from '../sql.ts'
-import { listAllTables, listSequences, type StoredTable, setSequence } from '../stored-tables.ts'
-import { digestTable, refuseUnknownTables } from './compare-tables.ts'
+import { listAllTables, listSequences, type StoredTable, updateSequence } from '../stored-tables.ts'
+import { checkTablesAreKnown, computeTableDigest } from './compare-tables.ts'
 
 /** Receives how many bytes of how many were copied. The total is an estimate. */
 export type FollowCopy = (bytes: number, total: number) => void
@@ -18,9 +18,9 @@ export async function copyDatabase(from: DatabaseAddress, to: DatabaseAddress, f
   opened.defer(() => Promise.all([source.end(), target.end()]).then(() => {}))
   await source`set default_transaction_read_only = on`
   const tables = await listAllTables(source)
-  refuseUnknownTables(tables, await listAllTables(target))
+  checkTablesAreKnown(tables, await listAllTables(target))
   const rows = await target.begin((tx) => copyTables(source, tx, tables, follow))
-  for (const sequence of await listSequences(source)) await setSequence(target, sequence)
+  for (const sequence of await listSequences(source)) await updateSequence(target, sequence)
   await target`analyze`
   return rows
 }
@@ -50,14 +50,14 @@ async function copyTables(from: Sql, tx: Tx, tables: StoredTable[], follow: Foll
 async function copyRows(from: Sql, tx: Tx, table: StoredTable, count: (bytes: number) => void): Promise<void> {
   const { bytes } = copyTable(from, table)
   const copy = await openCopy(tx, table.name, table.columns)
-  await fillCopy(copy, async () => {
-    for await (const chunk of metered(bytes, count)) await copy.writeBytes(chunk)
+  await writeCopy(copy, async () => {
+    for await (const chunk of measureBytes(bytes, count)) await copy.writeBytes(chunk)
   })
 }
 
 /** Returns the number of rows. */
 async function compare(from: Sql, tx: Tx, table: StoredTable): Promise<number> {
-  const [before, after] = await Promise.all([digestTable(from, table), digestTable(tx, table)])
+  const [before, after] = await Promise.all([computeTableDigest(from, table), computeTableDigest(tx, table)])
   if (before.rows === after.rows && before.sum === after.sum) return after.rows
   throw new Error(`The copy of ${table.name} differs: it has ${after.rows} rows instead of ${before.rows}`)
 }

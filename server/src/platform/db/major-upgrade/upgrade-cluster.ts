@@ -1,11 +1,11 @@
 import { copyFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findBinaries } from '../embedded/binaries.ts'
-import { accountFor } from '../embedded/child-process.ts'
+import { selectAccount } from '../embedded/child-process.ts'
 import { CLUSTER } from '../embedded/cluster.ts'
-import { binariesMajor, clusterMajor } from '../embedded/major-version.ts'
+import { readBinariesMajor, readClusterMajor } from '../embedded/major-version.ts'
 import { stopPostmaster } from '../embedded/postmaster.ts'
-import { finishReplacement, NEW_CLUSTER, replaceCluster, replacedName } from '../embedded/replaced-cluster.ts'
+import { applyReplacement, completeReplacement, getReplacedName, NEW_CLUSTER } from '../embedded/replaced-cluster.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../embedded-postgres.ts'
 import { openSql } from '../sql.ts'
 import { copyDatabase, type FollowCopy } from './copy-database.ts'
@@ -31,26 +31,26 @@ export type ClusterUpgrade = { from: number; to: number; rows: number; kept: str
  */
 export async function upgradeCluster(options: UpgradeOptions): Promise<ClusterUpgrade> {
   const { dataDir, follow } = options
-  await finishReplacement(dataDir)
-  const [from, to] = await versionsOf(options)
+  await completeReplacement(dataDir)
+  const [from, to] = await readVersions(options)
   if (from === to) return { from, to, rows: 0, kept: null }
-  const kept = join(dataDir, replacedName(from))
+  const kept = join(dataDir, getReplacedName(from))
   if (await stat(kept).catch(() => undefined)) throw new Error(`${kept} exists already; move it away`)
   await removeUnfinished(dataDir)
   const rows = await copyCluster(options, follow)
   await carrySettings(dataDir)
-  await replaceCluster(dataDir, from)
+  await applyReplacement(dataDir, from)
   return { from, to, rows, kept }
 }
 
-async function versionsOf({ dataDir, binaries }: UpgradeOptions): Promise<[from: number, to: number]> {
+async function readVersions({ dataDir, binaries }: UpgradeOptions): Promise<[from: number, to: number]> {
   const cluster = join(dataDir, CLUSTER)
-  const from = await clusterMajor(cluster)
+  const from = await readClusterMajor(cluster)
   if (from === null) throw new Error(`${cluster} is no database of PostgreSQL; check SHIPLOCK_DATA_DIR`)
-  const account = await accountFor(cluster)
-  const to = await binariesMajor(await findBinaries(account, dataDir))
+  const account = await selectAccount(cluster)
+  const to = await readBinariesMajor(await findBinaries(account, dataDir))
   if (from === to) return [from, to]
-  const given = await binariesMajor(await findBinaries(account, dataDir, binaries))
+  const given = await readBinariesMajor(await findBinaries(account, dataDir, binaries))
   if (given === from) return [from, to]
   throw new Error(`${binaries} has PostgreSQL ${given}, and the database was made with PostgreSQL ${from}`)
 }

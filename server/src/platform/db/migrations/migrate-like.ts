@@ -1,8 +1,8 @@
 import type { Tx } from '../sql.ts'
 import { createRecords } from './migration-records.ts'
-import { planMigrations, type RecordedMigrations, refuseNewer } from './plan-migrations.ts'
+import { checkIsNotNewer, type RecordedMigrations, selectMigrationSteps } from './plan-migrations.ts'
 import { MIGRATIONS, type Migration, readMigrations } from './read-migrations.ts'
-import { statementsOf } from './run-statements.ts'
+import { parseStatements } from './run-statements.ts'
 
 /**
  * Gives an empty database the schema of another one, in one transaction. It gets the records with
@@ -21,7 +21,7 @@ export async function requireKnown(recorded: RecordedMigrations): Promise<void> 
 }
 
 function listPending(known: readonly Migration[], recorded: RecordedMigrations): Set<Migration> {
-  refuseNewer(known, recorded)
+  checkIsNotNewer(known, recorded)
   const files = known.flatMap((migration) => [migration, ...migration.replaces])
   const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]))
   const others = [...recorded].filter(([name, checksum]) => checksums.get(name) !== checksum).map(([name]) => name)
@@ -30,7 +30,7 @@ function listPending(known: readonly Migration[], recorded: RecordedMigrations):
       `It was migrated with earlier versions of ${others.join(', ')}. ` +
         'Run "migrate" on the database that it is from, and make a new backup.',
     )
-  const steps = planMigrations(known, recorded).filter(({ isInPlace }) => !isInPlace)
+  const steps = selectMigrationSteps(known, recorded).filter(({ isInPlace }) => !isInPlace)
   return new Set(steps.map(({ migration }) => migration))
 }
 
@@ -38,5 +38,5 @@ function listPending(known: readonly Migration[], recorded: RecordedMigrations):
 async function applyToEmpty(tx: Tx, { text, kind }: Migration): Promise<void> {
   if (kind.run === 'transaction') await tx.unsafe(text).simple()
   if (kind.run === 'statements')
-    for (const statement of statementsOf(text)) await tx.unsafe(statement.replace(/\bconcurrently\b/i, '')).simple()
+    for (const statement of parseStatements(text)) await tx.unsafe(statement.replace(/\bconcurrently\b/i, '')).simple()
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../sql.ts'
-import { inMigration } from './migration-lock.ts'
+import { runMigrationStep } from './migration-lock.ts'
 import { createRecords, readRecords, record } from './migration-records.ts'
-import { planMigrations, refuseNewer, type Step } from './plan-migrations.ts'
+import { checkIsNotNewer, type Step, selectMigrationSteps } from './plan-migrations.ts'
 import { MIGRATIONS, readMigrations } from './read-migrations.ts'
 import { type FollowBatches, runBatches } from './run-batches.ts'
 import { runStatements } from './run-statements.ts'
@@ -20,31 +20,31 @@ export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<s
   const { directory = MIGRATIONS, follow = () => {} } = options
   const known = await readMigrations(directory)
   const recorded = await readRecords(sql)
-  refuseNewer(known, recorded)
-  const steps = planMigrations(known, recorded)
+  checkIsNotNewer(known, recorded)
+  const steps = selectMigrationSteps(known, recorded)
   if (steps.length === 0) return []
-  await inMigration(sql, 'schema_migrations', createRecords)
+  await runMigrationStep(sql, 'schema_migrations', createRecords)
   const applied: string[] = []
   for (const step of steps) if (await apply(sql, step, follow)) applied.push(step.migration.name)
   return applied
 }
 
 /** Returns the names of the migrations that were not applied yet. */
-export async function pendingMigrations(sql: Sql): Promise<string[]> {
-  const steps = planMigrations(await readMigrations(MIGRATIONS), await readRecords(sql))
+export async function listPendingMigrations(sql: Sql): Promise<string[]> {
+  const steps = selectMigrationSteps(await readMigrations(MIGRATIONS), await readRecords(sql))
   return steps.map(({ migration }) => migration.name)
 }
 
 /** Throws `NewerDatabaseError` if a newer program has migrated the database. */
-export async function refuseNewerDatabase(sql: Sql): Promise<void> {
-  refuseNewer(await readMigrations(MIGRATIONS), await readRecords(sql))
+export async function checkDatabaseIsNotNewer(sql: Sql): Promise<void> {
+  checkIsNotNewer(await readMigrations(MIGRATIONS), await readRecords(sql))
 }
 
 /** Returns false if another process has applied it in the meantime. */
 async function apply(sql: Sql, { migration, isInPlace }: Step, follow: FollowBatches): Promise<boolean> {
   if (!isInPlace && migration.kind.run === 'batches') return runBatches(sql, migration, follow)
   if (!isInPlace && migration.kind.run === 'statements') return runStatements(sql, migration)
-  return inMigration(sql, migration.name, async (tx) => {
+  return runMigrationStep(sql, migration.name, async (tx) => {
     if ((await readRecords(tx)).get(migration.name) === migration.checksum) return false
     if (!isInPlace) await tx.unsafe(migration.text).simple()
     await record(tx, migration)

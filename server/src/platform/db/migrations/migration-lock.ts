@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Sql, sqlState, type Tx } from '../sql.ts'
+import { getSqlState, type Sql, type Tx } from '../sql.ts'
 
 /** An arbitrary constant. The process that holds this lock migrates; the others wait. */
 const MIGRATION_LOCK = 8_420_001
@@ -9,7 +9,7 @@ const MIGRATION_LOCK = 8_420_001
  */
 const TABLE_WAIT_MS = 1500
 const TABLE_TRIES_MAX = 120
-const PAUSE_MS_MAX = 5000
+const BACKOFF_MS_MAX = 5000
 const POLL_MS = 100
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -17,9 +17,9 @@ const DEADLOCK = '40P01'
 
 /**
  * Runs a step of a migration in a transaction in which no other process migrates. If the tables
- * that it needs are in use, it makes way for their users and tries again later.
+ * that it needs are in use, it makes way for their users and retries with a backoff.
  */
-export async function inMigration<T>(sql: Sql, name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function runMigrationStep<T>(sql: Sql, name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       const done = await tryStep(sql, work)
@@ -27,9 +27,9 @@ export async function inMigration<T>(sql: Sql, name: string, work: (tx: Tx) => P
       tries = 0
       await delay(POLL_MS)
     } catch (error) {
-      if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlState(error) ?? '')) throw error
+      if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(getSqlState(error) ?? '')) throw error
       if (tries === TABLE_TRIES_MAX) throw await tablesInUse(sql, name, error)
-      await delay(Math.min(PAUSE_MS_MAX, tries * POLL_MS))
+      await delay(Math.min(BACKOFF_MS_MAX, tries * POLL_MS))
     }
   }
 }

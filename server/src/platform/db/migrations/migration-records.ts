@@ -55,7 +55,7 @@ export async function writePosition(tx: Tx, name: string, { position, rows }: Ba
 }
 
 /** PostgreSQL's estimate of a table's rows. */
-export async function estimateRows(sql: Sql, table: string): Promise<number> {
+export async function countEstimatedRows(sql: Sql, table: string): Promise<number> {
   const [row] = await sql<[{ rows: number }]>`
     select greatest(0, coalesce(max(reltuples), 0))::bigint as rows
     from pg_class

@@ -12,8 +12,8 @@ export class NewerDatabaseError extends Error {
     const [newest = '', others] = [unknown.at(-1), unknown.length - 1]
     const more = others > 0 ? ` and ${others} more` : ''
     super(
-      `The database is newer than this program: it has the schema ${schemaOf(newest)} (${newest}${more}), and this ` +
-        `program knows up to ${schemaOf(newestKnown)}. Run the version of Shiplock that migrated it, or a newer one; ` +
+      `The database is newer than this program: it has the schema ${getSchemaNumber(newest)} (${newest}${more}), and this ` +
+        `program knows up to ${getSchemaNumber(newestKnown)}. Run the version of Shiplock that migrated it, or a newer one; ` +
         'to go back, restore a backup from before the upgrade.',
     )
   }
@@ -30,7 +30,7 @@ export class TooOldDatabaseError extends Error {
 }
 
 /** What has to be done, in order. Throws if a file was changed after it was applied. */
-export function planMigrations(known: readonly Migration[], recorded: RecordedMigrations): Step[] {
+export function selectMigrationSteps(known: readonly Migration[], recorded: RecordedMigrations): Step[] {
   return known.flatMap((migration): Step[] => {
     const checksum = recorded.get(migration.name)
     if (checksum === migration.checksum) return []
@@ -48,18 +48,18 @@ function hasReplaced({ name, replaces }: Migration, recorded: RecordedMigrations
 }
 
 /** The migrations of the database that this program does not know, in order. */
-export function unknownMigrations(known: readonly Migration[], recorded: RecordedMigrations): string[] {
+export function listUnknownMigrations(known: readonly Migration[], recorded: RecordedMigrations): string[] {
   const names = new Set(known.flatMap(({ name, replaces }) => [name, ...replaces.map((file) => file.name)]))
   return [...recorded.keys()].filter((name) => !names.has(name)).sort()
 }
 
 /** Throws `NewerDatabaseError` if the database has migrations that this program does not know. */
-export function refuseNewer(known: readonly Migration[], recorded: RecordedMigrations): void {
-  const unknown = unknownMigrations(known, recorded)
+export function checkIsNotNewer(known: readonly Migration[], recorded: RecordedMigrations): void {
+  const unknown = listUnknownMigrations(known, recorded)
   if (unknown.length > 0) throw new NewerDatabaseError(unknown, known.at(-1)?.name ?? '')
 }
 
 /** `0076` of `0076_compliance_result_filters.sql`. */
-function schemaOf(name: string): string {
+function getSchemaNumber(name: string): string {
   return name.split('_')[0] ?? name
 }

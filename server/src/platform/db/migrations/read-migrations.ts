@@ -58,14 +58,14 @@ function refuseDoubles(names: readonly string[]): void {
 
 function parseMigration(name: string, text: string): Migration {
   const replaces = Array.from(text.matchAll(REPLACES), ([, was = '', checksum = '']) => ({ name: was, checksum }))
-  return { name, text, checksum: checksumOf(text), kind: kindOf(text), replaces }
+  return { name, text, checksum: computeChecksum(text), kind: parseKind(text), replaces }
 }
 
-export function checksumOf(text: string): string {
+export function computeChecksum(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-function kindOf(text: string): MigrationKind {
+function parseKind(text: string): MigrationKind {
   const table = BATCHES.exec(text)?.[1]
   if (table !== undefined) return { run: 'batches', table }
   return { run: text.startsWith(STATEMENTS) ? 'statements' : 'transaction' }

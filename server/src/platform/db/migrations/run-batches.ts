@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../sql.ts'
-import { inMigration } from './migration-lock.ts'
-import { estimateRows, readPosition, readRecords, record, writePosition } from './migration-records.ts'
+import { runMigrationStep } from './migration-lock.ts'
+import { countEstimatedRows, readPosition, readRecords, record, writePosition } from './migration-records.ts'
 import type { Migration } from './read-migrations.ts'
 
 /** Receives how many rows of how many a migration in batches has handled. */
@@ -14,9 +14,9 @@ export type FollowBatches = (rows: number, total: number, table: string) => void
  */
 export async function runBatches(sql: Sql, migration: Migration, follow: FollowBatches): Promise<boolean> {
   const table = migration.kind.run === 'batches' ? migration.kind.table : ''
-  const total = await estimateRows(sql, table)
+  const total = await countEstimatedRows(sql, table)
   for (;;) {
-    const rows = await inMigration(sql, migration.name, (tx) => runBatch(tx, migration))
+    const rows = await runMigrationStep(sql, migration.name, (tx) => runBatch(tx, migration))
     if (rows === 'applied before') return false
     if (rows === 'ended') return true
     follow(rows, total, `rows of ${table}`)

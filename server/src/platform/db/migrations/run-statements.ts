@@ -18,7 +18,7 @@ export async function runStatements(sql: Sql, migration: Migration): Promise<boo
     // The work of a process that was killed ends, so that the next one does not wait for it.
     await connection`select set_config('client_connection_check_interval', '1s', false)`
     await dropInvalidIndexes(connection, migration.text)
-    for (const statement of statementsOf(migration.text)) await connection.unsafe(statement).simple()
+    for (const statement of parseStatements(migration.text)) await connection.unsafe(statement).simple()
     await record(connection, migration)
     return true
   } finally {
@@ -44,7 +44,7 @@ async function dropInvalidIndexes(connection: Sql, text: string): Promise<void> 
 }
 
 /** A statement ends with a semicolon at the end of a line. */
-export function statementsOf(text: string): string[] {
+export function parseStatements(text: string): string[] {
   const code = text.replace(/^\s*--.*\n/gm, '')
   return code
     .split(/;[ \t]*(?:\n|$)/)

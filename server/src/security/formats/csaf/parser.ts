@@ -1,6 +1,6 @@
-import { selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, memberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { getMember, type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
@@ -37,7 +37,7 @@ const FIRST_PASS = defineSelection(HEADER)
 const VULNERABILITY = 'vulnerabilities[*]'
 /** Members of a vulnerability that can be long and that statements do not need. */
 const UNREAD_MEMBERS = ['acknowledgments', 'notes', 'references', 'remediations', 'scores', 'metrics', 'involvements']
-const SECOND_PASS = selectionTree([VULNERABILITY], { [VULNERABILITY]: UNREAD_MEMBERS })
+const SECOND_PASS = createSelectionTree([VULNERABILITY], { [VULNERABILITY]: UNREAD_MEMBERS })
 
 /**
  * Reads a CSAF 2.0 document with statements about products: of the profile VEX or Security
@@ -56,7 +56,7 @@ export async function parseCsaf(source: ReportSource, onStatements: OnStatements
   products.finish()
   const facts = readHeader(header)
   const batch = new StatementBatch(onStatements)
-  if (textOf(header.get('document.tracking.status')) === 'draft') batch.warnings.add(DRAFT)
+  if (toText(header.get('document.tracking.status')) === 'draft') batch.warnings.add(DRAFT)
   if (facts.issued_at === null) batch.warnings.add(UNDATED)
   for await (const selected of selectJson(source.open(), SECOND_PASS)) {
     for (const value of selected) read(value, products, batch)
@@ -73,7 +73,7 @@ const UNDATED = 'The document has no valid `current_release_date`. Its statement
 
 function read({ keys, value, isOversize }: SelectedValue, products: CsafProducts, batch: StatementBatch): void {
   const name = `Vulnerability ${Number(keys[0]) + 1}`
-  const vulnerability = objectOf(value)
+  const vulnerability = toObject(value)
   if (vulnerability === null) {
     batch.entries.addSkipped(`${name} is ${isOversize ? 'too large' : 'not an object'}`)
     return
@@ -89,7 +89,7 @@ function read({ keys, value, isOversize }: SelectedValue, products: CsafProducts
 const CATEGORIES = ['csaf_vex', 'csaf_security_advisory']
 
 function readHeader(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
-  const text = (path: string) => textOf(header.get(path))
+  const text = (path: string) => toText(header.get(path))
   const version = text('document.csaf_version')
   if (version === null || !/^2\.[01]$/.test(version)) {
     throw new ReportError(`The CSAF version ${JSON.stringify(version?.slice(0, 30))} is not supported; use CSAF 2.0.`)
@@ -137,7 +137,7 @@ export function* readVulnerability(
   const facts = new ProductFacts(vulnerability, products)
   const stated = new Set<string>()
   for (const [list, status] of STATUSES) {
-    for (const id of textsOf(memberOf(vulnerability, 'product_status', list))) {
+    for (const id of toTexts(getMember(vulnerability, 'product_status', list))) {
       // A product in several lists has contradicting statuses. The more cautious one counts.
       if (stated.has(id)) continue
       stated.add(id)
@@ -151,8 +151,8 @@ export function* readVulnerability(
 /** Ids of other systems can be numbers of bug reports, so only known forms are read. */
 function readIds({ cve, ids }: JsonObject): string[] {
   return collectIds([
-    textOf(cve),
-    ...objectsOf(ids).flatMap(({ text }) => collectVulnerabilityIds([textOf(text) ?? ''])),
+    toText(cve),
+    ...toObjects(ids).flatMap(({ text }) => collectVulnerabilityIds([toText(text) ?? ''])),
   ])
 }
 
@@ -166,11 +166,11 @@ class ProductFacts {
   readonly #impact: string | null
 
   constructor({ flags, threats }: JsonObject, products: CsafProducts) {
-    const impacts = objectsOf(threats).filter(({ category }) => category === 'impact')
-    this.#justifications = byProduct(objectsOf(flags), 'label', products)
+    const impacts = toObjects(threats).filter(({ category }) => category === 'impact')
+    this.#justifications = byProduct(toObjects(flags), 'label', products)
     this.#impacts = byProduct(impacts, 'details', products)
     const general = impacts.find((threat) => threat.product_ids === undefined && threat.group_ids === undefined)
-    this.#impact = textOf(general?.details)
+    this.#impact = toText(general?.details)
   }
 
   of(id: string, status: VexStatus): Pick<VexStatement, 'justification' | 'comment'> & { at: string | null } {
@@ -189,11 +189,11 @@ class ProductFacts {
 function byProduct(entries: readonly JsonObject[], member: string, products: CsafProducts): Map<string, Fact> {
   const facts = new Map<string, Fact>()
   for (const entry of entries) {
-    const text = textOf(entry[member])
+    const text = toText(entry[member])
     if (text === null) continue
-    const groups = [...new Set(textsOf(entry.group_ids))].map((group) => products.listGroup(group))
-    const fact = { text, at: parseTime(textOf(entry.date)) }
-    for (const ids of [textsOf(entry.product_ids), ...groups])
+    const groups = [...new Set(toTexts(entry.group_ids))].map((group) => products.listGroup(group))
+    const fact = { text, at: parseTime(toText(entry.date)) }
+    for (const ids of [toTexts(entry.product_ids), ...groups])
       for (const id of ids) if (!facts.has(id)) facts.set(id, fact)
   }
   return facts

@@ -1,6 +1,6 @@
-import { type SelectionNode, selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree, type SelectionNode } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { memberOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { getMember, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { ReportError } from '../report/parsed-report.ts'
 import { parseAddress, parsePurl, type Subject } from '../report/vex-statement.ts'
 
@@ -16,7 +16,7 @@ const PATHS = [
 
 /** Selects these paths and all products, also those of branches in branches at any depth. */
 export function defineSelection(paths: readonly string[]): SelectionNode {
-  const tree = selectionTree([...paths, ...PATHS])
+  const tree = createSelectionTree([...paths, ...PATHS])
   const branches = tree.members.get('product_tree')?.members.get('branches')
   if (branches !== undefined) branches.element?.members.set('branches', branches)
   return tree
@@ -93,7 +93,7 @@ export class CsafProducts {
     }
     const branch = this.#open[depth]
     if (branch === undefined) return
-    if (path.endsWith('.category')) branch.category = textOf(value)
+    if (path.endsWith('.category')) branch.category = toText(value)
     else branch.product = value
   }
 
@@ -109,12 +109,12 @@ export class CsafProducts {
    * product is not identified unless its package URL has a version.
    */
   #add(value: unknown, isRange = false, relation: Pick<Product, 'part' | 'whole'> = {}): void {
-    const id = textOf(memberOf(value, 'product_id'))
+    const id = toText(getMember(value, 'product_id'))
     if (id === null) return
-    const helper = memberOf(value, 'product_identification_helper')
-    const stated = [textOf(memberOf(helper, 'purl')), ...textsOf(memberOf(helper, 'purls'))]
+    const helper = getMember(value, 'product_identification_helper')
+    const stated = [toText(getMember(helper, 'purl')), ...toTexts(getMember(helper, 'purls'))]
     const purl = stated.map(parsePurl).find((text) => text !== null) ?? null
-    const uris = objectsOf(memberOf(helper, 'x_generic_uris')).map(({ uri }) => parseAddress(textOf(uri)))
+    const uris = toObjects(getMember(helper, 'x_generic_uris')).map(({ uri }) => parseAddress(toText(uri)))
     const isUsable = !isRange || (purl !== null && /@[^/]+$/.test(purl))
     const address = isRange ? null : (uris.find((uri) => uri !== null) ?? null)
     this.#keep(id, { package: isUsable ? purl : null, address, ...relation })
@@ -122,9 +122,9 @@ export class CsafProducts {
 
   /** `relates_to_product_reference` names the product that contains or runs the other one. */
   #relate(value: unknown): void {
-    const part = textOf(memberOf(value, 'product_reference'))
-    const whole = textOf(memberOf(value, 'relates_to_product_reference'))
-    if (part !== null && whole !== null) this.#add(memberOf(value, 'full_product_name'), false, { part, whole })
+    const part = toText(getMember(value, 'product_reference'))
+    const whole = toText(getMember(value, 'relates_to_product_reference'))
+    if (part !== null && whole !== null) this.#add(getMember(value, 'full_product_name'), false, { part, whole })
   }
 
   #keep(id: string, product: Product): void {
@@ -136,8 +136,8 @@ export class CsafProducts {
   }
 
   #group(value: unknown): void {
-    const id = textOf(memberOf(value, 'group_id'))
-    const ids = textsOf(memberOf(value, 'product_ids'))
+    const id = toText(getMember(value, 'group_id'))
+    const ids = toTexts(getMember(value, 'product_ids'))
     if (id === null) return
     for (const text of [id, ...ids]) this.#textLeft -= text.length
     if (this.#textLeft < 0 || this.#groups.size === GROUPS_MAX) throw TOO_MANY

@@ -1,6 +1,6 @@
-import { selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { COMMENT_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import type { ReadRepository } from '../checkout/checkout.ts'
@@ -21,7 +21,7 @@ const VULNERABILITIES = 'vulnerabilities[*]'
 /** Members of a vulnerability that can be long and that findings do not need. */
 const UNREAD_MEMBERS = ['credits', 'tools', 'properties', 'proofOfConcept', 'workaround']
 
-const SELECTION = selectionTree([VULNERABILITIES], { [VULNERABILITIES]: UNREAD_MEMBERS })
+const SELECTION = createSelectionTree([VULNERABILITIES], { [VULNERABILITIES]: UNREAD_MEMBERS })
 
 /**
  * Reads a CycloneDX 1.x document of any size in up to three passes: first its header and the
@@ -75,7 +75,7 @@ class VulnerabilityReader {
 
   read({ keys, value, isOversize }: SelectedValue): void {
     if (this.batch.isTruncated) return
-    const vulnerability = objectOf(value)
+    const vulnerability = toObject(value)
     const findings = vulnerability === null ? null : readFindings(this.#document, vulnerability)
     if (findings === null) {
       const reason = skipReason(isOversize, vulnerability !== null)
@@ -104,7 +104,7 @@ export function readFindings({ tool, affected: components }: Document, member: J
   const vulnerability = readVulnerability(member)
   if (vulnerability === null) return null
   const dismissal = dismissalByAnalysis(member)
-  const recommendation = textOf(member.recommendation)
+  const recommendation = toText(member.recommendation)
   const finding = (component: Component, affected: Affected | null) =>
     createDependencyFinding({
       tool,
@@ -122,13 +122,13 @@ export function readFindings({ tool, affected: components }: Document, member: J
 const DISMISSING_STATES = new Set(['not_affected', 'false_positive', 'resolved', 'resolved_with_pedigree'])
 
 function dismissalByAnalysis(vulnerability: JsonObject): Dismissal | null {
-  const analysis = objectOf(vulnerability.analysis)
-  const state = textOf(analysis?.state)
+  const analysis = toObject(vulnerability.analysis)
+  const state = toText(analysis?.state)
   if (analysis === null || state === null || !DISMISSING_STATES.has(state)) return null
-  const response = textsOf(analysis.response).join(', ')
+  const response = toTexts(analysis.response).join(', ')
   const parts = [
-    textOf(analysis.justification),
-    textOf(analysis.detail),
+    toText(analysis.justification),
+    toText(analysis.detail),
     response === '' ? null : `Response: ${response}`,
   ]
   return { reason: state, comment: truncateText(parts.filter((part) => part !== null).join('\n'), COMMENT_MAX) }
@@ -140,12 +140,12 @@ type Affected = { ref: string; versions: JsonObject[] }
 /** The affected components, each once. Some tools write one entry per version of a component. */
 export function listAffected(vulnerability: JsonObject): Affected[] {
   const byRef = new Map<string, Affected>()
-  for (const entry of objectsOf(vulnerability.affects)) {
-    const ref = textOf(entry.ref)
+  for (const entry of toObjects(vulnerability.affects)) {
+    const ref = toText(entry.ref)
     if (ref === null) continue
     const earlier = byRef.get(ref)
-    if (earlier === undefined) byRef.set(ref, { ref, versions: objectsOf(entry.versions) })
-    else earlier.versions.push(...objectsOf(entry.versions))
+    if (earlier === undefined) byRef.set(ref, { ref, versions: toObjects(entry.versions) })
+    else earlier.versions.push(...toObjects(entry.versions))
   }
   return [...byRef.values()]
 }
@@ -157,7 +157,7 @@ export function listAffected(vulnerability: JsonObject): Affected[] {
  */
 export function isUnaffected({ versions }: Affected, componentVersion: string | null): boolean {
   const relevant =
-    componentVersion === null ? versions : versions.filter(({ version }) => textOf(version) === componentVersion)
+    componentVersion === null ? versions : versions.filter(({ version }) => toText(version) === componentVersion)
   return relevant.length > 0 && relevant.every(({ status }) => status === 'unaffected')
 }
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { type SelectionNode, selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree, type SelectionNode } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { JsonStore } from '../../../platform/json/json-store.ts'
-import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObjects, toText } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import { decodePercents } from '../../vocabulary/package-url.ts'
@@ -26,7 +26,7 @@ const KEPT_TEXT_MAX = 32 * 1024 * 1024
  * tells the depth.
  */
 export function defineSelection(paths: readonly string[]): SelectionNode {
-  const tree = selectionTree(paths)
+  const tree = createSelectionTree(paths)
   const subject = tree.members.get('metadata')?.members.get('component')
   const components = tree.members.get('components')
   const services = tree.members.get('services')
@@ -78,7 +78,7 @@ class ComponentReader {
 
   closeFrom(depth: number): void {
     for (const members of this.#open.splice(depth)) {
-      const ref = textOf(members?.['bom-ref'])
+      const ref = toText(members?.['bom-ref'])
       if (members !== undefined && ref !== null && this.#affected.wants(ref)) this.#keep(ref, members)
     }
   }
@@ -97,12 +97,12 @@ function textLength({ name, version, purl, path }: Component): number {
 
 /** A component. Its name includes the group, as in a package URL. */
 function readComponent(members: JsonObject): Component {
-  const name = textOf(members.name)
-  const group = textOf(members.group)
+  const name = toText(members.name)
+  const group = toText(members.group)
   return toComponent({
     name: name !== null && group !== null ? `${group}/${name}` : name,
-    version: textOf(members.version),
-    purl: textOf(members.purl),
+    version: toText(members.version),
+    purl: toText(members.purl),
     path: findPath(members),
   })
 }
@@ -114,14 +114,14 @@ const PATH_PROPERTIES = ['aquasecurity:trivy:FilePath', 'SrcFile', 'syft:locatio
 
 /** The file that declares the component. The first of several by name: tools change their order. */
 function findPath({ properties, occurrences }: JsonObject): string | null {
-  const stated = objectsOf(properties)
+  const stated = toObjects(properties)
   const candidates = [
     ...PATH_PROPERTIES.map((name) => stated.filter((property) => property.name === name).map(({ value }) => value)),
-    objectsOf(occurrences).map(({ location }) => location),
+    toObjects(occurrences).map(({ location }) => location),
   ]
   for (const values of candidates) {
     const [path] = values
-      .map(textOf)
+      .map(toText)
       .filter((text) => text !== null)
       .map(withoutLine)
       .sort()

@@ -1,5 +1,5 @@
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
@@ -47,7 +47,7 @@ class DocumentReader {
   read({ path, value }: SelectedValue): void {
     if (path === 'components[*]:type') this.#components += value === 'object' ? 1 : 0
     else if (path === 'vulnerabilities[*]:type') this.#vulnerabilities++
-    else if (path === AFFECTED_REF) this.#refer(textOf(value))
+    else if (path === AFFECTED_REF) this.#refer(toText(value))
     else if (path === 'components:type' || path === 'vulnerabilities:type') refuseUnlessArray(path, value)
     if (!path.includes('[')) this.#header.set(path, value)
   }
@@ -56,7 +56,7 @@ class DocumentReader {
     const header = (member: string) => this.#header.get(member)
     refuseUnlessCycloneDx(header('bomFormat'))
     refuseUnlessSupported(readVersion(header('specVersion'), header('$schema')), warnings)
-    this.#affected.serialNumber = textOf(header('serialNumber'))
+    this.#affected.serialNumber = toText(header('serialNumber'))
     return {
       tool: readTool(header('metadata.tools')),
       components: this.#components,
@@ -102,7 +102,7 @@ function refuseUnlessSupported(version: string | null, warnings: ReportWarnings)
 function readVersion(specVersion: unknown, schema: unknown): string | null {
   if (typeof specVersion === 'string' || typeof specVersion === 'number') return String(specVersion).trim()
   const [, version = null] =
-    /\bbom-(\d{1,3}\.\d{1,3})[a-z.-]*\.schema\.json/i.exec(textsOf(schema)[0]?.slice(0, 500) ?? '') ?? []
+    /\bbom-(\d{1,3}\.\d{1,3})[a-z.-]*\.schema\.json/i.exec(toTexts(schema)[0]?.slice(0, 500) ?? '') ?? []
   return version
 }
 
@@ -112,15 +112,15 @@ function shown(value: unknown): string {
 
 /** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */
 function readTool(tools: unknown): ReportTool {
-  const named = toolsIn(tools).find(({ name }) => textOf(name) !== null)
+  const named = toolsIn(tools).find(({ name }) => toText(name) !== null)
   return {
-    name: truncateText(textOf(named?.name), NAME_MAX) ?? 'CycloneDX',
-    version: truncateText(textOf(named?.version), VERSION_MAX),
+    name: truncateText(toText(named?.name), NAME_MAX) ?? 'CycloneDX',
+    version: truncateText(toText(named?.version), VERSION_MAX),
   }
 }
 
 /** `metadata.tools` is a list up to version 1.4, and an object of components and services since. */
 function toolsIn(tools: unknown): JsonObject[] {
-  const object = objectOf(tools)
-  return object === null ? objectsOf(tools) : [...objectsOf(object.components), ...objectsOf(object.services)]
+  const object = toObject(tools)
+  return object === null ? toObjects(tools) : [...toObjects(object.components), ...toObjects(object.services)]
 }

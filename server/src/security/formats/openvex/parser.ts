@@ -1,6 +1,6 @@
-import { selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, memberOf, objectOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { getMember, type JsonObject, toObject, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
@@ -23,7 +23,7 @@ import {
 const HEADER = ['@context', '@id', 'id', 'author', 'timestamp', 'last_updated', 'version'] as const
 const STATEMENT = 'statements[*]'
 const UNDATED = 'The document has no valid `timestamp`. Its statements count as made when it was uploaded.'
-const SELECTION = selectionTree([...HEADER, 'statements:type', STATEMENT])
+const SELECTION = createSelectionTree([...HEADER, 'statements:type', STATEMENT])
 
 /**
  * Reads an OpenVEX 0.2 or 0.0.1 document of any size in one pass. Throws ReportError if the file is
@@ -46,7 +46,7 @@ export async function parseOpenVex(source: ReportSource, onStatements: OnStateme
 
 function read({ keys, value, isOversize }: SelectedValue, batch: StatementBatch): void {
   const name = `Statement ${Number(keys[0]) + 1}`
-  const statement = objectOf(value)
+  const statement = toObject(value)
   if (statement === null) {
     batch.entries.addSkipped(`${name} is ${isOversize ? 'too large' : 'not an object'}`)
     return
@@ -66,16 +66,16 @@ const CONTEXT = /openvex\.dev\/ns(?:\/v?(\d{1,3}\.\d{1,3})(?:\.\d{1,3})?)?\/?$/i
 const VERSIONS_READ = ['0.0', '0.2']
 
 function readHeader(header: ReadonlyMap<string, unknown>): Omit<VexDocument, keyof ReadStatements> {
-  refuseUnlessSupported(textsOf(header.get('@context')))
+  refuseUnlessSupported(toTexts(header.get('@context')))
   if (header.get('statements:type') !== 'array') throw new ReportError('The member `statements` is not an array.')
-  const author = textOf(header.get('author'))
+  const author = toText(header.get('author'))
   if (author === null) throw new ReportError('The OpenVEX document has no `author`.')
   const version = header.get('version')
   return {
     publisher: truncateText(author, NAME_MAX) ?? 'unknown',
-    document_id: parseAddress(textOf(header.get('@id')) ?? textOf(header.get('id'))),
-    document_version: truncateText(typeof version === 'number' ? String(version) : textOf(version), VERSION_MAX),
-    issued_at: parseTime(textOf(header.get('last_updated'))) ?? parseTime(textOf(header.get('timestamp'))),
+    document_id: parseAddress(toText(header.get('@id')) ?? toText(header.get('id'))),
+    document_version: truncateText(typeof version === 'number' ? String(version) : toText(version), VERSION_MAX),
+    issued_at: parseTime(toText(header.get('last_updated'))) ?? parseTime(toText(header.get('timestamp'))),
   }
 }
 
@@ -97,7 +97,7 @@ type ReadStatement = Omit<VexStatement, keyof Subject> & { subjects: (Subject | 
 
 /** Reads a statement. Returns the reason if it cannot be read, for the end of a sentence. */
 export function readStatement(statement: JsonObject): ReadStatement | string {
-  const status = parseStatus(textOf(statement.status))
+  const status = parseStatus(toText(statement.status))
   if (status === null) return 'has no known `status`'
   const vuln_ids = readIds(statement.vulnerability)
   if (vuln_ids.length === 0) return 'names no vulnerability'
@@ -105,9 +105,9 @@ export function readStatement(statement: JsonObject): ReadStatement | string {
     status,
     vuln_ids,
     subjects: listSubjects(statement),
-    justification: truncateText(textOf(statement.justification), NAME_MAX),
-    comment: formatComment([textOf(statement.impact_statement), textOf(statement.status_notes)]),
-    stated_at: parseTime(textOf(statement.last_updated)) ?? parseTime(textOf(statement.timestamp)),
+    justification: truncateText(toText(statement.justification), NAME_MAX),
+    comment: formatComment([toText(statement.impact_statement), toText(statement.status_notes)]),
+    stated_at: parseTime(toText(statement.last_updated)) ?? parseTime(toText(statement.timestamp)),
   }
 }
 
@@ -117,9 +117,9 @@ function parseStatus(text: string | null): VexStatus | null {
 
 /** An id or, since version 0.2, an object with a name and aliases. */
 function readIds(vulnerability: unknown): string[] {
-  const object = objectOf(vulnerability)
-  if (object === null) return collectIds([textOf(vulnerability)])
-  const named = collectIds([textOf(object.name), ...textsOf(object.aliases)])
+  const object = toObject(vulnerability)
+  if (object === null) return collectIds([toText(vulnerability)])
+  const named = collectIds([toText(object.name), ...toTexts(object.aliases)])
   return named.length > 0 ? named : collectIds([findIdentifier(object)])
 }
 
@@ -137,7 +137,7 @@ function listSubjects({ products, subcomponents }: JsonObject): (Subject | null)
 function listProductSubjects(product: unknown, shared: unknown): (Subject | null)[] {
   const purl = findPackage(product)
   const name = purl ?? parseAddress(findIdentifier(product))
-  const subcomponents = [...toList(memberOf(product, 'subcomponents')), ...toList(shared)]
+  const subcomponents = [...toList(getMember(product, 'subcomponents')), ...toList(shared)]
   if (subcomponents.length === 0) return [name === null ? null : { package: purl, product: name }]
   return subcomponents.map((subcomponent) => {
     const inner = findPackage(subcomponent)
@@ -147,11 +147,11 @@ function listProductSubjects(product: unknown, shared: unknown): (Subject | null
 
 /** The package URL among the identifiers of a component, or its id if that is one. */
 function findPackage(component: unknown): string | null {
-  return parsePurl(textOf(memberOf(component, 'identifiers', 'purl'))) ?? parsePurl(findIdentifier(component))
+  return parsePurl(toText(getMember(component, 'identifiers', 'purl'))) ?? parsePurl(findIdentifier(component))
 }
 
 function findIdentifier(component: unknown): string | null {
-  return textOf(component) ?? textOf(memberOf(component, '@id')) ?? textOf(memberOf(component, 'id'))
+  return toText(component) ?? toText(getMember(component, '@id')) ?? toText(getMember(component, 'id'))
 }
 
 /** JSON-LD writes a list of one as its only element. */

@@ -1,4 +1,4 @@
-import { integerOf, type JsonObject, memberOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { getMember, type JsonObject, toInteger, toObjects, toText } from '../../../platform/json/read-value.ts'
 import {
   COMMENT_MAX,
   DESCRIPTION_MAX,
@@ -26,7 +26,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const ruleId = reference.id ?? rule?.id ?? null
   const message = formatMessage(run, result.message, rule) ?? rule?.description ?? rule?.name ?? ruleId
   if (message === null) return null
-  const locations = objectsOf(result.locations)
+  const locations = toObjects(result.locations)
   const resolved = locations.slice(0, 1 + OTHER_LOCATIONS_MAX).map((location) => readLocation(run, location))
   const [location] = resolved
   const path = location?.path ?? null
@@ -52,7 +52,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     dismiss_comment: dismissal?.comment ?? null,
     title: selectTitle({ rule, ruleId, message, path }) ?? ruleId ?? run.tool.name,
     description: truncateText(message + formatOtherLocations(resolved, locations.length), DESCRIPTION_MAX),
-    native_url: parseWebUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
+    native_url: parseWebUrl(toText(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
     end_line: path === null ? null : (location?.endLine ?? null),
@@ -134,11 +134,11 @@ export function isFinding(result: JsonObject): boolean {
  * suppression without status is accepted (§3.35.3). Null for an open result.
  */
 export function readDismissal(result: JsonObject): Dismissal | null {
-  const suppressions = objectsOf(result.suppressions)
+  const suppressions = toObjects(result.suppressions)
   const first = suppressions[0]
   if (first === undefined || !suppressions.every(isAccepted)) return null
   const justification = suppressions
-    .map((suppression) => textOf(suppression.justification))
+    .map((suppression) => toText(suppression.justification))
     .find((text) => text !== null)
   return {
     reason: first.kind === 'inSource' ? 'suppressed_in_source' : 'suppressed_externally',
@@ -164,7 +164,7 @@ export function toSeverity(score: number | null, level: string): Severity {
 
 /** The scanner's score: `security-severity` of the result, else of its rule. */
 export function readScannerScore(result: JsonObject, rule: SarifRule | undefined): number | null {
-  return parseScore(memberOf(result, 'properties', 'security-severity')) ?? rule?.securitySeverity ?? null
+  return parseScore(getMember(result, 'properties', 'security-severity')) ?? rule?.securitySeverity ?? null
 }
 
 /**
@@ -172,15 +172,15 @@ export function readScannerScore(result: JsonObject, rule: SarifRule | undefined
  * that the invocation or the rule configures; else `warning`.
  */
 export function readLevel(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string {
-  const own = knownLevel(textOf(result.level))
+  const own = knownLevel(toText(result.level))
   if (own !== null) return own
-  const kind = textOf(result.kind)
+  const kind = toText(result.kind)
   if (kind !== null && kind !== 'fail') return 'none'
   return overriddenLevel(run, result, rule) ?? knownLevel(rule?.level ?? null) ?? 'warning'
 }
 
 function overriddenLevel(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string | null {
-  const invocation = integerOf(memberOf(result, 'provenance', 'invocationIndex'), 0)
+  const invocation = toInteger(getMember(result, 'provenance', 'invocationIndex'), 0)
   if (invocation === null || rule === undefined) return null
   return knownLevel(run.levelsByInvocation[invocation]?.get(rule) ?? null)
 }

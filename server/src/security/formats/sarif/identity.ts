@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toText } from '../../../platform/json/read-value.ts'
 import { getPackageIdentity } from '../../vocabulary/package-url.ts'
 import {
   computeDependencyIdentity,
@@ -101,9 +101,9 @@ type Versions = { newest: Entry[]; oldest: Entry[] }
  * adds a version.
  */
 function readVersions(fingerprints: unknown): Versions | null {
-  const object = objectOf(fingerprints)
+  const object = toObject(fingerprints)
   if (object === null) return null
-  const entries = Object.entries(object).flatMap(([key, value]) => readEntries(key, textOf(value)))
+  const entries = Object.entries(object).flatMap(([key, value]) => readEntries(key, toText(value)))
   if (entries.length === 0) return null
   entries.sort((a, b) => (a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1))
   const newest = entries.filter(({ name }, index) => entries[index - 1]?.name !== name)

@@ -1,4 +1,11 @@
-import { integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import {
+  getMember,
+  type JsonObject,
+  toInteger,
+  toObject,
+  toObjects,
+  toText,
+} from '../../../platform/json/read-value.ts'
 import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import { decodePercents } from '../../vocabulary/package-url.ts'
 import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
@@ -23,12 +30,12 @@ const INTEGER_MAX = 2 ** 31 - 1
 
 /** Reads a location (§3.28). */
 export function readLocation(run: SarifRun, location: JsonObject): ResultLocation {
-  const physical = objectOf(location.physicalLocation)
+  const physical = toObject(location.physicalLocation)
   const artifact = readArtifactLocation(physical?.artifactLocation)
-  const region = objectOf(physical?.region)
+  const region = toObject(physical?.region)
   // kube-score writes the line of a resource as its context.
-  const isLine = integerOf(region?.startLine, 1) !== null
-  const { startLine, endLine } = readLines(isLine ? region : objectOf(physical?.contextRegion))
+  const isLine = toInteger(region?.startLine, 1) !== null
+  const { startLine, endLine } = readLines(isLine ? region : toObject(physical?.contextRegion))
   const { path, address } = getFileLocation(run, artifact)
   return {
     path,
@@ -38,41 +45,41 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
     startColumn: readColumn(region?.startColumn),
     endColumn: readColumn(region?.endColumn),
     // cargo-deny writes the text instead of an object.
-    snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
-    surroundings: textOf(memberOf(physical?.contextRegion, 'snippet', 'text')),
+    snippet: toText(getMember(region, 'snippet', 'text')) ?? toText(region?.snippet),
+    surroundings: toText(getMember(physical?.contextRegion, 'snippet', 'text')),
     logicalName: logicalName(run, location),
   }
 }
 
 export function readArtifactLocation(value: unknown): ArtifactLocation {
   return {
-    uri: truncateText(textOf(memberOf(value, 'uri')), URI_MAX),
-    uriBaseId: truncateText(textOf(memberOf(value, 'uriBaseId')), NAME_MAX),
-    index: integerOf(memberOf(value, 'index'), 0),
+    uri: truncateText(toText(getMember(value, 'uri')), URI_MAX),
+    uriBaseId: truncateText(toText(getMember(value, 'uriBaseId')), NAME_MAX),
+    index: toInteger(getMember(value, 'index'), 0),
   }
 }
 
 /** Without an end line, a region ends on its first line (§3.30.7). */
 function readLines(region: JsonObject | null): { startLine: number | null; endLine: number | null } {
-  const start = integerOf(region?.startLine, 1)
+  const start = toInteger(region?.startLine, 1)
   if (start === null || start > INTEGER_MAX) return { startLine: null, endLine: null }
-  return { startLine: start, endLine: Math.min(integerOf(region?.endLine, start) ?? start, INTEGER_MAX) }
+  return { startLine: start, endLine: Math.min(toInteger(region?.endLine, start) ?? start, INTEGER_MAX) }
 }
 
 function readColumn(value: unknown): number | null {
-  const column = integerOf(value, 1)
+  const column = toInteger(value, 1)
   return column === null || column > INTEGER_MAX ? null : column
 }
 
 function logicalName(run: SarifRun, location: JsonObject): string | null {
-  const [logical] = objectsOf(location.logicalLocations)
+  const [logical] = toObjects(location.logicalLocations)
   if (logical === undefined) return null
-  const index = integerOf(logical.index, 0)
+  const index = toInteger(logical.index, 0)
   return readLogicalName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
 }
 
 export function readLogicalName(logical: unknown): string | null {
-  return truncateText(textOf(memberOf(logical, 'fullyQualifiedName')) ?? textOf(memberOf(logical, 'name')), PATH_MAX)
+  return truncateText(toText(getMember(logical, 'fullyQualifiedName')) ?? toText(getMember(logical, 'name')), PATH_MAX)
 }
 
 /** OpenSSF Scorecard writes this for a result without a file. */

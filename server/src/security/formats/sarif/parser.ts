@@ -1,5 +1,5 @@
 import type { Element } from '../../../platform/json/read-spans.ts'
-import { objectOf } from '../../../platform/json/read-value.ts'
+import { toObject } from '../../../platform/json/read-value.ts'
 import type { ReadRepository } from '../checkout/checkout.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
@@ -77,7 +77,7 @@ class ResultReader {
     if (this.batch.isTruncated) return true
     if (runIndex !== this.#run) this.#enter(runIndex)
     const run = this.#report.runs[runIndex]
-    const result = objectOf(value)
+    const result = toObject(value)
     const finding = run && result && isFinding(result) ? readFinding(run, result) : undefined
     if (this.#report.checkout.isWanted) return false
     this.#number++

@@ -1,4 +1,4 @@
-import { type JsonSpan, selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree, type JsonSpan } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { readSpans } from '../../../platform/json/read-spans.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
@@ -16,7 +16,7 @@ const VERSION = '2.1.0'
 
 const UNREAD_NOTIFICATION_MEMBERS = ['exception', 'relatedLocations', 'properties']
 
-const SELECTION = selectionTree(
+const SELECTION = createSelectionTree(
   [
     'version',
     'runs:type',

@@ -1,4 +1,4 @@
-import { memberOf, objectsOf } from '../../../platform/json/read-value.ts'
+import { getMember, toObjects } from '../../../platform/json/read-value.ts'
 import { type Checkout, computeCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
 import { getFileLocation, listDirectories, readArtifactLocation } from './location.ts'
@@ -33,8 +33,8 @@ export async function readCheckout(
 }
 
 function readPath(run: SarifRun, result: unknown): string | null {
-  const [location] = objectsOf(memberOf(result, 'locations'))
-  return getFileLocation(run, readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation'))).path
+  const [location] = toObjects(getMember(result, 'locations'))
+  return getFileLocation(run, readArtifactLocation(getMember(location, 'physicalLocation', 'artifactLocation'))).path
 }
 
 const DIRECTORY_SHOWN_MAX = 80

@@ -1,4 +1,4 @@
-import { arrayOf, memberOf, textOf } from '../../../platform/json/read-value.ts'
+import { getMember, toArray, toText } from '../../../platform/json/read-value.ts'
 import { DESCRIPTION_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import type { ResultLocation } from './location.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
@@ -16,12 +16,12 @@ export function formatMessage(run: SarifRun, message: unknown, rule: SarifRule |
 }
 
 function textWithLinks(run: SarifRun, message: unknown, rule: SarifRule | undefined): string | null {
-  const args = arrayOf(memberOf(message, 'arguments'))
+  const args = toArray(getMember(message, 'arguments'))
   // §3.11 requires an object, but some tools write a plain text.
-  const own = textOf(memberOf(message, 'text')) ?? textOf(memberOf(message, 'markdown')) ?? textOf(message)
+  const own = toText(getMember(message, 'text')) ?? toText(getMember(message, 'markdown')) ?? toText(message)
   // Braces in a message without arguments are source code, not placeholders.
   if (own !== null) return args.length === 0 ? own : filledIn(own, args)
-  const id = textOf(memberOf(message, 'id'))
+  const id = toText(getMember(message, 'id'))
   const template =
     id === null ? undefined : (rule?.messages.get(id) ?? (rule?.component ?? run.driver).messages.get(id))
   return template === undefined ? null : filledIn(template, args)

@@ -1,12 +1,12 @@
 import {
-  arrayOf,
-  integerOf,
+  getMember,
   type JsonObject,
-  memberOf,
-  objectOf,
-  objectsOf,
-  textOf,
-  textsOf,
+  toArray,
+  toInteger,
+  toObject,
+  toObjects,
+  toText,
+  toTexts,
 } from '../../../platform/json/read-value.ts'
 import {
   collectTexts,
@@ -36,39 +36,39 @@ const RELATIONSHIPS_MAX = 20
 
 /** Reads a rule (reportingDescriptor, §3.49). */
 export function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
-  const short = textOf(memberOf(rule, 'shortDescription', 'text'))
-  const full = textOf(memberOf(rule, 'fullDescription', 'text'))
+  const short = toText(getMember(rule, 'shortDescription', 'text'))
+  const full = toText(getMember(rule, 'fullDescription', 'text'))
   return {
-    id: truncateText(textOf(rule.id), RULE_ID_MAX),
+    id: truncateText(toText(rule.id), RULE_ID_MAX),
     guid: readGuid(rule.guid),
-    name: truncateText(textOf(rule.name), NAME_MAX),
+    name: truncateText(toText(rule.name), NAME_MAX),
     description: truncateText(short ?? full, TITLE_MAX),
-    helpUri: parseWebUrl(textOf(rule.helpUri)),
-    level: truncateText(textOf(memberOf(rule, 'defaultConfiguration', 'level')), LEVEL_MAX),
-    securitySeverity: parseScore(memberOf(rule, 'properties', 'security-severity')),
+    helpUri: parseWebUrl(toText(rule.helpUri)),
+    level: truncateText(toText(getMember(rule, 'defaultConfiguration', 'level')), LEVEL_MAX),
+    securitySeverity: parseScore(getMember(rule, 'properties', 'security-severity')),
     ...readCvss(rule),
-    tags: collectTexts(memberOf(rule, 'properties', 'tags')),
+    tags: collectTexts(getMember(rule, 'properties', 'tags')),
     vulnIds: collectVulnerabilityIds([
-      ...textsOf(rule.id),
+      ...toTexts(rule.id),
       ...collectTexts(rule.deprecatedIds),
-      ...textsOf(rule.name),
+      ...toTexts(rule.name),
       ...leadingIds(short),
       ...leadingIds(full),
     ]),
-    taxa: objectsOf(rule.relationships)
+    taxa: toObjects(rule.relationships)
       .slice(0, RELATIONSHIPS_MAX)
-      .map((relation) => readDescriptorReference(objectOf(relation.target))),
+      .map((relation) => readDescriptorReference(toObject(relation.target))),
     cwes: collectCwes(collectStatedCwes(rule)),
     messages: readMessages(rule.messageStrings),
-    purls: collectTexts(memberOf(rule, 'properties', 'purls')),
-    package: parsePackageFacts(textOf(memberOf(rule, 'help', 'text'))),
+    purls: collectTexts(getMember(rule, 'properties', 'purls')),
+    package: parsePackageFacts(toText(getMember(rule, 'help', 'text'))),
     component,
   }
 }
 
 /** Reads a rule into its component. Leaves out its texts if the report has too many. */
 export function collectRule(component: SarifComponent, index: number, value: unknown, budget: RunBudget): void {
-  const object = objectOf(value)
+  const object = toObject(value)
   if (object === null || !budget.hasRoomForRule()) return
   const rule = readRule(object, component)
   if (!budget.hasRoomForRuleText(textLength(rule))) {
@@ -96,7 +96,7 @@ function leadingIds(text: string | null): string[] {
 }
 
 function readCvss(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore' | 'cvssVector'> {
-  const properties = objectOf(rule.properties)
+  const properties = toObject(rule.properties)
   const vector = readCvssVector(properties?.cvssv3_vector ?? properties?.cvssVector)
   return {
     cvssVersion: vector?.slice('CVSS:'.length, vector.indexOf('/')) ?? null,
@@ -106,15 +106,15 @@ function readCvss(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore'
 }
 
 function readCvssVector(value: unknown): string | null {
-  const text = truncateText(textOf(value), NAME_MAX)
+  const text = truncateText(toText(value), NAME_MAX)
   return text !== null && /^CVSS:\d\.\d\/[A-Z:/]+$/i.test(text) ? text : null
 }
 
 /** The message texts by id (multiformatMessageString, §3.12). */
 export function readMessages(strings: unknown): Map<string, string> {
   const messages = new Map<string, string>()
-  for (const [id, message] of Object.entries(objectOf(strings) ?? {}).slice(0, MESSAGES_MAX)) {
-    const text = truncateText(textOf(memberOf(message, 'text')) ?? textOf(memberOf(message, 'markdown')), MESSAGE_MAX)
+  for (const [id, message] of Object.entries(toObject(strings) ?? {}).slice(0, MESSAGES_MAX)) {
+    const text = truncateText(toText(getMember(message, 'text')) ?? toText(getMember(message, 'markdown')), MESSAGE_MAX)
     if (text !== null && id.length <= RULE_ID_MAX) messages.set(id, text)
   }
   return messages
@@ -123,24 +123,24 @@ export function readMessages(strings: unknown): Map<string, string> {
 const HIERARCHY_STEPS_MAX = 10
 
 function componentReference(value: unknown): ComponentReference | null {
-  const name = truncateText(textOf(memberOf(value, 'name')), NAME_MAX)
-  const guid = readGuid(memberOf(value, 'guid'))
-  const index = integerOf(memberOf(value, 'index'), 0)
+  const name = truncateText(toText(getMember(value, 'name')), NAME_MAX)
+  const guid = readGuid(getMember(value, 'guid'))
+  const index = toInteger(getMember(value, 'index'), 0)
   return name === null && guid === null && index === null ? null : { name, guid, index }
 }
 
 export function readDescriptorReference(value: JsonObject | null): DescriptorReference {
   return {
-    id: truncateText(textOf(value?.id), RULE_ID_MAX),
+    id: truncateText(toText(value?.id), RULE_ID_MAX),
     guid: readGuid(value?.guid),
-    index: integerOf(value?.index, 0),
+    index: toInteger(value?.index, 0),
     component: componentReference(value?.toolComponent),
   }
 }
 
 /** A guid in lower case, because guids are compared without regard to case (§3.5.3). */
 export function readGuid(value: unknown): string | null {
-  return truncateText(textOf(value), NAME_MAX)?.toLowerCase() ?? null
+  return truncateText(toText(value), NAME_MAX)?.toLowerCase() ?? null
 }
 
 /** Finds a component by index, else by guid, else by name. */
@@ -161,9 +161,9 @@ function findComponent<T extends { name: string | null; guid: string | null }>(
  * §3.27.7).
  */
 export function readRuleReference(result: JsonObject): DescriptorReference {
-  const id = truncateText(textOf(result.ruleId), RULE_ID_MAX)
-  const index = integerOf(result.ruleIndex, 0)
-  const rule = objectOf(result.rule)
+  const id = truncateText(toText(result.ruleId), RULE_ID_MAX)
+  const index = toInteger(result.ruleIndex, 0)
+  const rule = toObject(result.rule)
   if (rule === null) return { id, guid: null, index, component: null }
   const reference = readDescriptorReference(rule)
   return { ...reference, id: reference.id ?? id, index: reference.index ?? index }
@@ -221,8 +221,8 @@ export function collectResultCwes(
   rule: SarifRule | undefined,
   ruleId: string | null,
 ): string[] {
-  const properties = objectOf(result.properties)
-  const taxa = objectsOf(arrayOf(result.taxa).slice(0, TAXA_MAX)).map(readDescriptorReference)
+  const properties = toObject(result.properties)
+  const taxa = toObjects(toArray(result.taxa).slice(0, TAXA_MAX)).map(readDescriptorReference)
   const own = [
     ...taxa.map((taxon) => taxonText(run, taxon)),
     ...collectTexts(properties?.tags),
@@ -247,7 +247,7 @@ const CWE_VALUES_MAX = 50
 
 /** The texts with CWE ids in the properties of a rule or result. */
 function collectStatedCwes(described: unknown): string[] {
-  return CWE_PROPERTIES.flatMap((name) => memberOf(described, 'properties', name) ?? [])
+  return CWE_PROPERTIES.flatMap((name) => getMember(described, 'properties', name) ?? [])
     .slice(0, CWE_VALUES_MAX)
     .map(toCweText)
 }

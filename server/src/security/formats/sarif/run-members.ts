@@ -1,4 +1,4 @@
-import { memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { getMember, toObject, toObjects, toText } from '../../../platform/json/read-value.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { readArtifactLocation, readLogicalName } from './location.ts'
 import { collectRule, readDescriptorReference, readGuid, readMessages } from './rule.ts'
@@ -34,7 +34,7 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
     run.tool.version ??= readVersion(value)
   },
   'runs[*].automationDetails.id': ({ run, value }) => {
-    run.automationId = truncateText(textOf(value), NAME_MAX)
+    run.automationId = truncateText(toText(value), NAME_MAX)
   },
   'runs[*].artifacts[*].location': ({ run, indexes: [index = 0], value, budget }) => {
     const location = readArtifactLocation(value)
@@ -45,12 +45,12 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
     if (budget.hasRoomForName(name ?? '')) run.logicalLocations[index] = name
   },
   'runs[*].originalUriBaseIds': ({ run, value }) => {
-    for (const [id, base] of Object.entries(objectOf(value) ?? {}).slice(0, URI_BASES_MAX)) {
+    for (const [id, base] of Object.entries(toObject(value) ?? {}).slice(0, URI_BASES_MAX)) {
       run.uriBases.set(id, readArtifactLocation(base))
     }
   },
   'runs[*].versionControlProvenance[*].mappedTo.uriBaseId': ({ run, value }) => {
-    const id = truncateText(textOf(value), NAME_MAX)
+    const id = truncateText(toText(value), NAME_MAX)
     if (id !== null && run.rootBases.size < URI_BASES_MAX) run.rootBases.add(id)
   },
   'runs[*].invocations[*].executionSuccessful': ({ run, indexes, value }) => {
@@ -63,18 +63,18 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
     if (uri !== null && run.workingDirectories.length < INVOCATIONS_MAX) run.workingDirectories.push(uri)
   },
   'runs[*].invocations[*].ruleConfigurationOverrides[*]': ({ run, indexes: [invocation = 0], value }) => {
-    const level = truncateText(textOf(memberOf(value, 'configuration', 'level')), VERSION_MAX)
+    const level = truncateText(toText(getMember(value, 'configuration', 'level')), VERSION_MAX)
     if (level === null || run.overrides.length === INVOCATIONS_MAX) return
-    run.overrides.push({ invocation, rule: readDescriptorReference(objectOf(memberOf(value, 'descriptor'))), level })
+    run.overrides.push({ invocation, rule: readDescriptorReference(toObject(getMember(value, 'descriptor'))), level })
   },
   'runs[*].taxonomies[*].name': ({ run, indexes, value }) => {
-    taxonomy(run, indexes[0]).name = truncateText(textOf(value), NAME_MAX)
+    taxonomy(run, indexes[0]).name = truncateText(toText(value), NAME_MAX)
   },
   'runs[*].taxonomies[*].guid': ({ run, indexes, value }) => {
     taxonomy(run, indexes[0]).guid = readGuid(value)
   },
   'runs[*].taxonomies[*].taxa[*].id': ({ run, indexes: [index, taxon = 0], value }) => {
-    const id = truncateText(textOf(value), VERSION_MAX)
+    const id = truncateText(toText(value), VERSION_MAX)
     if (id !== null && taxon < TAXA_MAX) taxonomy(run, index).taxonIds[taxon] = id
   },
 }
@@ -86,7 +86,7 @@ function componentMembers(
 ): Record<string, (member: RunMember) => void> {
   return {
     [`${path}.name`]: (member) => {
-      getComponent(member).name = truncateText(textOf(member.value), NAME_MAX)
+      getComponent(member).name = truncateText(toText(member.value), NAME_MAX)
     },
     [`${path}.guid`]: (member) => {
       getComponent(member).guid = readGuid(member.value)
@@ -134,12 +134,12 @@ function taxonomy(run: SarifRun, index = 0): SarifTaxonomy {
 }
 
 function readVersion(value: unknown): string | null {
-  return truncateText(textOf(value), VERSION_MAX)
+  return truncateText(toText(value), VERSION_MAX)
 }
 
 /** True if a notification (§3.58) is an error, so that the analysis is incomplete. */
 export function isError(notification: unknown): boolean {
-  return memberOf(notification, 'level') === 'error'
+  return getMember(notification, 'level') === 'error'
 }
 
 /** Semgrep's message about a file that it could not parse: a warning without a location. */
@@ -151,12 +151,12 @@ const SEMGREP_PARSE_ERROR = /^(?:Syntax|Lexical) error at line (.+?):\d+:/
  */
 function listErrorFiles(notification: unknown): ArtifactLocation[] {
   if (!isError(notification)) return listSemgrepFiles(notification)
-  return objectsOf(memberOf(notification, 'locations'))
-    .map((location) => readArtifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation')))
+  return toObjects(getMember(notification, 'locations'))
+    .map((location) => readArtifactLocation(getMember(location, 'physicalLocation', 'artifactLocation')))
     .filter(({ uri, index }) => uri !== null || index !== null)
 }
 
 function listSemgrepFiles(notification: unknown): ArtifactLocation[] {
-  const [, path] = SEMGREP_PARSE_ERROR.exec(textOf(memberOf(notification, 'message', 'text')) ?? '') ?? []
+  const [, path] = SEMGREP_PARSE_ERROR.exec(toText(getMember(notification, 'message', 'text')) ?? '') ?? []
   return path === undefined ? [] : [readArtifactLocation({ uri: path })]
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toTexts } from '../../../platform/json/read-value.ts'
 import { collectTexts } from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import { computeSketch } from '../../vocabulary/text-sketch.ts'
@@ -86,7 +86,7 @@ const ID_PROPERTIES = ['cve', 'cves', 'vulnerabilityId', 'vulnerability_id', 'al
 
 /** The vulnerability ids of a dependency finding. The id of its rule is first. */
 export function listVulnerabilities(result: JsonObject, rule: SarifRule | undefined, ruleId: string | null): string[] {
-  const properties = objectOf(result.properties)
+  const properties = toObject(result.properties)
   const stated = ID_PROPERTIES.flatMap((name) => collectTexts(properties?.[name]))
   return [
     ...new Set([
@@ -104,8 +104,8 @@ export function readPackage(
   message: string,
   logicalName: string | null,
 ): PackageFacts {
-  const properties = objectOf(result.properties)
-  const purls = [...textsOf(properties?.purl), ...textsOf(properties?.purls)]
+  const properties = toObject(result.properties)
+  const purls = [...toTexts(properties?.purl), ...toTexts(properties?.purls)]
   const own = mergeFacts([
     parsePackageName(purls[0] ?? null),
     parsePackageFacts(message),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { JsonStore } from '../../../platform/json/json-store.ts'
-import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { PATH_MAX } from '../../vocabulary/bounded-text.ts'
 import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
 import { FINDINGS_MAX } from '../report/report-reading.ts'
@@ -10,13 +10,13 @@ import { FINDINGS_MAX } from '../report/report-reading.ts'
  * `security_Vulnerability`.
  */
 export function getClass(element: JsonObject): string {
-  const [type = ''] = textsOf(element.type ?? element['@type'])
+  const [type = ''] = toTexts(element.type ?? element['@type'])
   return type.slice(0, 300).replace(/^.*[/#_:]/s, '')
 }
 
 /** The id by which other elements refer to this one: an IRI or the label of a blank node. */
 export function getId(element: JsonObject): string | null {
-  return textOf(element.spdxId) ?? textOf(element['@id'])
+  return toText(element.spdxId) ?? toText(element['@id'])
 }
 
 /** A property of the security or software profile. Early writers leave out the profile's prefix. */
@@ -28,15 +28,15 @@ export function getProperty(element: JsonObject, name: string): unknown {
  * The ids in a reference: one or several, each a text or, in a few documents, the whole element.
  */
 export function listReferences(value: unknown): string[] {
-  const inline = objectOf(value) === null ? objectsOf(value) : [value as JsonObject]
-  return [...textsOf(value), ...inline.map(getId).filter((id) => id !== null)]
+  const inline = toObject(value) === null ? toObjects(value) : [value as JsonObject]
+  return [...toTexts(value), ...inline.map(getId).filter((id) => id !== null)]
 }
 
 /** The identifiers within an element that have one of these types: `cve`, `packageUrl`, `cpe23`. */
 export function listIdentifiers(element: JsonObject, types: readonly string[]): string[] {
-  return objectsOf(element.externalIdentifier)
-    .filter(({ externalIdentifierType }) => types.includes(textOf(externalIdentifierType) ?? ''))
-    .map(({ identifier }) => textOf(identifier))
+  return toObjects(element.externalIdentifier)
+    .filter(({ externalIdentifierType }) => types.includes(toText(externalIdentifierType) ?? ''))
+    .map(({ identifier }) => toText(identifier))
     .filter((identifier) => identifier !== null)
 }
 
@@ -131,17 +131,17 @@ export class PackageIndex {
   }
 
   #toStored(element: JsonObject): StoredPackage {
-    const stated = textOf(getProperty(element, 'packageUrl')) ?? listIdentifiers(element, PURL_TYPES)[0] ?? null
-    const version = textOf(getProperty(element, 'packageVersion'))
-    const { name, version: kept, purl } = toComponent({ name: textOf(element.name), version, purl: stated })
+    const stated = toText(getProperty(element, 'packageUrl')) ?? listIdentifiers(element, PURL_TYPES)[0] ?? null
+    const version = toText(getProperty(element, 'packageVersion'))
+    const { name, version: kept, purl } = toComponent({ name: toText(element.name), version, purl: stated })
     this.#textLeft -= (name?.length ?? 0) + (kept?.length ?? 0) + (purl?.length ?? 0)
     const identifiers = purl === null ? listReferences(element.externalIdentifier).slice(0, IDENTIFIERS_MAX) : []
     return { name, version: kept, purl, identifiers: identifiers.map((id) => this.#identifiers.assignNumber(id)) }
   }
 
   #addPurl(id: string, element: JsonObject): void {
-    const purl = textOf(element.identifier)
-    if (purl === null || purl.length > PATH_MAX || !PURL_TYPES.includes(textOf(element.externalIdentifierType) ?? ''))
+    const purl = toText(element.identifier)
+    if (purl === null || purl.length > PATH_MAX || !PURL_TYPES.includes(toText(element.externalIdentifierType) ?? ''))
       return
     this.#textLeft -= purl.length
     if (this.#purls.size < FINDINGS_MAX) this.#purls.set(this.#identifiers.assignNumber(id), this.#store.add(purl))

@@ -1,12 +1,12 @@
-import { selectionTree } from '../../../platform/json/json-selection.ts'
-import { textOf } from '../../../platform/json/read-value.ts'
+import { createSelectionTree } from '../../../platform/json/json-selection.ts'
+import { toText } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { ReportError, type ReportSource, type ReportSummary } from '../report/parsed-report.ts'
 import { FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
 import { readGraph } from './read-graph.ts'
 import { readPackages } from './read-packages.ts'
 
-const MARKS = selectionTree(['spdxVersion', '@context:type', '@graph:type', 'packages:type'])
+const MARKS = createSelectionTree(['spdxVersion', '@context:type', '@graph:type', 'packages:type'])
 
 /** SPDX 2 has a list of packages. SPDX 3 has a graph of elements, or is itself a single element. */
 type Layout = 'packages' | 'graph' | 'element'
@@ -44,7 +44,7 @@ async function readLayout(source: ReportSource): Promise<Layout> {
       if (path === 'packages:type') return 'packages'
       if (path === '@context:type') hasContext = true
       // Some SPDX 3 documents have an `spdxVersion`, too.
-      else if (!hasContext && textOf(value)?.startsWith('SPDX-3') !== true) return 'packages'
+      else if (!hasContext && toText(value)?.startsWith('SPDX-3') !== true) return 'packages'
     }
   }
   if (hasContext) return 'element'

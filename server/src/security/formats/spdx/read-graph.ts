@@ -1,6 +1,6 @@
-import { selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, objectOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
@@ -39,7 +39,7 @@ export async function readGraph(
 ): Promise<SpdxContents> {
   const elements = ELEMENTS[layout]
   const reader = new GraphReader(warnings)
-  const selection = selectionTree(['@context', '@graph:type', elements], { [elements]: UNREAD_MEMBERS })
+  const selection = createSelectionTree(['@context', '@graph:type', elements], { [elements]: UNREAD_MEMBERS })
   for await (const selected of selectJson(source.open(), selection)) for (const value of selected) reader.read(value)
   if (layout === 'graph') reader.refuseUnlessGraph()
   else reader.refuseUnlessElement()
@@ -71,10 +71,10 @@ async function readVulnerablePackages(
   for (const assessed of graph.assessed()) wanted.add(assessed.package)
   const packages = new PackageIndex(graph.ids, wanted)
   if (wanted.size === 0) return packages
-  const selection = selectionTree([elements], { [elements]: UNREAD_MEMBERS })
+  const selection = createSelectionTree([elements], { [elements]: UNREAD_MEMBERS })
   for await (const selected of selectJson(source.open(), selection)) {
     for (const { value } of selected) {
-      const element = objectOf(value)
+      const element = toObject(value)
       if (element !== null) packages.add(element)
     }
   }
@@ -132,7 +132,7 @@ class GraphReader {
   }
 
   read({ path, keys, value }: SelectedValue): void {
-    const element = objectOf(value)
+    const element = toObject(value)
     if (path === '@context') this.#context = value
     else if (path === '@graph:type') this.#graphType = value
     else if (element !== null) this.#add(element)
@@ -177,7 +177,7 @@ class ToolFinder {
     const type = getClass(element)
     if (type === 'SpdxDocument') this.#documentCreation = listReferences(element.creationInfo)[0] ?? null
     if (id === null) return
-    if (type === 'Tool') this.#addTool(id, textOf(element.name))
+    if (type === 'Tool') this.#addTool(id, toText(element.name))
     else if (type === 'CreationInfo') this.#addCreation(element)
   }
 
@@ -196,7 +196,7 @@ class ToolFinder {
   #addCreation(element: JsonObject): void {
     const used = listReferences(element.createdUsing).slice(0, TOOLS_OF_CREATION_MAX)
     if (this.#usedBy.size >= TOOLS_MAX) return
-    for (const id of [textOf(element['@id']), textOf(element.spdxId)]) if (id !== null) this.#usedBy.set(id, used)
+    for (const id of [toText(element['@id']), toText(element.spdxId)]) if (id !== null) this.#usedBy.set(id, used)
   }
 }
 
@@ -210,6 +210,6 @@ function refuseUnlessVersion3(context: unknown, warnings: ReportWarnings): void 
 
 /** The address of SPDX in a JSON-LD context, which is an address or a list with addresses. */
 function findAddress(context: unknown): string {
-  const address = textsOf(context).find((text) => /spdx\.org/i.test(text.slice(0, 300)))
+  const address = toTexts(context).find((text) => /spdx\.org/i.test(text.slice(0, 300)))
   return address?.slice(0, 300) ?? ''
 }

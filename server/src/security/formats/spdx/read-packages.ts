@@ -1,6 +1,6 @@
-import { selectionTree } from '../../../platform/json/json-selection.ts'
+import { createSelectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { getMember, type JsonObject, toObject, toObjects, toText } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { parseWebUrl } from '../../vocabulary/bounded-text.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
@@ -12,7 +12,13 @@ import { createVulnerability, type SpdxContents, selectTool } from './vulnerabil
 const PACKAGE = 'packages[*]'
 const REFERENCE = 'packages[*].externalRefs[*]'
 
-const HEADER = selectionTree(['spdxVersion', 'creationInfo.creators', 'packages:type', `${PACKAGE}:type`, REFERENCE])
+const HEADER = createSelectionTree([
+  'spdxVersion',
+  'creationInfo.creators',
+  'packages:type',
+  `${PACKAGE}:type`,
+  REFERENCE,
+])
 
 /** Members of a package that can be long and that findings do not need. */
 const UNREAD_MEMBERS = [
@@ -27,7 +33,7 @@ const UNREAD_MEMBERS = [
   'licenseInfoFromFiles',
   'sourceInfo',
 ]
-const PACKAGES = selectionTree([PACKAGE], { [PACKAGE]: UNREAD_MEMBERS })
+const PACKAGES = createSelectionTree([PACKAGE], { [PACKAGE]: UNREAD_MEMBERS })
 
 const MINORS_READ = ['2', '3']
 
@@ -57,7 +63,7 @@ async function readFindings(
 ): Promise<void> {
   for await (const selected of selectJson(source.open(), PACKAGES)) {
     for (const { keys, value, isOversize } of selected) {
-      const entry = objectOf(value)
+      const entry = toObject(value)
       if (entry !== null) for (const finding of listFindings(tool, entry)) batch.add(finding)
       else entries.addSkipped(`Package ${Number(keys[0]) + 1} is ${isOversize ? 'too large' : 'not an object'}`)
     }
@@ -111,21 +117,21 @@ const IDENTIFYING = new Set(['cpe22type', 'cpe23type', 'swid'])
 
 /** True for an external reference that is about vulnerabilities, including a reference to a fix. */
 function isStatement(reference: unknown): boolean {
-  const category = textOf(memberOf(reference, 'referenceCategory'))?.trim().toUpperCase()
-  return category === 'SECURITY' && !IDENTIFYING.has(typeName(memberOf(reference, 'referenceType')))
+  const category = toText(getMember(reference, 'referenceCategory'))?.trim().toUpperCase()
+  return category === 'SECURITY' && !IDENTIFYING.has(typeName(getMember(reference, 'referenceType')))
 }
 
 /** One finding per security reference that names a vulnerability, except references to a fix. */
 function listFindings(tool: ReportTool, entry: JsonObject): ParsedFinding[] {
-  const references = objectsOf(entry.externalRefs)
+  const references = toObjects(entry.externalRefs)
   const component = readComponent(entry, references)
   return references.flatMap((reference) => {
     if (!isStatement(reference) || typeName(reference.referenceType) === 'fix') return []
-    const ids = collectVulnerabilityIds([textOf(reference.referenceLocator) ?? ''])
+    const ids = collectVulnerabilityIds([toText(reference.referenceLocator) ?? ''])
     if (ids.length === 0) return []
     const vulnerability = createVulnerability(ids, {
-      description: textOf(reference.comment),
-      url: parseWebUrl(textOf(reference.referenceLocator)),
+      description: toText(reference.comment),
+      url: parseWebUrl(toText(reference.referenceLocator)),
     })
     return [createDependencyFinding({ tool, vulnerability, component, fixedVersion: null, dismissal: null })]
   })
@@ -136,17 +142,17 @@ function readComponent(entry: JsonObject, references: JsonObject[]): Component {
   return toComponent({
     name: statedText(entry.name),
     version: statedText(entry.versionInfo),
-    purl: textOf(purl?.referenceLocator),
+    purl: toText(purl?.referenceLocator),
   })
 }
 
 function statedText(value: unknown): string | null {
-  const text = textOf(value)
+  const text = toText(value)
   return text === null || NOT_STATED.has(text.trim().toUpperCase()) ? null : text
 }
 
 /** `advisory` of both `advisory` and `http://spdx.org/rdf/references/advisory`. */
 function typeName(referenceType: unknown): string {
-  const type = textOf(referenceType)?.slice(0, 300).trim().toLowerCase() ?? ''
+  const type = toText(referenceType)?.slice(0, 300).trim().toLowerCase() ?? ''
   return type.slice(type.lastIndexOf('/') + 1)
 }

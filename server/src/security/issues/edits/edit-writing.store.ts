@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 
@@ -15,11 +15,11 @@ export async function findIssues(tx: Tx, orgId: string, ids: readonly string[]):
 }
 
 /** Reads the issue of each of these findings, by finding. */
-export async function readIssueIds(tx: Tx, orgId: string, findingIds: readonly string[]): Promise<Map<string, string>> {
+export async function listIssueIds(tx: Tx, orgId: string, findingIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx<{ id: string; issue_id: string }[]>`
     select id, issue_id
     from findings
-    where org_id = ${averageId(tx, orgId)}
+    where org_id = ${buildAverageId(tx, orgId)}
       and id = any(${findingIds}::uuid[])`
   return new Map(rows.map(({ id, issue_id }) => [id, issue_id]))
 }
@@ -29,7 +29,7 @@ export async function listFindingIds(tx: Tx, orgId: string, issueId: string): Pr
   const rows = await tx<{ id: string }[]>`
     select id
     from findings
-    where org_id = ${averageId(tx, orgId)}
+    where org_id = ${buildAverageId(tx, orgId)}
       and issue_id = ${issueId}
     order by id`
   return rows.map(({ id }) => id)
@@ -60,7 +60,10 @@ export async function insertEdit(tx: Tx, scope: MergeScope, { triageId, issueIds
     left join unnest(${moved}::uuid[]) moved (id) on moved.id = finding.id`
 }
 
-/** Creates an issue that was split from another one, for findings that `moveFindings` gives it. */
+/**
+ * Creates an issue that was split from another one, for findings that `updateIssueOfFindings` gives
+ * it.
+ */
 export async function insertSplitIssue(tx: Tx, scope: MergeScope, id: string, from: string): Promise<void> {
   await tx`
     insert into security_issues (
@@ -74,16 +77,21 @@ export async function insertSplitIssue(tx: Tx, scope: MergeScope, id: string, fr
       and id = ${from}`
 }
 
-export async function moveFindings(tx: Tx, scope: MergeScope, ids: readonly string[], into: string): Promise<void> {
+export async function updateIssueOfFindings(
+  tx: Tx,
+  scope: MergeScope,
+  ids: readonly string[],
+  into: string,
+): Promise<void> {
   await tx`
     update findings
     set issue_id = ${into}, grouped_at = ${scope.at}
-    where org_id = ${averageId(tx, scope.org_id)}
+    where org_id = ${buildAverageId(tx, scope.org_id)}
       and id = any(${ids}::uuid[])`
 }
 
 /** Moves all findings of these issues to another one. */
-export async function moveAllFindings(
+export async function updateIssueOfAllFindings(
   tx: Tx,
   scope: MergeScope,
   issueIds: readonly string[],
@@ -92,6 +100,6 @@ export async function moveAllFindings(
   await tx`
     update findings
     set issue_id = ${into}, grouped_at = ${scope.at}
-    where org_id = ${averageId(tx, scope.org_id)}
+    where org_id = ${buildAverageId(tx, scope.org_id)}
       and issue_id = any(${issueIds}::uuid[])`
 }

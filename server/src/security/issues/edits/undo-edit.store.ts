@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 
 export type StoredEdit = { org_id: string; no: number; repository_no: number }
@@ -37,17 +37,17 @@ export async function listMoves(tx: Tx, { org_id, no }: StoredEdit): Promise<Edi
     select distinct pin.issue_id as before, finding.issue_id as now
     from issue_pins pin
     join findings finding on finding.org_id = pin.org_id and finding.id = pin.finding_id
-    where pin.org_id = ${averageId(tx, org_id)}
-      and pin.edit_no = ${averageId(tx, no)}
+    where pin.org_id = ${buildAverageId(tx, org_id)}
+      and pin.edit_no = ${buildAverageId(tx, no)}
     order by before, now`
 }
 
 /** Gives the findings of an edit their issues and reasons before it. */
-export async function restoreFindings(tx: Tx, { org_id, no }: StoredEdit, at: Date): Promise<void> {
+export async function updateRestoredFindings(tx: Tx, { org_id, no }: StoredEdit, at: Date): Promise<void> {
   await tx`
     update security_issues issue
     set merged_into = null, updated_at = ${at}
-    where issue.org_id = ${averageId(tx, org_id)}
+    where issue.org_id = ${buildAverageId(tx, org_id)}
       and issue.merged_into is not null
       and issue.id in (select issue_id from issue_pins where org_id = ${org_id} and edit_no = ${no})`
   await tx`
@@ -55,8 +55,8 @@ export async function restoreFindings(tx: Tx, { org_id, no }: StoredEdit, at: Da
     set issue_id = pin.issue_id, grouping_code = pin.grouping_code, grouping_detail = pin.grouping_detail,
       grouped_at = pin.grouped_at
     from issue_pins pin
-    where pin.org_id = ${averageId(tx, org_id)}
-      and pin.edit_no = ${averageId(tx, no)}
+    where pin.org_id = ${buildAverageId(tx, org_id)}
+      and pin.edit_no = ${buildAverageId(tx, no)}
       and finding.org_id = pin.org_id
       and finding.id = pin.finding_id`
 }
@@ -77,7 +77,7 @@ export async function listEmpty(tx: Tx, orgId: string, ids: readonly string[]): 
   const rows = await tx<{ id: string }[]>`
     select id
     from security_issues issue
-    where org_id = ${averageId(tx, orgId)}
+    where org_id = ${buildAverageId(tx, orgId)}
       and id = any(${ids}::uuid[])
       and merged_into is null
       and not exists (select from findings where findings.org_id = issue.org_id and findings.issue_id = issue.id)`

@@ -1,9 +1,9 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { RuleMap } from '../../vocabulary/rule-map.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
-import { editSentence } from '../grouping/pins.ts'
+import { describeEdit } from '../grouping/pins.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
-import { dissolveIssues, insertHistory } from '../writing/issue-writing.store.ts'
+import { insertHistory, updateDissolvedIssues } from '../writing/issue-writing.store.ts'
 import { findIssues } from './edit-writing.store.ts'
 import { settleIssues } from './settle-issues.ts'
 import {
@@ -12,8 +12,8 @@ import {
   findEdit,
   listEmpty,
   listMoves,
-  restoreFindings,
   type StoredEdit,
+  updateRestoredFindings,
 } from './undo-edit.store.ts'
 
 /** A split or a merge to undo, who undoes it, and when. */
@@ -33,7 +33,7 @@ export async function undoEdit(tx: Tx, ruleMap: RuleMap, undone: UndoneEdit): Pr
   const moves = await listMoves(tx, edit)
   const issueIds = [...new Set(moves.flatMap(({ before, now }) => [before, now]))]
   const buckets = (await findIssues(tx, org_id, issueIds)).map(({ bucket }) => bucket)
-  await restoreFindings(tx, edit, at)
+  await updateRestoredFindings(tx, edit, at)
   await deleteEdit(tx, edit)
   const changes = undone.action === 'merge' ? returned(moves, undone) : []
   await settleIssues(tx, scope, ruleMap, { issueIds, buckets, changes })
@@ -59,7 +59,7 @@ async function dissolveEmpty(tx: Tx, edit: StoredEdit, moves: readonly EditMove[
   const into = new Map(moves.filter(({ before, now }) => before !== now).map(({ before, now }) => [now, before]))
   const empty = await listEmpty(tx, edit.org_id, [...into.keys()])
   const dissolved = empty.map((id) => ({ id, into: into.get(id) as string }))
-  await dissolveIssues(tx, edit.org_id, dissolved, undone.at)
+  await updateDissolvedIssues(tx, edit.org_id, dissolved, undone.at)
   const detail = undoSentence(undone)
   const changes = dissolved.map(({ id, into: other_issue_id }) => ({
     event: 'merged',
@@ -71,5 +71,5 @@ async function dissolveEmpty(tx: Tx, edit: StoredEdit, moves: readonly EditMove[
 }
 
 function undoSentence({ action, by }: UndoneEdit): string {
-  return editSentence({ by, comment: null }, action === 'split' ? 'The split was undone' : 'The merge was undone')
+  return describeEdit({ by, comment: null }, action === 'split' ? 'The split was undone' : 'The merge was undone')
 }

@@ -1,12 +1,12 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { FindingIdentity } from '../../findings/finding.schema.ts'
-import { identityJson } from '../../findings/finding.store.ts'
+import { buildIdentityJson } from '../../findings/finding.store.ts'
 import type { AliasAssertion } from '../../intel/aliases.ts'
 import type { FindingState, GroupingCode } from '../../vocabulary/finding.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
-import { withJoinedBuckets } from '../writing/edit.store.ts'
-import { memberColumns } from '../writing/grouping.store.ts'
+import { listJoinedBuckets } from '../writing/edit.store.ts'
+import { buildMemberColumns } from '../writing/grouping.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 
 type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_into'> & {
@@ -49,7 +49,7 @@ type Counted<Row> = { rows: Row[]; count: number }
 const FINDINGS_READ_MAX = 1000
 
 /** Reads an issue's findings, oldest first. */
-export function readOwnFindings(tx: Tx, orgId: string, { id }: ExplainedIssue) {
+export function listOwnFindings(tx: Tx, orgId: string, { id }: ExplainedIssue) {
   const which: ReturnType<Tx> = tx`issue.id = ${id}`
   return readFindings(tx, orgId, which, tx`finding.id`)
 }
@@ -61,9 +61,9 @@ const SPANS_COMPARED_MAX = 20
  * first,
  * in lines of the same file, then oldest first.
  */
-export async function readOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue, own: readonly Evidence[]) {
+export async function listOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue, own: readonly Evidence[]) {
   const repository = { org_id: orgId, repository_no: issue.repository_no }
-  const buckets = issue.has_edits ? await withJoinedBuckets(tx, repository, [issue.bucket]) : [issue.bucket]
+  const buckets = issue.has_edits ? await listJoinedBuckets(tx, repository, [issue.bucket]) : [issue.bucket]
   const which: ReturnType<Tx> = tx`
     issue.repository_no = ${issue.repository_no}
     and issue.bucket in (select decode(hex, 'hex') from unnest(${buckets}::text[]) hex)
@@ -99,8 +99,8 @@ async function readFindings(
       and ${which}`
   const [total] = await tx<[{ count: number }]>`select count(*) as count ${from}`
   const rows = await tx<Evidence[]>`
-    select ${memberColumns(tx)}, finding.state, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
-      rfc3339(finding.grouped_at) as grouped_at, ${identityJson(tx)} as identity
+    select ${buildMemberColumns(tx)}, finding.state, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
+      rfc3339(finding.grouped_at) as grouped_at, ${buildIdentityJson(tx)} as identity
     from (select finding.org_id, finding.id ${from} order by ${order} limit ${FINDINGS_READ_MAX}) picked
     join findings finding on finding.org_id = picked.org_id and finding.id = picked.id
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
@@ -112,7 +112,7 @@ async function readFindings(
 const ASSERTIONS_MAX = 10_000
 
 /** Reads the assertions about the aliases of these canonical ids. */
-export async function readGroupAssertions(db: Db, canonicalIds: readonly string[]): Promise<AliasAssertion[]> {
+export async function listGroupAssertions(db: Db, canonicalIds: readonly string[]): Promise<AliasAssertion[]> {
   return db<AliasAssertion[]>`
     select assertion.source, assertion.id, assertion.alias
     from vulnerability_aliases member
@@ -125,7 +125,7 @@ export async function readGroupAssertions(db: Db, canonicalIds: readonly string[
 const EVENTS_MAX = 100
 
 /** Reads the merges and splits that concern an issue, newest first. */
-export async function readHistory(db: Db, orgId: string, issueId: string): Promise<(IssueChange & { at: string })[]> {
+export async function listHistory(db: Db, orgId: string, issueId: string): Promise<(IssueChange & { at: string })[]> {
   return db<(IssueChange & { at: string })[]>`
     select event, issue_id, other_issue_id, detail, rfc3339(at) as at
     from issue_history

@@ -1,7 +1,7 @@
 import { type AliasAssertion, type AliasStep, findAliasPath } from '../../intel/aliases.ts'
 import { SINGLE_DETAIL } from '../../vocabulary/finding.ts'
 import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
-import { bucketOf } from '../grouping/bucket.ts'
+import { computeBucket } from '../grouping/bucket.ts'
 import { linkPinned } from '../grouping/group-pinned.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { applyRules, type Names } from '../grouping/link-bucket.ts'
@@ -27,7 +27,7 @@ export function explainGroup(
   known: Known,
 ): Pick<IssueExplanation, 'is_current' | 'members' | 'rejected'> {
   const findings = [...own, ...others]
-  const { groups, matchesOf, clusters } = (known.edits === null ? linkByRules : linkEdited)(findings, known)
+  const { groups, getMatches, clusters } = (known.edits === null ? linkByRules : linkEdited)(findings, known)
   const ids = findings.map(({ id }) => id)
   return {
     is_current: isOneGroup(groups, own.length),
@@ -39,7 +39,7 @@ export function explainGroup(
         detail: finding.grouping_detail ?? SINGLE_DETAIL,
         at: finding.grouped_at,
       },
-      matches: matchesOf(index).map((match) => explainMatch(match, finding, ids, known)),
+      matches: getMatches(index).map((match) => explainMatch(match, finding, ids, known)),
     })),
     rejected: rejected(own, others, { ...known, clusters }),
   }
@@ -48,29 +48,29 @@ export function explainGroup(
 /** The groups of findings by the rules, the matches of each, and their clusters by their ids. */
 type Explained = {
   groups: number[][]
-  matchesOf: (index: number) => RecordedMatch[]
+  getMatches: (index: number) => RecordedMatch[]
   clusters: ReadonlyMap<string, Cluster>
 }
 
 function linkByRules(findings: readonly Evidence[], { rules, canonicalId }: Known): Explained {
   const links = new RecordedLinks(findings, rules)
   applyRules(links, canonicalId)
-  return { groups: links.groups(), matchesOf: (index) => links.matchesOf(index), clusters: new Map() }
+  return { groups: links.groups(), getMatches: (index) => links.getMatches(index), clusters: new Map() }
 }
 
 /** As `linkByRules`, for a repository where people have split or merged issues. */
 function linkEdited(findings: readonly Evidence[], { rules, canonicalId, edits }: Known): Explained {
-  const members = findings.map((finding) => ({ ...finding, bucket: bucketOf(finding, rules) }))
+  const members = findings.map((finding) => ({ ...finding, bucket: computeBucket(finding, rules) }))
   const constraints = { names: { rules, canonicalId }, edits: edits ?? { edits: [], pins: [] } }
   const { groups, clusters, linked } = linkPinned(members, constraints, (inBucket, allow) => {
     return new RecordedLinks(inBucket, rules, allow)
   })
   const matches = new Map(
     linked.flatMap(({ indexes, links }) =>
-      indexes.map((index, at) => [index, links.matchesOf(at).map((match) => among(match, indexes))] as const),
+      indexes.map((index, at) => [index, links.getMatches(at).map((match) => among(match, indexes))] as const),
     ),
   )
-  return { groups, clusters, matchesOf: (index) => matches.get(index) ?? [] }
+  return { groups, clusters, getMatches: (index) => matches.get(index) ?? [] }
 }
 
 /** A match of findings of one bucket, with their indexes among all findings. */

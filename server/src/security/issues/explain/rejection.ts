@@ -2,10 +2,10 @@ import { isAboutPackage } from '../grouping/bucket.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
 import type { Names } from '../grouping/link-bucket.ts'
-import { type Edit, editSentence } from '../grouping/pins.ts'
-import { ecosystemOf, vulnerabilityNames } from '../grouping/shared-names.ts'
-import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from '../grouping/shared-weaknesses.ts'
-import { comparableCwes, isSecret } from '../grouping/weakness-names.ts'
+import { describeEdit, type Edit } from '../grouping/pins.ts'
+import { getEcosystem, selectVulnerabilityNames } from '../grouping/shared-names.ts'
+import { canCompare, collectWeaknessKeys, SHARED, type WeaknessKey } from '../grouping/shared-weaknesses.ts'
+import { isSecret, selectComparableCwes } from '../grouping/weakness-names.ts'
 
 /** In the order of similarity, the most similar first. */
 export const REJECTION_CODES = [
@@ -38,19 +38,21 @@ export class Rejections {
   constructor(members: readonly GroupingFacts[], names: Names) {
     this.#names = names
     this.#members = members
-    this.#vulnerabilities = new Set(members.flatMap((facts) => vulnerabilityNames(facts.vuln_ids, names.canonicalId)))
+    this.#vulnerabilities = new Set(
+      members.flatMap((facts) => selectVulnerabilityNames(facts.vuln_ids, names.canonicalId)),
+    )
     this.#ruleIds = new Set(members.flatMap(({ rule_id: rule }) => rule ?? []))
     this.#ecosystems = new Set(members.map(ecosystemName))
     this.#keys = Map.groupBy(
-      members.flatMap((facts) => keysOf(facts, names.rules)),
-      nameOf,
+      members.flatMap((facts) => getKeys(facts, names.rules)),
+      describeKey,
     )
   }
 
   /** `split`: a person has split the issue of the finding from this one. */
   of(finding: GroupingFacts, split: Edit | null = null): Rejection & Nearness {
     const rejection = this.#byRules(finding)
-    return split === null ? rejection : { ...rejection, code: 'split', detail: editSentence(split, 'Split') }
+    return split === null ? rejection : { ...rejection, code: 'split', detail: describeEdit(split, 'Split') }
   }
 
   #byRules(finding: GroupingFacts): Rejection & Nearness {
@@ -65,7 +67,7 @@ export class Rejections {
   }
 
   #inPackage(finding: GroupingFacts): Rejection {
-    const names = vulnerabilityNames(finding.vuln_ids, this.#names.canonicalId)
+    const names = selectVulnerabilityNames(finding.vuln_ids, this.#names.canonicalId)
     const isNamed = names.length > 0 || this.#vulnerabilities.size > 0
     const own = new Set(isNamed ? names : [finding.rule_id ?? []].flat())
     const theirs = isNamed ? this.#vulnerabilities : this.#ruleIds
@@ -82,7 +84,7 @@ export class Rejections {
 
   #inFile(finding: GroupingFacts, shared: WeaknessKey | null, lines: number): Rejection {
     if (shared === null) {
-      const difference = `${this.#weaknessesOf([finding])} instead of ${this.#weaknessesOf(this.#members)}`
+      const difference = `${this.#describeWeaknesses([finding])} instead of ${this.#describeWeaknesses(this.#members)}`
       return { code: 'other_weakness', detail: `Different weakness: ${difference}.` }
     }
     const rules = this.#names.rules
@@ -92,23 +94,23 @@ export class Rejections {
       const detail = `Different rule of the same scanner: ${rules.of(finding).label} instead of ${theirs}.`
       return { code: 'other_rule', detail }
     }
-    return { code: 'other_place', detail: `Different location: ${shared.name} ${locationOf(finding)}.` }
+    return { code: 'other_place', detail: `Different location: ${shared.name} ${describeLocation(finding)}.` }
   }
 
   /** The most reliable property that a finding shares with a member of the issue. */
   #sharedWith(finding: GroupingFacts): WeaknessKey | null {
-    const shared = keysOf(finding, this.#names.rules).filter((key) =>
-      this.#keys.get(nameOf(key))?.some((own) => areComparable(own, key)),
+    const shared = getKeys(finding, this.#names.rules).filter((key) =>
+      this.#keys.get(describeKey(key))?.some((own) => canCompare(own, key)),
     )
     return shared.sort((a, b) => SHARED.indexOf(a.by) - SHARED.indexOf(b.by))[0] ?? null
   }
 
-  #weaknessesOf(findings: readonly GroupingFacts[]): string {
+  #describeWeaknesses(findings: readonly GroupingFacts[]): string {
     return listed(
       new Set(
         findings.flatMap((facts) => {
           const rule = this.#names.rules.of(facts)
-          const names = [...rule.groups, ...comparableCwes(facts, rule)]
+          const names = [...rule.groups, ...selectComparableCwes(facts, rule)]
           return names.length > 0 ? names : [rule.label]
         }),
       ),
@@ -117,14 +119,14 @@ export class Rejections {
 }
 
 /** Also the rule itself, by which a scanner's own findings are compared. */
-function keysOf(facts: GroupingFacts, rules: KnownRules): WeaknessKey[] {
+function getKeys(facts: GroupingFacts, rules: KnownRules): WeaknessKey[] {
   const rule = rules.of(facts)
-  const keys = weaknessKeys(rule, comparableCwes(facts, rule))
+  const keys = collectWeaknessKeys(rule, selectComparableCwes(facts, rule))
   if (isSecret(facts, rule)) keys.push({ by: 'group', name: 'a secret', role: 'equal' })
   return [...keys, { by: 'name', name: rule.label, role: 'equal' }]
 }
 
-function nameOf({ by, name }: WeaknessKey): string {
+function describeKey({ by, name }: WeaknessKey): string {
   return `${by} ${name}`
 }
 
@@ -136,10 +138,10 @@ function distance(one: GroupingFacts, other: GroupingFacts): number {
 }
 
 function ecosystemName(facts: GroupingFacts): string {
-  return ecosystemOf(facts) ?? 'an unknown ecosystem'
+  return getEcosystem(facts) ?? 'an unknown ecosystem'
 }
 
-function locationOf({ resource_name: resource, start_line: from, end_line: to }: GroupingFacts): string {
+function describeLocation({ resource_name: resource, start_line: from, end_line: to }: GroupingFacts): string {
   if (resource !== null) return `in the resource ${resource}`
   if (from === null) return 'without line numbers'
   return to === null || to === from ? `at line ${from}` : `at lines ${from} to ${to}`

@@ -2,31 +2,31 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { factsOf, packageFacts } from '../../../../test/support/grouping-members.ts'
 import { RULES } from '../../../../test/support/rule-names.ts'
-import { bucketBatches, bucketOf as bucketBy } from './bucket.ts'
+import { computeBucket as bucketBy, splitByBucket } from './bucket.ts'
 import type { GroupingFacts, Member } from './grouping-facts.ts'
 
-const bucketOf = (facts: GroupingFacts) => bucketBy(facts, RULES)
+const computeBucket = (facts: GroupingFacts) => bucketBy(facts, RULES)
 
 test('versions and manifests of a package share a bucket; another package and the license have other buckets', () => {
   const lodash = packageFacts(['CVE-2024-1000'], { purl: 'pkg:npm/lodash@4.17.20', path: 'package-lock.json' })
-  assert.equal(bucketOf(lodash), bucketOf(packageFacts(['GHSA-1'], { purl: 'pkg:npm/Lodash@3.0.0' })))
-  assert.notEqual(bucketOf(lodash), bucketOf(packageFacts([], { package_name: 'underscore' })))
-  assert.notEqual(bucketOf(lodash), bucketOf(packageFacts([], { kind: 'license' })))
+  assert.equal(computeBucket(lodash), computeBucket(packageFacts(['GHSA-1'], { purl: 'pkg:npm/Lodash@3.0.0' })))
+  assert.notEqual(computeBucket(lodash), computeBucket(packageFacts([], { package_name: 'underscore' })))
+  assert.notEqual(computeBucket(lodash), computeBucket(packageFacts([], { kind: 'license' })))
 })
 
 test('all secrets of a repository share a bucket, also those that a rule for code finds', () => {
-  const secret = bucketOf(factsOf({ kind: 'secret', path: 'a.env' }))
-  assert.equal(secret, bucketOf(factsOf({ kind: 'secret', path: 'b.env', context: 'bb' })))
-  assert.equal(secret, bucketOf(factsOf({ tool: 'Bandit', rule_id: 'B105', cwes: ['CWE-259'] })))
-  assert.equal(secret, bucketOf(factsOf({ tool: 'Gosec', rule_id: 'G101', cwes: ['CWE-798'] })))
-  assert.notEqual(secret, bucketOf(factsOf({ path: 'a.env', cwes: ['CWE-312'] })))
+  const secret = computeBucket(factsOf({ kind: 'secret', path: 'a.env' }))
+  assert.equal(secret, computeBucket(factsOf({ kind: 'secret', path: 'b.env', context: 'bb' })))
+  assert.equal(secret, computeBucket(factsOf({ tool: 'Bandit', rule_id: 'B105', cwes: ['CWE-259'] })))
+  assert.equal(secret, computeBucket(factsOf({ tool: 'Gosec', rule_id: 'G101', cwes: ['CWE-798'] })))
+  assert.notEqual(secret, computeBucket(factsOf({ path: 'a.env', cwes: ['CWE-312'] })))
 })
 
 test('a file and a resource of the same name have two buckets; code, infrastructure and containers share one', () => {
   const iac = factsOf({ kind: 'iac', path: 'Dockerfile' })
-  assert.equal(bucketOf(iac), bucketOf(factsOf({ kind: 'container', path: 'Dockerfile' })))
-  assert.notEqual(bucketOf(iac), bucketOf(factsOf({ kind: 'iac', path: null, resource_name: 'Dockerfile' })))
-  assert.equal(bucketOf(iac), bucketOf(factsOf({ kind: 'code', path: 'Dockerfile' })))
+  assert.equal(computeBucket(iac), computeBucket(factsOf({ kind: 'container', path: 'Dockerfile' })))
+  assert.notEqual(computeBucket(iac), computeBucket(factsOf({ kind: 'iac', path: null, resource_name: 'Dockerfile' })))
+  assert.equal(computeBucket(iac), computeBucket(factsOf({ kind: 'code', path: 'Dockerfile' })))
 })
 
 function member(bucket: number, id: string | null = null): Member {
@@ -35,7 +35,7 @@ function member(bucket: number, id: string | null = null): Member {
 
 test('no bucket is split, no finding is lost, and batches do not grow with the report', () => {
   const members = Array.from({ length: 100_000 }, (_, index) => member((index * 7919) % 5000))
-  const batches = bucketBatches(members)
+  const batches = splitByBucket(members)
   assert.equal(batches.flat().length, members.length)
   const buckets = batches.map((batch) => new Set(batch.map(({ bucket }) => bucket)))
   assert.equal(
@@ -47,11 +47,11 @@ test('no bucket is split, no finding is lost, and batches do not grow with the r
 
 test('all buckets with stored findings are in the first batch', () => {
   const fresh = Array.from({ length: 30_000 }, (_, index) => member(index))
-  const [first = []] = bucketBatches([...fresh, member(3, 'a'), member(29_000, 'b')])
+  const [first = []] = splitByBucket([...fresh, member(3, 'a'), member(29_000, 'b')])
   assert.deepEqual(new Set(first.map(({ bucket }) => bucket)), new Set(['3', '29000']))
   assert.equal(first.length, 4)
 })
 
 test('a report without findings has no batch', () => {
-  assert.deepEqual(bucketBatches([]), [])
+  assert.deepEqual(splitByBucket([]), [])
 })

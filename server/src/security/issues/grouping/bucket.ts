@@ -3,7 +3,7 @@ import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { GroupingFacts, Member } from './grouping-facts.ts'
 import type { KnownRules } from './known-rules.ts'
 import { groupBy } from './links.ts'
-import { sharedPackageName } from './shared-names.ts'
+import { normalizeSharedPackageName } from './shared-names.ts'
 import { isSecret } from './weakness-names.ts'
 
 const BUCKET_BYTES = 16
@@ -14,11 +14,11 @@ const PACKAGE_KINDS: readonly FindingKind[] = ['dependency', 'license']
  * all secrets of the repository, because a secret may be in several files. Only findings of one
  * bucket are compared: findings of two buckets never belong to one issue.
  */
-export function bucketOf(facts: GroupingFacts, rules: KnownRules): string {
-  return digestOf(keyOf(facts, rules))
+export function computeBucket(facts: GroupingFacts, rules: KnownRules): string {
+  return computeDigest(getKey(facts, rules))
 }
 
-function digestOf(key: readonly (string | null)[]): string {
+function computeDigest(key: readonly (string | null)[]): string {
   // Not sliced from the longer text, which V8 would keep in memory as long as its part.
   return hash('sha256', JSON.stringify(key), 'buffer').toString('hex', 0, BUCKET_BYTES)
 }
@@ -27,8 +27,8 @@ function digestOf(key: readonly (string | null)[]): string {
  * Code and configuration share the bucket of their file: scanners disagree on whether a Dockerfile
  * is infrastructure or a container, and scanners for code have rules for infrastructure.
  */
-function keyOf(facts: GroupingFacts, rules: KnownRules): (string | null)[] {
-  const packageName = sharedPackageName(facts)
+function getKey(facts: GroupingFacts, rules: KnownRules): (string | null)[] {
+  const packageName = normalizeSharedPackageName(facts)
   if (isAboutPackage(facts.kind) && packageName !== null) return [facts.kind, packageName]
   if (isSecret(facts, rules.of(facts))) return ['secrets']
   const place = isAboutPackage(facts.kind) ? facts.kind : 'place'
@@ -36,11 +36,11 @@ function keyOf(facts: GroupingFacts, rules: KnownRules): (string | null)[] {
 }
 
 /** The buckets of a package by its name or package URL, as hex: one for each kind of finding. */
-export function packageBuckets(text: string): string[] {
-  const shared = sharedPackageName(
+export function computePackageBuckets(text: string): string[] {
+  const shared = normalizeSharedPackageName(
     text.startsWith('pkg:') ? { purl: text, package_name: null } : { purl: null, package_name: text },
   )
-  return shared === null ? [] : PACKAGE_KINDS.map((kind) => digestOf([kind, shared]))
+  return shared === null ? [] : PACKAGE_KINDS.map((kind) => computeDigest([kind, shared]))
 }
 
 export function isAboutPackage(kind: FindingKind): boolean {
@@ -54,7 +54,7 @@ const MEMBERS_AT_ONCE = 10_000
  * All buckets with stored findings are in the first batch, because a stored finding may have moved
  * between them.
  */
-export function bucketBatches(members: readonly Member[]): Member[][] {
+export function splitByBucket(members: readonly Member[]): Member[][] {
   const buckets = groupBy(members, ({ bucket }) => bucket)
   const stored: Member[] = []
   const batches = [stored]

@@ -5,7 +5,7 @@ import { RULES } from '../../../../test/support/rule-names.ts'
 import { describeGroups, type StoredIssue } from './describe-groups.ts'
 import { groupMembers } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
-import { issueChanges, leftIssues } from './issue-change.ts'
+import { collectIssueChanges, collectLeftIssues } from './issue-change.ts'
 
 const AT = new Date('2026-03-04T00:00:00Z')
 const OSV = { by: 'aliases', source: 'osv' } as const
@@ -69,7 +69,7 @@ test('if only a reason changes, the finding is written and the issue is not', ()
 test('merges and splits state the aliases and their source', () => {
   const stored = new Map([issue('A', ['CVE-2024-1000']), issue('B', ['GHSA-2'])])
   const joined = describeGroups(groupMembers(apart(), { canonicalId: asAliases, rules: RULES }), stored, asAliases, AT)
-  assert.deepEqual(issueChanges(joined, leftIssues(joined), stored, OSV), [
+  assert.deepEqual(collectIssueChanges(joined, collectLeftIssues(joined), stored, OSV), [
     {
       event: 'merged',
       issue_id: 'B',
@@ -83,7 +83,7 @@ test('merges and splits state the aliases and their source', () => {
     asNamed,
     AT,
   )
-  const [split, ...others] = issueChanges(parted, [], new Map(), OSV)
+  const [split, ...others] = collectIssueChanges(parted, [], new Map(), OSV)
   assert.deepEqual([split?.event, split?.other_issue_id, others], ['split', 'A', []])
   assert.equal(split?.detail, 'CVE-2024-1000 and GHSA-2 are no longer aliases (osv).')
 })

@@ -1,10 +1,10 @@
-import { newUuidSeries } from '../../../platform/ids.ts'
+import { createUuidSeries } from '../../../platform/ids.ts'
 import { compareCanonical } from '../../intel/aliases.ts'
 import type { FindingKind, IssueStatus } from '../../vocabulary/finding.ts'
 import { toSeverityRank } from '../../vocabulary/severity.ts'
-import { type Group, vulnerabilityIdsOf } from './group-members.ts'
+import { type Group, getVulnerabilityIds } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
-import { type CanonicalId, vulnerabilityNames } from './shared-names.ts'
+import { type CanonicalId, selectVulnerabilityNames } from './shared-names.ts'
 
 /** The row of a group's issue. `severity`, `status` and `listed` are used for new issues only. */
 export type IssueRow = {
@@ -37,7 +37,7 @@ export function describeGroups(
   canonicalId: CanonicalId,
   at: Date,
 ): DescribedGroup[] {
-  const newId = newUuidSeries(at)
+  const newId = createUuidSeries(at)
   const left = issuesLeft(groups)
   return groups.flatMap((group, index) => {
     const known = group.issue_id === null ? undefined : stored.get(group.issue_id)
@@ -100,7 +100,7 @@ function digest({ bucket, kind, vuln_ids: ids, canonical_id: name }: StoredIssue
 function describeIssue(group: Group, id: string, canonicalId: CanonicalId): IssueRow {
   const members = group.members.map(({ member }) => member)
   const counting = members.filter((member) => member.is_open && member.is_tracked)
-  const ids = vulnerabilityIdsOf(group)
+  const ids = getVulnerabilityIds(group)
   return {
     id,
     is_new: group.issue_id === null,
@@ -110,7 +110,7 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
     status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
     listed: group.split_from === null && members.some((member) => member.is_tracked),
     vuln_ids: ids,
-    canonical_id: vulnerabilityNames(ids, canonicalId).sort(compareCanonical)[0] ?? null,
+    canonical_id: selectVulnerabilityNames(ids, canonicalId).sort(compareCanonical)[0] ?? null,
     split_from: group.split_from,
   }
 }

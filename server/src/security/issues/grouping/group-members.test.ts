@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { memberOf, packageFacts } from '../../../../test/support/grouping-members.ts'
 import { RULES } from '../../../../test/support/rule-names.ts'
-import { assignIssues, groupMembers, reviveIssues } from './group-members.ts'
+import { assignIssues, groupMembers, restoreMergedIssues } from './group-members.ts'
 
 const of = (id: string | null, issueId: string | null) => ({ id, issue_id: issueId })
 
@@ -66,7 +66,7 @@ test('a group that splits off gets the issue back that was merged, once, and onl
   const members = [memberOf(packageFacts(['CVE-2024-1000']), '1', 'A'), memberOf(packageFacts(['GHSA-2']), '2', 'A')]
   const groups = groupMembers(members, { canonicalId: (id) => id, rules: RULES })
   const revived = (id: string, mergedInto: string, vulnId: string) =>
-    reviveIssues(groups, [{ id, merged_into: mergedInto, vuln_ids: [vulnId] }]).map(({ issue_id }) => issue_id)
+    restoreMergedIssues(groups, [{ id, merged_into: mergedInto, vuln_ids: [vulnId] }]).map(({ issue_id }) => issue_id)
   assert.deepEqual(revived('B', 'A', 'GHSA-2'), ['A', 'B'])
   assert.deepEqual(revived('B', 'A', 'GHSA-3'), ['A', null])
   assert.deepEqual(revived('B', 'C', 'GHSA-2'), ['A', null])

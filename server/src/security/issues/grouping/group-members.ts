@@ -28,7 +28,7 @@ function groupByRules(members: readonly Member[], names: Names): UnassignedGroup
     const links = linkBucket(inBucket, names)
     return links.groups().map((indexes) => ({
       bucket,
-      members: indexes.map((index) => ({ member: inBucket[index] as Member, reason: links.reasonOf(index) })),
+      members: indexes.map((index) => ({ member: inBucket[index] as Member, reason: links.getReason(index) })),
     }))
   })
 }
@@ -41,7 +41,7 @@ type Assigned = Pick<Member, 'id' | 'issue_id'>
  * issues. Ids sort by age.
  */
 export function assignIssues(groups: readonly (readonly Assigned[])[]): Assignment[] {
-  const heirs = heirsOf(groups)
+  const heirs = selectHeirs(groups)
   return groups.map((members, index) => {
     const issues = [...new Set(members.flatMap(({ issue_id }) => issue_id ?? []))].sort()
     const inherited = issues.find((issue) => heirs.get(issue) === index)
@@ -51,7 +51,7 @@ export function assignIssues(groups: readonly (readonly Assigned[])[]): Assignme
 }
 
 /** The index of the group with each issue's oldest finding. */
-function heirsOf(groups: readonly (readonly Assigned[])[]): Map<string, number> {
+function selectHeirs(groups: readonly (readonly Assigned[])[]): Map<string, number> {
   const oldest = new Map<string, { id: string; group: number }>()
   for (const [group, members] of groups.entries()) {
     for (const { id, issue_id } of members) {
@@ -70,11 +70,11 @@ export type MergedIssue = { id: string; merged_into: string; vuln_ids: string[] 
  * Assigns merged issues to groups that split off again, if a merged issue was about the same
  * vulnerabilities. So an alias that is withdrawn restores the issue that it had merged.
  */
-export function reviveIssues(groups: readonly Group[], merged: readonly MergedIssue[]): Group[] {
+export function restoreMergedIssues(groups: readonly Group[], merged: readonly MergedIssue[]): Group[] {
   const waiting = new Map(merged.map((issue) => [revivalKey(issue.merged_into, issue.vuln_ids), issue.id]))
   return groups.map((group) => {
     if (!isSplit(group)) return group
-    const key = revivalKey(group.split_from, vulnerabilityIdsOf(group))
+    const key = revivalKey(group.split_from, getVulnerabilityIds(group))
     const issueId = waiting.get(key)
     if (issueId === undefined) return group
     waiting.delete(key)
@@ -92,6 +92,6 @@ function revivalKey(from: string, ids: readonly string[]): string {
 }
 
 /** All ids that a group's findings name, the best name first. */
-export function vulnerabilityIdsOf({ members }: Group): string[] {
+export function getVulnerabilityIds({ members }: Group): string[] {
   return [...new Set(members.flatMap(({ member }) => member.vuln_ids))].sort(compareCanonical)
 }

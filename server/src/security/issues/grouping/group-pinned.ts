@@ -3,7 +3,7 @@ import type { Member } from './grouping-facts.ts'
 import { applyRules, type Names } from './link-bucket.ts'
 import { type Allow, groupBy, Links } from './links.ts'
 import { PinnedSets } from './pinned-sets.ts'
-import { type Cluster, clustersOf, type Edits, sentenceOf } from './pins.ts'
+import { type Cluster, computeClusters, describeCluster, type Edits } from './pins.ts'
 
 type GroupMember = { member: Member; reason: GroupingReason }
 /** Findings that belong to one issue, before it is decided which. */
@@ -19,15 +19,15 @@ export function groupPinned(members: readonly Member[], names: Names, edits: Edi
     return new Links(inBucket, names.rules, allow)
   })
   const reasons = new Map(
-    linked.flatMap(({ indexes, links }) => indexes.map((index, at) => [index, links.reasonOf(at)] as const)),
+    linked.flatMap(({ indexes, links }) => indexes.map((index, at) => [index, links.getReason(at)] as const)),
   )
-  const reasonOf = (index: number) => {
+  const getReason = (index: number) => {
     const reason = reasons.get(index) ?? SINGLE
     return reason === SINGLE ? statedReason(sorted[index] as Member, clusters) : reason
   }
   return groups.map((indexes) => ({
     bucket: (sorted[indexes[0] as number] as Member).bucket,
-    members: indexes.map((index) => ({ member: sorted[index] as Member, reason: reasonOf(index) })),
+    members: indexes.map((index) => ({ member: sorted[index] as Member, reason: getReason(index) })),
   }))
 }
 
@@ -45,7 +45,7 @@ export function linkPinned<Made extends Links>(
   { names, edits }: { names: Names; edits: Edits },
   makeLinks: (inBucket: readonly Member[], allow: Allow) => Made,
 ): Linked<Made> {
-  const clusters = clustersOf(edits)
+  const clusters = computeClusters(edits)
   const sets = new PinnedSets(members, clusters, names.rules)
   const buckets = groupBy(members.keys(), (index) => (members[index] as Member).bucket)
   const linked = [...buckets].sort().map(([, indexes]) => {
@@ -59,13 +59,13 @@ export function linkPinned<Made extends Links>(
     applyRules(links, names.canonicalId)
     return { indexes, links }
   })
-  return { groups: [...groupBy(members.keys(), (index) => sets.rootOf(index)).values()], clusters, linked }
+  return { groups: [...groupBy(members.keys(), (index) => sets.getRoot(index)).values()], clusters, linked }
 }
 
 /** The reason of a finding that no rule joins. */
 function statedReason({ id }: Member, clusters: ReadonlyMap<string, Cluster>): GroupingReason {
   const cluster = id === null ? undefined : clusters.get(id)
-  return cluster === undefined ? SINGLE : { code: 'single', detail: sentenceOf(cluster) }
+  return cluster === undefined ? SINGLE : { code: 'single', detail: describeCluster(cluster) }
 }
 
 /** Stored findings come first, oldest first, and then those of the report in its order. */

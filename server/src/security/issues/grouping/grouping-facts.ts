@@ -61,8 +61,8 @@ export type Member = GroupingFacts & {
 export const SPEAKING_TOOLS = ['golangci', 'kube-linter', 'kubelinter', 'kube-score']
 export const MESSAGE_MAX = 80
 
-/** `GroupingFacts.message`. `memberColumns` has the same rule for stored findings. */
-export function ruleMessage(tool: string, message: string | null): string | null {
+/** `GroupingFacts.message`. `buildMemberColumns` has the same rule for stored findings. */
+export function getRuleMessage(tool: string, message: string | null): string | null {
   const name = tool.toLowerCase()
   return SPEAKING_TOOLS.some((known) => name.startsWith(known)) ? (message?.slice(0, MESSAGE_MAX) ?? null) : null
 }
@@ -78,7 +78,7 @@ const CONTEXT_BYTES = 16
  * fixed length. Only half of the hash is kept, so that the hash of a longer text cannot be derived
  * from it.
  */
-export function contextHasher(key: KeyObject): ContextHash {
+export function createContextHasher(key: KeyObject): ContextHash {
   const prefix = key.export().toString('hex')
   return (context) => hash('sha256', prefix + context, 'buffer').toString('hex', 0, CONTEXT_BYTES)
 }

@@ -14,21 +14,21 @@ const APART = {
 }
 
 /** The issues that were merged or split, each with a sentence that gives the reason. */
-export function issueChanges(
+export function collectIssueChanges(
   described: readonly DescribedGroup[],
   dissolved: readonly LeftIssue[],
   stored: StoredIssues,
   cause: Cause,
 ): IssueChange[] {
   const names = new Map(described.map(({ issue }) => [issue.id, issue.canonical_id]))
-  const nameOf = (id: string) => names.get(id) ?? stored.get(id)?.canonical_id ?? null
+  const getName = (id: string) => names.get(id) ?? stored.get(id)?.canonical_id ?? null
   const merged = dissolved.map(({ id, into, reason }): IssueChange => {
     const before = [stored.get(into)?.canonical_id, stored.get(id)?.canonical_id] as const
     return { event: 'merged', issue_id: id, other_issue_id: into, detail: mergeDetail(before, cause) ?? reason }
   })
   const split = described.flatMap(({ group, issue }): IssueChange[] => {
     if (group.split_from === null) return []
-    const now = [nameOf(group.split_from), issue.canonical_id] as const
+    const now = [getName(group.split_from), issue.canonical_id] as const
     return [{ event: 'split', issue_id: issue.id, other_issue_id: group.split_from, detail: splitDetail(now, cause) }]
   })
   return [...merged, ...split]
@@ -37,7 +37,7 @@ export function issueChanges(
 /** An issue that lost findings, and the issue that such findings moved to. */
 type LeftIssue = { id: string; into: string; reason: string }
 
-export function leftIssues(described: readonly DescribedGroup[]): LeftIssue[] {
+export function collectLeftIssues(described: readonly DescribedGroup[]): LeftIssue[] {
   const left = new Map<string, { into: string; reason: string }>()
   for (const { group, issue } of described) {
     for (const { member, reason } of group.members) {

@@ -55,7 +55,7 @@ export class KnownRules {
       label: ruleId === '' ? tool : `${tool} ${ruleId}`,
       groups: [...weaknesses, ...controls],
       cwes: [...new Set(weaknesses.flatMap((id) => this.#map.weaknesses.get(id)?.cwes ?? []))],
-      sharedName: sharedNameOf(ruleId),
+      sharedName: parseSharedName(ruleId),
       isAboutFile: controls.some((id) => this.#map.controls.get(id)?.whole_file === true),
       hasPreciseCwes: !IMPRECISE_CWES.test(rule),
     }
@@ -74,7 +74,7 @@ const IMPRECISE_CWES = /^(?:bandit b|ruff s)(?:4\d\d|607)$/
  * `security/detect-eval-with-expression`. A single word or a number names different rules in
  * different scanners.
  */
-function sharedNameOf(ruleId: string): string | null {
+function parseSharedName(ruleId: string): string | null {
   const last = ruleId.toLowerCase().split(/[./:]/).at(-1) ?? ''
   return /^[a-z]+(?:[-_][a-z0-9]+)+$/.test(last) && !/\d{3}/.test(last) ? last.replaceAll('_', '-') : null
 }

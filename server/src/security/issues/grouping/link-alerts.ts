@@ -1,6 +1,6 @@
 import type { GroupingFacts } from './grouping-facts.ts'
 import { groupBy, type Links } from './links.ts'
-import { columnsBetween, overlappingPairs, type Span, spanDifference, spanOf } from './spans.ts'
+import { collectOverlappingPairs, computeColumnsBetween, computeSpanDifference, getSpan, type Span } from './spans.ts'
 
 type Place = { index: number; span: Span; order: string }
 type Pair = { alert: Place; reported: Place }
@@ -15,35 +15,35 @@ const NEIGHBORS_MAX = 8
  * one of them tells apart are never joined.
  */
 export function linkAlertsByLines(links: Links, sameRule: readonly number[]): void {
-  const places = sameRule.flatMap((index) => placeOf(links.factsOf(index), index) ?? [])
-  if (!places.some(({ index }) => links.factsOf(index).is_alert)) return
+  const places = sameRule.flatMap((index) => getPlace(links.getFacts(index), index) ?? [])
+  if (!places.some(({ index }) => links.getFacts(index).is_alert)) return
   const streams = streamsByRoot(links, places)
   for (const { alert, reported } of overlapping(links, places).sort(bySimilarity)) {
-    const [one, other] = [links.rootOf(alert.index), links.rootOf(reported.index)]
+    const [one, other] = [links.getRoot(alert.index), links.getRoot(reported.index)]
     const [ofOne, ofOther] = [streams.get(one) as Set<number>, streams.get(other) as Set<number>]
     if (one === other || !ofOne.isDisjointFrom(ofOther)) continue
     links.join([alert.index, reported.index], {
       code: 'same_location',
       on: 'weakness_and_lines',
-      value: links.ruleOf(alert.index).rule,
-      detailOf: (facts) =>
+      value: links.getRule(alert.index).rule,
+      getDetail: (facts) =>
         `${facts.rule_id ?? 'The same rule'} in an alert of the code host and in a report, at overlapping lines of ${facts.path}.`,
     })
-    streams.set(links.rootOf(alert.index), ofOne.union(ofOther))
+    streams.set(links.getRoot(alert.index), ofOne.union(ofOther))
   }
 }
 
 /** The streams of the findings that are joined already, by their root. */
 function streamsByRoot(links: Links, places: readonly Place[]): Map<number, Set<number>> {
-  const byRoot = groupBy(places, ({ index }) => links.rootOf(index))
+  const byRoot = groupBy(places, ({ index }) => links.getRoot(index))
   return new Map(
-    [...byRoot].map(([root, of]) => [root, new Set(of.map(({ index }) => links.factsOf(index).stream_id))]),
+    [...byRoot].map(([root, of]) => [root, new Set(of.map(({ index }) => links.getFacts(index).stream_id))]),
   )
 }
 
 /** Sorts by place, then by what tells findings at one place apart, so that arrival never counts. */
-function placeOf(facts: GroupingFacts, index: number): Place | null {
-  const span = spanOf(facts, index)
+function getPlace(facts: GroupingFacts, index: number): Place | null {
+  const span = getSpan(facts, index)
   const { end_line, start_column, end_column, fingerprint, context, stream_id } = facts
   const order = JSON.stringify([end_line, start_column, end_column, fingerprint, context, stream_id])
   return span === null ? null : { index, span, order }
@@ -51,10 +51,10 @@ function placeOf(facts: GroupingFacts, index: number): Place | null {
 
 function overlapping(links: Links, places: Place[]): Pair[] {
   const pairs: Pair[] = []
-  for (const [one, other] of overlappingPairs(places.sort(byPlace), NEIGHBORS_MAX)) {
-    const [alert, reported] = links.factsOf(one.index).is_alert ? [one, other] : [other, one]
-    const isPair = links.factsOf(alert.index).is_alert && !links.factsOf(reported.index).is_alert
-    if (isPair && columnsBetween(alert.span, reported.span) === 0) pairs.push({ alert, reported })
+  for (const [one, other] of collectOverlappingPairs(places.sort(byPlace), NEIGHBORS_MAX)) {
+    const [alert, reported] = links.getFacts(one.index).is_alert ? [one, other] : [other, one]
+    const isPair = links.getFacts(alert.index).is_alert && !links.getFacts(reported.index).is_alert
+    if (isPair && computeColumnsBetween(alert.span, reported.span) === 0) pairs.push({ alert, reported })
   }
   return pairs
 }
@@ -65,7 +65,7 @@ function byPlace(a: Place, b: Place): number {
 
 function bySimilarity(a: Pair, b: Pair): number {
   return (
-    spanDifference(a.alert.span, a.reported.span) - spanDifference(b.alert.span, b.reported.span) ||
+    computeSpanDifference(a.alert.span, a.reported.span) - computeSpanDifference(b.alert.span, b.reported.span) ||
     columnDifference(a) - columnDifference(b) ||
     compare(a.alert.order, b.alert.order) ||
     compare(a.reported.order, b.reported.order)

@@ -13,7 +13,7 @@ const ALIASES = new Map([
 ])
 const NAMES = { canonicalId: (id: string) => ALIASES.get(id) ?? id, rules: RULES }
 const groupsOf = (members: GroupingFacts[]) => linkBucket(members, NAMES).groups()
-const reasonOf = (members: GroupingFacts[], at = 0) => linkBucket(members, NAMES).reasonOf(at)
+const reasonOf = (members: GroupingFacts[], at = 0) => linkBucket(members, NAMES).getReason(at)
 const isOne = (...members: GroupingFacts[]) => groupsOf(members).length === 1
 
 test('findings of one vulnerability in a package are one issue, under any of its ids', () => {
@@ -293,7 +293,7 @@ function outcome(members: GroupingFacts[]): Map<GroupingFacts, { group: Set<Grou
   return new Map(
     members.map((member, at) => [
       member,
-      { group: groups.find((group) => group.has(member)) as Set<GroupingFacts>, reason: links.reasonOf(at) },
+      { group: groups.find((group) => group.has(member)) as Set<GroupingFacts>, reason: links.getReason(at) },
     ]),
   )
 }

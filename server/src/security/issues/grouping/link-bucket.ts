@@ -6,7 +6,7 @@ import { linkByFingerprint, linkByScanner } from './link-scanner.ts'
 import { linkSecrets } from './link-secrets.ts'
 import { linkByWeakness } from './link-weaknesses.ts'
 import { Links } from './links.ts'
-import { resourcesOf } from './resources.ts'
+import { computeResources } from './resources.ts'
 import type { CanonicalId } from './shared-names.ts'
 import { isSecret } from './weakness-names.ts'
 
@@ -26,16 +26,16 @@ export function linkBucket(members: readonly GroupingFacts[], names: Names): Lin
  */
 export function applyRules(links: Links, canonicalId: CanonicalId): void {
   if (links.members.length < 2) return
-  const first = links.factsOf(0)
+  const first = links.getFacts(0)
   linkByVulnerability(links, canonicalId)
   linkByFingerprint(links)
   if (isAboutPackage(first.kind)) linkByRule(links)
-  else if (isSecret(first, links.ruleOf(0))) linkSecrets(links)
+  else if (isSecret(first, links.getRule(0))) linkSecrets(links)
   else linkByPlace(links)
 }
 
 function linkByPlace(links: Links): void {
-  const resources = resourcesOf(links)
+  const resources = computeResources(links)
   linkByScanner(links, resources)
   linkByWeakness(links, resources)
 }

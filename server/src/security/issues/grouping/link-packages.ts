@@ -1,17 +1,17 @@
 import type { GroupingFacts } from './grouping-facts.ts'
-import { apartBy, groupBy, type Links } from './links.ts'
-import { type CanonicalId, ecosystemOf, vulnerabilityNames } from './shared-names.ts'
+import { groupBy, type Links, splitByName } from './links.ts'
+import { type CanonicalId, getEcosystem, selectVulnerabilityNames } from './shared-names.ts'
 
 /** Joins findings of one package that name the same vulnerability, also by aliases. */
 export function linkByVulnerability(links: Links, canonicalId: CanonicalId): void {
   const named = [...links.members.keys()].flatMap((index) =>
-    vulnerabilityNames(links.factsOf(index).vuln_ids, canonicalId).map((name) => ({ index, name })),
+    selectVulnerabilityNames(links.getFacts(index).vuln_ids, canonicalId).map((name) => ({ index, name })),
   )
   for (const [name, findings] of groupBy(named, (finding) => finding.name)) {
     const indexes = findings.map(({ index }) => index)
     for (const same of byEcosystem(links, indexes)) {
-      const detailOf = (facts: GroupingFacts) => vulnerabilityDetail(facts, name)
-      links.join(same, { code: 'same_vulnerability', on: 'vulnerability', value: name, detailOf })
+      const getDetail = (facts: GroupingFacts) => vulnerabilityDetail(facts, name)
+      links.join(same, { code: 'same_vulnerability', on: 'vulnerability', value: name, getDetail })
     }
   }
 }
@@ -21,19 +21,19 @@ export function linkByVulnerability(links: Links, canonicalId: CanonicalId): voi
  * vendor's number.
  */
 export function linkByRule(links: Links): void {
-  const unnamed = [...links.members.keys()].filter((index) => links.factsOf(index).vuln_ids.length === 0)
-  for (const [rule, indexes] of groupBy(unnamed, (index) => links.factsOf(index).rule_id)) {
+  const unnamed = [...links.members.keys()].filter((index) => links.getFacts(index).vuln_ids.length === 0)
+  for (const [rule, indexes] of groupBy(unnamed, (index) => links.getFacts(index).rule_id)) {
     if (rule === null) continue
     for (const same of byEcosystem(links, indexes)) {
-      const detailOf = (facts: GroupingFacts) => `${rule} ${subject(facts)}.`
-      links.join(same, { code: 'same_fingerprint', on: 'rule', value: rule, detailOf })
+      const getDetail = (facts: GroupingFacts) => `${rule} ${subject(facts)}.`
+      links.join(same, { code: 'same_fingerprint', on: 'rule', value: rule, getDetail })
     }
   }
 }
 
 /** Packages of different ecosystems may have the same name. */
 function byEcosystem(links: Links, indexes: number[]): number[][] {
-  return apartBy(indexes, (index) => ecosystemOf(links.factsOf(index)))
+  return splitByName(indexes, (index) => getEcosystem(links.getFacts(index)))
 }
 
 function vulnerabilityDetail(facts: GroupingFacts, canonicalId: string): string {

@@ -1,8 +1,8 @@
 import type { GroupingFacts } from './grouping-facts.ts'
 import { linkAlertsByLines } from './link-alerts.ts'
-import { apartBy, groupBy, type Links, type Match } from './links.ts'
+import { groupBy, type Links, type Match, splitByName } from './links.ts'
 import { FILE, type Resource } from './resources.ts'
-import { overlappingRuns, spanOf } from './spans.ts'
+import { collectOverlappingRuns, getSpan } from './spans.ts'
 
 /**
  * Joins findings of one scanner that report one thing more than once: for several branches or
@@ -10,10 +10,10 @@ import { overlappingRuns, spanOf } from './spans.ts'
  * issue, because the scanner itself tells them apart.
  */
 export function linkByScanner(links: Links, resources: readonly (Resource | null)[]): void {
-  const byScanner = groupBy(links.members.keys(), (index) => links.ruleOf(index).scanner)
+  const byScanner = groupBy(links.members.keys(), (index) => links.getRule(index).scanner)
   for (const ofScanner of byScanner.values()) {
     if (ofScanner.length < 2) continue
-    for (const ofFile of groupBy(ofScanner, (index) => links.factsOf(index).path).values()) {
+    for (const ofFile of groupBy(ofScanner, (index) => links.getFacts(index).path).values()) {
       linkEqualRules(links, ofFile, resources)
       linkEquivalentRules(links, ofFile)
     }
@@ -25,9 +25,9 @@ export function linkByScanner(links: Links, resources: readonly (Resource | null
  * statements of a file: those that one report lists at several lines stay apart.
  */
 export function linkByFingerprint(links: Links): void {
-  for (const [fingerprint, indexes] of groupBy(links.members.keys(), (index) => links.factsOf(index).fingerprint)) {
+  for (const [fingerprint, indexes] of groupBy(links.members.keys(), (index) => links.getFacts(index).fingerprint)) {
     if (fingerprint === null || indexes.length < 2) continue
-    for (const ofScanner of groupBy(indexes, (index) => links.ruleOf(index).scanner).values()) {
+    for (const ofScanner of groupBy(indexes, (index) => links.getRule(index).scanner).values()) {
       for (const same of sameStatements(links, ofScanner)) joinByResource(links, same, SAME_FINGERPRINT)
     }
   }
@@ -37,7 +37,7 @@ const SAME_FINGERPRINT: Match = {
   code: 'same_fingerprint',
   on: 'fingerprint',
   value: null,
-  detailOf: (facts) => `${facts.rule_id ?? 'The same finding'} for the same code of ${fileOf(facts)}.`,
+  getDetail: (facts) => `${facts.rule_id ?? 'The same finding'} for the same code of ${getFile(facts)}.`,
 }
 
 /**
@@ -45,15 +45,15 @@ const SAME_FINGERPRINT: Match = {
  * lines.
  */
 function sameStatements(links: Links, indexes: readonly number[]): number[][] {
-  const placesByStream = [...groupBy(indexes, (index) => links.factsOf(index).stream_id).values()].map((ofStream) => ({
+  const placesByStream = [...groupBy(indexes, (index) => links.getFacts(index).stream_id).values()].map((ofStream) => ({
     ofStream,
-    places: numbered(ofStream.map((index) => placeOf(links.factsOf(index)))),
+    places: numbered(ofStream.map((index) => getPlace(links.getFacts(index)))),
   }))
   const count = placesByStream[0]?.places.size
   const isAligned = placesByStream.every(({ places }) => places.size === count)
   const placed = placesByStream.flatMap(({ ofStream, places }) =>
     ofStream.map((index) => {
-      const place = placeOf(links.factsOf(index))
+      const place = getPlace(links.getFacts(index))
       return { index, place: isAligned ? `${places.get(place)}` : place }
     }),
   )
@@ -68,12 +68,12 @@ function numbered(texts: readonly string[]): Map<string, number> {
 const LINE_DIGITS = 10
 
 /** Sorts by line in each file. */
-function placeOf({ path, start_line: from }: GroupingFacts): string {
+function getPlace({ path, start_line: from }: GroupingFacts): string {
   return `${path ?? ''}\n${`${from ?? 0}`.padStart(LINE_DIGITS, '0')}`
 }
 
 function linkEqualRules(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {
-  for (const same of groupBy(indexes, (index) => links.ruleOf(index).rule).values()) {
+  for (const same of groupBy(indexes, (index) => links.getRule(index).rule).values()) {
     if (same.length < 2) continue
     linkByCode(links, same)
     linkAlertsByLines(links, same)
@@ -84,14 +84,14 @@ function linkEqualRules(links: Links, indexes: number[], resources: readonly (Re
 
 /** The same text on other lines is another finding. */
 function linkByCode(links: Links, indexes: number[]): void {
-  for (const [context, same] of groupBy(indexes, (index) => links.factsOf(index).context)) {
+  for (const [context, same] of groupBy(indexes, (index) => links.getFacts(index).context)) {
     if (context === null || same.length < 2) continue
-    for (const run of overlappingRuns(same.flatMap((index) => spanOf(links.factsOf(index), index) ?? []))) {
+    for (const run of collectOverlappingRuns(same.flatMap((index) => getSpan(links.getFacts(index), index) ?? []))) {
       joinByResource(links, run, {
         code: 'same_fingerprint',
         on: 'weakness_and_code',
-        value: links.ruleOf(run[0] as number).rule,
-        detailOf: (facts) => `${facts.rule_id} for the same code at one place in ${fileOf(facts)}.`,
+        value: links.getRule(run[0] as number).rule,
+        getDetail: (facts) => `${facts.rule_id} for the same code at one place in ${getFile(facts)}.`,
       })
     }
   }
@@ -102,16 +102,16 @@ function linkByCode(links: Links, indexes: number[]): void {
  * tells its alerts apart.
  */
 function linkByLines(links: Links, indexes: number[]): void {
-  const untold = indexes.filter((index) => links.factsOf(index).context === null && !links.factsOf(index).is_alert)
-  const linesOf = ({ start_line: from, end_line: to }: GroupingFacts) =>
+  const untold = indexes.filter((index) => links.getFacts(index).context === null && !links.getFacts(index).is_alert)
+  const getLines = ({ start_line: from, end_line: to }: GroupingFacts) =>
     from === null ? null : `${from} ${to ?? from}`
-  for (const [lines, same] of groupBy(untold, (index) => linesOf(links.factsOf(index)))) {
+  for (const [lines, same] of groupBy(untold, (index) => getLines(links.getFacts(index)))) {
     if (lines === null) continue
     joinByResource(links, same, {
       code: 'same_location',
       on: 'weakness_and_lines',
-      value: links.ruleOf(same[0] as number).rule,
-      detailOf: (facts) => `${facts.rule_id} at the same lines of ${fileOf(facts)}.`,
+      value: links.getRule(same[0] as number).rule,
+      getDetail: (facts) => `${facts.rule_id} at the same lines of ${getFile(facts)}.`,
     })
   }
 }
@@ -119,35 +119,35 @@ function linkByLines(links: Links, indexes: number[]): void {
 function linkByResource(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {
   for (const [name, same] of groupBy(indexes, (index) => resources[index]?.name ?? null)) {
     if (name === null || same.length < 2) continue
-    for (const ofType of apartBy(same, (index) => resources[index]?.type ?? null)) {
+    for (const ofType of splitByName(same, (index) => resources[index]?.type ?? null)) {
       links.join(ofType, {
         code: 'same_location',
         on: 'weakness_and_resource',
-        value: links.ruleOf(ofType[0] as number).rule,
-        detailOf: (facts) => `${facts.rule_id} in ${placeIn(facts, name)}.`,
+        value: links.getRule(ofType[0] as number).rule,
+        getDetail: (facts) => `${facts.rule_id} in ${placeIn(facts, name)}.`,
       })
     }
   }
 }
 
 function placeIn(facts: GroupingFacts, name: string): string {
-  return name === FILE.name ? fileOf(facts) : `the resource ${facts.resource_name ?? name}`
+  return name === FILE.name ? getFile(facts) : `the resource ${facts.resource_name ?? name}`
 }
 
 /** Joins findings at overlapping lines whose rules are in one group of the rule map. */
 function linkEquivalentRules(links: Links, indexes: number[]): void {
-  const grouped = indexes.flatMap((index) => links.ruleOf(index).groups.map((group) => ({ index, group })))
+  const grouped = indexes.flatMap((index) => links.getRule(index).groups.map((group) => ({ index, group })))
   for (const [group, findings] of groupBy(grouped, (finding) => finding.group)) {
-    const rules = new Set(findings.map(({ index }) => links.ruleOf(index).rule))
+    const rules = new Set(findings.map(({ index }) => links.getRule(index).rule))
     if (rules.size < 2) continue
-    const spans = findings.flatMap(({ index }) => spanOf(links.factsOf(index), index) ?? [])
-    for (const run of overlappingRuns(spans)) {
-      if (new Set(run.map((index) => links.ruleOf(index).rule)).size < 2) continue
+    const spans = findings.flatMap(({ index }) => getSpan(links.getFacts(index), index) ?? [])
+    for (const run of collectOverlappingRuns(spans)) {
+      if (new Set(run.map((index) => links.getRule(index).rule)).size < 2) continue
       joinByResource(links, run, {
         code: 'same_location',
         on: 'weakness_and_lines',
         value: group,
-        detailOf: (facts) => `${facts.rule_id} is an equivalent rule at overlapping lines of ${fileOf(facts)}.`,
+        getDetail: (facts) => `${facts.rule_id} is an equivalent rule at overlapping lines of ${getFile(facts)}.`,
       })
     }
   }
@@ -155,9 +155,9 @@ function linkEquivalentRules(links: Links, indexes: number[]): void {
 
 /** A file may declare several resources with the same weakness. */
 function joinByResource(links: Links, indexes: number[], match: Match): void {
-  for (const same of apartBy(indexes, (index) => links.factsOf(index).resource_name)) links.join(same, match)
+  for (const same of splitByName(indexes, (index) => links.getFacts(index).resource_name)) links.join(same, match)
 }
 
-export function fileOf({ path, resource_name }: GroupingFacts): string {
+export function getFile({ path, resource_name }: GroupingFacts): string {
   return path ?? resource_name ?? 'the repository'
 }

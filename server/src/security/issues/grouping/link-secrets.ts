@@ -1,5 +1,5 @@
 import { groupBy, type Links } from './links.ts'
-import { columnsBetween, inColumns, overlappingRuns, type Span, spanOf } from './spans.ts'
+import { collectOverlappingRuns, computeColumnsBetween, getSpan, type Span, toColumns } from './spans.ts'
 
 /** Joins findings of the same secret, and findings of secrets at overlapping lines. */
 export function linkSecrets(links: Links): void {
@@ -9,28 +9,28 @@ export function linkSecrets(links: Links): void {
 
 /** What a rule for code flags is a statement, which may be the same for different secrets. */
 function linkByText(links: Links): void {
-  const told = [...links.members.keys()].filter((index) => links.factsOf(index).kind === 'secret')
-  for (const [context, same] of groupBy(told, (index) => links.factsOf(index).context)) {
+  const told = [...links.members.keys()].filter((index) => links.getFacts(index).kind === 'secret')
+  for (const [context, same] of groupBy(told, (index) => links.getFacts(index).context)) {
     if (context === null) continue
     links.join(same, {
       code: 'same_secret',
       on: 'secret',
       value: null,
-      detailOf: ({ path }) => `The same secret${path === null ? '' : `, in ${path}`}.`,
+      getDetail: ({ path }) => `The same secret${path === null ? '' : `, in ${path}`}.`,
     })
   }
 }
 
 function linkByLines(links: Links): void {
-  for (const [path, inFile] of groupBy(links.members.keys(), (index) => links.factsOf(index).path)) {
+  for (const [path, inFile] of groupBy(links.members.keys(), (index) => links.getFacts(index).path)) {
     if (path === null || inFile.length < 2) continue
-    const spans = inFile.flatMap((index) => spanOf(links.factsOf(index), index) ?? [])
-    for (const run of overlappingRuns(spansInColumns(links, spans))) {
+    const spans = inFile.flatMap((index) => getSpan(links.getFacts(index), index) ?? [])
+    for (const run of collectOverlappingRuns(spansInColumns(links, spans))) {
       links.join(run, {
         code: 'same_secret',
         on: 'secret_and_lines',
         value: null,
-        detailOf: () => `Secrets at overlapping lines of ${path}.`,
+        getDetail: () => `Secrets at overlapping lines of ${path}.`,
       })
     }
   }
@@ -42,20 +42,20 @@ function linkByLines(links: Links): void {
  */
 function spansInColumns(links: Links, spans: readonly Span[]): Span[] {
   const crowded = new Set<number>()
-  for (const ofStream of groupBy(spans, ({ index }) => links.factsOf(index).stream_id).values()) {
+  for (const ofStream of groupBy(spans, ({ index }) => links.getFacts(index).stream_id).values()) {
     for (const [line, atLine] of groupBy(ofStream, ({ from }) => from)) {
       if (areApart(atLine)) crowded.add(line)
     }
   }
-  return spans.map((span) => inColumns(crowded.has(span.from) ? span : { ...span, columns: null }))
+  return spans.map((span) => toColumns(crowded.has(span.from) ? span : { ...span, columns: null }))
 }
 
 /** Whether any two of the spans at a line do not overlap. */
 function areApart(spans: readonly Span[]): boolean {
-  const sorted = spans.filter(({ columns }) => columns !== null).sort((a, b) => startOf(a) - startOf(b))
-  return sorted.some((span, index) => index > 0 && columnsBetween(sorted[index - 1] as Span, span) > 0)
+  const sorted = spans.filter(({ columns }) => columns !== null).sort((a, b) => getStart(a) - getStart(b))
+  return sorted.some((span, index) => index > 0 && computeColumnsBetween(sorted[index - 1] as Span, span) > 0)
 }
 
-function startOf({ columns }: Span): number {
+function getStart({ columns }: Span): number {
   return columns?.from ?? 0
 }

@@ -1,11 +1,18 @@
 import type { KnownRule } from './known-rules.ts'
-import { fileOf } from './link-scanner.ts'
+import { getFile } from './link-scanner.ts'
 import { groupBy, type Links, type Match } from './links.ts'
 import { FILE, isSameResource, type Resource } from './resources.ts'
 import { ScannerGroups } from './scanner-groups.ts'
-import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from './shared-weaknesses.ts'
-import { columnsBetween, overlappingPairs, pairsOf, type Span, spanDifference, spanOf } from './spans.ts'
-import { broaderCwes, comparableCwes } from './weakness-names.ts'
+import { canCompare, collectWeaknessKeys, SHARED, type WeaknessKey } from './shared-weaknesses.ts'
+import {
+  collectOverlappingPairs,
+  collectPairs,
+  computeColumnsBetween,
+  computeSpanDifference,
+  getSpan,
+  type Span,
+} from './spans.ts'
+import { listBroaderCwes, selectComparableCwes } from './weakness-names.ts'
 
 /** A finding and one property by which it is compared with findings of other scanners. */
 type Candidate = {
@@ -30,34 +37,34 @@ type Pair = { one: Candidate; other: Candidate; difference: number; columns: num
  */
 export function linkByWeakness(links: Links, resources: readonly (Resource | null)[]): void {
   if (new Set(links.members.map(({ tool }) => tool)).size < 2) return
-  const pairs = findPairs(candidatesOf(links, resources)).sort(byReliability)
+  const pairs = findPairs(collectCandidates(links, resources)).sort(byReliability)
   const groups = new ScannerGroups(links)
   for (const { one, other } of pairs) {
     groups.join(one.index, other.index, one.key.by === 'group' ? one.key.name : null)
   }
   for (const pair of pairs) {
     const indexes = [pair.one.index, pair.other.index] as const
-    if (groups.areJoined(...indexes)) links.join(indexes, matchOf(pair, links))
+    if (groups.areJoined(...indexes)) links.join(indexes, toMatch(pair, links))
   }
 }
 
-function candidatesOf(links: Links, resources: readonly (Resource | null)[]): Candidate[] {
-  const orders = ordersOf(links)
+function collectCandidates(links: Links, resources: readonly (Resource | null)[]): Candidate[] {
+  const orders = computeOrders(links)
   return links.members.flatMap((facts, index) => {
-    const rule = links.ruleOf(index)
-    const cwes = comparableCwes(facts, rule)
-    const span = spanOf(facts, index)
+    const rule = links.getRule(index)
+    const cwes = selectComparableCwes(facts, rule)
+    const span = getSpan(facts, index)
     const tool = facts.tool.toLowerCase()
     const order = orders[index] as number
     const resource = resources[index] ?? null
-    return weaknessKeys(rule, cwes).map((key) => ({ index, tool, key, rule, cwes, span, resource, order }))
+    return collectWeaknessKeys(rule, cwes).map((key) => ({ index, tool, key, rule, cwes, span, resource, order }))
   })
 }
 
 /** Equal findings, which are joined already, have the same number. */
-function ordersOf(links: Links): number[] {
+function computeOrders(links: Links): number[] {
   const texts = links.members.map(({ tool, start_line: from, end_line: to, context, fingerprint }, index) =>
-    JSON.stringify([links.ruleOf(index).rule, from, to, context, fingerprint, tool]),
+    JSON.stringify([links.getRule(index).rule, from, to, context, fingerprint, tool]),
   )
   const ranks = new Map([...new Set(texts)].sort().map((text, rank) => [text, rank]))
   return texts.map((text) => ranks.get(text) as number)
@@ -75,7 +82,7 @@ function findPairs(candidates: readonly Candidate[]): Pair[] {
     if (new Set(sharing.map(({ tool }) => tool)).size < 2) continue
     sharing.sort(byPlace)
     for (const [one, other] of pairsAtOnePlace(sharing)) {
-      if (areOfTwoScanners(one, other) && areComparable(one.key, other.key)) pairs.push(ordered(one, other))
+      if (areOfTwoScanners(one, other) && canCompare(one.key, other.key)) pairs.push(ordered(one, other))
     }
   }
   return pairs
@@ -90,11 +97,11 @@ function areOfTwoScanners(one: Candidate, other: Candidate): boolean {
 /** The pairs in one resource, at overlapping lines, or both without lines. */
 function* pairsAtOnePlace(candidates: readonly Candidate[]): Generator<[Candidate, Candidate]> {
   const located = candidates.filter(({ span }) => span !== null)
-  for (const [one, other] of overlappingPairs(located, NEIGHBORS_MAX)) {
-    const isFar = columnsBetween(one.span as Span, other.span as Span) > COLUMNS_BETWEEN_MAX
+  for (const [one, other] of collectOverlappingPairs(located, NEIGHBORS_MAX)) {
+    const isFar = computeColumnsBetween(one.span as Span, other.span as Span) > COLUMNS_BETWEEN_MAX
     if (!isFar && (one.resource === null || other.resource === null)) yield [one, other]
   }
-  for (const [one, other] of pairsOf(
+  for (const [one, other] of collectPairs(
     candidates.filter(({ span }) => span === null),
     NEIGHBORS_MAX,
   )) {
@@ -102,7 +109,7 @@ function* pairsAtOnePlace(candidates: readonly Candidate[]): Generator<[Candidat
   }
   for (const [name, inResource] of groupBy(candidates, ({ resource }) => resource?.name)) {
     if (name === undefined) continue
-    for (const [one, other] of pairsOf(inResource, NEIGHBORS_MAX)) {
+    for (const [one, other] of collectPairs(inResource, NEIGHBORS_MAX)) {
       if (isSameResource(one.resource as Resource, other.resource as Resource)) yield [one, other]
     }
   }
@@ -110,7 +117,9 @@ function* pairsAtOnePlace(candidates: readonly Candidate[]): Generator<[Candidat
 
 function ordered(one: Candidate, other: Candidate): Pair {
   const [difference, columns] =
-    one.span && other.span ? [spanDifference(one.span, other.span), columnsBetween(one.span, other.span)] : [0, 0]
+    one.span && other.span
+      ? [computeSpanDifference(one.span, other.span), computeColumnsBetween(one.span, other.span)]
+      : [0, 0]
   return one.order < other.order ? { one, other, difference, columns } : { one: other, other: one, difference, columns }
 }
 
@@ -133,19 +142,19 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-function matchOf({ one, other }: Pair, links: Links): Match {
+function toMatch({ one, other }: Pair, links: Links): Match {
   const isInResource = one.resource !== null && other.resource !== null
   const detail = `${weaknessSentence(one, other)}, ${placeName(one, other, links)}.`
   return {
     code: 'same_location',
     on: isInResource ? 'weakness_and_resource' : 'weakness_and_lines',
     value: one.key.name,
-    detailOf: () => detail,
+    getDetail: () => detail,
   }
 }
 
 function placeName(one: Candidate, other: Candidate, links: Links): string {
-  const file = fileOf(links.factsOf(one.index))
+  const file = getFile(links.getFacts(one.index))
   if (one.resource !== null && other.resource !== null && one.resource !== FILE) {
     return `in the resource ${resourceName(links, one, other)}`
   }
@@ -154,7 +163,7 @@ function placeName(one: Candidate, other: Candidate, links: Links): string {
 
 /** The name as one of the findings states it. */
 function resourceName(links: Links, one: Candidate, other: Candidate): string {
-  const stated = [one, other].flatMap(({ index }) => links.factsOf(index).resource_name ?? [])
+  const stated = [one, other].flatMap(({ index }) => links.getFacts(index).resource_name ?? [])
   return stated.sort((a, b) => a.length - b.length || compare(a, b))[0] ?? (one.resource as Resource).name
 }
 
@@ -166,6 +175,6 @@ function weaknessSentence(one: Candidate, other: Candidate): string {
   if (by === 'name') return `${both} are rules with the same name`
   if (by === 'cwe') return `${both} both report ${name}`
   const narrower = role === 'narrower' ? one : other
-  const cwe = narrower.cwes.find((each) => broaderCwes(each).includes(name))
+  const cwe = narrower.cwes.find((each) => listBroaderCwes(each).includes(name))
   return `${both} report ${name} and its more specific form ${cwe}`
 }

@@ -46,8 +46,8 @@ for (const kind of ['code', 'dependency', 'secret'] as const) {
         applyRules(recorded, canonicalId)
         assert.deepEqual(recorded.groups(), links.groups())
         for (const at of members.keys()) {
-          const [first] = recorded.matchesOf(at)
-          const { code, detail } = links.reasonOf(at)
+          const [first] = recorded.getMatches(at)
+          const { code, detail } = links.getReason(at)
           assert.deepEqual([first?.code ?? 'single', first?.detail ?? null], [code, detail])
         }
       }),
@@ -63,7 +63,7 @@ for (const kind of ['code', 'dependency', 'secret'] as const) {
         for (const [at] of members.entries()) {
           const reached = new Set([at])
           for (const number of reached) {
-            for (const match of recorded.matchesOf(number)) for (const other of match.indexes) reached.add(other)
+            for (const match of recorded.getMatches(number)) for (const other of match.indexes) reached.add(other)
           }
           assert.deepEqual([...reached].sort(), groups.find((group) => group.includes(at))?.toSorted())
         }

@@ -23,7 +23,7 @@ export type Match = {
   on: (typeof MATCHED)[number]
   /** Null if the value must not be shown because it is a hash or a secret. */
   value: string | null
-  detailOf: (facts: GroupingFacts) => string
+  getDetail: (facts: GroupingFacts) => string
 }
 
 /** Returns the parts of some findings that may be joined. */
@@ -65,42 +65,42 @@ export class Links {
   }
 
   /** Equal for findings that are joined so far. */
-  rootOf(index: number): number {
-    return this.#sets.rootOf(index)
+  getRoot(index: number): number {
+    return this.#sets.getRoot(index)
   }
 
-  factsOf(index: number): GroupingFacts {
+  getFacts(index: number): GroupingFacts {
     return this.members[index] as GroupingFacts
   }
 
-  ruleOf(index: number): KnownRule {
-    this.#rules[index] ??= this.#known.of(this.factsOf(index))
+  getRule(index: number): KnownRule {
+    this.#rules[index] ??= this.#known.of(this.getFacts(index))
     return this.#rules[index]
   }
 
-  reasonOf(index: number): GroupingReason {
+  getReason(index: number): GroupingReason {
     return this.#reasons[index] ?? SINGLE
   }
 
   /** The indexes of the findings of each issue. */
   groups(): number[][] {
-    return [...groupBy(this.members.keys(), (index) => this.rootOf(index)).values()]
+    return [...groupBy(this.members.keys(), (index) => this.getRoot(index)).values()]
   }
 
   /**
    * Keeps the reason of the first rule, and of one rule the first sentence, whatever the order of
    * the findings.
    */
-  #addReason(index: number, { code, detailOf }: Match): void {
+  #addReason(index: number, { code, getDetail }: Match): void {
     const present = this.#reasons[index]
-    if (present !== undefined && rankOf(present.code) < rankOf(code)) return
-    const detail = detailOf(this.factsOf(index))
+    if (present !== undefined && getRank(present.code) < getRank(code)) return
+    const detail = getDetail(this.getFacts(index))
     if (present?.code !== code || detail < (present.detail ?? '')) this.#reasons[index] = { code, detail }
   }
 }
 
 /** A match of one finding, and the indexes of all findings that it joins. */
-export type RecordedMatch = Omit<Match, 'detailOf'> & { detail: string; indexes: readonly number[] }
+export type RecordedMatch = Omit<Match, 'getDetail'> & { detail: string; indexes: readonly number[] }
 
 /** Links that keep every match of a finding, not only the reason. They explain an issue. */
 export class RecordedLinks extends Links {
@@ -113,20 +113,20 @@ export class RecordedLinks extends Links {
 
   protected override addMatch(indexes: readonly number[], match: Match): void {
     super.addMatch(indexes, match)
-    const { detailOf, ...matched } = match
+    const { getDetail, ...matched } = match
     for (const index of indexes) {
-      this.#matches[index]?.push({ ...matched, detail: detailOf(this.factsOf(index)), indexes })
+      this.#matches[index]?.push({ ...matched, detail: getDetail(this.getFacts(index)), indexes })
     }
   }
 
   /** In the order of the rules. The first match is the finding's reason. */
-  matchesOf(index: number): RecordedMatch[] {
+  getMatches(index: number): RecordedMatch[] {
     const matches = this.#matches[index] ?? []
-    return matches.sort((a, b) => rankOf(a.code) - rankOf(b.code) || (a.detail < b.detail ? -1 : 1))
+    return matches.sort((a, b) => getRank(a.code) - getRank(b.code) || (a.detail < b.detail ? -1 : 1))
   }
 }
 
-function rankOf(code: GroupingCode): number {
+function getRank(code: GroupingCode): number {
   return GROUPING_CODES.indexOf(code)
 }
 
@@ -134,7 +134,7 @@ function rankOf(code: GroupingCode): number {
  * Separates findings by a name. Findings without a name join the only name that others have, and
  * stay apart if there are several names.
  */
-export function apartBy(indexes: readonly number[], nameOf: (index: number) => string | null): number[][] {
+export function splitByName(indexes: readonly number[], nameOf: (index: number) => string | null): number[][] {
   const byName = groupBy(indexes, nameOf)
   const isUnambiguous = byName.size - (byName.has(null) ? 1 : 0) <= 1
   return isUnambiguous ? [[...indexes]] : [...byName.values()]

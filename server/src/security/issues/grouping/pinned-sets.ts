@@ -29,13 +29,13 @@ export class PinnedSets {
     const byCluster = Map.groupBy(pinned, ({ cluster }) => cluster)
     for (const [cluster, of] of byCluster) this.#clusters.set((of[0] as { index: number }).index, new Set([cluster]))
     for (const of of byCluster.values()) this.#joinAll(of.map(({ index }) => index))
-    const issuesOf = (of: typeof pinned) => new Set(of.flatMap(({ member }) => member.issue_id ?? []))
-    this.#issues = new Map([...byCluster].map(([cluster, of]) => [cluster, issuesOf(of)]))
+    const collectIssues = (of: typeof pinned) => new Set(of.flatMap(({ member }) => member.issue_id ?? []))
+    this.#issues = new Map([...byCluster].map(([cluster, of]) => [cluster, collectIssues(of)]))
     this.#twins = new Twins(pinned, rules)
   }
 
-  rootOf(index: number): number {
-    return this.#sets.rootOf(index)
+  getRoot(index: number): number {
+    return this.#sets.getRoot(index)
   }
 
   /**
@@ -43,17 +43,17 @@ export class PinnedSets {
    * findings that may be joined is joined. Returns these parts.
    */
   join(indexes: readonly number[]): number[][] {
-    const rootOf = new Map(indexes.map((index) => [index, this.rootOf(index)]))
-    const roots = [...new Set(rootOf.values())]
-    const poles = this.#polesOf(roots)
+    const rootByIndex = new Map(indexes.map((index) => [index, this.getRoot(index)]))
+    const roots = [...new Set(rootByIndex.values())]
+    const poles = this.#selectPoles(roots)
     const parts = poles.length === 0 ? [roots] : this.#divide(roots, poles)
     for (const part of parts) this.#joinAll(part)
     if (parts.length === 1) return [[...indexes]]
-    return parts.map((part) => indexes.filter((index) => part.includes(rootOf.get(index) as number)))
+    return parts.map((part) => indexes.filter((index) => part.includes(rootByIndex.get(index) as number)))
   }
 
   /** The sets that are kept apart from another one of these. */
-  #polesOf(roots: readonly number[]): number[] {
+  #selectPoles(roots: readonly number[]): number[] {
     const all = new Set(roots.flatMap((root) => [...(this.#clusters.get(root) ?? [])]))
     if (all.size < 2) return []
     return roots.filter((root) => {
@@ -65,7 +65,7 @@ export class PinnedSets {
   /** The sets that are kept apart come first, the one with the oldest issue at the beginning. */
   #divide(roots: readonly number[], poles: readonly number[]): number[][] {
     const parts: Part[] = []
-    for (const root of poles.toSorted((a, b) => compare(this.#ageOf(a), this.#ageOf(b)))) {
+    for (const root of poles.toSorted((a, b) => compare(this.#getAge(a), this.#getAge(b)))) {
       const clusters = this.#clusters.get(root) as Set<Cluster>
       const part = parts.find((present) =>
         clusters.values().every(({ apart }) => present.clusters.isDisjointFrom(apart)),
@@ -80,7 +80,7 @@ export class PinnedSets {
     return parts.map((part) => part.roots)
   }
 
-  #ageOf(root: number): string {
+  #getAge(root: number): string {
     const clusters = this.#clusters.get(root) as Set<Cluster>
     const issues = [...clusters].flatMap((cluster) => [...(this.#issues.get(cluster) ?? [])])
     const findings = [...clusters].flatMap((cluster) => [...cluster.findings])
@@ -93,7 +93,7 @@ export class PinnedSets {
    * finding follows the pinned finding that it repeats. Every other one joins the oldest issue.
    */
   #choose(root: number, parts: readonly Part[]): Part {
-    const members = this.#indexesOf(root).map((index) => this.#members[index] as Member)
+    const members = this.#getIndexes(root).map((index) => this.#members[index] as Member)
     const issues = new Set(members.flatMap(({ issue_id }) => issue_id ?? []))
     const isOwn = (cluster: Cluster) => !this.#issues.get(cluster)?.isDisjointFrom(issues)
     const sets = parts.map(({ clusters }) => clusters)
@@ -101,21 +101,21 @@ export class PinnedSets {
     return parts[own >= 0 ? own : (this.#twins.choose(members, sets) ?? 0)] as Part
   }
 
-  #indexesOf(root: number): number[] {
+  #getIndexes(root: number): number[] {
     return this.#indexes.get(root) ?? [root]
   }
 
   #joinAll([first, ...others]: readonly number[]): void {
     for (const other of others) {
-      const [one, two] = [this.rootOf(first as number), this.rootOf(other)]
+      const [one, two] = [this.getRoot(first as number), this.getRoot(other)]
       if (one === two) continue
-      const [some, more] = [this.#indexesOf(one), this.#indexesOf(two)].sort((a, b) => a.length - b.length) as [
+      const [some, more] = [this.#getIndexes(one), this.#getIndexes(two)].sort((a, b) => a.length - b.length) as [
         number[],
         number[],
       ]
       const clusters = new Set([...(this.#clusters.get(one) ?? []), ...(this.#clusters.get(two) ?? [])])
       this.#sets.join(one, two)
-      const root = this.rootOf(one)
+      const root = this.getRoot(one)
       for (const index of some) more.push(index)
       this.#indexes.set(root, more)
       if (clusters.size > 0) this.#clusters.set(root, clusters)

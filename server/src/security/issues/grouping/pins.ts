@@ -18,7 +18,7 @@ export type Cluster = { findings: Set<string>; apart: Map<Cluster, Edit>; edit: 
  * Returns the cluster of each pinned finding, by its id. An edit contains all findings of the
  * issues that it changed, so for every two findings the latest edit that contains both counts.
  */
-export function clustersOf({ edits, pins }: Edits): Map<string, Cluster> {
+export function computeClusters({ edits, pins }: Edits): Map<string, Cluster> {
   const byFinding = new Map<string, Cluster>()
   const byEdit = Map.groupBy(pins, ({ edit_no }) => edit_no)
   for (const edit of edits) applyEdit(byFinding, edit, byEdit.get(edit.no) ?? [])
@@ -56,11 +56,11 @@ function keepApart(cluster: Cluster, others: readonly (readonly [Cluster, Edit])
 }
 
 /** Why a finding that no rule joins is in its issue, or not in another one. */
-export function sentenceOf({ edit, side }: Pick<Cluster, 'edit' | 'side'>): string {
-  return editSentence(edit, edit.action === 'merge' ? 'Merged' : side === 0 ? 'Other findings were split off' : 'Split')
+export function describeCluster({ edit, side }: Pick<Cluster, 'edit' | 'side'>): string {
+  return describeEdit(edit, edit.action === 'merge' ? 'Merged' : side === 0 ? 'Other findings were split off' : 'Split')
 }
 
-export function editSentence({ by, comment }: Pick<Edit, 'by' | 'comment'>, verb: string): string {
+export function describeEdit({ by, comment }: Pick<Edit, 'by' | 'comment'>, verb: string): string {
   return comment === null ? `${verb} by ${by}.` : `${verb} by ${by}: ${comment}`
 }
 

@@ -1,7 +1,7 @@
 import type { GroupingFacts } from './grouping-facts.ts'
 import type { KnownRule } from './known-rules.ts'
 import type { Links } from './links.ts'
-import { type Span, spanOf } from './spans.ts'
+import { getSpan, type Span } from './spans.ts'
 import { isConfiguration } from './weakness-names.ts'
 
 /** A declared resource: `aws_s3_bucket.logs` has the type `aws_s3_bucket` and the name `logs`. */
@@ -32,10 +32,10 @@ export function isSameResource(one: Resource, other: Resource): boolean {
  * The resource of each configuration finding: the one that it names, else the innermost one whose
  * declaration contains its lines, as other findings of the file tell.
  */
-export function resourcesOf(links: Links): (Resource | null)[] {
+export function computeResources(links: Links): (Resource | null)[] {
   const { members } = links
-  const resources = members.map((facts, index) => ownResource(facts, links.ruleOf(index)))
-  const spans = members.flatMap((facts, index) => (isConfiguration(facts) ? (spanOf(facts, index) ?? []) : []))
+  const resources = members.map((facts, index) => ownResource(facts, links.getRule(index)))
+  const spans = members.flatMap((facts, index) => (isConfiguration(facts) ? (getSpan(facts, index) ?? []) : []))
   const declared: Span[] = []
   for (const span of spans.sort((a, b) => byNesting(a, b) || byName(resources[a.index], resources[b.index]))) {
     while (declared.length > 0 && (declared.at(-1) as Span).to < span.from) declared.pop()

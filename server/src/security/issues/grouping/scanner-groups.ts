@@ -24,12 +24,12 @@ export class ScannerGroups {
     this.#sets = new DisjointSets(links.members.length)
     for (const indexes of links.groups()) {
       for (const index of indexes) this.#sets.join(indexes[0] as number, index)
-      this.#groups.set(this.#sets.rootOf(indexes[0] as number), groupOf(links, indexes))
+      this.#groups.set(this.#sets.getRoot(indexes[0] as number), toGroup(links, indexes))
     }
   }
 
   areJoined(one: number, other: number): boolean {
-    return this.#sets.rootOf(one) === this.#sets.rootOf(other)
+    return this.#sets.getRoot(one) === this.#sets.getRoot(other)
   }
 
   /**
@@ -39,7 +39,7 @@ export class ScannerGroups {
    */
   join(one: number, other: number, ruleMapGroup: string | null): void {
     if (this.areJoined(one, other)) return
-    const [some, more] = [this.#groupOf(one), this.#groupOf(other)].sort((a, b) => a.tools.size - b.tools.size) as [
+    const [some, more] = [this.#toGroup(one), this.#toGroup(other)].sort((a, b) => a.tools.size - b.tools.size) as [
       Group,
       Group,
     ]
@@ -49,11 +49,11 @@ export class ScannerGroups {
     for (const [scanner, rules] of some.rules) more.rules.set(scanner, rules)
     more.shared = sharedBy([some.shared, more.shared])
     this.#sets.join(one, other)
-    this.#groups.set(this.#sets.rootOf(one), more)
+    this.#groups.set(this.#sets.getRoot(one), more)
   }
 
-  #groupOf(index: number): Group {
-    return this.#groups.get(this.#sets.rootOf(index)) as Group
+  #toGroup(index: number): Group {
+    return this.#groups.get(this.#sets.getRoot(index)) as Group
   }
 }
 
@@ -62,12 +62,12 @@ function areToldApart(some: Group, more: Group): boolean {
   return some.rules.entries().some(([scanner, rules]) => (more.rules.get(scanner) ?? rules) !== rules)
 }
 
-function groupOf(links: Links, indexes: readonly number[]): Group {
-  const rules = new Set(indexes.map((index) => links.ruleOf(index)))
+function toGroup(links: Links, indexes: readonly number[]): Group {
+  const rules = new Set(indexes.map((index) => links.getRule(index)))
   const byScanner = Map.groupBy(rules, ({ scanner }) => scanner)
   const ids = byScanner.entries().map(([scanner, own]): [string, string] => [scanner, ruleText(own)])
   return {
-    tools: new Set(indexes.map((index) => links.factsOf(index).tool.toLowerCase())),
+    tools: new Set(indexes.map((index) => links.getFacts(index).tool.toLowerCase())),
     rules: new Map(ids),
     shared: sharedBy([...rules].map(({ groups }) => (groups.length === 0 ? null : new Set(groups)))),
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ecosystemOf, sharedPackageName, vulnerabilityNames } from './shared-names.ts'
+import { getEcosystem, normalizeSharedPackageName, selectVulnerabilityNames } from './shared-names.ts'
 
 const canonicalId = (id: string) => (id === 'GHSA-1' ? 'CVE-2024-1000' : id)
-const namesOf = (...ids: string[]) => vulnerabilityNames(ids, canonicalId)
+const namesOf = (...ids: string[]) => selectVulnerabilityNames(ids, canonicalId)
 
 test('ids of one vulnerability have one name', () => {
   assert.deepEqual(namesOf('GHSA-1', 'CVE-2024-1000', 'UBUNTU-CVE-2024-1000'), ['CVE-2024-1000'])
@@ -15,7 +15,8 @@ test("an advisory's own id counts only if it names no vulnerability; of several 
   assert.deepEqual(namesOf('RHSA-2024:1', 'CVE-2024-2000', 'CVE-2024-1000'), ['CVE-2024-1000'])
 })
 
-const nameOf = (purl: string | null, name: string | null = null) => sharedPackageName({ purl, package_name: name })
+const nameOf = (purl: string | null, name: string | null = null) =>
+  normalizeSharedPackageName({ purl, package_name: name })
 
 test('all spellings of a package have one name', () => {
   const spellings: [string, string][] = [
@@ -46,7 +47,7 @@ test('different packages have different names', () => {
 })
 
 test('the ecosystem is the type in the package URL, in lower case', () => {
-  assert.equal(ecosystemOf({ purl: 'pkg:NPM/lodash' }), 'npm')
-  assert.equal(ecosystemOf({ purl: 'pkg://npm/lodash' }), 'npm')
-  assert.equal(ecosystemOf({ purl: null }), null)
+  assert.equal(getEcosystem({ purl: 'pkg:NPM/lodash' }), 'npm')
+  assert.equal(getEcosystem({ purl: 'pkg://npm/lodash' }), 'npm')
+  assert.equal(getEcosystem({ purl: null }), null)
 })

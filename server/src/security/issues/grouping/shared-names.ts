@@ -22,7 +22,7 @@ export function isAdvisory(id: string): boolean {
  * about an advisory that covers them. It counts for the first one only, because it would otherwise
  * join different vulnerabilities into one issue.
  */
-export function vulnerabilityNames(ids: readonly string[], canonicalId: CanonicalId): string[] {
+export function selectVulnerabilityNames(ids: readonly string[], canonicalId: CanonicalId): string[] {
   const names = [...new Set(ids.map((id) => canonicalId(removeDistribution(id))))].sort()
   const cves = names.filter((name) => name.startsWith('CVE-'))
   if (cves.length > 1) return cves.slice(0, 1)
@@ -37,12 +37,12 @@ type Package = Pick<GroupingFacts, 'purl' | 'package_name'>
  * on PyPI becomes `foo-bar`, and Maven's `group:artifact` becomes `group/artifact`. The ecosystem
  * is not part of it, because a scanner that writes no package URL does not name one.
  */
-export function sharedPackageName({ purl, package_name: name }: Package): string | null {
+export function normalizeSharedPackageName({ purl, package_name: name }: Package): string | null {
   const shared = (purl === null ? null : parsePackageUrl(purl)?.name) ?? name
   return shared === null ? null : shared.toLowerCase().replaceAll(/[_.]/g, '-').replaceAll(':', '/')
 }
 
 /** The ecosystem of a package: the type in its package URL, or null without one. */
-export function ecosystemOf({ purl }: Pick<Package, 'purl'>): string | null {
+export function getEcosystem({ purl }: Pick<Package, 'purl'>): string | null {
   return /^pkg:\/{0,2}([a-z0-9.+-]{1,50})\//i.exec(purl ?? '')?.[1]?.toLowerCase() ?? null
 }

@@ -6,7 +6,7 @@ export type Span = { index: number; from: number; to: number; columns: Columns |
 type Columns = { from: number; to: number }
 
 /** The lines of a finding; null without lines. */
-export function spanOf(facts: SpanFacts, index: number): Span | null {
+export function getSpan(facts: SpanFacts, index: number): Span | null {
   const { start_line: from, end_line: to, start_column: left, end_column: right } = facts
   if (from === null) return null
   const isOneLine = (to ?? from) <= from
@@ -16,7 +16,7 @@ export function spanOf(facts: SpanFacts, index: number): Span | null {
 type SpanFacts = Pick<GroupingFacts, 'start_line' | 'end_line' | 'start_column' | 'end_column'>
 
 /** How many columns are between two spans at one line; 0 if they overlap or state no columns. */
-export function columnsBetween(one: Span, other: Span): number {
+export function computeColumnsBetween(one: Span, other: Span): number {
   if (one.columns === null || other.columns === null) return 0
   return Math.max(0, one.columns.from - other.columns.to, other.columns.from - one.columns.to)
 }
@@ -24,14 +24,14 @@ export function columnsBetween(one: Span, other: Span): number {
 const COLUMNS_MAX = 2 ** 20
 
 /** The same span in columns, counted over all lines. Without columns, it covers its lines. */
-export function inColumns({ index, from, to, columns }: Span): Span {
+export function toColumns({ index, from, to, columns }: Span): Span {
   const left = Math.min(columns?.from ?? 0, COLUMNS_MAX - 1)
   const right = Math.min(columns?.to ?? COLUMNS_MAX - 1, COLUMNS_MAX - 1)
   return { index, from: from * COLUMNS_MAX + left, to: to * COLUMNS_MAX + right, columns: null }
 }
 
 /** Runs of findings in which each overlaps one before it. */
-export function overlappingRuns(spans: readonly Span[]): number[][] {
+export function collectOverlappingRuns(spans: readonly Span[]): number[][] {
   const runs: number[][] = []
   let end = -1
   for (const { index, from, to } of spans.toSorted((a, b) => a.from - b.from)) {
@@ -47,7 +47,7 @@ export function overlappingRuns(spans: readonly Span[]): number[][] {
  * it, so that many items at one line take linear time. The items must be sorted by their first
  * line.
  */
-export function* overlappingPairs<Item extends { span: Span | null }>(
+export function* collectOverlappingPairs<Item extends { span: Span | null }>(
   items: readonly Item[],
   limit: number,
 ): Generator<[Item, Item]> {
@@ -70,13 +70,13 @@ function isOverlapping(one: { span: Span | null }, other: { span: Span | null })
 }
 
 /** The pairs of items of which at most `limit` - 1 are between. */
-export function* pairsOf<Item>(items: readonly Item[], limit: number): Generator<[Item, Item]> {
+export function* collectPairs<Item>(items: readonly Item[], limit: number): Generator<[Item, Item]> {
   for (const [index, item] of items.entries()) {
     for (const other of items.slice(Math.max(0, index - limit), index)) yield [other, item]
   }
 }
 
 /** How far apart two spans begin and end. */
-export function spanDifference(one: Span, other: Span): number {
+export function computeSpanDifference(one: Span, other: Span): number {
   return Math.abs(one.from - other.from) + Math.abs(one.to - other.to)
 }

@@ -30,7 +30,7 @@ const PRECISE_CLASSES = new Set(['CWE-77', 'CWE-327', 'CWE-330'])
  * The CWEs by which a finding is compared with those of other scanners. None for configuration,
  * where a CWE covers many controls.
  */
-export function comparableCwes(facts: Pick<GroupingFacts, 'kind' | 'cwes'>, rule: KnownRule): string[] {
+export function selectComparableCwes(facts: Pick<GroupingFacts, 'kind' | 'cwes'>, rule: KnownRule): string[] {
   if (isConfiguration(facts) || !rule.hasPreciseCwes) return []
   return [...new Set([...facts.cwes, ...rule.cwes])].filter((cwe) => PRECISE_CLASSES.has(cwe) || !isTooGeneral(cwe))
 }
@@ -42,7 +42,7 @@ export function comparableCwes(facts: Pick<GroupingFacts, 'kind' | 'cwes'>, rule
 const RELATED_IN_PRACTICE: Record<string, string> = { 'CWE-95': 'CWE-78', 'CWE-915': 'CWE-89' }
 
 /** The CWEs of which one is a kind. */
-export function broaderCwes(cwe: string): string[] {
+export function listBroaderCwes(cwe: string): string[] {
   const related = RELATED_IN_PRACTICE[cwe]
   return related === undefined ? listAncestors(cwe) : [...listAncestors(cwe), related]
 }

@@ -7,7 +7,7 @@ import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
  * changed. Reads all issues in one scan, which is faster than looking up more than a few hundred
  * ids.
  */
-export async function noteDueBuckets(tx: Tx): Promise<void> {
+export async function insertDueBuckets(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`
     with changed as (${deleteAliasChanges(tx)})
@@ -25,7 +25,7 @@ export async function noteDueBuckets(tx: Tx): Promise<void> {
 export type DueRepository = { org_id: string; repository_no: number; source: string }
 
 /** Returns a repository with buckets that are due to be regrouped. */
-export async function nextDueRepository(db: Db): Promise<DueRepository | null> {
+export async function findDueRepository(db: Db): Promise<DueRepository | null> {
   const [row] = await db<DueRepository[]>`
     select org_id, repository_no, source
     from issue_regroup_due
@@ -40,7 +40,7 @@ const BUCKETS_AT_ONCE = 1000
  * Takes due buckets of a repository off the list, as hex. They are due again if the transaction
  * fails.
  */
-export async function takeDueBuckets(tx: Tx, { org_id, repository_no, source }: DueRepository): Promise<string[]> {
+export async function deleteDueBuckets(tx: Tx, { org_id, repository_no, source }: DueRepository): Promise<string[]> {
   const rows = await tx<{ bucket: string }[]>`
     delete from issue_regroup_due due
     using (

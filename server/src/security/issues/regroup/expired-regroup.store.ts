@@ -1,11 +1,11 @@
-import { type Expiring, type ExpiringTable, expiringRows } from '../../../platform/db/expiring-rows.ts'
+import { defineExpiringRows, type Expiring, type ExpiringTable } from '../../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 
 /** The rows with which regroups are undone, and then the regroups themselves. */
 export const expiringRegroups: readonly Expiring[] = [
   expiringLog('issue_regroup_findings', 'finding_id'),
   expiringLog('issue_regroup_issues', 'issue_id'),
-  expiringRows({
+  defineExpiringRows({
     kind: 'issue_regroups',
     table: 'issue_regroups',
     key: ['id'],
@@ -41,7 +41,7 @@ function expiringLog(table: string, part: string): Expiring {
         and ${hasEnded(db, before)}
     ))`,
   }
-  const expiring = expiringRows(rows)
+  const expiring = defineExpiringRows(rows)
   return {
     ...expiring,
     async remove(tx, batch) {

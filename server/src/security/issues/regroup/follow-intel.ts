@@ -3,8 +3,8 @@ import type { Services } from '../../../services.ts'
 import { lockIntel } from '../../intel/intel-source.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
-import { readStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-threat.store.ts'
-import { type DueRepository, nextDueRepository, noteDueBuckets, takeDueBuckets } from './due-bucket.store.ts'
+import { listStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-threat.store.ts'
+import { type DueRepository, deleteDueBuckets, findDueRepository, insertDueBuckets } from './due-bucket.store.ts'
 import { regroupBuckets } from './regroup-buckets.ts'
 
 /**
@@ -13,7 +13,7 @@ import { regroupBuckets } from './regroup-buckets.ts'
  */
 export async function followIntel(services: Services): Promise<void> {
   await refreshThreats(services)
-  await services.sql.begin(noteDueBuckets)
+  await services.sql.begin(insertDueBuckets)
   await regroupDue(services)
 }
 
@@ -23,7 +23,7 @@ export async function followIntel(services: Services): Promise<void> {
  */
 async function refreshThreats(services: Services): Promise<void> {
   await services.sql.begin(async (tx) => {
-    for await (const parts of await readStaleIssues(tx)) {
+    for await (const parts of await listStaleIssues(tx)) {
       for (const stale of parts) await refreshIssues(services, stale)
     }
   })
@@ -40,7 +40,7 @@ async function refreshIssues({ sql }: Services, { org_id, repository_no, issue_i
 /** Regroups the due buckets, a part of one repository in each transaction. */
 async function regroupDue({ sql, clock, ruleMap }: Services): Promise<void> {
   const rules = new KnownRules(ruleMap)
-  for (let next = await nextDueRepository(sql); next !== null; next = await nextDueRepository(sql)) {
+  for (let next = await findDueRepository(sql); next !== null; next = await findDueRepository(sql)) {
     const due = next
     await sql.begin((tx) => regroupRepository(tx, due, rules, clock.now()))
   }
@@ -51,6 +51,6 @@ async function regroupRepository(tx: Tx, due: DueRepository, rules: KnownRules, 
   // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an
   // import, which waits for a job that takes alias changes, which waits for these buckets.
   await lockIntel(tx)
-  const buckets = await takeDueBuckets(tx, due)
+  const buckets = await deleteDueBuckets(tx, due)
   await regroupBuckets(tx, { ...due, has_edits, at }, { buckets, rules, cause: { by: 'aliases', source: due.source } })
 }

@@ -1,10 +1,10 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
-import { type Cluster, clustersOf, splitBetween } from '../grouping/pins.ts'
-import { readEdits } from '../writing/edit.store.ts'
+import { type Cluster, computeClusters, splitBetween } from '../grouping/pins.ts'
+import { findEdits } from '../writing/edit.store.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
-import { readEditedMembers } from '../writing/read-edited.ts'
+import { listEditedMembers } from '../writing/read-edited.ts'
 import { regroupBuckets } from './regroup-buckets.ts'
 import { listBuckets } from './undo-batch.store.ts'
 
@@ -13,20 +13,21 @@ import { listBuckets } from './undo-batch.store.ts'
  * person
  * has split or merged them since, and they are no longer apart or together.
  */
-export async function keepEdits(
+export async function restoreEdits(
   tx: Tx,
   scope: MergeScope,
   issueIds: readonly string[],
   rules: KnownRules,
 ): Promise<void> {
   const near = await listBuckets(tx, scope.org_id, issueIds)
-  const { members, buckets } = await readEditedMembers(tx, scope, near, rules)
-  const edits = await readEdits(
+  const { members, buckets } = await listEditedMembers(tx, scope, near, rules)
+  const edits = await findEdits(
     tx,
     scope.org_id,
     members.flatMap(({ id }) => id ?? []),
   )
-  if (areBroken(members, clustersOf(edits))) await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' } })
+  if (areBroken(members, computeClusters(edits)))
+    await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' } })
 }
 
 function areBroken(members: readonly Member[], clusters: ReadonlyMap<string, Cluster>): boolean {

@@ -1,12 +1,12 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import { rolledBack } from '../../../platform/db/transaction.ts'
+import { runRolledBack } from '../../../platform/db/transaction.ts'
 import type { Services } from '../../../services.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository, type MergeScope } from '../writing/grouping.store.ts'
-import { nextBuckets, nextRepository } from './regroup.store.ts'
+import { findNextRepository, listNextBuckets } from './regroup.store.ts'
 import { regroupBuckets } from './regroup-buckets.ts'
-import { addCounts, NO_COUNTS, type RegroupCounts } from './regroup-counts.ts'
+import { mergeCounts, NO_COUNTS, type RegroupCounts } from './regroup-counts.ts'
 import { ISSUES_AT_ONCE } from './regroup-organization.ts'
 
 /** Called after each batch with the counts so far and the batch's changes. */
@@ -16,17 +16,21 @@ type Follow = (counts: RegroupCounts, changes: readonly IssueChange[]) => void
  * Shows what a new `regroupOrganization` would change. Each repository is regrouped in one
  * transaction that is rolled back. Reports of the repository wait for it.
  */
-export async function previewRegroup(
+export async function measureRegroup(
   { sql, clock, ruleMap }: Services,
   orgId: string,
   follow: Follow,
 ): Promise<RegroupCounts> {
   const rules = new KnownRules(ruleMap)
   let counts = NO_COUNTS
-  for (let next = await nextRepository(sql, orgId, 0); next !== null; next = await nextRepository(sql, orgId, next)) {
+  for (
+    let next = await findNextRepository(sql, orgId, 0);
+    next !== null;
+    next = await findNextRepository(sql, orgId, next)
+  ) {
     const repository = { org_id: orgId, repository_no: next, at: clock.now() }
     const start = counts
-    counts = await rolledBack(sql, (tx) => previewRepository(tx, { repository, rules }, start, follow))
+    counts = await runRolledBack(sql, (tx) => previewRepository(tx, { repository, rules }, start, follow))
   }
   return counts
 }
@@ -44,11 +48,11 @@ async function previewRepository(
   let counts = start
   let after: string | null = null
   for (;;) {
-    const buckets: string[] = await nextBuckets(tx, scope, after, ISSUES_AT_ONCE)
+    const buckets: string[] = await listNextBuckets(tx, scope, after, ISSUES_AT_ONCE)
     after = buckets.at(-1) ?? null
     if (after === null) return counts
     const done = await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' } })
-    counts = addCounts(counts, done)
+    counts = mergeCounts(counts, done)
     follow(counts, done.changes)
   }
 }

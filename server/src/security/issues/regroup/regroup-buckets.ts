@@ -1,16 +1,16 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import { type DescribedGroup, describeGroups } from '../grouping/describe-groups.ts'
-import { groupMembers, isSplit, reviveIssues } from '../grouping/group-members.ts'
+import { groupMembers, isSplit, restoreMergedIssues } from '../grouping/group-members.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
-import { readEdits } from '../writing/edit.store.ts'
-import { type MergeScope, readCanonicalNames, readMembers } from '../writing/grouping.store.ts'
-import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
-import { refreshIssues } from '../writing/issue-refresh.store.ts'
-import { readEditedMembers, withCurrentBucket } from '../writing/read-edited.ts'
+import { findEdits } from '../writing/edit.store.ts'
+import { listMembers, lockCanonicalNames, type MergeScope } from '../writing/grouping.store.ts'
+import { deleteGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
+import { updateRefreshedIssues } from '../writing/issue-refresh.store.ts'
+import { assignCurrentBucket, listEditedMembers } from '../writing/read-edited.ts'
 import { writeGroups } from '../writing/write-groups.ts'
-import { readIssues, readMerged } from './regroup.store.ts'
+import { listIssues, listMerged } from './regroup.store.ts'
 
 /** `remember` is called before anything is written. */
 type BucketsToRegroup = {
@@ -37,16 +37,16 @@ export async function regroupBuckets(
 ): Promise<Regrouped> {
   const orgId = scope.org_id
   const { found, members, read } = await (scope.has_edits ? readEdited : readByRules)(tx, scope, buckets, rules)
-  const canonicalId = await readCanonicalNames(tx, members)
-  const edits = scope.has_edits ? await readEdits(tx, orgId, idsOf(members)) : null
-  const stored = await readIssues(tx, scope, read)
+  const canonicalId = await lockCanonicalNames(tx, members)
+  const edits = scope.has_edits ? await findEdits(tx, orgId, getIds(members)) : null
+  const stored = await listIssues(tx, scope, read)
   const grouped = groupMembers(members, { canonicalId, rules }, edits)
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
-  const groups = reviveIssues(grouped, await readMerged(tx, orgId, splitFrom))
+  const groups = restoreMergedIssues(grouped, await listMerged(tx, orgId, splitFrom))
   const described = describeGroups(groups, stored, canonicalId, scope.at)
   const written = await writeGroups(tx, scope, { groups, described, stored, cause, ...(remember && { remember }) })
-  await refreshIssues(tx, orgId, [...written.touched, ...newIssues(described)], scope.at)
-  await dropGrouped(written.grouped)
+  await updateRefreshedIssues(tx, orgId, [...written.touched, ...newIssues(described)], scope.at)
+  await deleteGrouped(written.grouped)
   return {
     findings: countFinished(found, buckets),
     ...countMoves(described),
@@ -68,19 +68,21 @@ type ReadMembers = (...of: [Tx, MergeScope, readonly string[], KnownRules]) => P
  * regrouped again later.
  */
 const readByRules: ReadMembers = async (tx, { org_id: orgId, repository_no: repositoryNo }, buckets, rules) => {
-  const found = (await readMembers(tx, orgId, repositoryNo, buckets)).map((member) => withCurrentBucket(member, rules))
+  const found = (await listMembers(tx, orgId, repositoryNo, buckets)).map((member) =>
+    assignCurrentBucket(member, rules),
+  )
   const others = [...new Set(found.map(({ bucket }) => bucket))].filter(isNotIn(buckets))
-  const members = [...found, ...(await readMembers(tx, orgId, repositoryNo, others))]
+  const members = [...found, ...(await listMembers(tx, orgId, repositoryNo, others))]
   return { found, members, read: [...buckets, ...others] }
 }
 
 const readEdited: ReadMembers = async (tx, scope, buckets, rules) => {
-  const { members, buckets: read } = await readEditedMembers(tx, scope, buckets, rules)
+  const { members, buckets: read } = await listEditedMembers(tx, scope, buckets, rules)
   const isOther = isNotIn(buckets)
   return { found: members.filter(({ bucket }) => !isOther(bucket)), members, read }
 }
 
-function idsOf(members: readonly Member[]): string[] {
+function getIds(members: readonly Member[]): string[] {
   return members.flatMap(({ id }) => id ?? [])
 }
 

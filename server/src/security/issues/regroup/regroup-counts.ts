@@ -12,7 +12,7 @@ export type RegroupCounts = {
 
 export const NO_COUNTS: RegroupCounts = { batches: 0, findings: 0, moved: 0, restated: 0, merged: 0, split: 0 }
 
-export function addCounts<Counts extends RegroupCounts>(
+export function mergeCounts<Counts extends RegroupCounts>(
   counts: Counts,
   { findings, moved, restated, issues, changes }: Regrouped,
 ): Counts {

@@ -8,7 +8,7 @@ export type Batch = { org_id: string; regroup_id: string; batch: number; reposit
  * Saves the findings and issues that are about to change, as they are before it. An issue whose
  * findings only have new reasons does not change.
  */
-export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void> {
+export async function insertBatch({ tx }: Grouped, batch: Batch): Promise<void> {
   const { org_id, regroup_id, repository_no } = batch
   await tx`
     insert into issue_regroup_findings (
@@ -45,13 +45,13 @@ export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void
 }
 
 /** Returns the last batch of a run that is not undone. */
-export async function lastBatch(db: Db, orgId: string, regroupId: string): Promise<Batch | null> {
+export async function findLastBatch(db: Db, orgId: string, regroupId: string): Promise<Batch | null> {
   const [last] = await db<Pick<Batch, 'batch' | 'repository_no'>[]>`
     select batch, max(repository_no) as repository_no
     from (
-      (select batch, repository_no from issue_regroup_findings ${lastOf(db, orgId, regroupId)})
+      (select batch, repository_no from issue_regroup_findings ${buildLastCondition(db, orgId, regroupId)})
       union all
-      (select batch, repository_no from issue_regroup_issues ${lastOf(db, orgId, regroupId)})
+      (select batch, repository_no from issue_regroup_issues ${buildLastCondition(db, orgId, regroupId)})
     ) last
     group by batch
     order by batch desc
@@ -59,7 +59,7 @@ export async function lastBatch(db: Db, orgId: string, regroupId: string): Promi
   return last === undefined ? null : { ...last, org_id: orgId, regroup_id: regroupId }
 }
 
-function lastOf(db: Db, orgId: string, regroupId: string) {
+function buildLastCondition(db: Db, orgId: string, regroupId: string) {
   return db`
     where org_id = ${orgId}
       and regroup_id = ${regroupId}
@@ -68,15 +68,15 @@ function lastOf(db: Db, orgId: string, regroupId: string) {
 }
 
 /** Deletes a batch that was undone. Returns the ids of its issues. */
-export async function forgetBatch(tx: Tx, batch: Batch): Promise<string[]> {
-  await tx`delete from issue_regroup_findings where ${ofBatch(tx, batch)}`
+export async function deleteBatch(tx: Tx, batch: Batch): Promise<string[]> {
+  await tx`delete from issue_regroup_findings where ${buildBatchCondition(tx, batch)}`
   const rows = await tx<{ issue_id: string }[]>`
     delete from issue_regroup_issues
-    where ${ofBatch(tx, batch)}
+    where ${buildBatchCondition(tx, batch)}
     returning issue_id`
   return rows.map((row) => row.issue_id)
 }
 
-export function ofBatch(tx: Tx, { org_id, regroup_id, batch }: Batch) {
+export function buildBatchCondition(tx: Tx, { org_id, regroup_id, batch }: Batch) {
   return tx`org_id = ${org_id} and regroup_id = ${regroup_id} and batch = ${batch}`
 }

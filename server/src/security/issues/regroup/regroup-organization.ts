@@ -1,10 +1,10 @@
 import { regroupUndone } from '../../../errors/commands.ts'
-import { newUuid } from '../../../platform/ids.ts'
+import { createUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
-import { type Regrouping, regroupBatch, takeRepository } from './regroup-repository.ts'
-import { openRun, type RegroupRun, readRun } from './regroup-run.store.ts'
+import { type Regrouping, regroupBatch, reserveRepository } from './regroup-repository.ts'
+import { type RegroupRun, requireRun, upsertRun } from './regroup-run.store.ts'
 
 /** About as many issues as one short transaction can regroup. */
 export const ISSUES_AT_ONCE = 5000
@@ -29,12 +29,12 @@ export async function regroupOrganization(
   issuesAtOnce = ISSUES_AT_ONCE,
 ): Promise<RegroupRun> {
   const { sql, clock } = services
-  const { id, status } = await openRun(sql, orgId, newUuid(clock.now()), clock.now())
+  const { id, status } = await upsertRun(sql, orgId, createUuid(clock.now()), clock.now())
   if (status === 'undoing') throw regroupUndone(id)
   const rules = new KnownRules(services.ruleMap)
   const regrouping = { orgId, runId: id, rules, issuesAtOnce, taken: new Set<number>() }
   await besideEachOther((failed) => regroupRepositories(services, regrouping, follow, failed))
-  return readRun(sql, orgId, id)
+  return requireRun(sql, orgId, id)
 }
 
 /** If one fails, the others stop after their batch: nothing goes on when this function throws. */
@@ -58,7 +58,7 @@ async function regroupRepositories(
   follow: Follow,
   failed: AbortSignal,
 ): Promise<void> {
-  const take = () => sql.begin((tx) => takeRepository(tx, regrouping, clock.now()))
+  const take = () => sql.begin((tx) => reserveRepository(tx, regrouping, clock.now()))
   for (let next = await take(); next !== null && !failed.aborted; next = await take()) {
     const repositoryNo = next
     const regroup = () => sql.begin((tx) => regroupBatch(tx, regrouping, repositoryNo, clock.now()))

@@ -3,11 +3,11 @@ import type { IssueChange } from '../grouping/issue-change.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import type { Grouped } from '../writing/grouping-tables.store.ts'
-import { nextBuckets, nextRepository } from './regroup.store.ts'
+import { findNextRepository, listNextBuckets } from './regroup.store.ts'
 import { regroupBuckets } from './regroup-buckets.ts'
-import { addCounts } from './regroup-counts.ts'
-import { rememberBatch } from './regroup-log.store.ts'
-import { lockRun, type Place, type RegroupRun, readRun, updateRun } from './regroup-run.store.ts'
+import { mergeCounts } from './regroup-counts.ts'
+import { insertBatch } from './regroup-log.store.ts'
+import { lockRun, type Place, type RegroupRun, requireRun, updateRun } from './regroup-run.store.ts'
 
 /** `taken` are the repositories that this process regroups at the moment. */
 export type Regrouping = {
@@ -23,10 +23,10 @@ export type Regrouping = {
  * another process has begun. Null if there is none: the run has ended, or ends when the other
  * repositories of this process are done.
  */
-export async function takeRepository(tx: Tx, { orgId, runId, taken }: Regrouping, at: Date): Promise<number | null> {
+export async function reserveRepository(tx: Tx, { orgId, runId, taken }: Regrouping, at: Date): Promise<number | null> {
   const run = await lockRun(tx, orgId, runId, 'no key update')
   if (run?.status !== 'running') return null
-  const next = await nextRepository(tx, orgId, run.repository_no)
+  const next = await findNextRepository(tx, orgId, run.repository_no)
   const begun = Object.keys(run.in_progress).map(Number)
   if (next !== null) await updateRun(tx, orgId, { ...reach(run, next, null), repository_no: next }, at)
   else if (begun.length === 0) await updateRun(tx, orgId, { ...run, status: 'finished' }, at)
@@ -54,19 +54,19 @@ export async function regroupBatch(
   const held = await lockRun(tx, orgId, runId, 'key share')
   if (held?.status !== 'running') return null
   const { has_edits } = await lockRepository(tx, orgId, repositoryNo)
-  const place = (await readRun(tx, orgId, runId)).in_progress[repositoryNo]
+  const place = (await requireRun(tx, orgId, runId)).in_progress[repositoryNo]
   if (place === undefined) return null
   const scope = { org_id: orgId, repository_no: repositoryNo, has_edits, at }
-  const buckets = await nextBuckets(tx, scope, place.bucket, issuesAtOnce)
+  const buckets = await listNextBuckets(tx, scope, place.bucket, issuesAtOnce)
   const last = buckets.at(-1)
   if (last === undefined) {
     await advance(tx, regrouping, at, (run) => leave(run, repositoryNo))
     return null
   }
   const batch = { org_id: orgId, regroup_id: runId, batch: place.batch, repository_no: repositoryNo }
-  const remember = (grouped: Grouped) => rememberBatch(grouped, batch)
+  const remember = (grouped: Grouped) => insertBatch(grouped, batch)
   const done = await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' }, remember })
-  const run = await advance(tx, regrouping, at, (before) => addCounts(reach(before, repositoryNo, last), done))
+  const run = await advance(tx, regrouping, at, (before) => mergeCounts(reach(before, repositoryNo, last), done))
   return { run, changes: done.changes }
 }
 

@@ -19,7 +19,12 @@ export type RegroupRun = RegroupCounts & {
 export type Place = { bucket: string | null; batch: number }
 
 /** Returns the organization's unfinished run, or creates one with this id. */
-export async function openRun(db: Db, orgId: string, id: string, at: Date): Promise<Pick<RegroupRun, 'id' | 'status'>> {
+export async function upsertRun(
+  db: Db,
+  orgId: string,
+  id: string,
+  at: Date,
+): Promise<Pick<RegroupRun, 'id' | 'status'>> {
   const [run] = await db<[Pick<RegroupRun, 'id' | 'status'>]>`
     insert into issue_regroups as run (org_id, id, status, started_at, updated_at)
     values (${orgId}, ${id}, 'running', ${at}, ${at})
@@ -30,7 +35,7 @@ export async function openRun(db: Db, orgId: string, id: string, at: Date): Prom
 }
 
 /** Reads a run that exists. */
-export async function readRun(db: Db, orgId: string, id: string): Promise<RegroupRun> {
+export async function requireRun(db: Db, orgId: string, id: string): Promise<RegroupRun> {
   const [run] = await db<[RegroupRun]>`
     select ${runColumns(db)}
     from issue_regroups run

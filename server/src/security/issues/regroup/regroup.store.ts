@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db } from '../../../platform/db/sql.ts'
 import type { StoredIssue } from '../grouping/describe-groups.ts'
 import type { MergedIssue } from '../grouping/group-members.ts'
@@ -10,7 +10,7 @@ type Repository = Pick<MergeScope, 'org_id' | 'repository_no'>
  * The repository's next buckets after this one, as hex and in order, with about `issuesAtOnce`
  * issues. A bucket is never split. Empty at the end.
  */
-export async function nextBuckets(
+export async function listNextBuckets(
   db: Db,
   { org_id: orgId, repository_no: repositoryNo }: Repository,
   after: string | null,
@@ -38,7 +38,7 @@ export async function nextBuckets(
 }
 
 /** Reads the issues of these buckets, by id. */
-export async function readIssues(
+export async function listIssues(
   db: Db,
   { org_id: orgId, repository_no: repositoryNo }: Repository,
   buckets: readonly string[],
@@ -47,15 +47,15 @@ export async function readIssues(
     select issue.id, encode(issue.bucket, 'hex') as bucket, issue.kind, issue.vuln_ids, issue.canonical_id
     from (select decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
     join security_issues issue
-      on issue.org_id = ${averageId(db, orgId)}
-      and issue.repository_no = ${averageId(db, repositoryNo)}
+      on issue.org_id = ${buildAverageId(db, orgId)}
+      and issue.repository_no = ${buildAverageId(db, repositoryNo)}
       and issue.bucket = touched.bucket
       and issue.merged_into is null`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Reads the issues about vulnerabilities that were merged into these ones. */
-export async function readMerged(db: Db, orgId: string, into: readonly string[]): Promise<MergedIssue[]> {
+export async function listMerged(db: Db, orgId: string, into: readonly string[]): Promise<MergedIssue[]> {
   if (into.length === 0) return []
   return db<MergedIssue[]>`
     select distinct issue.id, issue.merged_into, issue.vuln_ids
@@ -64,14 +64,14 @@ export async function readMerged(db: Db, orgId: string, into: readonly string[])
       on issue.org_id = history.org_id
       and issue.id = history.issue_id
       and issue.merged_into = history.other_issue_id
-    where history.org_id = ${averageId(db, orgId)}
+    where history.org_id = ${buildAverageId(db, orgId)}
       and history.other_issue_id = any(${into}::uuid[])
       and issue.vuln_ids <> '{}'
     order by issue.id desc`
 }
 
 /** The organization's next reported repository after this one. Null at the end. */
-export async function nextRepository(db: Db, orgId: string, after: number): Promise<number | null> {
+export async function findNextRepository(db: Db, orgId: string, after: number): Promise<number | null> {
   const [row] = await db<{ id: number }[]>`
     select id
     from reported_repositories

@@ -7,7 +7,7 @@ const SILENT_MINUTES = 2
  * Returns an organization whose findings were grouped by earlier rules, and that no process is
  * regrouping or undoing.
  */
-export async function nextOutdatedOrganization(db: Db, now: Date): Promise<string | null> {
+export async function findOutdatedOrganization(db: Db, now: Date): Promise<string | null> {
   const [row] = await db<{ org_id: string }[]>`
     select org_id
     from issue_rule_changes outdated
@@ -33,7 +33,7 @@ export async function hasUnfinishedRun(db: Db, orgId: string): Promise<boolean> 
   return rows.length > 0
 }
 
-export async function forgetRuleChange(db: Db, orgId: string): Promise<void> {
+export async function deleteRuleChange(db: Db, orgId: string): Promise<void> {
   await db`
     delete from issue_rule_changes
     where org_id = ${orgId}`

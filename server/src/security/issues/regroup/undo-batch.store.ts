@@ -1,16 +1,16 @@
-import { onServerOf } from '../../../platform/db/spread.ts'
+import { buildSpreadCondition } from '../../../platform/db/spread.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { type Batch, ofBatch } from './regroup-log.store.ts'
+import { type Batch, buildBatchCondition } from './regroup-log.store.ts'
 
 const UNDONE = 'The regroup was undone.'
 
 /** Moves findings back to their former issues, except those that have moved again since. */
-export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
+export async function updateReturnedFindings(tx: Tx, batch: Batch): Promise<void> {
   await tx`
     update findings finding
     set issue_id = before.issue_id, grouping_code = before.grouping_code, grouping_detail = before.grouping_detail,
       grouped_at = before.grouped_at
-    from (select * from issue_regroup_findings where ${ofBatch(tx, batch)}) before
+    from (select * from issue_regroup_findings where ${buildBatchCondition(tx, batch)}) before
     where finding.org_id = before.org_id
       and finding.id = before.finding_id
       and finding.issue_id = before.new_issue_id`
@@ -19,17 +19,17 @@ export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
     update findings finding
     set issue_id = coalesce(gone.merged_into, gone.split_from)
     from (
-      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and (is_new or merged_into is not null)
+      select * from issue_regroup_issues where ${buildBatchCondition(tx, batch)} and (is_new or merged_into is not null)
     ) gone
     where finding.org_id = gone.org_id
       and finding.issue_id = gone.issue_id`
 }
 
 /** Restores issues. One that was not merged before is restored only if it has findings again. */
-export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
+export async function updateReturnedIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     with before as (
-      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and not is_new
+      select * from issue_regroup_issues where ${buildBatchCondition(tx, batch)} and not is_new
     ),
     returned as (
       update security_issues issue
@@ -59,10 +59,10 @@ export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void
  * Deletes the issues that the batch created. Those that other issues refer to by now are kept as
  * merged.
  */
-export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
+export async function deleteMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     with made as (
-      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and is_new
+      select * from issue_regroup_issues where ${buildBatchCondition(tx, batch)} and is_new
     ),
     noted as (
       insert into issue_history (org_id, issue_id, at, event, other_issue_id, detail)
@@ -73,13 +73,13 @@ export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<
       update security_issues issue
       set merged_into = made.split_from, listed = false, updated_at = ${at}
       from made
-      where issue.org_id = made.org_id ${onServerOf(tx, 'issue', batch.org_id)}
+      where issue.org_id = made.org_id ${buildSpreadCondition(tx, 'issue', batch.org_id)}
         and issue.id = made.issue_id
         and ${isReferenced(tx, batch.org_id)}
     )
     delete from security_issues issue
     using made
-    where issue.org_id = made.org_id ${onServerOf(tx, 'issue', batch.org_id)}
+    where issue.org_id = made.org_id ${buildSpreadCondition(tx, 'issue', batch.org_id)}
       and issue.id = made.issue_id
       and not ${isReferenced(tx, batch.org_id)}`
 }
@@ -91,13 +91,13 @@ export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<
 function isReferenced(tx: Tx, orgId: string) {
   return tx`(exists (
     select from issue_pins pin
-    where pin.org_id = made.org_id ${onServerOf(tx, 'pin', orgId)}
+    where pin.org_id = made.org_id ${buildSpreadCondition(tx, 'pin', orgId)}
       and pin.issue_id = made.issue_id
   ) or exists (
     select from issue_history history
     join security_issues other on other.org_id = history.org_id and other.id = history.issue_id
     where history.org_id = made.org_id
-      ${onServerOf(tx, 'history', orgId)} ${onServerOf(tx, 'other', orgId)}
+      ${buildSpreadCondition(tx, 'history', orgId)} ${buildSpreadCondition(tx, 'other', orgId)}
       and history.other_issue_id = made.issue_id
       and made.issue_id in (other.split_from, other.merged_into)
   ))`
@@ -114,14 +114,14 @@ export async function listBuckets(tx: Tx, orgId: string, issueIds: readonly stri
 }
 
 /** Marks issues without findings as merged into the issue that the findings moved to. */
-export async function dissolveEmptied(tx: Tx, batch: Batch, at: Date): Promise<void> {
+export async function updateEmptiedIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     update security_issues issue
     set merged_into = gone.into_id, listed = false, updated_at = ${at}
     from (
       select new_issue_id, min(issue_id::text)::uuid as into_id
       from issue_regroup_findings
-      where ${ofBatch(tx, batch)}
+      where ${buildBatchCondition(tx, batch)}
         and issue_id <> new_issue_id
       group by new_issue_id
     ) gone

@@ -5,12 +5,17 @@ import type { Services } from '../../../services.ts'
 import { lockIntel } from '../../intel/intel-source.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
-import { refreshIssues } from '../writing/issue-refresh.store.ts'
+import { updateRefreshedIssues } from '../writing/issue-refresh.store.ts'
 import { updateThreats } from '../writing/issue-threat.store.ts'
-import { keepEdits } from './keep-edits.ts'
-import { type Batch, forgetBatch, lastBatch } from './regroup-log.store.ts'
+import { restoreEdits } from './keep-edits.ts'
+import { type Batch, deleteBatch, findLastBatch } from './regroup-log.store.ts'
 import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run.store.ts'
-import { dissolveEmptied, removeMadeIssues, returnFindings, returnIssues } from './undo-batch.store.ts'
+import {
+  deleteMadeIssues,
+  updateEmptiedIssues,
+  updateReturnedFindings,
+  updateReturnedIssues,
+} from './undo-batch.store.ts'
 
 /**
  * Undoes a regroup batch by batch, the last one first, each in its own transaction. It restores
@@ -51,7 +56,7 @@ type Undoing = { rules: KnownRules; at: Date }
 async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing): Promise<RegroupRun> {
   const run = (await lockRun(tx, orgId, runId, 'update')) as RegroupRun
   if (run.status !== 'undoing') return run
-  const batch = await lastBatch(tx, orgId, runId)
+  const batch = await findLastBatch(tx, orgId, runId)
   if (batch !== null) await restoreBatch(tx, batch, undoing)
   const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: run.batches - 1 }
   await updateRun(tx, orgId, after, undoing.at)
@@ -61,12 +66,12 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing)
 async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promise<void> {
   const { has_edits } = await lockRepository(tx, batch.org_id, batch.repository_no)
   await lockIntel(tx)
-  await returnFindings(tx, batch)
-  await returnIssues(tx, batch, at)
-  await removeMadeIssues(tx, batch, at)
-  await dissolveEmptied(tx, batch, at)
-  const issueIds = await forgetBatch(tx, batch)
-  if (has_edits) await keepEdits(tx, { ...batch, has_edits, at }, issueIds, rules)
+  await updateReturnedFindings(tx, batch)
+  await updateReturnedIssues(tx, batch, at)
+  await deleteMadeIssues(tx, batch, at)
+  await updateEmptiedIssues(tx, batch, at)
+  const issueIds = await deleteBatch(tx, batch)
+  if (has_edits) await restoreEdits(tx, { ...batch, has_edits, at }, issueIds, rules)
   await updateThreats(tx, batch.org_id, issueIds)
-  await refreshIssues(tx, batch.org_id, issueIds, at)
+  await updateRefreshedIssues(tx, batch.org_id, issueIds, at)
 }

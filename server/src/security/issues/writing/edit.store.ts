@@ -1,15 +1,15 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
 import type { Edit, Edits, Pin } from '../grouping/pins.ts'
 import type { MergeScope } from './grouping.store.ts'
 
 /** Reads the splits and merges by people that contain any of these findings, oldest first. */
-export async function readEdits(db: Db, orgId: string, findingIds: readonly string[]): Promise<Edits> {
+export async function findEdits(db: Db, orgId: string, findingIds: readonly string[]): Promise<Edits> {
   const pins = await db<Pin[]>`
     select pin.edit_no, pin.finding_id, pin.side
     from unnest(${findingIds}::uuid[]) pinned (finding_id)
-    join issue_pins pin on pin.org_id = ${averageId(db, orgId)} and pin.finding_id = pinned.finding_id
+    join issue_pins pin on pin.org_id = ${buildAverageId(db, orgId)} and pin.finding_id = pinned.finding_id
     order by pin.edit_no, pin.finding_id`
   if (pins.length === 0) return { edits: [], pins }
   const edits = await db<Edit[]>`
@@ -25,7 +25,7 @@ export async function readEdits(db: Db, orgId: string, findingIds: readonly stri
 type Repository = Pick<MergeScope, 'org_id' | 'repository_no'>
 
 /** Returns these buckets with all buckets that are joined with them. */
-export async function withJoinedBuckets(
+export async function listJoinedBuckets(
   db: Db,
   { org_id: orgId, repository_no: repositoryNo }: Repository,
   buckets: readonly string[],
@@ -45,7 +45,11 @@ export async function withJoinedBuckets(
 }
 
 /** Joins buckets that contain findings of one issue. The repository must be locked. */
-export async function joinBuckets(tx: Tx, scope: Repository, together: readonly (readonly string[])[]): Promise<void> {
+export async function upsertJoinedBuckets(
+  tx: Tx,
+  scope: Repository,
+  together: readonly (readonly string[])[],
+): Promise<void> {
   if (together.length === 0) return
   const known = await readJoined(tx, scope, together.flat())
   const all = [...new Set([...known.flat(), ...together.flat()])].sort()
@@ -57,7 +61,7 @@ export async function joinBuckets(tx: Tx, scope: Repository, together: readonly 
   await tx`
     insert into joined_buckets (org_id, repository_no, bucket, joined_as)
     select ${scope.org_id}, ${scope.repository_no}, decode(bucket, 'hex'), decode(joined_as, 'hex')
-    from unnest(${all}::text[], ${all.map((_, index) => all[sets.rootOf(index)] as string)}::text[])
+    from unnest(${all}::text[], ${all.map((_, index) => all[sets.getRoot(index)] as string)}::text[])
       as joined (bucket, joined_as)
     on conflict (org_id, repository_no, bucket) do update
     set joined_as = excluded.joined_as

@@ -27,7 +27,7 @@ export const ISSUE_COLUMNS = [
 
 export const FINDING_COLUMNS = ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail']
 
-export function groupedLines(described: readonly DescribedGroup[]): GroupedLines {
+export function formatGroupedLines(described: readonly DescribedGroup[]): GroupedLines {
   return {
     issues: described.filter(({ isWritten }) => isWritten).map(issueLine),
     findings: described.flatMap(findingLines),

@@ -1,5 +1,5 @@
-import { averageId } from '../../../platform/db/average-id.ts'
-import { fillCopy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
+import { openCopy, writeCopy } from '../../../platform/db/copy-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { FINDING_COLUMNS, type GroupedLines, ISSUE_COLUMNS } from './grouped-lines.ts'
 import type { MergeScope } from './grouping.store.ts'
@@ -9,7 +9,7 @@ declare const copied: unique symbol
 /**
  * The temporary tables of a grouping: `grouped` has the issue of each finding, and `grouped_issues`
  * the issues to write. Only `copyGrouped` returns this handle, so nothing can read the tables
- * before they are filled. They exist until `dropGrouped` or the end of the transaction.
+ * before they are filled. They exist until `deleteGrouped` or the end of the transaction.
  */
 export type Grouped = { readonly tx: Tx; readonly scope: MergeScope; readonly [copied]: true }
 
@@ -21,12 +21,12 @@ export async function copyGrouped(tx: Tx, scope: MergeScope, lines: GroupedLines
       id uuid, is_new boolean, bucket bytea, kind text, severity smallint, status text, listed boolean, vuln_ids text[],
       canonical_id text collate "C", split_from uuid
     ) on commit drop`
-  await fillCopy(await openCopy(tx, 'grouped_issues', ISSUE_COLUMNS), (copy) => copy.writeLines(lines.issues))
+  await writeCopy(await openCopy(tx, 'grouped_issues', ISSUE_COLUMNS), (copy) => copy.writeLines(lines.issues))
   await tx`
     create temporary table if not exists grouped (
       position integer, finding_id uuid, issue_id uuid, grouping_code text, grouping_detail text
     ) on commit drop`
-  await fillCopy(await openCopy(tx, 'grouped', FINDING_COLUMNS), (copy) => copy.writeLines(lines.findings))
+  await writeCopy(await openCopy(tx, 'grouped', FINDING_COLUMNS), (copy) => copy.writeLines(lines.findings))
   return { tx, scope } as Grouped
 }
 
@@ -37,13 +37,13 @@ export async function updateGrouping({ tx, scope }: Grouped): Promise<void> {
     set issue_id = grouped.issue_id, grouping_code = grouped.grouping_code,
       grouping_detail = grouped.grouping_detail, grouped_at = ${scope.at}
     from grouped
-    where finding.org_id = ${averageId(tx, scope.org_id)}
+    where finding.org_id = ${buildAverageId(tx, scope.org_id)}
       and finding.id = grouped.finding_id
       and (finding.issue_id, finding.grouping_code, finding.grouping_detail)
         is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
 }
 
 /** Drops the tables, so that the same transaction can group other findings. */
-export async function dropGrouped({ tx }: Grouped): Promise<void> {
+export async function deleteGrouped({ tx }: Grouped): Promise<void> {
   await tx`drop table grouped, grouped_issues`
 }

@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { lockIntel } from '../../intel/intel-source.store.ts'
 import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
@@ -45,18 +45,18 @@ export async function hasIssues(db: Db, orgId: string, repositoryNo: number): Pr
 }
 
 /** Reads all stored findings of these buckets. */
-export async function readMembers(
+export async function listMembers(
   db: Db,
   orgId: string,
   repositoryNo: number,
   buckets: readonly string[],
 ): Promise<Member[]> {
   return db<Member[]>`
-    select ${memberColumns(db)}
+    select ${buildMemberColumns(db)}
     from (select distinct decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
     join security_issues issue
-      on issue.org_id = ${averageId(db, orgId)}
-      and issue.repository_no = ${averageId(db, repositoryNo)}
+      on issue.org_id = ${buildAverageId(db, orgId)}
+      and issue.repository_no = ${buildAverageId(db, repositoryNo)}
       and issue.bucket = touched.bucket
       and issue.merged_into is null
     join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
@@ -64,7 +64,7 @@ export async function readMembers(
 }
 
 /** The columns of a `Member`, from the aliases `finding`, `issue` and `stream`. */
-export function memberColumns(db: Db) {
+export function buildMemberColumns(db: Db) {
   return db`
     finding.id, finding.issue_id, finding.kind, stream.tool, stream.id as stream_id,
     stream.origin = 'alert' as is_alert, finding.path, finding.start_line, finding.end_line,
@@ -87,7 +87,7 @@ export function memberColumns(db: Db) {
 }
 
 /** Reads the canonical ids of those ids that have aliases. */
-export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+export async function listCanonicalIds(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db<{ id: string; canonical_id: string }[]>`
     select id, canonical_id
     from vulnerability_aliases
@@ -99,10 +99,10 @@ export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<
  * Reads the canonical ids of the vulnerabilities that findings name. They do not change until the
  * transaction ends.
  */
-export async function readCanonicalNames(tx: Tx, facts: readonly GroupingFacts[]): Promise<CanonicalId> {
+export async function lockCanonicalNames(tx: Tx, facts: readonly GroupingFacts[]): Promise<CanonicalId> {
   const ids = [...new Set(facts.flatMap((finding) => finding.vuln_ids.map(removeDistribution)))]
   if (ids.length === 0) return (id) => id
   await lockIntel(tx)
-  const canonicalIds = await readCanonicalIds(tx, ids)
+  const canonicalIds = await listCanonicalIds(tx, ids)
   return (id) => canonicalIds.get(id) ?? id
 }

@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { buildThreats } from '../../intel/intel.store.ts'
 
@@ -11,7 +11,7 @@ const ISSUES_AT_ONCE = 10_000
  * Reads all outdated issues of every organization, in parts for one transaction each. Changes of
  * KEV come first.
  */
-export async function readStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues[]>> {
+export async function listStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues[]>> {
   await tx`set local statement_timeout = 0`
   return tx<StaleIssues[]>`
     select org_id, repository_no, array_agg(issue_id) as issue_ids
@@ -26,12 +26,12 @@ export async function readStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues
 
 /** Updates `kev` and `epss` of these issues, if they are outdated. */
 export async function updateThreats(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<void> {
-  const these: ReturnType<Tx> = tx`issue.org_id = ${averageId(tx, orgId)} and issue.id = any(${issueIds}::uuid[])`
+  const these: ReturnType<Tx> = tx`issue.org_id = ${buildAverageId(tx, orgId)} and issue.id = any(${issueIds}::uuid[])`
   await tx`
     update security_issues issue
     set kev = stale.kev, epss = stale.epss
     from ${staleIssues(tx, these)} stale
-    where issue.org_id = ${averageId(tx, orgId)}
+    where issue.org_id = ${buildAverageId(tx, orgId)}
       and issue.id = stale.issue_id`
 }
 

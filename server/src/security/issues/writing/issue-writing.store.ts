@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { buildThreats } from '../../intel/intel.store.ts'
 import type { DescribedGroup } from '../grouping/describe-groups.ts'
@@ -9,7 +9,7 @@ import type { Grouped } from './grouping-tables.store.ts'
  * Inserts the new issues of `grouped_issues`, and updates those whose members changed. Most reports
  * have issues of one kind only, and a statement for the other kind would still read many rows.
  */
-export async function writeIssues(grouped: Grouped, written: readonly DescribedGroup[]): Promise<void> {
+export async function upsertIssues(grouped: Grouped, written: readonly DescribedGroup[]): Promise<void> {
   if (written.some(({ issue }) => issue.is_new)) await insertIssues(grouped)
   if (written.some(({ issue }) => !issue.is_new)) await updateIssues(grouped)
 }
@@ -40,7 +40,7 @@ async function updateIssues({ tx, scope }: Grouped): Promise<void> {
     from grouped_issues grouped
     left join ${threatsOfGrouped(tx, orgId)} known on known.issue_id = grouped.id
     where not grouped.is_new
-      and issue.org_id = ${averageId(tx, orgId)}
+      and issue.org_id = ${buildAverageId(tx, orgId)}
       and issue.id = grouped.id`
 }
 
@@ -49,7 +49,7 @@ function threatsOfGrouped(tx: Tx, orgId: string) {
 }
 
 /** Marks issues that have lost all findings as merged into others. */
-export async function dissolveIssues(
+export async function updateDissolvedIssues(
   tx: Tx,
   orgId: string,
   dissolved: readonly { id: string; into: string }[],
@@ -61,7 +61,7 @@ export async function dissolveIssues(
     set merged_into = gone.into_id, listed = false, updated_at = ${at}
     from unnest(${dissolved.map(({ id }) => id)}::uuid[], ${dissolved.map(({ into }) => into)}::uuid[])
       as gone (id, into_id)
-    where issue.org_id = ${averageId(tx, orgId)}
+    where issue.org_id = ${buildAverageId(tx, orgId)}
       and issue.id = gone.id`
 }
 

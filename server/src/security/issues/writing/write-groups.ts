@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { DescribedGroup, StoredIssues } from '../grouping/describe-groups.ts'
 import type { Group } from '../grouping/group-members.ts'
-import { type Cause, type IssueChange, issueChanges, leftIssues } from '../grouping/issue-change.ts'
-import { joinBuckets } from './edit.store.ts'
-import { type GroupedLines, groupedLines } from './grouped-lines.ts'
+import { type Cause, collectIssueChanges, collectLeftIssues, type IssueChange } from '../grouping/issue-change.ts'
+import { upsertJoinedBuckets } from './edit.store.ts'
+import { formatGroupedLines, type GroupedLines } from './grouped-lines.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
-import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.store.ts'
+import { insertHistory, updateDissolvedIssues, upsertIssues } from './issue-writing.store.ts'
 
 /** The groups to write, and those of them that differ from what is stored. */
 type Regrouping = {
@@ -31,23 +31,23 @@ type WrittenGroups = { touched: string[]; changes: IssueChange[]; grouped: Group
  * table `grouped` names the issues of new findings.
  */
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
-  const { groups, described, lines = groupedLines(described), stored, cause, remember, meanwhile } = regrouping
+  const { groups, described, lines = formatGroupedLines(described), stored, cause, remember, meanwhile } = regrouping
   const { org_id, at } = scope
   if (scope.has_edits)
-    await joinBuckets(
+    await upsertJoinedBuckets(
       tx,
       scope,
-      groups.map(bucketsOf).filter(({ length }) => length > 1),
+      groups.map(getBuckets).filter(({ length }) => length > 1),
     )
   const written = described.filter(({ isWritten }) => isWritten)
   const grouped = await copyGrouped(tx, scope, lines)
   await remember?.(grouped)
-  await Promise.all([writeIssues(grouped, written), sent().then(meanwhile)])
-  const left = leftIssues(described)
+  await Promise.all([upsertIssues(grouped, written), sent().then(meanwhile)])
+  const left = collectLeftIssues(described)
   const kept = new Set(groups.map((group) => group.issue_id))
   const dissolved = left.filter(({ id }) => !kept.has(id))
-  await dissolveIssues(tx, org_id, dissolved, at)
-  const changes = issueChanges(described, dissolved, stored, cause)
+  await updateDissolvedIssues(tx, org_id, dissolved, at)
+  const changes = collectIssueChanges(described, dissolved, stored, cause)
   await insertHistory(tx, org_id, changes, at)
   const touched = [...written.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
   if (left.length > 0 || described.some(({ group }) => group.issue_id !== null)) await updateGrouping(grouped)
@@ -60,6 +60,6 @@ async function sent(): Promise<void> {
   await nextTurn()
 }
 
-function bucketsOf({ members }: Group): string[] {
+function getBuckets({ members }: Group): string[] {
   return [...new Set(members.map(({ member }) => member.bucket))]
 }

@@ -1,11 +1,11 @@
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
 import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
-import { bestChain, withoutStrays } from './line-chain.ts'
+import { removeStrays, selectBestChain } from './line-chain.ts'
 import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
 import { matchAlong } from './match-lines.ts'
-import { contentOf, hasContent, isOfPackage, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { getContent, getRule, hasContent, isOfPackage, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
@@ -23,8 +23,8 @@ const CERTAINTY = 4
 export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: IdentityMethod): void {
   matchInOrder(file, inOrder, unplacedContent)
   if (!file.hasFree()) return
-  const anchors = anchorsOf(file)
-  const chain = withoutStrays(bestChain(pairsOf(file, anchors, 'rule'), 0).pairs)
+  const anchors = collectAnchors(file)
+  const chain = removeStrays(selectBestChain(collectPairs(file, anchors, 'rule'), 0).pairs)
   matchAlong(file, chain, { same: inOrder, edited: null })
   matchBlocks(file, anchorsOutside(anchors, chain), moved)
   matchInOrder(file, moved, movableContent)
@@ -34,25 +34,25 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
 export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
   if (!file.hasFree()) return
   matchInOrder(file, methods.edited, unplacedRule)
-  const chain = withoutStrays(bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0).pairs)
+  const chain = removeStrays(selectBestChain(collectPairs(file, collectAnchors(file), 'rule'), 0).pairs)
   matchAlong(file, chain, methods)
   matchGaps(file, chain, methods)
 }
 
 function unplacedContent(finding: TrackedFinding): string | null {
-  return finding.start_line === null || isOfPackage(finding) ? contentOf(finding) : null
+  return finding.start_line === null || isOfPackage(finding) ? getContent(finding) : null
 }
 
 /** The rule and resource of a finding without a line, of which only the message is known. */
 function unplacedRule(finding: TrackedFinding): string | null {
   const { start_line, rule_id, resource_name } = finding
   if (start_line !== null || rule_id === null || hasContent(finding)) return null
-  return JSON.stringify([ruleOf(finding), resource_name])
+  return JSON.stringify([getRule(finding), resource_name])
 }
 
 /** A message alone does not move: other code has it as well. */
 function movableContent(finding: TrackedFinding): string | null {
-  return hasContent(finding) ? contentOf(finding) : null
+  return hasContent(finding) ? getContent(finding) : null
 }
 
 /** Equal findings are in the same order. Those with a line must be equally many on both sides. */
@@ -77,7 +77,7 @@ function inOrder(findings: readonly TrackedFinding[], indexes: readonly number[]
   return [...indexes].sort((a, b) => (findings[a]?.start_line ?? 0) - (findings[b]?.start_line ?? 0))
 }
 
-function pairsOf(file: ComparedFile, anchors: readonly LinePair[], by: 'rule' | 'content'): LinePair[] {
+function collectPairs(file: ComparedFile, anchors: readonly LinePair[], by: 'rule' | 'content'): LinePair[] {
   const pairs = new LinePairs(file)
   for (const anchor of anchors) pairs.add(anchor)
   pairs.addFree(by)
@@ -85,11 +85,11 @@ function pairsOf(file: ComparedFile, anchors: readonly LinePair[], by: 'rule' | 
 }
 
 /** The lines of findings that are matched already. */
-export function anchorsOf(file: ComparedFile): LinePair[] {
+export function collectAnchors(file: ComparedFile): LinePair[] {
   const { matching } = file
   const inFile = new Set(file.reported)
   return file.stored.flatMap((index) => {
-    const partner = matching.partnerOf('stored', index)
+    const partner = matching.getPartner('stored', index)
     const from = matching.stored[index]?.start_line ?? null
     const to = matching.reported[partner]?.start_line ?? null
     if (from === null || to === null || !inFile.has(partner)) return []
@@ -107,11 +107,11 @@ function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]
 export function matchBlocks(file: ComparedFile, anchors: LinePair[], method: IdentityMethod): void {
   let outside = anchors
   for (let count = 0; count < BLOCKS_MAX; count++) {
-    const pairs = pairsOf(file, outside, 'content')
+    const pairs = collectPairs(file, outside, 'content')
     if (pairs.length > BLOCK_PAIRS_MAX) return
-    const chain = bestChain(pairs, null)
+    const chain = selectBestChain(pairs, null)
     if (chain.score < BLOCK_MIN) return
-    const block = withoutStrays(chain.pairs)
+    const block = removeStrays(chain.pairs)
     if (block.length === 0) return
     matchAlong(file, block, { same: method, edited: null })
     outside = anchorsOutside(outside, chain.pairs)

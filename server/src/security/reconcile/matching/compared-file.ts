@@ -1,14 +1,14 @@
 import { compareSketches } from '../../vocabulary/text-sketch.ts'
-import { groupedBy, type Matching, type Side } from './matching.ts'
+import { groupIndexes, type Matching, type Side } from './matching.ts'
 import {
-  contentOf,
+  computeTextLikeness,
+  getContent,
+  getPlacedContent,
+  getShape,
+  getSize,
   hasContent,
   type Pair,
-  placedContentOf,
-  shapeOf,
-  sizeOf,
   type TrackedFinding,
-  textLikeness,
 } from './tracked-finding.ts'
 
 /** How much speaks for two findings of one rule being the same. */
@@ -43,7 +43,7 @@ export class ComparedFile {
     this.matching = matching
     this.stored = stored
     this.reported = reported
-    this.#keys = { stored: this.#keysOf('stored'), reported: this.#keysOf('reported') }
+    this.#keys = { stored: this.#getKeys('stored'), reported: this.#getKeys('reported') }
     this.#counts = { stored: this.#countKeys('stored'), reported: this.#countKeys('reported') }
   }
 
@@ -58,7 +58,7 @@ export class ComparedFile {
       const surroundings = sameSurroundings(stored, reported)
       return { weight: this.#equality(keys, others, isInPlace) + surroundings, isSame: true, isInPlace, likeness }
     }
-    const likeness = textLikeness(stored, reported)
+    const likeness = computeTextLikeness(stored, reported)
     const weight = RULE_ONLY + (isInPlace ? SAME_PLACE : 0) + LIKE_TEXT * (likeness ?? 0)
     return { weight, isSame: false, isInPlace, likeness }
   }
@@ -75,7 +75,7 @@ export class ComparedFile {
   /** The free findings of a side, by a key; those without one are left out. */
   freeBy(side: Side, keyOf: (finding: TrackedFinding) => string | null): Map<string, number[]> {
     const { matching } = this
-    return groupedBy(this[side], (index) =>
+    return groupIndexes(this[side], (index) =>
       matching.isFree(side, index) ? keyOf(matching[side][index] as TrackedFinding) : null,
     )
   }
@@ -93,8 +93,8 @@ export class ComparedFile {
     return Math.max(many, one - 0.4 * Math.log2(pairs))
   }
 
-  #keysOf(side: Side): Map<number, Keys> {
-    return new Map(this[side].map((index) => [index, keysOf(this.matching[side][index] as TrackedFinding)]))
+  #getKeys(side: Side): Map<number, Keys> {
+    return new Map(this[side].map((index) => [index, getKeys(this.matching[side][index] as TrackedFinding)]))
   }
 
   #countKeys(side: Side): Map<string, number> {
@@ -109,9 +109,9 @@ export class ComparedFile {
 /** What findings are compared by, made once for each of them. */
 type Keys = { content: string; shape: string; placed: string; sized: string | null; hasText: boolean }
 
-function keysOf(finding: TrackedFinding): Keys {
-  const [content, shape, placed] = [contentOf(finding), shapeOf(finding), placedContentOf(finding)]
-  const size = sizeOf(finding)
+function getKeys(finding: TrackedFinding): Keys {
+  const [content, shape, placed] = [getContent(finding), getShape(finding), getPlacedContent(finding)]
+  const size = getSize(finding)
   const sized = size === null ? null : `${content} of size ${size}`
   return { content, shape, placed, sized, hasText: hasContent(finding) }
 }

@@ -9,7 +9,7 @@ export type LinePair = {
 }
 
 /** The cost of an edit that adds or removes lines. Small edits are likelier than large ones. */
-export function editCost(lines: number): number {
+export function computeEditCost(lines: number): number {
   return lines === 0 ? 0 : 1 + 0.4 * Math.log2(1 + Math.abs(lines))
 }
 
@@ -43,7 +43,7 @@ export class Frontier {
       for (let near = range - reach; near <= range + reach; near++) {
         const last = this.#ranges[level]?.get(near)?.lastBefore(pair.to) ?? -1
         if (last === -1) continue
-        const score = (this.scores[last] ?? 0) - editCost(offset - this.#offset(last))
+        const score = (this.scores[last] ?? 0) - computeEditCost(offset - this.#offset(last))
         if (score > best.score - TIE) best = { score, last }
       }
     }

@@ -1,4 +1,4 @@
-import { editCost, Frontier, type LinePair } from './frontier.ts'
+import { computeEditCost, Frontier, type LinePair } from './frontier.ts'
 
 export type LineChain = { pairs: LinePair[]; score: number }
 
@@ -7,7 +7,7 @@ export type LineChain = { pairs: LinePair[]; score: number }
  * offset between two lines means an edit between them, which costs evidence. The pairs must be
  * sorted by both lines.
  */
-export function bestChain(pairs: readonly LinePair[], startOffset: number | null): LineChain {
+export function selectBestChain(pairs: readonly LinePair[], startOffset: number | null): LineChain {
   const frontier = new Frontier(pairs)
   const before = new Int32Array(pairs.length).fill(-1)
   let best = -1
@@ -15,7 +15,7 @@ export function bestChain(pairs: readonly LinePair[], startOffset: number | null
     const end = endOfRow(pairs, row)
     for (let index = row; index < end; index++) {
       const pair = pairs[index] as LinePair
-      const start = startOffset === null ? 0 : -editCost(pair.to - pair.from - startOffset)
+      const start = startOffset === null ? 0 : -computeEditCost(pair.to - pair.from - startOffset)
       const { score, last } = frontier.bestBefore(pair, start)
       before[index] = last
       frontier.scores[index] = score + pair.weight
@@ -48,15 +48,15 @@ const DISTANCE_MIN = 0.7
  * The pairs without those of little evidence that do not agree with their neighbours. Many findings
  * of one line that other lines have as well are little evidence, too.
  */
-export function withoutStrays(chain: readonly LinePair[]): LinePair[] {
+export function removeStrays(chain: readonly LinePair[]): LinePair[] {
   return chain.filter((pair, at) => {
     const [before, after] = [chain[at - 1], chain[at + 1]]
-    if (pair.strongest >= ALONE_MIN || hasOffsetOf(pair, before) || hasOffsetOf(pair, after)) return true
+    if (pair.strongest >= ALONE_MIN || hasSameOffset(pair, before) || hasSameOffset(pair, after)) return true
     return pair.weight >= ALONE_MIN && isNearAsBefore(before, pair) && isNearAsBefore(pair, after)
   })
 }
 
-function hasOffsetOf(pair: LinePair, neighbour: LinePair | undefined): boolean {
+function hasSameOffset(pair: LinePair, neighbour: LinePair | undefined): boolean {
   return neighbour !== undefined && pair.to - pair.from === neighbour.to - neighbour.from
 }
 

@@ -1,7 +1,7 @@
 import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
-import { groupedBy } from './matching.ts'
-import { contentOf, isOfPackage, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { groupIndexes } from './matching.ts'
+import { getContent, getRule, isOfPackage, type TrackedFinding } from './tracked-finding.ts'
 
 /** The pairs of lines that are compared in one file. */
 const PAIRS_MAX = 200_000
@@ -33,7 +33,7 @@ export class LinePairs {
 
   /** Adds the lines at which free findings have the same rule, or the same content. */
   addFree(by: 'rule' | 'content'): void {
-    const groups = this.#commonGroups(by === 'rule' ? ruleOf : contentOf)
+    const groups = this.#commonGroups(by === 'rule' ? getRule : getContent)
     const total = groups.reduce((sum, { stored, reported }) => sum + stored.length * reported.length, 0)
     if (total > PAIRS_MAX && by === 'rule') {
       this.addFree('content')
@@ -51,7 +51,7 @@ export class LinePairs {
     return [...this.#file.freeBy('stored', placed)].flatMap(([key, indexes]) => {
       const others = reported.get(key)
       if (others === undefined) return []
-      return [{ stored: byLine(matching.stored, indexes), reported: byLine(matching.reported, others) }]
+      return [{ stored: groupByLine(matching.stored, indexes), reported: groupByLine(matching.reported, others) }]
     })
   }
 
@@ -84,7 +84,7 @@ type Group = { stored: LineFindings[]; reported: LineFindings[] }
 type LineFindings = [line: number, indexes: number[]]
 
 /** Findings by their line, in the order of lines. */
-export function byLine(findings: readonly TrackedFinding[], indexes: readonly number[]): LineFindings[] {
-  const lines = groupedBy(indexes, (index) => findings[index]?.start_line ?? null)
+export function groupByLine(findings: readonly TrackedFinding[], indexes: readonly number[]): LineFindings[] {
+  const lines = groupIndexes(indexes, (index) => findings[index]?.start_line ?? null)
   return [...lines].sort(([a], [b]) => a - b)
 }

@@ -1,9 +1,9 @@
-import { anchorsOf, matchBlocks } from './align-file.ts'
+import { collectAnchors, matchBlocks } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
-import { groupedBy, type Matching, type Paths, type Side } from './matching.ts'
-import { movedBlocks } from './neighbours.ts'
+import { groupIndexes, type Matching, type Paths, type Side } from './matching.ts'
+import { collectMovedBlocks } from './neighbours.ts'
 import type { FilePair } from './rename-evidence.ts'
-import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
+import { getContent, getPlacedContent, hasContent, type TrackedFinding } from './tracked-finding.ts'
 
 /**
  * Matches findings that moved to another file: those whose text is left only once on each side.
@@ -20,20 +20,20 @@ export function matchElsewhere(matching: Matching, before: Paths, after: Paths):
   }
   for (const { from, to } of moves.values()) {
     const file = new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? [])
-    matchBlocks(file, anchorsOf(file), 'moved_to_file')
+    matchBlocks(file, collectAnchors(file), 'moved_to_file')
   }
 }
 
 /** Matches the findings of blocks that moved to another file, all by the same number of lines. */
 export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void {
-  for (const { from, to, offset } of movedBlocks(matching, before, after)) {
-    const arrived = groupedBy(after.get(to) ?? [], (index) => {
+  for (const { from, to, offset } of collectMovedBlocks(matching, before, after)) {
+    const arrived = groupIndexes(after.get(to) ?? [], (index) => {
       const finding = matching.reported[index] as TrackedFinding
-      return `${finding.start_line} ${placedContentOf(finding)}`
+      return `${finding.start_line} ${getPlacedContent(finding)}`
     })
     for (const index of before.get(from) ?? []) {
       const finding = matching.stored[index] as TrackedFinding
-      const target = arrived.get(`${(finding.start_line ?? 0) + offset} ${placedContentOf(finding)}`)?.[0]
+      const target = arrived.get(`${(finding.start_line ?? 0) + offset} ${getPlacedContent(finding)}`)?.[0]
       if (target !== undefined) matching.match([index, target], 'moved_to_file')
     }
   }
@@ -41,9 +41,9 @@ export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths
 
 /** The free findings with a text that no other free one of the side has, by content. */
 function onlyFree(matching: Matching, side: Side): Map<string, number> {
-  const free = groupedBy([...matching[side].keys()], (index) => {
+  const free = groupIndexes([...matching[side].keys()], (index) => {
     const finding = matching[side][index] as TrackedFinding
-    return matching.isFree(side, index) && hasContent(finding) ? contentOf(finding) : null
+    return matching.isFree(side, index) && hasContent(finding) ? getContent(finding) : null
   })
   return new Map(
     [...free].flatMap(([content, [index, other]]) =>

@@ -1,8 +1,8 @@
 import { matchEdited, matchSame } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
 import { matchElsewhere, matchMovedBlocks } from './match-elsewhere.ts'
-import { groupedBy, Matching } from './matching.ts'
-import { renamedFiles } from './renamed-files.ts'
+import { groupIndexes, Matching } from './matching.ts'
+import { matchRenamedFiles } from './renamed-files.ts'
 import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 
 /**
@@ -20,7 +20,7 @@ export function matchFindings(
   const compared = (from: string, to: string) => new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? [])
   const files = [...before.keys()].filter((path) => after.has(path)).map((path) => compared(path, path))
   for (const file of files) matchSame(file, 'same_place', 'moved_in_file')
-  const renamed = renamedFiles(matching).map(({ from, to }) => compared(from, to))
+  const renamed = matchRenamedFiles(matching).map(({ from, to }) => compared(from, to))
   for (const file of renamed) matchSame(file, 'file_renamed', 'file_renamed')
   matchElsewhere(matching, before, after)
   matchMovedBlocks(matching, before, after)
@@ -31,5 +31,5 @@ export function matchFindings(
 
 /** Indexes of findings by path. */
 function byPath(findings: readonly TrackedFinding[]): Map<string, number[]> {
-  return groupedBy([...findings.keys()], (index) => findings[index]?.path ?? '')
+  return groupIndexes([...findings.keys()], (index) => findings[index]?.path ?? '')
 }

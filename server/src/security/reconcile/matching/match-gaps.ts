@@ -1,7 +1,7 @@
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
 import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
-import { isOfPackage, type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { getRule, isOfPackage, type Pair, type TrackedFinding } from './tracked-finding.ts'
 
 /** The findings of one rule between two lines that are compared with each other. */
 const COMPARED_MAX = 200
@@ -20,8 +20,8 @@ export function matchGaps(
   for (const [rule, indexes] of file.freeBy('stored', ruleOfPlaced)) {
     const others = (reported.get(rule) ?? []).slice(0, COMPARED_MAX)
     const candidates = indexes.slice(0, COMPARED_MAX).flatMap((from) => {
-      const gap = gapAt(chain, lineOf(matching.stored, from))
-      return others.flatMap((to) => candidateOf(file, [from, to], gap))
+      const gap = gapAt(chain, getLine(matching.stored, from))
+      return others.flatMap((to) => toCandidates(file, [from, to], gap))
     })
     for (const { pair, isSame } of candidates.sort((a, b) => b.score - a.score)) {
       matching.match(pair, isSame ? methods.same : methods.edited)
@@ -30,10 +30,10 @@ export function matchGaps(
 }
 
 function ruleOfPlaced(finding: TrackedFinding): string | null {
-  return finding.start_line === null || isOfPackage(finding) ? null : ruleOf(finding)
+  return finding.start_line === null || isOfPackage(finding) ? null : getRule(finding)
 }
 
-function lineOf(findings: readonly TrackedFinding[], index: number): number {
+function getLine(findings: readonly TrackedFinding[], index: number): number {
   return findings[index]?.start_line ?? 0
 }
 
@@ -56,10 +56,10 @@ function gapAt(chain: readonly LinePair[], line: number): Gap {
 
 type Candidate = { pair: Pair; isSame: boolean; score: number }
 
-function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Candidate[] {
+function toCandidates(file: ComparedFile, pair: Pair, { before, after }: Gap): Candidate[] {
   const { matching } = file
-  const from = lineOf(matching.stored, pair[0])
-  const to = lineOf(matching.reported, pair[1])
+  const from = getLine(matching.stored, pair[0])
+  const to = getLine(matching.reported, pair[1])
   if (to < before.to || to > (after?.to ?? Number.POSITIVE_INFINITY)) return []
   const offset = to - from
   const distance = Math.min(

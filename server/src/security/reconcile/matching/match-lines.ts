@@ -1,9 +1,9 @@
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
 import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
-import { byLine } from './line-pairs.ts'
-import { groupedBy, type Matching, type Side } from './matching.ts'
-import { type Pair, ruleOf, shapeOf, type TrackedFinding } from './tracked-finding.ts'
+import { groupByLine } from './line-pairs.ts'
+import { groupIndexes, type Matching, type Side } from './matching.ts'
+import { getRule, getShape, type Pair, type TrackedFinding } from './tracked-finding.ts'
 
 /** More findings of one line are matched by their fingerprints and columns only. */
 const COMPARED_MAX = 30
@@ -13,8 +13,8 @@ export type Methods = { same: IdentityMethod; edited: IdentityMethod | null }
 
 /** Matches the free findings at the lines of a chain. */
 export function matchAlong(file: ComparedFile, chain: readonly LinePair[], methods: Methods): void {
-  const stored = new Map(byLine(file.matching.stored, file.stored))
-  const reported = new Map(byLine(file.matching.reported, file.reported))
+  const stored = new Map(groupByLine(file.matching.stored, file.stored))
+  const reported = new Map(groupByLine(file.matching.reported, file.reported))
   for (const { from, to } of chain) {
     const sides = { stored: stored.get(from) ?? [], reported: reported.get(to) ?? [] }
     matchEqual(file.matching, sides, methods.same)
@@ -40,8 +40,8 @@ function matchEqual(matching: Matching, sides: Sides, method: IdentityMethod): v
 }
 
 function matchColumns(matching: Matching, { stored, reported }: Sides, method: IdentityMethod): void {
-  const others = groupedBy(reported, (index) => shapeOf(matching.reported[index] as TrackedFinding))
-  for (const [shape, indexes] of groupedBy(stored, (index) => shapeOf(matching.stored[index] as TrackedFinding))) {
+  const others = groupIndexes(reported, (index) => getShape(matching.reported[index] as TrackedFinding))
+  for (const [shape, indexes] of groupIndexes(stored, (index) => getShape(matching.stored[index] as TrackedFinding))) {
     matchRanks(matching, { stored: indexes, reported: others.get(shape) ?? [] }, method)
   }
 }
@@ -56,7 +56,7 @@ function freeByFingerprint(matching: Matching, side: Side, sides: Sides): Map<st
   const findings = matching[side]
   const free = sides[side].filter((index) => matching.isFree(side, index))
   free.sort((a, b) => (findings[a]?.start_column ?? 0) - (findings[b]?.start_column ?? 0))
-  return groupedBy(free, (index) => findings[index]?.fingerprint ?? null)
+  return groupIndexes(free, (index) => findings[index]?.fingerprint ?? null)
 }
 
 /** The rest of a line: the best pairs first. */
@@ -64,7 +64,7 @@ function matchBest(file: ComparedFile, sides: Sides, methods: Methods): void {
   const { matching } = file
   const free = sides.stored.filter((index) => matching.isFree('stored', index)).slice(0, COMPARED_MAX)
   const others = sides.reported.filter((index) => matching.isFree('reported', index)).slice(0, COMPARED_MAX)
-  const candidates = free.flatMap((from) => others.flatMap((to) => candidateOf(file, [from, to])))
+  const candidates = free.flatMap((from) => others.flatMap((to) => toCandidates(file, [from, to])))
   for (const { pair, isSame } of candidates.sort((a, b) => b.weight - a.weight)) {
     const method = isSame ? methods.same : methods.edited
     if (method !== null) matching.match(pair, method)
@@ -73,10 +73,10 @@ function matchBest(file: ComparedFile, sides: Sides, methods: Methods): void {
 
 type Candidate = { pair: Pair; weight: number; isSame: boolean }
 
-function candidateOf(file: ComparedFile, pair: Pair): Candidate[] {
+function toCandidates(file: ComparedFile, pair: Pair): Candidate[] {
   const stored = file.matching.stored[pair[0]] as TrackedFinding
   const reported = file.matching.reported[pair[1]] as TrackedFinding
-  if (ruleOf(stored) !== ruleOf(reported)) return []
+  if (getRule(stored) !== getRule(reported)) return []
   const distance = Math.abs((stored.start_column ?? 0) - (reported.start_column ?? 0))
   const { weight, isSame } = file.evidence(pair)
   return [{ pair, weight: weight - distance / 1000, isSame }]

@@ -35,7 +35,7 @@ export class Matching {
   }
 
   /** The matched finding on the other side, or -1. */
-  partnerOf(side: Side, index: number): number {
+  getPartner(side: Side, index: number): number {
     return this.#partners[side][index] ?? -1
   }
 
@@ -46,7 +46,10 @@ export class Matching {
 }
 
 /** Groups indexes by a key; those without one are left out. */
-export function groupedBy<Key>(indexes: readonly number[], keyOf: (index: number) => Key | null): Map<Key, number[]> {
+export function groupIndexes<Key>(
+  indexes: readonly number[],
+  keyOf: (index: number) => Key | null,
+): Map<Key, number[]> {
   const groups = new Map<Key, number[]>()
   for (const index of indexes) {
     const key = keyOf(index)

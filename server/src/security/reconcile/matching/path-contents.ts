@@ -1,6 +1,6 @@
-import { groupedBy, type Matching, type Paths, type Side } from './matching.ts'
-import { neighboursIn } from './neighbours.ts'
-import { contentOf, hasContent, isUnmistakable, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { groupIndexes, type Matching, type Paths, type Side } from './matching.ts'
+import { collectNeighbours } from './neighbours.ts'
+import { getContent, getRule, hasContent, isUnmistakable, type TrackedFinding } from './tracked-finding.ts'
 
 /** The contents of the paths of one side, and the paths of each content. */
 export class PathContents {
@@ -13,7 +13,7 @@ export class PathContents {
   constructor(matching: Matching, side: Side, byPath: Paths) {
     this.#findings = matching[side]
     this.#byPath = byPath
-    const everywhere = groupedBy([...this.#findings.keys()], (index) => contentOf(this.#finding(index)))
+    const everywhere = groupIndexes([...this.#findings.keys()], (index) => getContent(this.#finding(index)))
     const [unique, telling, paths] = [new Set<string>(), new Set<string>(), new Map<string, Set<string>>()]
     for (const [content, indexes] of everywhere) {
       const found = new Set(indexes.map((index) => this.#finding(index).path ?? ''))
@@ -37,32 +37,32 @@ export class PathContents {
     return this.#telling.has(content)
   }
 
-  sizeOf(path: string): number {
+  getSize(path: string): number {
     return this.#byPath.get(path)?.length ?? 0
   }
 
-  contentsOf(path: string): Map<string, number> {
-    return this.#counted(path, contentOf)
+  getContents(path: string): Map<string, number> {
+    return this.#counted(path, getContent)
   }
 
   /** The number of lines with these contents. Many messages of one line are not many contents. */
   countLines(path: string, contents: ReadonlySet<string>): number {
     const findings = (this.#byPath.get(path) ?? []).map((index) => this.#finding(index))
-    return new Set(findings.filter((finding) => contents.has(contentOf(finding))).map(placeOf)).size
+    return new Set(findings.filter((finding) => contents.has(getContent(finding))).map(getPlace)).size
   }
 
   /** The keys begin with the line. */
-  placesOf(path: string): Map<string, number> {
-    return this.#counted(path, (finding) => `${finding.start_line}:${finding.start_column} ${contentOf(finding)}`)
+  getPlaces(path: string): Map<string, number> {
+    return this.#counted(path, (finding) => `${finding.start_line}:${finding.start_column} ${getContent(finding)}`)
   }
 
-  neighboursOf(path: string): Map<string, number> {
-    return counted(neighboursIn(this.#findings, this.#byPath.get(path) ?? []).map(({ key }) => key))
+  getNeighbours(path: string): Map<string, number> {
+    return counted(collectNeighbours(this.#findings, this.#byPath.get(path) ?? []).map(({ key }) => key))
   }
 
   pathsBy(nameOf: (path: string) => string): Map<string, string[]> {
     const paths = [...this.#byPath.keys()]
-    const groups = groupedBy([...paths.keys()], (index) => nameOf(paths[index] as string))
+    const groups = groupIndexes([...paths.keys()], (index) => nameOf(paths[index] as string))
     return new Map([...groups].map(([name, indexes]) => [name, indexes.map((index) => paths[index] as string)]))
   }
 
@@ -70,7 +70,7 @@ export class PathContents {
   byRule(path: string): Map<string, TrackedFinding[]> {
     const findings = (this.#byPath.get(path) ?? []).map((index) => this.#finding(index))
     const sorted = findings.sort((a, b) => (a.start_line ?? 0) - (b.start_line ?? 0))
-    const groups = groupedBy([...sorted.keys()], (rank) => ruleOf(sorted[rank] as TrackedFinding))
+    const groups = groupIndexes([...sorted.keys()], (rank) => getRule(sorted[rank] as TrackedFinding))
     return new Map([...groups].map(([rule, ranks]) => [rule, ranks.map((rank) => sorted[rank] as TrackedFinding)]))
   }
 
@@ -84,8 +84,8 @@ export class PathContents {
 }
 
 /** Texts and fingerprints of a tool differ, even at one line. */
-function placeOf(finding: TrackedFinding): string {
-  return hasContent(finding) ? contentOf(finding) : `line ${finding.start_line}`
+function getPlace(finding: TrackedFinding): string {
+  return hasContent(finding) ? getContent(finding) : `line ${finding.start_line}`
 }
 
 function counted(keys: readonly string[]): Map<string, number> {

@@ -1,7 +1,7 @@
 import { isAbsolutePath } from '../../formats/checkout/directory.ts'
 import type { Matching, Paths } from './matching.ts'
 import { PathContents } from './path-contents.ts'
-import { type TrackedFinding, textLikeness } from './tracked-finding.ts'
+import { computeTextLikeness, type TrackedFinding } from './tracked-finding.ts'
 
 export type FilePair = { from: string; to: string }
 /** A file that may have been renamed, with how much speaks for it. */
@@ -39,7 +39,7 @@ export class RenameEvidence {
 
   candidates(): RenameCandidate[] {
     const found = [...this.#sharedContents(), ...this.#sharedNames(), ...this.#sharedFolders()]
-    const pairs = new Map(found.map((pair) => [keyOf(pair), pair]))
+    const pairs = new Map(found.map((pair) => [getKey(pair), pair]))
     return [...pairs.values()].map((pair) => this.#compared(pair))
   }
 
@@ -77,18 +77,18 @@ export class RenameEvidence {
     for (const [rule, findings] of this.#before.byRule(from)) {
       const others = after.get(rule) ?? []
       for (const [rank, finding] of findings.slice(0, Math.min(others.length, COMPARED_MAX)).entries()) {
-        sum += textLikeness(finding, others[rank] as TrackedFinding) ?? 0
+        sum += computeTextLikeness(finding, others[rank] as TrackedFinding) ?? 0
       }
     }
     return sum
   }
 
   #compared(pair: FilePair): RenameCandidate {
-    const equal = overlap(this.#before.contentsOf(pair.from), this.#after.contentsOf(pair.to))
-    const neighbours = overlap(this.#before.neighboursOf(pair.from), this.#after.neighboursOf(pair.to))
-    const unchanged = overlap(this.#before.placesOf(pair.from), this.#after.placesOf(pair.to))
+    const equal = overlap(this.#before.getContents(pair.from), this.#after.getContents(pair.to))
+    const neighbours = overlap(this.#before.getNeighbours(pair.from), this.#after.getNeighbours(pair.to))
+    const unchanged = overlap(this.#before.getPlaces(pair.from), this.#after.getPlaces(pair.to))
     const lines = new Set(unchanged.keys.map((key) => Number.parseInt(key, 10))).size
-    const total = this.#before.sizeOf(pair.from) + this.#after.sizeOf(pair.to)
+    const total = this.#before.getSize(pair.from) + this.#after.getSize(pair.to)
     const unmistakable = equal.keys.filter((key) => this.#before.isTelling(key) && this.#after.isTelling(key)).length
     const unique = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key))
     const share = (2 * Math.max(equal.count, this.#likeness(pair))) / total
@@ -121,7 +121,7 @@ function product(departed: readonly string[], arrived: readonly string[]): FileP
   return departed.flatMap((from) => arrived.map((to) => ({ from, to })))
 }
 
-function keyOf({ from, to }: FilePair): string {
+function getKey({ from, to }: FilePair): string {
   return `${from}\n${to}`
 }
 
@@ -139,13 +139,13 @@ function commonNames({ from, to }: FilePair): number {
 }
 
 function commonWords(names: readonly string[], others: readonly string[]): number {
-  const [words, otherWords] = [wordsOf(names), wordsOf(others)]
+  const [words, otherWords] = [collectWords(names), collectWords(others)]
   const common = [...words].filter((word) => otherWords.has(word)).length
   const share = common / (words.size + otherWords.size - common)
   return share >= WORDS_MIN ? share : 0
 }
 
-function wordsOf(names: readonly string[]): Set<string> {
+function collectWords(names: readonly string[]): Set<string> {
   return new Set(
     names
       .slice(0, 2)

@@ -1,15 +1,15 @@
-import { groupedBy, type Matching } from './matching.ts'
+import { groupIndexes, type Matching } from './matching.ts'
 import { type FilePair, RenameEvidence } from './rename-evidence.ts'
-import { folderPairs } from './renamed-folders.ts'
+import { matchRenamedFolders } from './renamed-folders.ts'
 
 /** The files that were renamed: all findings left an old path and arrived at a new one. */
-export function renamedFiles(matching: Matching): FilePair[] {
+export function matchRenamedFiles(matching: Matching): FilePair[] {
   const vanished = pathsOfOneSide(matching, 'stored', 'reported')
   const appeared = pathsOfOneSide(matching, 'reported', 'stored')
   if (vanished.size === 0 || appeared.size === 0) return []
   const candidates = new RenameEvidence(matching, vanished, appeared).candidates()
   const paths = new OneToOne()
-  for (const pair of folderPairs(candidates, [...vanished.keys()], new Set(appeared.keys()))) paths.add(pair)
+  for (const pair of matchRenamedFolders(candidates, [...vanished.keys()], new Set(appeared.keys()))) paths.add(pair)
   for (const pair of candidates.sort((a, b) => b.score - a.score)) if (pair.isLikely) paths.add(pair)
   return paths.pairs
 }
@@ -18,7 +18,7 @@ export function renamedFiles(matching: Matching): FilePair[] {
 function pathsOfOneSide(matching: Matching, side: 'stored' | 'reported', other: 'stored' | 'reported') {
   const known = new Set(matching[other].map(({ path }) => path))
   const indexes = [...matching[side].keys()]
-  return groupedBy(indexes, (index) => {
+  return groupIndexes(indexes, (index) => {
     const path = matching[side][index]?.path ?? null
     return known.has(path) ? null : path
   })

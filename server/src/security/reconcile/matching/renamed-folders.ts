@@ -11,7 +11,7 @@ const SCORE_MIN = 3
  * The renamed files that follow from renamed folders. Files that kept their names show together
  * that a folder was renamed, which then holds for the rest of its files.
  */
-export function folderPairs(
+export function matchRenamedFolders(
   candidates: readonly RenameCandidate[],
   vanished: readonly string[],
   appeared: ReadonlySet<string>,
@@ -46,10 +46,10 @@ function changedFolder({ from, to }: FilePair): FilePair | null {
   let common = 0
   while (common < Math.min(names.length, others.length) && names.at(-1 - common) === others.at(-1 - common)) common++
   if (common === 0) return null
-  return { from: folderOf(names, common), to: folderOf(others, common) }
+  return { from: getFolder(names, common), to: getFolder(others, common) }
 }
 
-function folderOf(names: readonly string[], common: number): string {
+function getFolder(names: readonly string[], common: number): string {
   return names
     .slice(0, names.length - common)
     .map((name) => `${name}/`)

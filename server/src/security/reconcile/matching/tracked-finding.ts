@@ -26,28 +26,28 @@ export type Match = { stored: number; reported: number; method: IdentityMethod }
 export type Pair = readonly [stored: number, reported: number]
 
 /** The findings of one rule can be versions of each other. A result without a rule has a title. */
-export function ruleOf({ kind, rule_id, title }: TrackedFinding): string {
+export function getRule({ kind, rule_id, title }: TrackedFinding): string {
   return `${kind} ${rule_id ?? `?${title}`}`
 }
 
 /** What is flagged, whichever file and line it is in. */
-export function contentOf({ relocation, fingerprint }: TrackedFinding): string {
+export function getContent({ relocation, fingerprint }: TrackedFinding): string {
   return relocation ?? fingerprint
 }
 
 /** The column and length of the flagged code, which stay when lines are added before it. */
-export function shapeOf({ start_line, end_line, start_column, end_column }: TrackedFinding): string {
+export function getShape({ start_line, end_line, start_column, end_column }: TrackedFinding): string {
   return `${start_column}:${(end_line ?? 0) - (start_line ?? 0)}:${end_column}`
 }
 
 /** The length of the flagged code, which stays when it is indented; null if it is unknown. */
-export function sizeOf({ start_line, end_line, start_column, end_column }: TrackedFinding): string | null {
+export function getSize({ start_line, end_line, start_column, end_column }: TrackedFinding): string | null {
   if (start_column === null || end_column === null) return null
   return `${(end_line ?? 0) - (start_line ?? 0)}:${end_column - start_column}`
 }
 
-export function placedContentOf(finding: TrackedFinding): string {
-  return `${contentOf(finding)} ${shapeOf(finding)}`
+export function getPlacedContent(finding: TrackedFinding): string {
+  return `${getContent(finding)} ${getShape(finding)}`
 }
 
 /** Packages and licenses are identified by their names, never by a place. */
@@ -69,7 +69,7 @@ export function isUnmistakable(finding: TrackedFinding): boolean {
 }
 
 /** Blocks of code with the same name are alike, whatever else changed. */
-export function textLikeness(stored: TrackedFinding, reported: TrackedFinding): number | null {
+export function computeTextLikeness(stored: TrackedFinding, reported: TrackedFinding): number | null {
   const isNamed = stored.resource_name !== null && reported.resource_name !== null
   if (isNamed && stored.resource_name === reported.resource_name) return 1
   if (stored.similarity === null || reported.similarity === null) return null

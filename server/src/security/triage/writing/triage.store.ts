@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { newUuid } from '../../../platform/ids.ts'
+import { createUuid } from '../../../platform/ids.ts'
 import { VEX_FORMATS } from '../../formats/catalogue.ts'
 
 export const TRIAGE_ACTIONS = ['dismiss', 'reopen', 'split', 'merge'] as const
@@ -29,7 +29,7 @@ export type NewTriage = {
 /** Stores a triage. It has no effect before something applies it. Returns its id. */
 export async function insertTriage(tx: Tx, orgId: string, triage: NewTriage): Promise<string> {
   const { action, source, target, reason, comment, expires_at, by, at } = triage
-  const id = newUuid(at)
+  const id = createUuid(at)
   await tx`
     insert into triages (
       org_id, id, action, source, target_type, target_ids, reason, comment, expires_at, created_by_id, created_by_name,
@@ -46,7 +46,7 @@ export async function insertTriage(tx: Tx, orgId: string, triage: NewTriage): Pr
 type TriageEnd = { as: 'undone' | 'expired' | 'replaced'; by: TriageAuthor; at: Date }
 
 /** Ends triages that have not ended. Their findings are unchanged until they are settled. */
-export async function endTriages(tx: Tx, orgId: string, ids: readonly string[], end: TriageEnd): Promise<void> {
+export async function updateEndedTriages(tx: Tx, orgId: string, ids: readonly string[], end: TriageEnd): Promise<void> {
   await tx`
     update triages
     set ended_as = ${end.as}, ended_by_id = ${end.by?.id ?? null}, ended_by_name = ${end.by?.name ?? null},

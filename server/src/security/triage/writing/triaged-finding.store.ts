@@ -1,4 +1,4 @@
-import { averageId } from '../../../platform/db/average-id.ts'
+import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 
 /**
@@ -35,28 +35,37 @@ type Applied = { triageId: string; findingIds: readonly string[]; at: Date }
 /**
  * Applies a dismissal or reopening to findings. It decides the state of each of them until a newer
  * triage of the finding does; a person's triage decides before a document's. The repositories must
- * be locked (`lockTriaged`). Returns the issues to refresh with `refreshIssues`.
+ * be locked (`lockTriaged`). Returns the issues to refresh with `updateRefreshedIssues`.
  */
-export async function applyTriage(tx: Tx, orgId: string, { triageId, findingIds, at }: Applied): Promise<string[]> {
+export async function updateTriagedFindings(
+  tx: Tx,
+  orgId: string,
+  { triageId, findingIds, at }: Applied,
+): Promise<string[]> {
   await tx`
     insert into triage_findings (org_id, triage_id, finding_id)
     select ${orgId}, ${triageId}, finding_id
     from unnest(${[...findingIds]}::uuid[]) finding_id
     on conflict do nothing`
-  return settleFindings(tx, orgId, findingIds, at)
+  return updateSettledFindings(tx, orgId, findingIds, at)
 }
 
 /**
  * After triages have ended: the triages that they hid decide again, or else the reports. The
  * repositories must be locked. Returns the issues to refresh.
  */
-export async function settleTriages(tx: Tx, orgId: string, triageIds: readonly string[], at: Date): Promise<string[]> {
+export async function updateFindingsOfEnded(
+  tx: Tx,
+  orgId: string,
+  triageIds: readonly string[],
+  at: Date,
+): Promise<string[]> {
   const rows = await tx<{ finding_id: string }[]>`
     select distinct finding_id
     from triage_findings
     where org_id = ${orgId}
       and triage_id = any(${[...triageIds]}::uuid[])`
-  return settleFindings(
+  return updateSettledFindings(
     tx,
     orgId,
     rows.map(({ finding_id }) => finding_id),
@@ -68,7 +77,7 @@ export async function settleTriages(tx: Tx, orgId: string, triageIds: readonly s
  * Derives which triage decides the state of each finding. The repositories must be locked. Returns
  * the issues of those that changed.
  */
-export async function settleFindings(
+export async function updateSettledFindings(
   tx: Tx,
   orgId: string,
   findingIds: readonly string[],
@@ -84,13 +93,13 @@ export async function settleFindings(
         select triage.id as triage_id, case triage.action when 'dismiss' then 'dismissed' else 'open' end as state
         from triage_findings part
         join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
-        where part.org_id = ${averageId(tx, orgId)}
+        where part.org_id = ${buildAverageId(tx, orgId)}
           and part.finding_id = triaged.finding_id
           and triage.ended_at is null
         order by triage.source = 'shiplock' desc, part.no desc
         limit 1
       ) decisive on true
-      where finding.org_id = ${averageId(tx, orgId)}
+      where finding.org_id = ${buildAverageId(tx, orgId)}
         and finding.id = triaged.finding_id
         and finding.triage_id is distinct from decisive.triage_id
       returning finding.issue_id

@@ -4,7 +4,7 @@ import type { ExportedDocument, ExportedStatement } from './exported-document.ts
 import type { Justification } from './exported-statement.ts'
 
 /** A document in CycloneDX 1.6 with the assessed vulnerabilities and their packages. */
-export function cycloneDxDocument(document: ExportedDocument): object {
+export function toCycloneDxDocument(document: ExportedDocument): object {
   const { id, version, changed_at, author, repository, statements } = document
   const packages = [...new Set(statements.flatMap((statement) => statement.packages))].sort()
   return {
@@ -19,29 +19,29 @@ export function cycloneDxDocument(document: ExportedDocument): object {
       authors: [{ name: author }],
       component: { type: 'application', 'bom-ref': repository.identifier, name: repository.name },
     },
-    components: packages.map(componentOf),
-    vulnerabilities: statements.map(vulnerabilityOf),
+    components: packages.map(toComponent),
+    vulnerabilities: statements.map(toVulnerability),
   }
 }
 
-function componentOf(purl: string) {
+function toComponent(purl: string) {
   const { name = purl, version = null } = parsePackageUrl(purl) ?? {}
   return { type: 'library', 'bom-ref': purl, name, ...(version !== null && { version }), purl }
 }
 
-function vulnerabilityOf({ ids, packages, ...facts }: ExportedStatement) {
+function toVulnerability({ ids, packages, ...facts }: ExportedStatement) {
   const [id = '', ...aliases] = ids
   return {
     id,
     ...(aliases.length > 0 && {
-      references: aliases.map((alias) => ({ id: alias, source: { name: databaseOf(alias) } })),
+      references: aliases.map((alias) => ({ id: alias, source: { name: getDatabase(alias) } })),
     }),
-    analysis: analysisOf(facts),
+    analysis: toAnalysis(facts),
     affects: packages.map((ref) => ({ ref })),
   }
 }
 
-function databaseOf(id: string): string {
+function getDatabase(id: string): string {
   return id.slice(0, Math.max(0, id.indexOf('-'))) || 'unknown'
 }
 
@@ -61,7 +61,7 @@ const JUSTIFICATIONS: Record<Justification, string> = {
   inline_mitigations_already_exist: 'protected_by_mitigating_control',
 }
 
-function analysisOf({
+function toAnalysis({
   status,
   justification,
   impact,

@@ -1,4 +1,4 @@
-import { averageId, averageIds } from '../../../platform/db/average-id.ts'
+import { buildAverageId, buildAverageIds } from '../../../platform/db/average-id.ts'
 import type { Db } from '../../../platform/db/sql.ts'
 import type { TriageSource } from '../../triage/writing/triage.store.ts'
 import type { JudgedFacts } from '../verdict.store.ts'
@@ -28,8 +28,8 @@ export function listExported(db: Db, orgId: string, repositoryNos: readonly numb
     from finding_streams stream
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     left join triages triage on triage.org_id = finding.org_id and triage.id = finding.triage_id
-    where stream.org_id = ${averageId(db, orgId)}
-      and stream.repository_no = any(${averageIds(db, repositoryNos)})
+    where stream.org_id = ${buildAverageId(db, orgId)}
+      and stream.repository_no = any(${buildAverageIds(db, repositoryNos)})
       and stream.tracked
       and finding.state <> 'fixed'
       and finding.purl is not null
@@ -40,7 +40,7 @@ export function listExported(db: Db, orgId: string, repositoryNos: readonly numb
 type ExportVersion = { version: number; created_at: Date; changed_at: Date }
 
 /** The version of a document with these contents: a new one if they differ from the last time. */
-export async function versionOf(
+export async function upsertVersion(
   db: Db,
   { org_id, repository_no }: { org_id: string; repository_no: number },
   contentHash: Buffer,

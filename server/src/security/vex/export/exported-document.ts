@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { CanonicalId } from '../../issues/grouping/shared-names.ts'
 import type { Verdict } from '../verdict.ts'
-import { comparedIds, isAmbiguous } from '../vulnerability-match.ts'
+import { isAmbiguous, toComparedIds } from '../vulnerability-match.ts'
 import type { ExportedFinding } from './export.store.ts'
-import { type Assessment, assessmentOf } from './exported-statement.ts'
+import { type Assessment, toAssessment } from './exported-statement.ts'
 
 /** Statements about one vulnerability. Its own id is the first one. */
 export type ExportedStatement = Assessment & { ids: string[]; packages: string[] }
@@ -28,21 +28,21 @@ type Place = { purl: string; ids: Set<string>; assessments: (Assessment | null)[
  * is left out if only some of its findings of a vulnerability were assessed: a statement about the
  * package would be one about the others, too.
  */
-export function statementsOf(
+export function toStatements(
   findings: readonly ExportedFinding[],
   verdicts: ReadonlyMap<string, Verdict>,
   canonicalId: CanonicalId,
 ): ExportedStatement[] {
   const places = new Map<string, Place>()
   for (const finding of findings) {
-    const names = comparedIds(finding.vuln_ids, canonicalId).sort(byCve)
+    const names = toComparedIds(finding.vuln_ids, canonicalId).sort(byCve)
     // A finding about several vulnerabilities does not tell which of them was assessed.
     if (isAmbiguous(names)) continue
     const purl = finding.purl.trim()
     const key = JSON.stringify([names[0], purl])
     const place = places.get(key) ?? { purl, ids: new Set(names), assessments: [] }
-    for (const id of comparedIds(finding.vuln_ids)) place.ids.add(id)
-    place.assessments.push(assessmentOf(finding, verdicts.get(finding.id)))
+    for (const id of toComparedIds(finding.vuln_ids)) place.ids.add(id)
+    place.assessments.push(toAssessment(finding, verdicts.get(finding.id)))
     places.set(key, place)
   }
   return joined([...places.values()]).sort((a, b) => compare(sortKey(a), sortKey(b)))
@@ -52,7 +52,7 @@ export function statementsOf(
 function joined(places: readonly Place[]): ExportedStatement[] {
   const statements = new Map<string, ExportedStatement>()
   for (const { purl, ids, assessments } of places) {
-    const assessment = commonOf(assessments)
+    const assessment = selectCommonAssessment(assessments)
     if (assessment === null) continue
     const [own = '', ...aliases] = ids
     const facts = { ...assessment, ids: [own, ...aliases.sort()] }
@@ -67,7 +67,7 @@ function joined(places: readonly Place[]): ExportedStatement[] {
 const CAUTION = ['affected', 'under_investigation', 'not_affected', 'fixed']
 
 /** The most cautious assessment, of several equal ones the newest; null if one is missing. */
-function commonOf(assessments: readonly (Assessment | null)[]): Assessment | null {
+function selectCommonAssessment(assessments: readonly (Assessment | null)[]): Assessment | null {
   let common: Assessment | null = null
   for (const assessment of assessments) {
     if (assessment === null) return null
@@ -90,7 +90,7 @@ function compare(a: string, b: string): number {
 }
 
 /** A UUID (RFC 9562 §5.8) that these texts always have. */
-export function stableUuid(...texts: string[]): string {
+export function computeUuid(...texts: string[]): string {
   const hex = hash('sha256', JSON.stringify(texts), 'hex')
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16)
   return [

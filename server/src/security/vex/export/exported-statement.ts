@@ -1,5 +1,5 @@
 import type { VexStatus } from '../../formats/report/vex-statement.ts'
-import { dismissalOf, type Verdict } from '../verdict.ts'
+import { toDismissal, type Verdict } from '../verdict.ts'
 import type { ExportedFinding } from './export.store.ts'
 
 /** The justifications of OpenVEX, which CSAF shares. */
@@ -39,7 +39,7 @@ const PLAIN = {
  * What a person or a document has stated about a finding; null if nobody has. The dismissal of a
  * report or a code host is a statement of theirs, and is not repeated.
  */
-export function assessmentOf(finding: ExportedFinding, verdict: Verdict | undefined): Assessment | null {
+export function toAssessment(finding: ExportedFinding, verdict: Verdict | undefined): Assessment | null {
   const { action, source, reason, comment, at } = finding
   if (action === null || source === null || at === null) return ofOpenFinding(finding, verdict)
   if (action === 'reopen') return { ...PLAIN, status: 'under_investigation', notes: comment, at: at.toISOString() }
@@ -51,7 +51,7 @@ export function assessmentOf(finding: ExportedFinding, verdict: Verdict | undefi
 
 /** A document that states that an open finding matters. */
 function ofOpenFinding({ is_dismissed }: ExportedFinding, verdict: Verdict | undefined): Assessment | null {
-  if (is_dismissed || verdict === undefined || dismissalOf(verdict) !== null) return null
+  if (is_dismissed || verdict === undefined || toDismissal(verdict) !== null) return null
   const { status, comment } = verdict
   const at = new Date(verdict.at).toISOString()
   if (status === 'under_investigation') return { ...PLAIN, status, notes: comment, at }

@@ -4,7 +4,7 @@ import type { ExportedDocument, ExportedStatement } from './exported-document.ts
 /**
  * A document in OpenVEX 0.2. Its schema allows only one of `justification` and `impact_statement`.
  */
-export function openVexDocument(document: ExportedDocument): object {
+export function toOpenVexDocument(document: ExportedDocument): object {
   const { id, version, created_at, changed_at, author, repository, statements } = document
   return {
     '@context': 'https://openvex.dev/ns/v0.2.0',
@@ -14,11 +14,11 @@ export function openVexDocument(document: ExportedDocument): object {
     last_updated: changed_at,
     version,
     tooling: `Shiplock ${packageJson.version}`,
-    statements: statements.map((statement) => statementOf(statement, repository.identifier)),
+    statements: statements.map((statement) => toStatement(statement, repository.identifier)),
   }
 }
 
-function statementOf({ ids, packages, status, at, ...facts }: ExportedStatement, product: string) {
+function toStatement({ ids, packages, status, at, ...facts }: ExportedStatement, product: string) {
   const [name, ...aliases] = ids
   const { justification, impact, action, notes } = facts
   return {

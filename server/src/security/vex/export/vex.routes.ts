@@ -3,9 +3,9 @@ import type { HttpServer } from '../../../platform/http/http-server.ts'
 import { Closed, OneOf } from '../../../platform/http/schemas.ts'
 import type { Services } from '../../../services.ts'
 import { repositoryFilters } from '../../repositories/repository.schema.ts'
-import { cycloneDxDocument } from './cyclonedx-document.ts'
+import { toCycloneDxDocument } from './cyclonedx-document.ts'
 import { exportVex } from './export-vex.ts'
-import { openVexDocument } from './openvex-document.ts'
+import { toOpenVexDocument } from './openvex-document.ts'
 
 const VexQuery = Closed({
   ...repositoryFilters,
@@ -25,7 +25,7 @@ const VexDocument = Type.Object(
   },
 )
 
-export async function vexRoutes(app: HttpServer, services: Services): Promise<void> {
+export async function registerVexRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/security/vex',
     {
@@ -45,7 +45,7 @@ export async function vexRoutes(app: HttpServer, services: Services): Promise<vo
     },
     async ({ query, actor }) => {
       const document = await exportVex(services, actor, query)
-      return query.format === 'cyclonedx' ? cycloneDxDocument(document) : openVexDocument(document)
+      return query.format === 'cyclonedx' ? toCycloneDxDocument(document) : toOpenVexDocument(document)
     },
   )
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { artifactKey } from '../../../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../../../src/ci/artifacts/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
 import { sendReport, uploadArtifact } from '../../../support/ci-reports.ts'
@@ -66,7 +66,7 @@ for (const [path, disposition] of NAMES) {
 
 test('404 not_found for an artifact whose file is gone', async () => {
   const id = await storeArtifact('gone', 'bytes')
-  await api.services.objects.remove(artifactKey(caller.orgId, id))
+  await api.services.objects.remove(formatArtifactKey(caller.orgId, id))
   assertError(await requestAs(api, viewer, 'GET', `/artifacts/${id}/download`), 404, 'not_found')
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { recordAudit } from '../../../../src/audit/audit.store.ts'
+import { insertAuditEntry } from '../../../../src/audit/audit.store.ts'
 import { DAY_MS } from '../../../../src/platform/clock.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../support/assert-error.ts'
@@ -39,7 +39,7 @@ async function record(entries: Recorded[], orgId = caller.orgId): Promise<void> 
     const principal = { type, id: by, name: by } as const
     const of = { type: action.split('.')[0] as string, id: object }
     const entry = { principal, action, object: of, reason: reason ?? null, details: { note: 'n' } }
-    await api.services.sql.begin((tx) => recordAudit(tx, orgId, entry, api.clock.now()))
+    await api.services.sql.begin((tx) => insertAuditEntry(tx, orgId, entry, api.clock.now()))
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { setProviderAccount } from '../../../../src/access/users/provider-account.store.ts'
+import { upsertProviderAccount } from '../../../../src/access/users/provider-account.store.ts'
 import { applyHostRun } from '../../../../src/ci/provider-runs/apply-host-run.ts'
 import type { HostEvent, HostSource } from '../../../../src/codehosts/host-event.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
@@ -51,7 +51,7 @@ async function arrive(...events: HostEvent[]): Promise<void> {
 async function person(login?: string): Promise<Person> {
   const made = await createPerson(api, { ...caller, role: 'release_manager' })
   const account = { user_id: made.userId, provider: 'github', login: login ?? '' }
-  if (login) await api.services.sql.begin((tx) => setProviderAccount(tx, caller.orgId, account, api.clock.now()))
+  if (login) await api.services.sql.begin((tx) => upsertProviderAccount(tx, caller.orgId, account, api.clock.now()))
   return made
 }
 
@@ -88,7 +88,7 @@ test('an account of the same name on another code host does not refuse the perso
   await arrive(...WAITING)
   const made = await person()
   const account = { user_id: made.userId, provider: 'gitlab', login: 'octo-cat' }
-  await api.services.sql.begin((tx) => setProviderAccount(tx, caller.orgId, account, api.clock.now()))
+  await api.services.sql.begin((tx) => upsertProviderAccount(tx, caller.orgId, account, api.clock.now()))
   assert.equal((await approve(made)).status, 200)
   assert.equal((await getDeployment(api, caller, ID)).approvals[0].provider_account, null)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { BuiltInRoleId } from '../../../../src/access/roles/built-in-role.ts'
-import { setProviderAccount } from '../../../../src/access/users/provider-account.store.ts'
+import { upsertProviderAccount } from '../../../../src/access/users/provider-account.store.ts'
 import { answerDeployment } from '../../../../src/deployments/approvals/answer-deployment.ts'
 import type { Plan } from '../../../../src/organizations/plan.ts'
 import { MINUTE_MS } from '../../../../src/platform/clock.ts'
@@ -275,7 +275,7 @@ test('403 insufficient_permission for a person who was disabled or lost the role
 async function linked(login: string): Promise<Person> {
   const made = await person()
   const account = { user_id: made.userId, provider: 'github', login }
-  await api.services.sql.begin((tx) => setProviderAccount(tx, caller.orgId, account, api.clock.now()))
+  await api.services.sql.begin((tx) => upsertProviderAccount(tx, caller.orgId, account, api.clock.now()))
   return made
 }
 

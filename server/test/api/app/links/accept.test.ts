@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { offerReset, offerSetup } from '../../../../src/access/links/account-links.ts'
+import { createResetLink, createSetupLink } from '../../../../src/access/links/account-links.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../support/assert-error.ts'
 import { Authenticator } from '../../../support/authenticator.ts'
@@ -207,7 +207,7 @@ test('400 invalid_request for what is no email address, and for an unknown role'
 test('a reset link replaces the password and ends all sessions', async () => {
   const { token, email } = await invite()
   const member = { ...admin, cookie: cookieOf(await accept(token)) }
-  const reset = await offerReset(api.services, email)
+  const reset = await createResetLink(api.services, email)
   assert.equal((await requestAs(api, member, 'GET', '/runs')).status, 200)
   const used = await accept(tokenOf(reset.link), { password: 'another long sentence' })
   assert.equal(used.status, 200, used.text)
@@ -220,25 +220,25 @@ test('a reset link replaces the password and ends all sessions', async () => {
 test('a setup link makes the first Org admin only, and a newer one replaces it', async () => {
   const own = await startTestApi()
   try {
-    assert.equal(await offerSetup(own.services), null)
+    assert.equal(await createSetupLink(own.services), null)
     const { slug } = await own.caller()
     const send = (link: string, email: string) =>
       own.request('POST', '/app/api/links/accept', {
         headers: pageHeaders(own),
         body: { token: tokenOf(link), email, name: 'Ada', password: PASSWORD },
       })
-    const first = await offerSetup(own.services)
-    const second = await offerSetup(own.services)
+    const first = await createSetupLink(own.services)
+    const second = await createSetupLink(own.services)
     assert.ok(first && second)
     assert.equal(second.organization, slug)
     assertError(await send(first.link, 'ada@example.com'), 410, 'link_not_valid')
     own.clock.advance(3_600_000)
     assertError(await send(second.link, 'ada@example.com'), 410, 'link_not_valid')
-    const third = await offerSetup(own.services)
+    const third = await createSetupLink(own.services)
     assert.ok(third)
     const answers = await Promise.all([send(third.link, 'ada@example.com'), send(third.link, 'eve@example.com')])
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 410])
-    assert.equal(await offerSetup(own.services), null)
+    assert.equal(await createSetupLink(own.services), null)
     const [member] = await own.services.sql`select built_in_role from members`
     assert.equal(member?.built_in_role, 'org_admin')
   } finally {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { canonicalJson } from '../../../../src/platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../../../src/platform/json/canonical-json.ts'
 import { expireLinkBodies } from '../../../../src/provenance/chain/expire-link-bodies.ts'
 import { Change, ListedChange } from '../../../../src/provenance/changes/change.schema.ts'
 import { DEVIATIONS } from '../../../../src/provenance/changes/change-record.ts'
@@ -92,7 +92,7 @@ test('a change is returned with every field of its record and its place in the c
   assert.equal(Check(Change, body.data), true)
   assert.equal(chain.index, 1)
   const previous = Buffer.from(chain.previous_hash, 'hex')
-  assert.equal(chain.hash, createHash('sha256').update(previous).update(canonicalJson(record)).digest('hex'))
+  assert.equal(chain.hash, createHash('sha256').update(previous).update(toCanonicalJson(record)).digest('hex'))
 })
 
 test('the list has the same fields, and names none as omitted', async () => {

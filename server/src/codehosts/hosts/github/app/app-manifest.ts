@@ -46,7 +46,7 @@ const EVENTS = [
 ]
 
 /** The App as GitHub creates it ("Registering a GitHub App from a manifest"). */
-export function appManifest(baseUrl: string, options: AppSetupOptions) {
+export function createAppManifest(baseUrl: string, options: AppSetupOptions) {
   const access = options.read_only_alerts ? 'read' : 'write'
   return {
     name: `Shiplock ${new URL(baseUrl).hostname}`.slice(0, NAME_CHARS_MAX).trim(),
@@ -61,7 +61,7 @@ export function appManifest(baseUrl: string, options: AppSetupOptions) {
 }
 
 /** The form of GitHub that creates an App from a manifest. */
-export function newAppUrl(apiUrl: string, organization: string | null, state: string): string {
+export function formatNewAppUrl(apiUrl: string, organization: string | null, state: string): string {
   const owner = organization === null ? '' : `organizations/${encodeURIComponent(organization)}/`
   return `${webUrl(apiUrl)}/${owner}settings/apps/new?state=${encodeURIComponent(state)}`
 }
@@ -80,6 +80,6 @@ function webUrl(apiUrl: string): string {
 /**
  * GitHub's page that installs an App. GitHub returns the organization, as `state`, to our address.
  */
-export function installUrl({ html_url }: { html_url: string }, org: string): string {
+export function formatInstallUrl({ html_url }: { html_url: string }, org: string): string {
   return `${html_url}/installations/new?state=${encodeURIComponent(org)}`
 }

@@ -18,7 +18,7 @@ button:focus-visible, a:focus-visible { outline: 3px solid #58a6ff; outline-offs
 const SUBMIT = 'document.forms[0].submit()'
 
 /** Sends the browser to GitHub with the manifest: at once, or by the button without JavaScript. */
-export function manifestPage({ action, manifest }: { action: string; manifest: string }): Page {
+export function renderManifestPage({ action, manifest }: { action: string; manifest: string }): Page {
   const body = `
 <h1>Create the GitHub App</h1>
 <p>GitHub shows the name of the new App. You can change it there. Its permissions and its webhook address are filled in.</p>
@@ -27,11 +27,11 @@ export function manifestPage({ action, manifest }: { action: string; manifest: s
 <button type="submit">Continue to GitHub</button>
 </form>
 <script>${SUBMIT}</script>`
-  return page('Create the GitHub App', body, `script-src ${hashOf(SUBMIT)}; form-action ${new URL(action).origin}`)
+  return page('Create the GitHub App', body, `script-src ${hashSource(SUBMIT)}; form-action ${new URL(action).origin}`)
 }
 
 /** What to do after the App was created. */
-export function createdPage({ slug, html_url }: { slug: string; html_url: string }): Page {
+export function renderCreatedPage({ slug, html_url }: { slug: string; html_url: string }): Page {
   const body = `
 <h1>The GitHub App was created</h1>
 <p>Its credentials are stored. The server uses them from now on.</p>
@@ -47,7 +47,7 @@ export function createdPage({ slug, html_url }: { slug: string; html_url: string
 }
 
 /** What to do after the App was installed without the console. */
-export function installedPage(): Page {
+export function renderInstalledPage(): Page {
   const body = `
 <h1>The GitHub App is installed</h1>
 <p>The installation waits to be connected to an organization of Shiplock. Its number is shown by the first command.</p>
@@ -57,7 +57,7 @@ npx shiplock-server provider connect --org &lt;slug&gt; --provider github --inst
 }
 
 /** Why a step failed. */
-export function refusedPage(message: string): Page {
+export function renderRefusedPage(message: string): Page {
   const body = `
 <h1>The GitHub App was not created</h1>
 <p>${escapeHtml(message)}</p>
@@ -80,11 +80,11 @@ function page(title: string, body: string, allowed: string): Page {
 </body>
 </html>
 `
-  const policy = `default-src 'none'; style-src ${hashOf(STYLE)}; base-uri 'none'; frame-ancestors 'none'; ${allowed}`
+  const policy = `default-src 'none'; style-src ${hashSource(STYLE)}; base-uri 'none'; frame-ancestors 'none'; ${allowed}`
   return { html, contentSecurityPolicy: policy }
 }
 
-function hashOf(text: string): string {
+function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 

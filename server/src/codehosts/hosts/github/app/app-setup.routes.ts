@@ -1,8 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../../../platform/http/api-error.ts'
 import type { Services } from '../../../../services.ts'
-import { CREATED_PATH, INSTALLED_PATH, installUrl, SETUP_PATH } from './app-manifest.ts'
-import { createdPage, installedPage, manifestPage, type Page, refusedPage } from './app-setup-page.ts'
+import { CREATED_PATH, formatInstallUrl, INSTALLED_PATH, SETUP_PATH } from './app-manifest.ts'
+import {
+  type Page,
+  renderCreatedPage,
+  renderInstalledPage,
+  renderManifestPage,
+  renderRefusedPage,
+} from './app-setup-page.ts'
 import { completeSetup, readSetup } from './create-app.ts'
 
 type SetupRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
@@ -14,22 +20,23 @@ const PRIVATE = { 'cache-control': 'no-store' }
 /**
  * The pages of the manifest flow, outside of /v1. The state in the address is the permission.
  */
-export async function appSetupRoutes(app: FastifyInstance, services: Services): Promise<void> {
+export async function registerAppSetupRoutes(app: FastifyInstance, services: Services): Promise<void> {
   app.get<{ Querystring: Record<string, unknown> }>(SETUP_PATH, { schema: { hide: true } }, (request, reply) =>
-    sendPage(reply, async () => manifestPage(await readSetup(services, parameter(request, 'state')))),
+    sendPage(reply, async () => renderManifestPage(await readSetup(services, parameter(request, 'state')))),
   )
   // A HEAD request would use up the state.
   const options = { schema: { hide: true }, exposeHeadRoute: false }
   app.get<{ Querystring: Record<string, unknown> }>(CREATED_PATH, options, (request, reply) =>
     sendPage(reply, async () => {
       const created = await completeSetup(services, parameter(request, 'state'), parameter(request, 'code'))
-      return created.org === null ? createdPage(created) : installUrl(created, created.org)
+      return created.org === null ? renderCreatedPage(created) : formatInstallUrl(created, created.org)
     }),
   )
   app.get<{ Querystring: Record<string, unknown> }>(INSTALLED_PATH, { schema: { hide: true } }, (request, reply) =>
     sendPage(
       reply,
-      async () => connectPath(parameter(request, 'state'), parameter(request, 'installation_id')) ?? installedPage(),
+      async () =>
+        connectPath(parameter(request, 'state'), parameter(request, 'installation_id')) ?? renderInstalledPage(),
     ),
   )
 }
@@ -56,7 +63,7 @@ async function sendPage(reply: FastifyReply, make: () => Promise<Page | string>)
   const made = await make().catch((error) => {
     if (!(error instanceof ApiError)) throw error
     reply.code(error.status)
-    return refusedPage(error.message)
+    return renderRefusedPage(error.message)
   })
   if (typeof made === 'string') return reply.headers(PRIVATE).redirect(made)
   const { html, contentSecurityPolicy } = made

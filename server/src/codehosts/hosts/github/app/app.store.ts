@@ -20,7 +20,7 @@ export async function findApp(db: Db, apiUrl: string): Promise<StoredApp | null>
 }
 
 /** Stores an App in place of an earlier one of the same host. */
-export async function replaceApp(db: Db, app: StoredApp, now: Date): Promise<void> {
+export async function upsertApp(db: Db, app: StoredApp, now: Date): Promise<void> {
   await db`
     insert into codehost_apps (provider, api_url, app_id, slug, html_url, sealed, created_at)
     values ('github', ${app.api_url}, ${app.app_id}, ${app.slug}, ${app.html_url}, ${app.sealed}, ${now})
@@ -56,7 +56,7 @@ export async function findOpenSetup(db: Db, stateSha256: Buffer, now: Date): Pro
 }
 
 /** Marks a setup as used. Of several callers at the same time, one gets its options. */
-export async function claimSetup(db: Db, stateSha256: Buffer, now: Date): Promise<AppSetupOptions | null> {
+export async function updateSetupClaimed(db: Db, stateSha256: Buffer, now: Date): Promise<AppSetupOptions | null> {
   const [row] = await db<{ options: AppSetupOptions }[]>`
     update codehost_app_setups
     set used_at = ${now}
@@ -68,7 +68,7 @@ export async function claimSetup(db: Db, stateSha256: Buffer, now: Date): Promis
 }
 
 /** Makes a claimed setup usable again, because the code host could not be reached. */
-export async function releaseSetup(db: Db, stateSha256: Buffer): Promise<void> {
+export async function updateSetupReleased(db: Db, stateSha256: Buffer): Promise<void> {
   await db`
     update codehost_app_setups
     set used_at = null

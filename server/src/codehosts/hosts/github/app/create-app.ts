@@ -4,8 +4,8 @@ import { codeRefused, hostUnavailable } from '../../../../errors/codehosts.ts'
 import { ApiError } from '../../../../platform/http/api-error.ts'
 import { invalidRequest, missing } from '../../../../platform/http/errors.ts'
 import type { Services } from '../../../../services.ts'
-import { claimSetup, findOpenSetup, releaseSetup } from './app.store.ts'
-import { appManifest, newAppUrl } from './app-manifest.ts'
+import { findOpenSetup, updateSetupClaimed, updateSetupReleased } from './app.store.ts'
+import { createAppManifest, formatNewAppUrl } from './app-manifest.ts'
 import type { GithubApp, NewApp } from './github-app.ts'
 import { hashState } from './start-setup.ts'
 
@@ -17,9 +17,9 @@ const CODE = /^[A-Za-z0-9_-]{1,200}$/
 export async function readSetup({ config, sql, clock }: Services, state: string) {
   const options = await findOpenSetup(sql, hashState(state), clock.now())
   if (!options) throw unknownState()
-  const manifest = appManifest(config.baseUrl, options)
+  const manifest = createAppManifest(config.baseUrl, options)
   return {
-    action: newAppUrl(config.codeHosts.github.url, options.organization, state),
+    action: formatNewAppUrl(config.codeHosts.github.url, options.organization, state),
     manifest: JSON.stringify(manifest),
   }
 }
@@ -33,7 +33,7 @@ export async function completeSetup(services: Services, state: string, code: str
   const { config, sql, clock, log, hostApps } = services
   if (!CODE.test(code)) throw invalidRequest('The code of GitHub is missing or not valid.')
   const stateSha256 = hashState(state)
-  const options = await claimSetup(sql, stateSha256, clock.now())
+  const options = await updateSetupClaimed(sql, stateSha256, clock.now())
   if (options === null) throw unknownState()
   try {
     const app = await exchange(config.codeHosts.github.url, code)
@@ -44,7 +44,7 @@ export async function completeSetup(services: Services, state: string, code: str
     return { slug, html_url, org: options.org ?? null }
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) throw error
-    await releaseSetup(sql, stateSha256)
+    await updateSetupReleased(sql, stateSha256)
     log.warn({ err: error }, 'The GitHub App could not be created; its address can be opened again')
     throw error
   }

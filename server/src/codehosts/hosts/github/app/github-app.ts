@@ -5,8 +5,8 @@ import type { Clock } from '../../../../platform/clock.ts'
 import { openSealedText, sealText } from '../../../../platform/crypto/sealed-text.ts'
 import type { Db, Sql } from '../../../../platform/db/sql.ts'
 import type { AppCredentials, AppSetupOptions, DescribedApp, HostApp } from '../../../code-host.ts'
-import { findApp, replaceApp, type StoredApp } from './app.store.ts'
-import { installUrl } from './app-manifest.ts'
+import { findApp, type StoredApp, upsertApp } from './app.store.ts'
+import { formatInstallUrl } from './app-manifest.ts'
 import { startSetup } from './start-setup.ts'
 
 /** The secrets of an App, as they are sealed. */
@@ -56,8 +56,8 @@ export class GithubApp implements HostApp {
   async store({ private_key, webhook_secret, ...app }: NewApp): Promise<void> {
     const { sql, clock, sealingKey } = this.#options
     const secrets: AppSecrets = { private_key, webhook_secret }
-    const sealed = sealText(sealingKey, labelOf(app.api_url), JSON.stringify(secrets))
-    await replaceApp(sql, { ...app, sealed }, clock.now())
+    const sealed = sealText(sealingKey, formatLabel(app.api_url), JSON.stringify(secrets))
+    await upsertApp(sql, { ...app, sealed }, clock.now())
     this.#cached = null
   }
 
@@ -66,7 +66,7 @@ export class GithubApp implements HostApp {
     if (config.hostApps.github) return { source: 'environment', slug: null, install_url: null }
     const app = await findApp(sql, config.codeHosts.github.url)
     if (app === null) return { source: null, slug: null, install_url: null }
-    return { source: 'setup', slug: app.slug, install_url: installUrl(app, org) }
+    return { source: 'setup', slug: app.slug, install_url: formatInstallUrl(app, org) }
   }
 
   startSetup(db: Db, options: AppSetupOptions): Promise<{ url: string; expires_at: Date }> {
@@ -77,7 +77,7 @@ export class GithubApp implements HostApp {
     const { config, sql, sealingKey } = this.#options
     const app = await findApp(sql, config.codeHosts.github.url)
     if (!app) return null
-    const secrets: AppSecrets = JSON.parse(openSealedText(sealingKey, labelOf(app.api_url), app.sealed))
+    const secrets: AppSecrets = JSON.parse(openSealedText(sealingKey, formatLabel(app.api_url), app.sealed))
     const { app_id, api_url } = app
     return { app_id, api_url, private_key: secrets.private_key, webhook_secrets: [secrets.webhook_secret] }
   }
@@ -92,6 +92,6 @@ function fromEnvironment({
   return { app_id: appId, private_key: privateKey, webhook_secrets: webhookSecrets, api_url: apiUrl }
 }
 
-function labelOf(apiUrl: string): string {
+function formatLabel(apiUrl: string): string {
   return `github app ${apiUrl}`
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Config } from '../../../../config.ts'
 import { alreadyConfigured } from '../../../../errors/codehosts.ts'
 import { type Clock, MINUTE_MS } from '../../../../platform/clock.ts'
-import { randomBase62 } from '../../../../platform/crypto/checked-token.ts'
+import { createRandomBase62 } from '../../../../platform/crypto/checked-token.ts'
 import type { Db } from '../../../../platform/db/sql.ts'
 import { invalidRequest } from '../../../../platform/http/errors.ts'
 import type { AppSetupOptions } from '../../../code-host.ts'
@@ -29,7 +29,7 @@ export async function startSetup(
   }
   if (options.organization !== null && !LOGIN.test(options.organization))
     throw invalidRequest('The organization must be the login of an organization on GitHub')
-  const state = randomBase62(STATE_CHARS)
+  const state = createRandomBase62(STATE_CHARS)
   const now = clock.now()
   const expires_at = new Date(now.getTime() + SETUP_MS)
   await insertSetup(sql, { state_sha256: hashState(state), options, created_at: now, expires_at })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from '../../../../../src/platform/http/lists.ts'
-import { lowestUuidAt } from '../../../../../src/platform/ids.ts'
+import { getLowestUuid } from '../../../../../src/platform/ids.ts'
 import { listFindings } from '../../../../../src/security/findings/finding.store.ts'
 import {
   type RepositoryQuery,
@@ -67,7 +67,7 @@ function assertReadBy(plan: PlanNode[], index: string, streams = 0): void {
 test('the list reads its rows in the order of their ids, on the first page and on a later one', async () => {
   assertReadBy(await planOf({}), 'findings_pkey')
   const created_at = new Date(api.clock.now().getTime() - 2000)
-  const after = { created_at, id: lowestUuidAt(created_at) }
+  const after = { created_at, id: getLowestUuid(created_at) }
   assertReadBy(await planOf({}, after), 'findings_pkey')
 })
 

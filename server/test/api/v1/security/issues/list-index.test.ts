@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from '../../../../../src/platform/http/lists.ts'
-import { lowestUuidAt } from '../../../../../src/platform/ids.ts'
-import { packageBuckets } from '../../../../../src/security/issues/grouping/bucket.ts'
+import { getLowestUuid } from '../../../../../src/platform/ids.ts'
+import { computePackageBuckets } from '../../../../../src/security/issues/grouping/bucket.ts'
 import type { IssueSelection } from '../../../../../src/security/issues/issue-facet.store.ts'
 import { listIssues } from '../../../../../src/security/issues/issue-list.store.ts'
 import { selectRepositories } from '../../../../../src/security/repositories/select-repositories.ts'
@@ -112,7 +112,7 @@ test('by EPSS it reads scored issues in their order, and the others in theirs', 
 
 test('a later page reads as much as the first, in every order', async () => {
   const created_at = new Date(api.clock.now().getTime() - ISSUES / 2)
-  const after = { created_at, id: lowestUuidAt(created_at) }
+  const after = { created_at, id: getLowestUuid(created_at) }
   assertReadBy(await scansOf({}, after), 'security_issues_by_creation')
   assertReadBy(await scansOf({ sort: 'severity' }, { ...after, sort_value: 3 }), 'security_issues_by_facet')
   for (const scan of await scansOf({ sort: 'epss' }, { ...after, sort_value: 0.0002 })) {
@@ -133,14 +133,14 @@ test('of a vulnerability or a package it reads only their issues, in every order
   const { sql } = api.services
   await sql`
     update security_issues
-    set bucket = decode(${packageBuckets(name)[0] as string}, 'hex')
+    set bucket = decode(${computePackageBuckets(name)[0] as string}, 'hex')
     where vuln_ids && array['CVE-2024-100', 'CVE-2024-200']`
   for (const sort of ['newest', 'severity', 'epss'] as const) {
     for (const scan of await scansOf({ vulnIds: ['CVE-2024-100', 'GHSA-1'], sort })) {
       assert.match(scan['Index Name'] ?? 'security_issues_by_vulnerability', /by_vulnerability|pkey/)
       assert.ok(scan['Actual Rows'] <= 1, `${scan['Actual Rows']} rows`)
     }
-    for (const scan of await scansOf({ buckets: packageBuckets(name), sort })) {
+    for (const scan of await scansOf({ buckets: computePackageBuckets(name), sort })) {
       assert.match(scan['Index Name'] ?? '', /by_bucket|pkey/)
       assert.ok(scan['Actual Rows'] <= 2, `${scan['Actual Rows']} rows`)
     }

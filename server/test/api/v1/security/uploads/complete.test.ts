@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { updatePlan } from '../../../../../src/organizations/organization.store.ts'
 import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { readUploadJob } from '../../../../../src/security/uploads/read-upload.job.ts'
-import { reportKey } from '../../../../../src/security/uploads/upload-file.ts'
+import { getReportKey } from '../../../../../src/security/uploads/upload-file.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
 import { listJobs } from '../../../../support/queue.ts'
@@ -49,7 +49,7 @@ async function putOtherBytes(id: string, bytes: Buffer): Promise<void> {
     sha256: createHash('sha256').update(bytes).digest('hex'),
     contentType: 'application/json',
   }
-  const put = await api.services.objects.presignPut(reportKey(caller.orgId, id), expected, api.clock.now())
+  const put = await api.services.objects.presignPut(getReportKey(caller.orgId, id), expected, api.clock.now())
   const answer = { body: { data: { put } } } as Answer
   assert.equal((await putFile(answer, bytes)).status, 200)
 }
@@ -87,7 +87,7 @@ test('a stored file of another size or checksum is deleted, and the upload faile
     const { status, body } = await complete(id)
     assert.deepEqual([status, body.data.upload.status], [200, 'failed'])
     assert.match(body.data.upload.error, reason)
-    assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
+    assert.equal(await api.services.objects.stat(getReportKey(caller.orgId, id)), null)
     assert.equal(await jobsOf(id), 0)
     assert.deepEqual((await complete(id)).body.data.upload, body.data.upload)
   }

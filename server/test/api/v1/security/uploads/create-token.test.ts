@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readPolicyFacts } from '../../../../../src/security/policy-facts/read-policy-facts.ts'
+import { findPolicyFacts } from '../../../../../src/security/policy-facts/read-policy-facts.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
 import { createUpload, uploadReport } from '../../../../support/reports.ts'
@@ -87,7 +87,7 @@ test('a token without names belongs to the repository with its id, and cannot na
 })
 
 async function trustOfScan(caller: TokenCaller): Promise<string | undefined> {
-  const facts = await readPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/shop', 'main')
+  const facts = await findPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/shop', 'main')
   return facts.scans[0]?.trust
 }
 
@@ -114,7 +114,7 @@ test('policies see a report for a repository of a server of its own that is not 
   const made = await caller.send('POST', '/v1/ci/runs', ownRun(claims, { repository }), claims)
   assert.equal(made.status, 201, made.text)
   await uploadReport(api, await asJob(caller, claims), report('a'), { repository: 'acme/shop', gitRef: 'main' })
-  const facts = await readPolicyFacts(api.services.sql, caller.orgId, repository, 'main')
+  const facts = await findPolicyFacts(api.services.sql, caller.orgId, repository, 'main')
   assert.deepEqual([facts.scans[0]?.trust, facts.findings.open.high + facts.findings.open.medium], ['verified', 1])
   await caller.close()
 })

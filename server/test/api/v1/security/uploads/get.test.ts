@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { expireUploads } from '../../../../../src/security/uploads/expire-uploads.job.ts'
-import { reportKey } from '../../../../../src/security/uploads/upload-file.ts'
+import { getReportKey } from '../../../../../src/security/uploads/upload-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
 import { countStates } from '../../../../support/findings.ts'
@@ -67,7 +67,7 @@ test('an expired upload is returned the same before and after the sweep, which r
   await expireUploads(api.services)
   assert.deepEqual(await getUpload(api, caller, id), unswept)
   assert.equal(unswept.updated_at, api.clock.now().toISOString())
-  assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
+  assert.equal(await api.services.objects.stat(getReportKey(caller.orgId, id)), null)
 })
 
 test('counts contain the changes of the report and the open findings by severity', async () => {
@@ -167,7 +167,7 @@ for (const [name, file, options, error, format] of UNREADABLE) {
     assert.equal(upload.format, format)
     assert.equal(upload.counts.findings, 0)
     assert.deepEqual(await countStates(api, caller), { open: 1 })
-    assert.equal(await api.services.objects.stat(reportKey(caller.orgId, upload.id)), null)
+    assert.equal(await api.services.objects.stat(getReportKey(caller.orgId, upload.id)), null)
   })
 }
 

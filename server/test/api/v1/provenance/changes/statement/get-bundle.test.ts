@@ -62,7 +62,7 @@ test('the proof shows that the digest of the statement is in the log', async () 
   assert.equal(entry, `shiplock.dev/log-entry/v1\nstatement\n${statement_digest.slice('sha256:'.length)}\n`)
   const [name, size, root] = checkpoint.split('\n')
   assert.deepEqual([name, size, consistency_proof], [origin, String(tree_size), null])
-  assert.equal(rootOf({ entry, index: leaf_index, size: tree_size, proof: inclusion_proof }), root)
+  assert.equal(computeRoot({ entry, index: leaf_index, size: tree_size, proof: inclusion_proof }), root)
 })
 
 test('checkpoint_size adds a consistency proof from that size', async () => {
@@ -99,7 +99,7 @@ function trustIn(keys: { keyid: string; pem: string }[]): TrustMaterial {
 type Inclusion = { entry: string; index: number; size: number; proof: string[] }
 
 /** The root of the tree by the algorithm of RFC 9162 §2.1.3.2, in base64. */
-function rootOf({ entry, index, size, proof }: Inclusion): string {
+function computeRoot({ entry, index, size, proof }: Inclusion): string {
   let [at, last] = [index, size - 1]
   let hash = sha256(Buffer.of(0), Buffer.from(entry))
   for (const sibling of proof.map((text) => Buffer.from(text, 'base64'))) {

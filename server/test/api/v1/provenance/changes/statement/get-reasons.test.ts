@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../../../../../src/audit/audit.store.ts'
 import { updatePlan } from '../../../../../../src/organizations/organization.store.ts'
-import { acknowledgeBreaks } from '../../../../../../src/provenance/chain/acknowledge-breaks.ts'
+import { settleBreaks } from '../../../../../../src/provenance/chain/acknowledge-breaks.ts'
 import type { ChangeRecord } from '../../../../../../src/provenance/changes/change-record.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../../../support/api.ts'
 import { assertError } from '../../../../../support/assert-error.ts'
@@ -121,7 +121,7 @@ test('after an acknowledgement, later statements name the mismatch', async () =>
   const chain = { org_id: caller.orgId, provider: 'github', repository_id: '1001' }
   const principal = COMMAND_LINE
   const note = 'A backup was restored by hand.'
-  const [found, ...others] = await acknowledgeBreaks(api.services, chain, { principal, note })
+  const [found, ...others] = await settleBreaks(api.services, chain, { principal, note })
   assert.deepEqual(others, [])
   const answer = await ask(second.id, caller)
   const { breaks } = predicateOf(answer)
@@ -148,7 +148,7 @@ test('an acknowledged chain has no statement of a record that is missing or cann
   await sql`update chain_links set body = left(body, 20) where change_id = ${unreadable.id}`
   assert.equal(await conflictOf(missing.id, caller), 'CHAIN_BROKEN')
   const chain = { org_id: caller.orgId, provider: 'github', repository_id: '1001' }
-  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'The records were lost.' })
+  await settleBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'The records were lost.' })
   assert.equal(await conflictOf(missing.id, caller), 'CHAIN_BROKEN')
   assert.equal(await conflictOf(unreadable.id, caller), 'CHAIN_BROKEN')
 })

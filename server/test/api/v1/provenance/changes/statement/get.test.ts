@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../../../../../src/audit/audit.store.ts'
 import { DAY_MS } from '../../../../../../src/platform/clock.ts'
-import { canonicalJson } from '../../../../../../src/platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../../../../../src/platform/json/canonical-json.ts'
 import { rotateKey } from '../../../../../../src/provenance/keys/rotate-key.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../../support/assert-error.ts'
@@ -151,7 +151,7 @@ test('400 for an id with characters that no id has', async () => {
 /** By the rule of provenance.md §1. */
 function linkHash(previous: string | null, body: object): string {
   const before = Buffer.from(previous ?? '0'.repeat(64), 'hex')
-  return createHash('sha256').update(before).update(canonicalJson(body)).digest('hex')
+  return createHash('sha256').update(before).update(toCanonicalJson(body)).digest('hex')
 }
 
 function daysAgo(days: number): string {

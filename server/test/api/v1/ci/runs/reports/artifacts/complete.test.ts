@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { artifactKey } from '../../../../../../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../../../../../../src/ci/artifacts/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../../../support/assert-error.ts'
 import {
@@ -34,7 +34,7 @@ beforeEach(async () => {
 })
 
 const complete = (...ids: unknown[]) => postComplete(api, caller, report, ids)
-const stat = (id: string) => api.services.objects.stat(artifactKey(caller.orgId, id))
+const stat = (id: string) => api.services.objects.stat(formatArtifactKey(caller.orgId, id))
 
 async function openSlots(...paths: string[]): Promise<Slot[]> {
   const { body } = await postArtifacts(
@@ -54,7 +54,11 @@ async function openSlot(path = 'file'): Promise<Slot> {
 /** Stores an object under the key of an artifact without its slot, as a defective store could. */
 async function store(id: string, bytes: string): Promise<void> {
   const { objects, clock } = api.services
-  const slot = await objects.presignPut(artifactKey(caller.orgId, id), expectationOf(Buffer.from(bytes)), clock.now())
+  const slot = await objects.presignPut(
+    formatArtifactKey(caller.orgId, id),
+    expectationOf(Buffer.from(bytes)),
+    clock.now(),
+  )
   assert.equal((await putArtifact({ ...slot, artifact_id: id, path: '' }, bytes)).status, 200)
 }
 
@@ -132,7 +136,7 @@ test('safe to repeat, in any order and with an id twice: the result is the same'
 
 test('an uploaded artifact stays uploaded, even when its object is lost', async () => {
   const id = await uploadArtifact(api, caller, report, 'file', FILE)
-  await api.services.objects.remove(artifactKey(caller.orgId, id))
+  await api.services.objects.remove(formatArtifactKey(caller.orgId, id))
   await assertCompleted(api, caller, report, id)
 })
 

@@ -1,20 +1,21 @@
-import { areSpread } from './spread.ts'
+import { isSpread } from './spread.ts'
 import type { Tx } from './sql.ts'
 
 type Column = { name: string; type: string; collation: string | null }
 
 /**
  * SQL: the rows of a temporary table under an alias, in a statement that changes a table which is
- * on several database servers. Only this connection sees the temporary table, so the statement
- * brings the rows. On a single server, it is the table itself. Returns what makes the SQL.
+ * on several database servers. Only this connection sees the temporary table, so the rows are a
+ * parameter that the statement unnests. On a single server, it is the table itself. Returns what
+ * makes the SQL.
  */
-export async function passedRows(
+export async function buildUnnestedRows(
   tx: Tx,
   table: string,
   alias: string,
   names: readonly string[],
 ): Promise<() => ReturnType<Tx>> {
-  if (!areSpread()) return () => tx`${tx(table)} ${tx(alias)}`
+  if (!isSpread()) return () => tx`${tx(table)} ${tx(alias)}`
   const [{ rows }] = await tx<[{ rows: string }]>`
     select coalesce(json_agg(given), '[]')::text as rows
     from (select ${tx([...names])} from ${tx(table)}) given`

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 
 /**
  * Limits how long a changed key, trust or plan stays in effect if its notification is lost
- * (specification: about 60 s).
+ * (specification, "Limits").
  */
 const KEPT_MS = 30_000
 const ENTRIES_MAX = 10_000

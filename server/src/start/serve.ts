@@ -27,7 +27,7 @@ export async function openApi(settings: Config, database: Database, opened: Asyn
   return { services, port }
 }
 
-/** How long requests in flight may take after a stop was requested (operating guide). */
+/** How long requests in flight may take after a stop was requested (operating guide, "Stops"). */
 const DRAIN_MS = 20_000
 const IDLE_GRACE_MS = 500
 

@@ -41,7 +41,7 @@ declare module 'fastify' {
 
 /**
  * Checks the session, the permission, the plan and the rate limit of every request to the
- * application's API (console specification §1 to §3).
+ * application's API (console.md §3).
  */
 export function registerPeople(app: FastifyInstance, services: Services): void {
   const cookie = defineSessionCookie(services.config.baseUrl)

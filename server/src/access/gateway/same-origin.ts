@@ -7,7 +7,7 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /**
  * Refuses a state-changing request unless a page of this server sent it: forms of other sites
- * cannot set the header, and browsers state where a request comes from (console specification §3).
+ * cannot set the header, and browsers state where a request comes from (console.md §3).
  * Throws 403 `cross_site_request`.
  */
 export function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: string): void {

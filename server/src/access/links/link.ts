@@ -6,7 +6,7 @@ import { toBrowserAddress } from '../../platform/loopback.ts'
 /** What a link does: it makes the first Org admin, a member, or new ways to sign in. */
 export type LinkKind = 'setup' | 'invitation' | 'reset'
 
-/** How long a link of each kind can be used (console specification §1). */
+/** How long a link of each kind can be used (console.md §1). */
 export const LINK_MS: Record<LinkKind, number> = { setup: HOUR_MS, invitation: 7 * DAY_MS, reset: HOUR_MS }
 
 const PREFIX = 'shl_link_'

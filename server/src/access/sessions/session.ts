@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { createRandomBase62, hasChecksum, withChecksum } from '../../platform/crypto/checked-token.ts'
 
-/** A session ends when it was not used for this long (console specification §1). */
+/** A session ends when it was not used for this long (console.md §1). */
 export const SESSION_IDLE_MS_MAX = 12 * HOUR_MS
 export const SESSION_MS_MAX = 7 * DAY_MS
 /** How recent a sign-in must be for dangerous actions. */

@@ -7,7 +7,7 @@ type ReadinessCheck = { name: string; check: () => Promise<void> }
 
 const CHECK_TIMEOUT_MS = 3000
 
-/** Liveness and readiness. Neither needs a key (operating guide). */
+/** Liveness and readiness. Neither needs a key (operating guide, "Health"). */
 export function registerHealth(app: FastifyInstance, checks: ReadinessCheck[]): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ ok: true }))
   app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {

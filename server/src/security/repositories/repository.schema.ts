@@ -13,7 +13,7 @@ export function defineRepositoryId(description: string) {
   return Type.String({ pattern: '^[A-Za-z0-9{}-]{1,100}$', description })
 }
 
-/** Filters of a list by repository (specification, GET /v1/security/findings). */
+/** Filters of a list by repository (specification, "GET /v1/security/findings"). */
 export const repositoryFilters = {
   repository: Type.Optional(
     defineRepositoryName(

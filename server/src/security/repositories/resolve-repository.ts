@@ -24,9 +24,9 @@ export type ResolvedRepository = RepositoryIdentity & {
 const FIELDS = { provider: '/body/provider', id: '/body/repositoryId' }
 
 /**
- * Finds the repository of a report (specification, POST /v1/security/uploads). If several providers
- * have it, throws 400 `REPOSITORY_AMBIGUOUS`. If none has it, it is stored by name until it is
- * linked.
+ * Finds the repository of a report (specification, "POST /v1/security/uploads"). If several
+ * providers have it, throws 400 `REPOSITORY_AMBIGUOUS`. If none has it, it is stored by name until
+ * it is linked.
  */
 export async function selectRepository(
   db: Db,

@@ -4,7 +4,7 @@ import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { TRIAGE_ACTIONS, TRIAGE_SOURCES } from './writing/triage.store.ts'
 
-/** Why a person dismisses a finding (console specification §3). */
+/** Why a person dismisses a finding (console.md §3). */
 const TRIAGE_REASONS = ['false_positive', 'wont_fix', 'used_in_tests', 'risk_accepted', 'mitigated'] as const
 const TRIAGE_TARGETS_MAX = 1000
 export const TRIAGE_COMMENT_MAX = 1000

@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The permission of each state-changing route of an organization (console specification §2). */
+/** The permission of each state-changing route of an organization (console.md §2). */
 const PERMISSION_OF_CHANGES: [route: RegExp, ...anyOf: Permission[]][] = [
   [/^POST \/security\/uploads/, 'upload_security_reports'],
   [/^\w+ \/security\//, 'triage'],

@@ -20,7 +20,7 @@ type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
 
 type MatchableTrust = { trust: LiveTrust; conditions: Condition[] }
 
-/** Verifies tokens of CI jobs against the trusts of all organizations (specification, "Trusts"). */
+/** Verifies tokens of CI jobs against the trusts of all organizations (ci-identity.md §1). */
 export class TokenVerifier {
   /** The live trusts by issuer. */
   readonly trusts: AccessCache<MatchableTrust[]>

@@ -28,6 +28,7 @@ const PROGRAMS = {
   'audit:dependencies': ['server/test/dependencies/main.ts'],
   bench: ['server/bench/main.ts'],
   'bench:tracking': ['server/bench/tracking/main.ts'],
+  house: ['server/test/house/print-house.ts'],
   release: ['release/main.ts'],
 }
 const CHECKS = ['typecheck', 'lint']

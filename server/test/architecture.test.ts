@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { readServerSources, sourceOf } from './house/server-sources.ts'
 import { importCycles } from './support/import-cycles.ts'
 import { importsOf, resolvePath, type Source } from './support/source-imports.ts'
 import { brokenRules, isRoutes } from './support/source-rules.ts'
 
-const SRC = new URL('../src/', import.meta.url).pathname
 const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname
 
-/** A test beside a rule may do what the rule may not, so tests are not looked at. */
-const sources: Source[] = globSync('**/*.ts', { cwd: SRC })
-  .filter((path) => !path.endsWith('.test.ts'))
-  .map((path) => sourceOf(path, readFileSync(SRC + path, 'utf8')))
+const sources = readServerSources()
 
 test('every file keeps the rules of strata and suffixes', () => {
   assert.ok(sources.length > 50)
@@ -246,12 +243,4 @@ test("a table is touched by its own slice's stores only", () => {
 function slicesThat(use: RegExp): string[] {
   const found = sources.filter(({ text }) => use.test(text)).map(({ path }) => path.split('/', 1)[0] as string)
   return [...new Set(found)]
-}
-
-function sourceOf(path: string, text: string): Source {
-  return { path, text: withoutComments(text), lines: text.split('\n') }
-}
-
-function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 }

@@ -221,6 +221,6 @@ test('a stored policy that cannot be read is failing, and the evidence states wh
 
 test('every event has a subscription in the list of jobs', () => {
   const names = jobs.map(({ name }) => name)
-  for (const name of ['ci.report.changed', 'ci.run.finished', 'security.upload.finished', 'security.intel.imported'])
+  for (const name of ['report.changed', 'run.finished', 'upload.finished', 'security.intel.imported'])
     assert.ok(names.includes(`event ${name}`), name)
 })

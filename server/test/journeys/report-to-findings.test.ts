@@ -158,7 +158,7 @@ test('read once, however often it is completed, attested and reported, also all 
   const complete = () => postComplete(api, caller, sent, [slot.artifact_id])
   await Promise.all(Array.from({ length: 12 }, complete))
   const events = await listJobs(api.services.sql)
-  assert.deepEqual(events.map(({ name }) => name).sort(), ['event ci.artifact.completed', 'event ci.report.changed'])
+  assert.deepEqual(events.map(({ name }) => name).sort(), ['event ci.artifact.completed', 'event report.changed'])
   await drainQueue(api)
   await complete()
   await postAttestations(api, caller, sent, [scan({ artifact: 'a.sarif' }), scan({ artifact: 'a.sarif' }, 'again')])

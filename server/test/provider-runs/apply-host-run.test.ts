@@ -155,7 +155,7 @@ test('runFinished is published when an attempt finishes, unless that was more th
   const times = { created_at: completed, started_at: completed, completed_at: completed, updated_at: completed }
   const run = completedRun({ id: '77', ...times })
   await applyRuns(api.services, source, run, run, completedRun({ id: '78' }))
-  const published = await listJobs(sql, 'event ci.run.finished')
+  const published = await listJobs(sql, 'event run.finished')
   assert.deepEqual(
     published.map(({ payload }) => payload).filter(({ org_id }) => org_id === source.org_id),
     [{ org_id: source.org_id, run_id: 'gh_run_77', attempt: 1, status: 'success' }],

@@ -48,9 +48,9 @@ after(async () => {
 function laterMigrations(): URL {
   const directory = join(root, 'migrations')
   cpSync(fileURLToPath(MIGRATIONS), directory, { recursive: true })
-  writeFileSync(join(directory, '9001_later.sql'), 'alter table ci_runs add column later text;')
+  writeFileSync(join(directory, '9001_later_column.sql'), 'alter table ci_runs add column later text;')
   const index = 'create index concurrently if not exists ci_runs_later on ci_runs (org_id, later);'
-  writeFileSync(join(directory, '9002_later.sql'), `-- run: statement by statement\n${index}\n`)
+  writeFileSync(join(directory, '9002_later_index.sql'), `-- run: statement by statement\n${index}\n`)
   return pathToFileURL(`${directory}/`)
 }
 
@@ -63,7 +63,10 @@ test('processes of the earlier version keep working while a later one migrates a
   const load = startRunLoad({ keys: [key], clients: CLIENTS, nextUrl: () => server.ready.url, retryMs: 100 })
   try {
     await untilMoreRuns(load)
-    assert.deepEqual(await migrate(sql, { directory: laterMigrations() }), ['9001_later.sql', '9002_later.sql'])
+    assert.deepEqual(await migrate(sql, { directory: laterMigrations() }), [
+      '9001_later_column.sql',
+      '9002_later_index.sql',
+    ])
     await untilMoreRuns(load)
   } finally {
     await load.stop()
@@ -82,6 +85,6 @@ for (const args of [['server'], ['worker'], ['start'], ['migrate'], ['retention'
     assert.equal(code, 1, stderr)
     assert.match(
       stderr,
-      /^The database is newer than this program: it has the schema 9002 \(9002_later\.sql and 1 more\), and this/m,
+      /^The database is newer than this program: it has the schema 9002 \(9002_later_index\.sql and 1 more\), and this/m,
     )
   })

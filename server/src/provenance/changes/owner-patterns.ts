@@ -7,6 +7,8 @@ type Node = {
   /** Those of them that have a `*` or `?`, and the characters that each one needs. */
   globs: { parts: string[]; node: Node }[]
   characters: number[]
+  /** The globs' nodes that match a segment which was looked up. */
+  matching: Map<string, readonly Node[]>
   /** The child `*`. */
   any: Node | null
   /** The child `**`. */
@@ -84,15 +86,26 @@ function enter(active: Set<Node>, node: Node): Set<Node> {
 }
 
 /** A pattern that matches a directory matches everything in it, unless it ends with `*`. */
-function namedChildren({ named, globs, characters }: Node, segment: string, best: number): Node[] {
-  const literal = named.get(segment)
+function namedChildren(node: Node, segment: string, best: number): Node[] {
+  const literal = node.named.get(segment)
   const found = literal === undefined ? [] : [literal]
+  if (node.globs.length === 0) return found
+  for (const matching of matchGlobs(node, segment)) if (matching.last > best) found.push(matching)
+  return found
+}
+
+/** Directories and names that paths have in common are compared once. */
+function matchGlobs({ globs, characters, matching }: Node, segment: string): readonly Node[] {
+  const known = matching.get(segment)
+  if (known !== undefined) return known
+  const found: Node[] = []
   const missing = ~encodeCharacters([segment])
   for (let index = 0; index < globs.length; index++) {
     if (((characters[index] as number) & missing) !== 0) continue
     const { parts, node } = globs[index] as Node['globs'][number]
-    if (node.last > best && matchesParts(parts, segment)) found.push(node)
+    if (matchesParts(parts, segment)) found.push(node)
   }
+  matching.set(segment, found)
   return found
 }
 
@@ -125,7 +138,17 @@ function getChild(parent: Node, segment: string): Node {
 }
 
 function newNode(): Node {
-  return { isDeep: false, named: new Map(), globs: [], characters: [], any: null, deep: null, own: -1, last: -1 }
+  return {
+    isDeep: false,
+    named: new Map(),
+    globs: [],
+    characters: [],
+    matching: new Map(),
+    any: null,
+    deep: null,
+    own: -1,
+    last: -1,
+  }
 }
 
 /** The texts between the stars of a segment, without escapes. */
@@ -160,8 +183,10 @@ function matchesParts(parts: readonly string[], text: string): boolean {
   let at = first.length
   for (let index = 1; index < parts.length - 1; index++) {
     const part = parts[index] as string
-    while (at + part.length <= end && !isAt(part, text, at)) at++
-    at += part.length
+    const { length } = part
+    const start = part.charCodeAt(0)
+    while (at + length <= end && ((start !== 0 && start !== text.charCodeAt(at)) || !isAt(part, text, at))) at++
+    at += length
     if (at > end) return false
   }
   return true

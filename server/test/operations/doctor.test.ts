@@ -60,7 +60,7 @@ const CHECKS: readonly Check[] = [
 const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>, detail: RegExp]> = {
   settings: [() => services, /SHIPLOCK_PORT/],
   database: [() => answering([{ version: 140_012 }]), /PostgreSQL 14\.12; versions 15 to 18/],
-  migrations: [() => answering([{ missing: true }]), /pending: 0001\S+ … \S+$/],
+  migrations: [() => answering([{ missing: true }]), /pending: 0001_baseline\.sql, \S+/],
   replication: [
     () => answering([{ is_standby: false, standbys: 0, waits_for: 'other' }]),
     /commits wait for a standby \(synchronous_standby_names is other\)/,

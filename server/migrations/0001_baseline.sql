@@ -1856,9 +1856,10 @@ create table log_tiles (
   level smallint not null check (level between 0 and 63),
   index bigint not null check (index >= 0),
   -- 1 to 256 hashes of 32 bytes.
-  hashes bytea storage external not null check (length(hashes) between 32 and 8192 and length(hashes) % 32 = 0),
+  hashes bytea not null check (length(hashes) between 32 and 8192 and length(hashes) % 32 = 0),
   primary key (level, index)
 );
+alter table log_tiles alter column hashes set storage external;
 
 -- Every signed checkpoint. The primary key prevents two checkpoints of one size.
 create table log_checkpoints (

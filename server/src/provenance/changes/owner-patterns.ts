@@ -90,7 +90,9 @@ function namedChildren(node: Node, segment: string, best: number): Node[] {
   const literal = node.named.get(segment)
   const found = literal === undefined ? [] : [literal]
   if (node.globs.length === 0) return found
-  for (const matching of matchGlobs(node, segment)) if (matching.last > best) found.push(matching)
+  for (const matching of matchGlobs(node, segment)) {
+    if (matching.last > best) found.push(matching)
+  }
   return found
 }
 

@@ -8,7 +8,8 @@ import { ended, shiplock, startShiplock, temporaryDirectory } from './support/pr
 import { sendJson, startScriptedServer } from './support/scripted-server.ts'
 import { startServer } from './support/server.ts'
 
-const { api, caller, env } = await startServer()
+// The worker has the time of the machine. Later than the API's, it would expire pending uploads.
+const { api, caller, env } = await startServer({ start: new Date().toISOString() })
 const worker = startWorkerProcess(api)
 after(() => worker.end('SIGTERM'))
 

@@ -80,6 +80,8 @@ type TestApiOptions = {
   env?: Record<string, string>
   /** Another API over the same data. */
   beside?: TestApi
+  /** Where the clock stands at first. A worker in another process has the time of the machine. */
+  start?: string
   /** Another address of the same database. */
   through?: Exclude<DatabaseAddress, string>
   codeHosts?: CodeHosts
@@ -105,7 +107,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...options.env,
   })
   const config = withPort(settings, port.number)
-  const clock = options.beside?.clock ?? new FrozenClock()
+  const clock = options.beside?.clock ?? new FrozenClock(options.start)
   const opened = await openServices(
     config,
     { address: options.through ?? database.connection },

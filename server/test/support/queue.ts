@@ -42,11 +42,12 @@ export async function clearJobs(sql: Sql): Promise<void> {
 }
 
 /** Delayed jobs are due at once, also those that wait after a failure or an interruption. */
-export async function skipPauses(sql: Sql): Promise<void> {
+export async function skipPauses(sql: Sql, name: string | null = null): Promise<void> {
   await sql`
     update jobs
     set run_at = now(), state = 'ready'
-    where state = 'scheduled'`
+    where state = 'scheduled'
+      and name = coalesce(${name}, name)`
 }
 
 /** Every waiting job is in the hands of a worker that has died. */

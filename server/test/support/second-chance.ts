@@ -15,7 +15,7 @@ const SECOND_CHANCES_MAX = 2
  * concurrency and crashes. A file of another name says "No second chance" in a comment.
  */
 const NEVER_BY_NAME =
-  /authoriz|permission|tenan|roles?[/.-]|trust|token|oidc|sign-in|sso|single-sign-on|provenance(?!\/changes\/code-owners)|verif|secret|key-revocation|concurren|race|order|crash|kill|lost|interrupted|failover|away|rolling/
+  /authoriz|permission|tenan|roles?[/.-]|trust|token|oidc|sign-in|sso|single-sign-on|provenance|verif|secret|key-revocation|concurren|race|order|crash|kill|lost|interrupted|failover|away|rolling/
 const NEVER_BY_MARK = /^\s*(?:\/\/|\*).*\bNo second chance\b/im
 /** Flags that select tests by their names, among which the names of files would be. */
 const SELECTS = /^--test-(?:name|skip)-pattern|^--test-only/

@@ -56,7 +56,7 @@ export async function holdReports(api: TestApi): Promise<ReportLock> {
     untilWaiting: async (sessions) => {
       const until = performance.now() + WAITS_MS_MAX
       while (performance.now() < until) {
-        await skipPauses(api.services.sql)
+        await skipPauses(api.services.sql, 'security.read-upload')
         await holder`select` // An idle transaction would be ended after a minute.
         const [row] = await api.services.sql<[{ waiting: number }]>`
           select count(*) as waiting

@@ -6,7 +6,7 @@ import { hasAttempt } from './ci/runs/run-attempt.store.ts'
 import type { Provider } from './codehosts/catalogue.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
-import { formatHostRunId } from './codehosts/host-ids.ts'
+import { formatHostRunId } from './codehosts/host-run.ts'
 import type { HostParts } from './codehosts/sync/host-parts.ts'
 import { followPush, followRepository } from './compliance/repository-policies/follow-push.ts'
 import {

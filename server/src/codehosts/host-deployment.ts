@@ -1,3 +1,4 @@
+import { getCodeHost, type Provider } from './catalogue.ts'
 import type { HostAccount, HostRepository } from './host-repository.ts'
 
 export type HostRunAttempt = { id: string; attempt: number | null }
@@ -99,4 +100,9 @@ export type DecisionTarget = {
   run_id: string
   callback_url: string | null
   callback_secret: string | null
+}
+
+/** The id under which we keep a deployment of a code host. */
+export function formatHostDeploymentId(provider: Provider, deploymentId: string): string {
+  return `${getCodeHost(provider).idPrefix}_deployment_${deploymentId}`
 }

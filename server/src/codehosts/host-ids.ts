@@ -1,16 +1,6 @@
 import { getCodeHost, type Provider } from './catalogue.ts'
 import type { HostAlertName } from './host-alert.ts'
 
-/** The id under which we keep a run of a code host. */
-export function formatHostRunId(provider: Provider, runId: string): string {
-  return `${getCodeHost(provider).idPrefix}_run_${runId}`
-}
-
-/** The id under which we keep a deployment of a code host. */
-export function formatHostDeploymentId(provider: Provider, deploymentId: string): string {
-  return `${getCodeHost(provider).idPrefix}_deployment_${deploymentId}`
-}
-
 /** The id under which we keep an alert of a code host, which numbers it within its repository. */
 export function formatHostAlertId(provider: Provider, repositoryId: string, { type, number }: HostAlertName): string {
   return `${getCodeHost(provider).idPrefix}_alert_${type}_${repositoryId}_${number}`

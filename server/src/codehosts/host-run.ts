@@ -1,3 +1,4 @@
+import { getCodeHost, type Provider } from './catalogue.ts'
 import type { HostAccount, HostRepository } from './host-repository.ts'
 
 /** The status of a run, attempt, job or check, in the words of the specification. */
@@ -108,4 +109,9 @@ export type HostCommit = {
   merged_pull_request: HostPullRequestName | null
   /** The version (blob SHA) of the workflow file at this commit; null if there is none. */
   workflow_blob: string | null
+}
+
+/** The id under which we keep a run of a code host. */
+export function formatHostRunId(provider: Provider, runId: string): string {
+  return `${getCodeHost(provider).idPrefix}_run_${runId}`
 }

@@ -1,7 +1,7 @@
 // The compiler is the test: `npm run typecheck` fails where a line below `@ts-expect-error`
 // compiles. The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
-import { deleteGrouped, updateGrouping } from '../../src/security/issues/writing/grouping-tables.store.ts'
+import { deleteGrouped } from '../../src/security/issues/writing/grouping-tables.store.ts'
 import { buildDetectedIntel } from '../../src/security/reconcile/detected.store.ts'
 import { upsertFindings } from '../../src/security/reconcile/finding-merge.store.ts'
 import { groupReport } from '../../src/security/reconcile/group-report.ts'
@@ -11,6 +11,7 @@ import { matchReport } from '../../src/security/reconcile/pair-report.ts'
 import type { ReportToReconcile } from '../../src/security/reconcile/reconcile-report.ts'
 import { updateReportedIssues, updateReportedStreams } from '../../src/security/reconcile/record-report.store.ts'
 import type { ReportMembers } from '../../src/security/reconcile/report-members.ts'
+import { updateGrouping } from '../../src/security/triage/writing/triaged-finding.store.ts'
 
 const TOUCHED = { issueIds: [], streamIds: [] }
 

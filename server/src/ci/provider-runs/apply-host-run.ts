@@ -1,7 +1,7 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { formatHostRunId } from '../../codehosts/host-ids.ts'
 import type { HostJob, HostRun } from '../../codehosts/host-run.ts'
+import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -9,8 +9,9 @@ import { publish } from '../../platform/queue/event.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { runFinished } from '../runs/run.events.ts'
+import { updateNewestAttempt, upsertEarlierAttempts } from '../runs/run-attempt.store.ts'
 import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import { listAttemptFacts, lockProviderRun, type ProviderRunKey, upsertAttemptFacts } from './attempt-facts.store.ts'
+import { listAttemptFacts, lockProviderRun, upsertAttemptFacts } from './attempt-facts.store.ts'
 import {
   type Attempt,
   type AttemptFacts,
@@ -24,11 +25,9 @@ import {
   updateDetailsDue,
   updateFailureDue,
   updateLastingFacts,
-  updateNewestAttempt,
-  upsertEarlierAttempts,
   upsertRun,
 } from './provider-run.store.ts'
-import { toLastingFacts, toProviderRun } from './provider-run.ts'
+import { type ProviderRunKey, toLastingFacts, toProviderRun } from './provider-run.ts'
 import { enqueueCompletion } from './provider-runs.job.ts'
 import { updatePullRequestsOfRun, updateRunsOfPullRequest } from './pull-request-link.store.ts'
 import { updateRunNames } from './renamed-run.store.ts'

@@ -1,8 +1,7 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { AttemptFacts, AttemptVersion } from './attempt-facts.ts'
-
-export type ProviderRunKey = { org_id: string; run_id: string }
+import type { ProviderRunKey } from './provider-run.ts'
 
 /** Locks what is known of a run until the transaction ends, also if nothing is stored yet. */
 export async function lockProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<void> {

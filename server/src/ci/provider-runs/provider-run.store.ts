@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { ProviderRunKey } from './attempt-facts.store.ts'
-import type { Attempt, RunCourse } from './attempt-facts.ts'
-import type { LastingFacts, ProviderRun } from './provider-run.ts'
+import { upsertCiRun } from '../runs/new-run.store.ts'
+import type { RunCourse } from './attempt-facts.ts'
+import type { LastingFacts, ProviderRun, ProviderRunKey } from './provider-run.ts'
 
 /** The version of the stored facts of a run; null if the run is not stored. */
 export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<string | null> {
@@ -16,35 +16,6 @@ export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey)
 /** Stores the facts of a run and its newest attempt, in place of the stored ones. */
 export async function upsertRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
   await Promise.all([upsertCiRun(tx, key, run, course), upsertProviderRun(tx, key, run)])
-}
-
-/** The repository has the name that is known now: the event may be from before it was renamed. */
-async function upsertCiRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
-  const { newest, updated_at } = course
-  await tx`
-    insert into ci_runs (
-      org_id, id, provider, external_run_id, repository, commit_sha, ref, pipeline_name, event, trust, newest_attempt,
-      status, url, actor, started_at, completed_at, created_at, updated_at
-    )
-    select ${key.org_id}, ${key.run_id}, ${run.provider}, ${run.external_run_id},
-      coalesce(
-        (
-          select repository.host || '/' || repository.full_name
-          from repositories repository
-          where repository.org_id = ${key.org_id}
-            and repository.provider = ${run.provider}
-            and repository.id = ${run.repository_id}
-        ),
-        ${run.repository}
-      ),
-      ${run.commit_sha}, ${run.ref}, ${run.workflow_name}, ${run.event}, 'verified', ${newest.number}::smallint,
-      ${newest.status}, ${newest.url}, ${newest.actor}, ${newest.started_at}::timestamptz,
-      ${newest.completed_at}::timestamptz, ${run.created_at}::timestamptz, ${updated_at}::timestamptz
-    on conflict (org_id, id) do update
-    set repository = excluded.repository, commit_sha = excluded.commit_sha, ref = excluded.ref,
-      pipeline_name = excluded.pipeline_name, event = excluded.event, newest_attempt = excluded.newest_attempt,
-      status = excluded.status, url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
-      completed_at = excluded.completed_at, created_at = excluded.created_at, updated_at = excluded.updated_at`
 }
 
 async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run: ProviderRun): Promise<void> {
@@ -77,30 +48,6 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
       release_name = excluded.release_name, actor_id = excluded.actor_id, actor_login = excluded.actor_login,
       actor_avatar_url = excluded.actor_avatar_url, actor_url = excluded.actor_url, azure = excluded.azure,
       created_at = excluded.created_at, host_version = excluded.host_version`
-}
-
-/** Stores the newest attempt of a stored run. */
-export async function updateNewestAttempt(tx: Tx, key: ProviderRunKey, course: RunCourse): Promise<void> {
-  const { newest, updated_at } = course
-  await tx`
-    update ci_runs
-    set newest_attempt = ${newest.number}, status = ${newest.status}, url = ${newest.url}, actor = ${newest.actor},
-      started_at = ${newest.started_at}, completed_at = ${newest.completed_at}, updated_at = ${updated_at}
-    where org_id = ${key.org_id}
-      and id = ${key.run_id}`
-}
-
-/** Stores the attempts before the newest one. */
-export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempts: readonly Attempt[]): Promise<void> {
-  await tx`
-    insert into ci_run_attempts (org_id, run_id, number, status, url, actor, started_at, completed_at, trust)
-    select ${key.org_id}, ${key.run_id}, number, status, url, actor, started_at, completed_at, 'verified'
-    from json_to_recordset(${tx.json(attempts as never)}::json) as given (
-      number smallint, status text, url text, actor text, started_at timestamptz, completed_at timestamptz
-    )
-    on conflict (org_id, run_id, number) do update
-    set status = excluded.status, url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
-      completed_at = excluded.completed_at`
 }
 
 /**

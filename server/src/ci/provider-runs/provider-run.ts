@@ -70,3 +70,5 @@ export function toLastingFacts({ commit, pull_requests }: HostRun): LastingFacts
   const [pull_request = null] = [...pull_requests].sort((a, b) => a.number - b.number)
   return { commit_message: commit.message, pull_request }
 }
+
+export type ProviderRunKey = { org_id: string; run_id: string }

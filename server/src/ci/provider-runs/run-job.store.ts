@@ -1,7 +1,7 @@
 import type { HostJob } from '../../codehosts/host-run.ts'
 import { getStatusOrder } from '../../codehosts/host-version.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { ProviderRunKey } from './attempt-facts.store.ts'
+import type { ProviderRunKey } from './provider-run.ts'
 
 /** More than any code host runs in one attempt. */
 const JOBS_MAX = 1000

@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { RunCourse } from '../provider-runs/attempt-facts.ts'
+import type { ProviderRun, ProviderRunKey } from '../provider-runs/provider-run.ts'
 import type { RunRow } from './run.store.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
 
@@ -82,4 +84,33 @@ export async function findFreeDayNumbers(
     order by random()
     limit ${DAY_NUMBERS_AT_ONCE}`
   return rows.map((row) => row.number)
+}
+
+/** The repository has the name that is known now: the event may be from before it was renamed. */
+export async function upsertCiRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
+  const { newest, updated_at } = course
+  await tx`
+    insert into ci_runs (
+      org_id, id, provider, external_run_id, repository, commit_sha, ref, pipeline_name, event, trust, newest_attempt,
+      status, url, actor, started_at, completed_at, created_at, updated_at
+    )
+    select ${key.org_id}, ${key.run_id}, ${run.provider}, ${run.external_run_id},
+      coalesce(
+        (
+          select repository.host || '/' || repository.full_name
+          from repositories repository
+          where repository.org_id = ${key.org_id}
+            and repository.provider = ${run.provider}
+            and repository.id = ${run.repository_id}
+        ),
+        ${run.repository}
+      ),
+      ${run.commit_sha}, ${run.ref}, ${run.workflow_name}, ${run.event}, 'verified', ${newest.number}::smallint,
+      ${newest.status}, ${newest.url}, ${newest.actor}, ${newest.started_at}::timestamptz,
+      ${newest.completed_at}::timestamptz, ${run.created_at}::timestamptz, ${updated_at}::timestamptz
+    on conflict (org_id, id) do update
+    set repository = excluded.repository, commit_sha = excluded.commit_sha, ref = excluded.ref,
+      pipeline_name = excluded.pipeline_name, event = excluded.event, newest_attempt = excluded.newest_attempt,
+      status = excluded.status, url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
+      completed_at = excluded.completed_at, created_at = excluded.created_at, updated_at = excluded.updated_at`
 }

@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Attempt, RunCourse } from '../provider-runs/attempt-facts.ts'
+import type { ProviderRunKey } from '../provider-runs/provider-run.ts'
 import { type AttemptKey, buildCompletedAt, buildStatusAt } from './attempt-deadline.store.ts'
 import type { RunStatus } from './run-status.ts'
 import type { TrustClass } from './trust.ts'
@@ -125,4 +127,28 @@ export async function updateTrust(
     set trust = ${run}
     where org_id = ${key.org_id}
       and id = ${key.run_id}`
+}
+
+/** Stores the newest attempt of a stored run. */
+export async function updateNewestAttempt(tx: Tx, key: ProviderRunKey, course: RunCourse): Promise<void> {
+  const { newest, updated_at } = course
+  await tx`
+    update ci_runs
+    set newest_attempt = ${newest.number}, status = ${newest.status}, url = ${newest.url}, actor = ${newest.actor},
+      started_at = ${newest.started_at}, completed_at = ${newest.completed_at}, updated_at = ${updated_at}
+    where org_id = ${key.org_id}
+      and id = ${key.run_id}`
+}
+
+/** Stores the attempts before the newest one. */
+export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempts: readonly Attempt[]): Promise<void> {
+  await tx`
+    insert into ci_run_attempts (org_id, run_id, number, status, url, actor, started_at, completed_at, trust)
+    select ${key.org_id}, ${key.run_id}, number, status, url, actor, started_at, completed_at, 'verified'
+    from json_to_recordset(${tx.json(attempts as never)}::json) as given (
+      number smallint, status text, url text, actor text, started_at timestamptz, completed_at timestamptz
+    )
+    on conflict (org_id, run_id, number) do update
+    set status = excluded.status, url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
+      completed_at = excluded.completed_at`
 }

@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
-import { formatHostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { enqueueRunReadNow } from '../../codehosts/sync/read-run.job.ts'
 import { runNotFound } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'

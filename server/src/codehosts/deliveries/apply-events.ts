@@ -3,9 +3,11 @@ import { notifyUpdates } from '../../platform/updates/update.store.ts'
 import { type Update, update } from '../../platform/updates/update.ts'
 import type { Services } from '../../services.ts'
 import { saveRepository } from '../connections/remember-repository.ts'
+import { formatHostDeploymentId } from '../host-deployment.ts'
 import type { HostEvent, HostEventKind, HostEvents, HostSource } from '../host-event.ts'
-import { formatHostAlertId, formatHostDeploymentId, formatHostRunId } from '../host-ids.ts'
+import { formatHostAlertId } from '../host-ids.ts'
 import type { HostRepository } from '../host-repository.ts'
+import { formatHostRunId } from '../host-run.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 
 /**

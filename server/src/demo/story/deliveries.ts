@@ -1,5 +1,5 @@
 import type { HostDeployment, HostDeploymentState } from '../../codehosts/host-deployment.ts'
-import { formatHostDeploymentId } from '../../codehosts/host-ids.ts'
+import { formatHostDeploymentId } from '../../codehosts/host-deployment.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
 import { type Demo, getTimeAfter, type Step } from '../world/demo.ts'

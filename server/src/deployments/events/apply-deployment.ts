@@ -1,7 +1,7 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostDeployment, HostGateRequest } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { formatHostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'

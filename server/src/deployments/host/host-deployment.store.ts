@@ -1,6 +1,7 @@
 import type { HostDeployment } from '../../codehosts/host-deployment.ts'
+import { formatHostDeploymentId } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { formatHostDeploymentId, formatHostRunId } from '../../codehosts/host-ids.ts'
+import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'

@@ -64,37 +64,6 @@ export async function upsertDecisions(tx: Tx, orgId: string, decisions: readonly
       and alert.id = decided.id`
 }
 
-/**
- * Shows the status of these alerts in their findings at once. Otherwise, the job that brings
- * findings in line with their alerts would do it a moment later. The empty hash makes that job
- * write the finding again. The repositories of the findings must be locked. Returns the issues to
- * refresh.
- */
-export async function updateShownStatus(tx: Tx, orgId: string, ids: readonly string[], at: Date): Promise<string[]> {
-  const rows = await tx<{ issue_id: string }[]>`
-    with shown as (
-      update findings finding
-      set reported_state = alert.status, reported_dismiss_reason = alert.dismiss_reason,
-        reported_dismiss_comment = alert.dismiss_comment, reported_dismissed_by_name = alert.dismissed_by_name,
-        reported_dismissed_at = alert.dismissed_at::timestamptz, reported_dismissal_source = alert.dismissal_source,
-        content_hash = '\\x', updated_at = ${at}
-      from (
-        select link.finding_id, alert.status, ${buildDismissalColumns(tx)}
-        from security_alerts alert
-        join alert_findings link on link.org_id = alert.org_id and link.alert_id = alert.id
-        where alert.org_id = ${orgId}
-          and alert.id = any(${[...ids]}::text[])
-      ) alert
-      where finding.org_id = ${orgId}
-        and finding.id = alert.finding_id
-        and finding.reported_state <> alert.status
-      returning finding.issue_id
-    )
-    select distinct issue_id
-    from shown`
-  return rows.map(({ issue_id }) => issue_id)
-}
-
 /** How the call of a decision ended. */
 type EndedDecision = { org_id: string; id: string; call_id: string; isAccepted: boolean }
 
@@ -111,4 +80,14 @@ export async function updateDecisionOutcome(
       and own_delivery = 'pending'
       and own_call = ${call_id}`
   return rows.count > 0
+}
+
+/** Selects the findings of these alerts with the status and the dismissal that count now. */
+export function buildShownAlerts(tx: Tx, orgId: string, ids: readonly string[]): ReturnType<Tx> {
+  return tx`
+    select link.finding_id, alert.status, ${buildDismissalColumns(tx)}
+    from security_alerts alert
+    join alert_findings link on link.org_id = alert.org_id and link.alert_id = alert.id
+    where alert.org_id = ${orgId}
+      and alert.id = any(${[...ids]}::text[])`
 }

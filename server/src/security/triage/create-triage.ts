@@ -3,7 +3,7 @@ import { notDismissed, notOpen } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type DecidableAlert, lockDecidable, updateShownStatus } from '../alerts/alert-decision.store.ts'
+import { buildShownAlerts, type DecidableAlert, lockDecidable } from '../alerts/alert-decision.store.ts'
 import { decideAlerts, getAuthor, getRepositoryName, listAlertConnections } from '../alerts/decide-alerts.ts'
 import { truncateText } from '../vocabulary/bounded-text.ts'
 import { listTargetFindings, listTargetRepositories } from './target.store.ts'
@@ -13,7 +13,7 @@ import { insertTriagedAlerts } from './triaged-alert.store.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
 import { insertTriage, type NewTriage, type TriageTarget } from './writing/triage.store.ts'
-import { updateTriagedFindings } from './writing/triaged-finding.store.ts'
+import { updateShownStatus, updateTriagedFindings } from './writing/triaged-finding.store.ts'
 
 type Decision = NewTriage & { action: 'dismiss' | 'reopen' }
 
@@ -117,7 +117,7 @@ async function apply(tx: Tx, orgId: string, { triageId, selection, decision, pri
   )
   const issueIds = [
     ...(await updateTriagedFindings(tx, orgId, { triageId, findingIds, at })),
-    ...(await updateShownStatus(tx, orgId, alertIds, at)),
+    ...(await updateShownStatus(tx, orgId, buildShownAlerts(tx, orgId, alertIds), at)),
   ]
   await refreshTriaged(tx, orgId, issueIds, at)
 }

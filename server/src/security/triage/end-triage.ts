@@ -1,11 +1,11 @@
 import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { lockDecidable, updateShownStatus } from '../alerts/alert-decision.store.ts'
+import { buildShownAlerts, lockDecidable } from '../alerts/alert-decision.store.ts'
 import { decideAlerts, getAuthor, getRepositoryName, listAlertConnections } from '../alerts/decide-alerts.ts'
 import { listTriagedAlerts, type TriagedAlert } from './triaged-alert.store.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
 import { updateEndedTriages } from './writing/triage.store.ts'
-import { updateFindingsOfEnded } from './writing/triaged-finding.store.ts'
+import { updateFindingsOfEnded, updateShownStatus } from './writing/triaged-finding.store.ts'
 
 type End = { id: string; as: 'undone' | 'expired'; principal: Principal; at: Date }
 
@@ -39,12 +39,8 @@ async function returnAlerts(tx: Tx, orgId: string, { id, principal, at }: End): 
     return { alert, decision: { ...getAuthor(principal), ...dismissal, status, at } }
   })
   await decideAlerts(tx, orgId, returned)
-  return updateShownStatus(
-    tx,
-    orgId,
-    returned.map(({ alert }) => alert.id),
-    at,
-  )
+  const ids = returned.map(({ alert }) => alert.id)
+  return updateShownStatus(tx, orgId, buildShownAlerts(tx, orgId, ids), at)
 }
 
 const UNSTATED = { reason: null, comment: null }

@@ -4,12 +4,7 @@ import { differentRepositories } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import {
-  type EditedIssue,
-  findIssues,
-  insertEdit,
-  updateIssueOfAllFindings,
-} from '../issues/edits/edit-writing.store.ts'
+import { type EditedIssue, findIssues, insertEdit } from '../issues/edits/edit-writing.store.ts'
 import { settleIssues } from '../issues/edits/settle-issues.ts'
 import { describeEdit } from '../issues/grouping/pins.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
@@ -18,6 +13,7 @@ import { type Edited, requireUnmerged } from './split-issue.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
 import { insertTriage } from './writing/triage.store.ts'
+import { updateIssueOfAllFindings } from './writing/triaged-finding.store.ts'
 
 type MergeRequest = { issueIds: readonly string[]; comment: string | null }
 

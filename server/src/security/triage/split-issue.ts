@@ -12,7 +12,6 @@ import {
   insertSplitIssue,
   listFindingIds,
   listIssueIds,
-  updateIssueOfFindings,
 } from '../issues/edits/edit-writing.store.ts'
 import { settleIssues } from '../issues/edits/settle-issues.ts'
 import { describeEdit } from '../issues/grouping/pins.ts'
@@ -20,6 +19,7 @@ import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import { waitForRepositories } from './wait-for-repositories.ts'
 import { refreshTriaged } from './writing/refresh-triaged.ts'
 import { insertTriage } from './writing/triage.store.ts'
+import { updateIssueOfFindings } from './writing/triaged-finding.store.ts'
 
 type SplitRequest = { issueId: string; findingIds: readonly string[]; comment: string | null }
 

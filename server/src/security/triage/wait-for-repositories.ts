@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { serviceUnavailable } from '../../platform/http/errors.ts'
-import { lockTriaged } from './writing/triaged-finding.store.ts'
+import { lockTriaged } from '../issues/writing/grouping.store.ts'
 
 /** PostgreSQL's code for a lock that was not available in time. */
 const LOCK_NOT_AVAILABLE = '55P03'

@@ -1,5 +1,5 @@
 import type { Services } from '../../services.ts'
-import { lockTriaged } from '../triage/writing/triaged-finding.store.ts'
+import { lockTriaged } from '../issues/writing/grouping.store.ts'
 import { applyStatements } from './apply-statements.ts'
 import { listRepositories } from './verdict.store.ts'
 

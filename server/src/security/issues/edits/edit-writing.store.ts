@@ -76,30 +76,3 @@ export async function insertSplitIssue(tx: Tx, scope: MergeScope, id: string, fr
     where org_id = ${scope.org_id}
       and id = ${from}`
 }
-
-export async function updateIssueOfFindings(
-  tx: Tx,
-  scope: MergeScope,
-  ids: readonly string[],
-  into: string,
-): Promise<void> {
-  await tx`
-    update findings
-    set issue_id = ${into}, grouped_at = ${scope.at}
-    where org_id = ${buildAverageId(tx, scope.org_id)}
-      and id = any(${ids}::uuid[])`
-}
-
-/** Moves all findings of these issues to another one. */
-export async function updateIssueOfAllFindings(
-  tx: Tx,
-  scope: MergeScope,
-  issueIds: readonly string[],
-  into: string,
-): Promise<void> {
-  await tx`
-    update findings
-    set issue_id = ${into}, grouped_at = ${scope.at}
-    where org_id = ${buildAverageId(tx, scope.org_id)}
-      and issue_id = any(${issueIds}::uuid[])`
-}

@@ -1,7 +1,6 @@
 import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-
-export type StoredEdit = { org_id: string; no: number; repository_no: number }
+import type { StoredEdit } from '../../triage/writing/triaged-finding.store.ts'
 
 export async function findEdit(db: Db, orgId: string, triageId: string): Promise<StoredEdit | null> {
   const [edit] = await db<StoredEdit[]>`
@@ -40,25 +39,6 @@ export async function listMoves(tx: Tx, { org_id, no }: StoredEdit): Promise<Edi
     where pin.org_id = ${buildAverageId(tx, org_id)}
       and pin.edit_no = ${buildAverageId(tx, no)}
     order by before, now`
-}
-
-/** Gives the findings of an edit their issues and reasons before it. */
-export async function updateRestoredFindings(tx: Tx, { org_id, no }: StoredEdit, at: Date): Promise<void> {
-  await tx`
-    update security_issues issue
-    set merged_into = null, updated_at = ${at}
-    where issue.org_id = ${buildAverageId(tx, org_id)}
-      and issue.merged_into is not null
-      and issue.id in (select issue_id from issue_pins where org_id = ${org_id} and edit_no = ${no})`
-  await tx`
-    update findings finding
-    set issue_id = pin.issue_id, grouping_code = pin.grouping_code, grouping_detail = pin.grouping_detail,
-      grouped_at = pin.grouped_at
-    from issue_pins pin
-    where pin.org_id = ${buildAverageId(tx, org_id)}
-      and pin.edit_no = ${buildAverageId(tx, no)}
-      and finding.org_id = pin.org_id
-      and finding.id = pin.finding_id`
 }
 
 export async function deleteEdit(tx: Tx, { org_id, no }: StoredEdit): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../platform/db/sql.ts'
+import { type StoredEdit, updateRestoredFindings } from '../../triage/writing/triaged-finding.store.ts'
 import type { RuleMap } from '../../vocabulary/rule-map.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import { describeEdit } from '../grouping/pins.ts'
@@ -6,15 +7,7 @@ import type { MergeScope } from '../writing/grouping.store.ts'
 import { insertHistory, updateDissolvedIssues } from '../writing/issue-writing.store.ts'
 import { findIssues } from './edit-writing.store.ts'
 import { settleIssues } from './settle-issues.ts'
-import {
-  deleteEdit,
-  type EditMove,
-  findEdit,
-  listEmpty,
-  listMoves,
-  type StoredEdit,
-  updateRestoredFindings,
-} from './undo-edit.store.ts'
+import { deleteEdit, type EditMove, findEdit, listEmpty, listMoves } from './undo-edit.store.ts'
 
 /** A split or a merge to undo, who undoes it, and when. */
 type UndoneEdit = { org_id: string; triage_id: string; action: 'split' | 'merge'; by: string; at: Date }

@@ -77,6 +77,6 @@ export async function deleteBatch(tx: Tx, batch: Batch): Promise<string[]> {
   return rows.map((row) => row.issue_id)
 }
 
-export function buildBatchCondition(tx: Tx, { org_id, regroup_id, batch }: Batch) {
+export function buildBatchCondition(tx: Tx, { org_id, regroup_id, batch }: Batch): ReturnType<Tx> {
   return tx`org_id = ${org_id} and regroup_id = ${regroup_id} and batch = ${batch}`
 }

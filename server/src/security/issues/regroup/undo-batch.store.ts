@@ -4,27 +4,6 @@ import { type Batch, buildBatchCondition } from './regroup-log.store.ts'
 
 const UNDONE = 'The regroup was undone.'
 
-/** Moves findings back to their former issues, except those that have moved again since. */
-export async function updateReturnedFindings(tx: Tx, batch: Batch): Promise<void> {
-  await tx`
-    update findings finding
-    set issue_id = before.issue_id, grouping_code = before.grouping_code, grouping_detail = before.grouping_detail,
-      grouped_at = before.grouped_at
-    from (select * from issue_regroup_findings where ${buildBatchCondition(tx, batch)}) before
-    where finding.org_id = before.org_id
-      and finding.id = before.finding_id
-      and finding.issue_id = before.new_issue_id`
-  // Findings that joined an issue which is removed below move to the issue that it came from.
-  await tx`
-    update findings finding
-    set issue_id = coalesce(gone.merged_into, gone.split_from)
-    from (
-      select * from issue_regroup_issues where ${buildBatchCondition(tx, batch)} and (is_new or merged_into is not null)
-    ) gone
-    where finding.org_id = gone.org_id
-      and finding.issue_id = gone.issue_id`
-}
-
 /** Restores issues. One that was not merged before is restored only if it has findings again. */
 export async function updateReturnedIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`

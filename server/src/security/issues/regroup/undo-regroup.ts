@@ -3,19 +3,15 @@ import type { Tx } from '../../../platform/db/sql.ts'
 import { missing } from '../../../platform/http/errors.ts'
 import type { Services } from '../../../services.ts'
 import { lockIntel } from '../../intel/intel-source.store.ts'
+import { updateReturnedFindings } from '../../triage/writing/triaged-finding.store.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { updateRefreshedIssues } from '../writing/issue-refresh.store.ts'
 import { updateThreats } from '../writing/issue-threat.store.ts'
 import { restoreEdits } from './keep-edits.ts'
-import { type Batch, deleteBatch, findLastBatch } from './regroup-log.store.ts'
+import { type Batch, buildBatchCondition, deleteBatch, findLastBatch } from './regroup-log.store.ts'
 import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run.store.ts'
-import {
-  deleteMadeIssues,
-  updateEmptiedIssues,
-  updateReturnedFindings,
-  updateReturnedIssues,
-} from './undo-batch.store.ts'
+import { deleteMadeIssues, updateEmptiedIssues, updateReturnedIssues } from './undo-batch.store.ts'
 
 /**
  * Undoes a regroup batch by batch, the last one first, each in its own transaction. It restores
@@ -66,7 +62,7 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing)
 async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promise<void> {
   const { has_edits } = await lockRepository(tx, batch.org_id, batch.repository_no)
   await lockIntel(tx)
-  await updateReturnedFindings(tx, batch)
+  await updateReturnedFindings(tx, buildBatchCondition(tx, batch))
   await updateReturnedIssues(tx, batch, at)
   await deleteMadeIssues(tx, batch, at)
   await updateEmptiedIssues(tx, batch, at)

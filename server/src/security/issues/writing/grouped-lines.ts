@@ -1,31 +1,6 @@
 import { copyBytes, copyField, copyFields } from '../../../platform/db/copy-rows.ts'
-import type { DescribedGroup, IssueRow } from '../grouping/describe-groups.ts'
-
-/**
- * Groups to write, as lines in COPY text format: they can be formatted while PostgreSQL does other
- * work.
- */
-export type GroupedLines = {
-  /** The changed issues: rows of `grouped_issues`. */
-  issues: readonly string[]
-  /** The findings of all groups: rows of `grouped`. */
-  findings: readonly string[]
-}
-
-export const ISSUE_COLUMNS = [
-  'id',
-  'is_new',
-  'bucket',
-  'kind',
-  'severity',
-  'status',
-  'listed',
-  'vuln_ids',
-  'canonical_id',
-  'split_from',
-] as const satisfies (keyof IssueRow)[]
-
-export const FINDING_COLUMNS = ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail']
+import type { DescribedGroup } from '../grouping/describe-groups.ts'
+import { type GroupedLines, ISSUE_COLUMNS } from './grouping.store.ts'
 
 export function formatGroupedLines(described: readonly DescribedGroup[]): GroupedLines {
   return {

@@ -1,8 +1,7 @@
-import { buildAverageId } from '../../../platform/db/average-id.ts'
 import { openCopy, writeCopy } from '../../../platform/db/copy-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { FINDING_COLUMNS, type GroupedLines, ISSUE_COLUMNS } from './grouped-lines.ts'
 import type { MergeScope } from './grouping.store.ts'
+import { FINDING_COLUMNS, type GroupedLines, ISSUE_COLUMNS } from './grouping.store.ts'
 
 declare const copied: unique symbol
 
@@ -28,19 +27,6 @@ export async function copyGrouped(tx: Tx, scope: MergeScope, lines: GroupedLines
     ) on commit drop`
   await writeCopy(await openCopy(tx, 'grouped', FINDING_COLUMNS), (copy) => copy.writeLines(lines.findings))
   return { tx, scope } as Grouped
-}
-
-/** Moves the stored findings whose issue or grouping reason changed. */
-export async function updateGrouping({ tx, scope }: Grouped): Promise<void> {
-  await tx`
-    update findings finding
-    set issue_id = grouped.issue_id, grouping_code = grouped.grouping_code,
-      grouping_detail = grouped.grouping_detail, grouped_at = ${scope.at}
-    from grouped
-    where finding.org_id = ${buildAverageId(tx, scope.org_id)}
-      and finding.id = grouped.finding_id
-      and (finding.issue_id, finding.grouping_code, finding.grouping_detail)
-        is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
 }
 
 /** Drops the tables, so that the same transaction can group other findings. */

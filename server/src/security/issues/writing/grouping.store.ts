@@ -2,6 +2,7 @@ import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { lockIntel } from '../../intel/intel-source.store.ts'
 import { removeDistribution } from '../../vocabulary/vulnerability-id.ts'
+import type { IssueRow } from '../grouping/describe-groups.ts'
 import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
 
@@ -106,3 +107,56 @@ export async function lockCanonicalNames(tx: Tx, facts: readonly GroupingFacts[]
   const canonicalIds = await listCanonicalIds(tx, ids)
   return (id) => canonicalIds.get(id) ?? id
 }
+
+/**
+ * Locks the repositories in the order of their numbers, as everything that writes findings does,
+ * and notes that they have triages. Without the lock, a report could give an issue a finding while
+ * the issue is dismissed. A bounded wait throws PostgreSQL's `lock_not_available` after 10 seconds.
+ */
+export async function lockTriaged(
+  tx: Tx,
+  orgId: string,
+  repositoryNos: readonly number[],
+  { wait = 'unbounded' }: { wait?: 'bounded' | 'unbounded' } = {},
+): Promise<void> {
+  await tx`set local statement_timeout = 0`
+  if (wait === 'bounded') await tx`set local lock_timeout = '10s'`
+  await tx`
+    select from reported_repositories
+    where org_id = ${orgId}
+      and id = any(${[...repositoryNos]}::bigint[])
+    order by id
+    for no key update`
+  await tx`set local lock_timeout to default`
+  await tx`
+    update reported_repositories
+    set has_triages = true
+    where org_id = ${orgId}
+      and id = any(${[...repositoryNos]}::bigint[])
+      and not has_triages`
+}
+
+/**
+ * Groups to write, as lines in COPY text format: they can be formatted while PostgreSQL does other
+ * work.
+ */
+export type GroupedLines = {
+  /** The changed issues: rows of `grouped_issues`. */
+  issues: readonly string[]
+  /** The findings of all groups: rows of `grouped`. */
+  findings: readonly string[]
+}
+
+export const ISSUE_COLUMNS = [
+  'id',
+  'is_new',
+  'bucket',
+  'kind',
+  'severity',
+  'status',
+  'listed',
+  'vuln_ids',
+  'canonical_id',
+  'split_from',
+] as const satisfies (keyof IssueRow)[]
+export const FINDING_COLUMNS = ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail']

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Tx } from '../../../platform/db/sql.ts'
+import { updateGrouping } from '../../triage/writing/triaged-finding.store.ts'
 import type { DescribedGroup, StoredIssues } from '../grouping/describe-groups.ts'
 import type { Group } from '../grouping/group-members.ts'
 import { type Cause, collectIssueChanges, collectLeftIssues, type IssueChange } from '../grouping/issue-change.ts'
 import { upsertJoinedBuckets } from './edit.store.ts'
-import { formatGroupedLines, type GroupedLines } from './grouped-lines.ts'
-import type { MergeScope } from './grouping.store.ts'
-import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
+import { formatGroupedLines } from './grouped-lines.ts'
+import type { GroupedLines, MergeScope } from './grouping.store.ts'
+import { copyGrouped, type Grouped } from './grouping-tables.store.ts'
 import { insertHistory, updateDissolvedIssues, upsertIssues } from './issue-writing.store.ts'
 
 /** The groups to write, and those of them that differ from what is stored. */

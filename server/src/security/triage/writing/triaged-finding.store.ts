@@ -1,33 +1,7 @@
 import { buildAverageId } from '../../../platform/db/average-id.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-
-/**
- * Locks the repositories in the order of their numbers, as everything that writes findings does,
- * and notes that they have triages. Without the lock, a report could give an issue a finding while
- * the issue is dismissed. A bounded wait throws PostgreSQL's `lock_not_available` after 10 seconds.
- */
-export async function lockTriaged(
-  tx: Tx,
-  orgId: string,
-  repositoryNos: readonly number[],
-  { wait = 'unbounded' }: { wait?: 'bounded' | 'unbounded' } = {},
-): Promise<void> {
-  await tx`set local statement_timeout = 0`
-  if (wait === 'bounded') await tx`set local lock_timeout = '10s'`
-  await tx`
-    select from reported_repositories
-    where org_id = ${orgId}
-      and id = any(${[...repositoryNos]}::bigint[])
-    order by id
-    for no key update`
-  await tx`set local lock_timeout to default`
-  await tx`
-    update reported_repositories
-    set has_triages = true
-    where org_id = ${orgId}
-      and id = any(${[...repositoryNos]}::bigint[])
-      and not has_triages`
-}
+import type { MergeScope } from '../../issues/writing/grouping.store.ts'
+import type { Grouped } from '../../issues/writing/grouping-tables.store.ts'
 
 /** A dismissal or reopening that is applied to findings. */
 type Applied = { triageId: string; findingIds: readonly string[]; at: Date }
@@ -106,5 +80,112 @@ export async function updateSettledFindings(
     )
     select distinct issue_id
     from settled`
+  return rows.map(({ issue_id }) => issue_id)
+}
+
+/** Moves the stored findings whose issue or grouping reason changed. */
+export async function updateGrouping({ tx, scope }: Grouped): Promise<void> {
+  await tx`
+    update findings finding
+    set issue_id = grouped.issue_id, grouping_code = grouped.grouping_code,
+      grouping_detail = grouped.grouping_detail, grouped_at = ${scope.at}
+    from grouped
+    where finding.org_id = ${buildAverageId(tx, scope.org_id)}
+      and finding.id = grouped.finding_id
+      and (finding.issue_id, finding.grouping_code, finding.grouping_detail)
+        is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
+}
+
+export async function updateIssueOfFindings(
+  tx: Tx,
+  scope: MergeScope,
+  ids: readonly string[],
+  into: string,
+): Promise<void> {
+  await tx`
+    update findings
+    set issue_id = ${into}, grouped_at = ${scope.at}
+    where org_id = ${buildAverageId(tx, scope.org_id)}
+      and id = any(${ids}::uuid[])`
+}
+
+/** Moves all findings of these issues to another one. */
+export async function updateIssueOfAllFindings(
+  tx: Tx,
+  scope: MergeScope,
+  issueIds: readonly string[],
+  into: string,
+): Promise<void> {
+  await tx`
+    update findings
+    set issue_id = ${into}, grouped_at = ${scope.at}
+    where org_id = ${buildAverageId(tx, scope.org_id)}
+      and issue_id = any(${issueIds}::uuid[])`
+}
+
+/** Gives the findings of an edit their issues and reasons before it. */
+export async function updateRestoredFindings(tx: Tx, { org_id, no }: StoredEdit, at: Date): Promise<void> {
+  await tx`
+    update security_issues issue
+    set merged_into = null, updated_at = ${at}
+    where issue.org_id = ${buildAverageId(tx, org_id)}
+      and issue.merged_into is not null
+      and issue.id in (select issue_id from issue_pins where org_id = ${org_id} and edit_no = ${no})`
+  await tx`
+    update findings finding
+    set issue_id = pin.issue_id, grouping_code = pin.grouping_code, grouping_detail = pin.grouping_detail,
+      grouped_at = pin.grouped_at
+    from issue_pins pin
+    where pin.org_id = ${buildAverageId(tx, org_id)}
+      and pin.edit_no = ${buildAverageId(tx, no)}
+      and finding.org_id = pin.org_id
+      and finding.id = pin.finding_id`
+}
+
+export type StoredEdit = { org_id: string; no: number; repository_no: number }
+/**
+ * Moves findings back to their former issues, except those that have moved again since. `batch` is
+ * the condition on the records of the moves.
+ */
+export async function updateReturnedFindings(tx: Tx, batch: ReturnType<Tx>): Promise<void> {
+  await tx`
+    update findings finding
+    set issue_id = before.issue_id, grouping_code = before.grouping_code, grouping_detail = before.grouping_detail,
+      grouped_at = before.grouped_at
+    from (select * from issue_regroup_findings where ${batch}) before
+    where finding.org_id = before.org_id
+      and finding.id = before.finding_id
+      and finding.issue_id = before.new_issue_id`
+  // Findings that joined an issue which is removed below move to the issue that it came from.
+  await tx`
+    update findings finding
+    set issue_id = coalesce(gone.merged_into, gone.split_from)
+    from (select * from issue_regroup_issues where ${batch} and (is_new or merged_into is not null)) gone
+    where finding.org_id = gone.org_id
+      and finding.issue_id = gone.issue_id`
+}
+
+/**
+ * Shows the status of these alerts in their findings at once. Otherwise, the job that brings
+ * findings in line with their alerts would do it a moment later. The empty hash makes that job
+ * write the finding again. `alerts` selects them as `buildShownAlerts` does. The repositories of the
+ * findings must be locked. Returns the issues to refresh.
+ */
+export async function updateShownStatus(tx: Tx, orgId: string, alerts: ReturnType<Tx>, at: Date): Promise<string[]> {
+  const rows = await tx<{ issue_id: string }[]>`
+    with shown as (
+      update findings finding
+      set reported_state = alert.status, reported_dismiss_reason = alert.dismiss_reason,
+        reported_dismiss_comment = alert.dismiss_comment, reported_dismissed_by_name = alert.dismissed_by_name,
+        reported_dismissed_at = alert.dismissed_at::timestamptz, reported_dismissal_source = alert.dismissal_source,
+        content_hash = '\\x', updated_at = ${at}
+      from (${alerts}) alert
+      where finding.org_id = ${orgId}
+        and finding.id = alert.finding_id
+        and finding.reported_state <> alert.status
+      returning finding.issue_id
+    )
+    select distinct issue_id
+    from shown`
   return rows.map(({ issue_id }) => issue_id)
 }

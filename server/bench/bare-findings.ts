@@ -1,5 +1,5 @@
 import type { Sql } from '../src/platform/db/sql.ts'
-import { buildFindingDismissal } from '../src/security/findings/finding-dismissal.store.ts'
+import { buildFindingDismissal } from '../src/security/findings/finding.store.ts'
 import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
 

@@ -2,7 +2,7 @@
 // validation, no errors.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
+import { openEmbeddedPostgres } from '../src/platform/db/embedded/embedded-postgres.ts'
 import { openSql } from '../src/platform/db/sql.ts'
 import { createDeliveryTable, insertDelivery } from './bare-deliveries.ts'
 import { listFindings } from './bare-findings.ts'

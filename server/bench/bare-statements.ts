@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { encodePreAuth } from '../src/platform/crypto/dsse.ts'
+import { encodePreAuth } from '../src/platform/crypto/signed-bytes.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'

@@ -1,6 +1,5 @@
-import { createApiKey } from '../src/access/api-keys/manage-access.ts'
-import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
-import { SCOPES } from '../src/access/scopes.ts'
+import { createApiKey } from '../src/access/manage-access.ts'
+import { OPERATOR_GRANTOR, SCOPES } from '../src/access/scopes.ts'
 import { insertOrganization } from '../src/organizations/organization.store.ts'
 import { openSql } from '../src/platform/db/sql.ts'
 import { createUuid } from '../src/platform/ids.ts'

@@ -1,5 +1,5 @@
 import { OPERATOR } from '../src/audit/audit.store.ts'
-import { createGate } from '../src/deployments/gates/configure/configure-gate.ts'
+import { createGate } from '../src/deployments/gates/configure-gate.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { newRun } from './ci-runs.ts'
 import type { Setting } from './setting.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
+import { openEmbeddedPostgres } from '../src/platform/db/embedded/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import type { Benchmark, Round } from './benchmark.ts'
 import type { BulkHost } from './bulk-host.ts'

@@ -1,6 +1,6 @@
 import { readConfig } from '../src/config.ts'
 import type { DatabaseAddress } from '../src/platform/db/sql.ts'
-import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../src/security/issues/regroup/regroup-organization.ts'
+import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../src/security/issues/regroup-organization.ts'
 import type { Services } from '../src/services.ts'
 import { openServices } from '../src/start/open-services.ts'
 import { type Benchmark, interleave } from './benchmark.ts'

@@ -1,6 +1,5 @@
-import { createApiKey } from '../src/access/api-keys/manage-access.ts'
-import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
-import { SCOPES } from '../src/access/scopes.ts'
+import { createApiKey } from '../src/access/manage-access.ts'
+import { OPERATOR_GRANTOR, SCOPES } from '../src/access/scopes.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 import { createUuid } from '../src/platform/ids.ts'
 import type { Setting } from './setting.ts'

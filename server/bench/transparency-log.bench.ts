@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
+import { openEmbeddedPostgres } from '../src/platform/db/embedded/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
-import { findNewestCheckpoint } from '../src/provenance/log/log.store.ts'
-import { insertLogEntry } from '../src/provenance/log/log-entry.store.ts'
+import { findNewestCheckpoint, insertLogEntry } from '../src/provenance/log/log.store.ts'
 import { type Benchmark, interleave, type Round } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { getCodeHost, PROVIDERS, type Provider } from './codehosts/catalogue.ts'
 import { readHosts } from './platform/db/client/database-url.ts'
 import { EnvironmentReader } from './platform/environment-reader.ts'
-import { SAMPLERS, type TracingSettings } from './platform/telemetry/otlp-tracer.ts'
+import { SAMPLERS, type TracingSettings } from './platform/otlp-tracer.ts'
 
 export type Environment = 'production' | 'development'
 

@@ -4,11 +4,10 @@ import { applyHostJob, applyHostRun, applyPullRequestToRuns } from './ci/provide
 import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
 import { hasAttempt } from './ci/runs/run-attempt.store.ts'
 import type { Provider } from './codehosts/catalogue.ts'
-import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
-import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
+import { applyRepositoryEvent } from './codehosts/connections/save-repository.ts'
+import type { HostEventHandlers, HostParts } from './codehosts/deliveries/host-event-handler.ts'
 import { formatHostRunId } from './codehosts/host-run.ts'
-import type { HostParts } from './codehosts/sync/host-parts.ts'
-import { followPush, followRepository } from './compliance/repository-policies/follow-push.ts'
+import { followPush, followRepository } from './compliance/policy-file/read-repository-policies.job.ts'
 import {
   applyDeployment,
   applyDeploymentReview,
@@ -23,10 +22,9 @@ import {
   followPullRequest,
   followReview,
   followTrackedPush,
-} from './provenance/landings/follow-landing.ts'
-import { applyAlert } from './security/alerts/apply-alert.ts'
+} from './provenance/changes/landings.job.ts'
 import { listOpenHostAlerts } from './security/alerts/host-alert.store.ts'
-import { applyAlertChange } from './security/alerts/read-alert.job.ts'
+import { applyAlert, applyAlertChange } from './security/alerts/read-alert.job.ts'
 
 /** The handlers of each kind of event of code hosts, in the order in which they are called. */
 export const hostEventHandlers: HostEventHandlers = {

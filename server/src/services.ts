@@ -8,7 +8,7 @@ import type { ReplicaReads } from './platform/db/replica-reads.ts'
 import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
-import type { UpdateFeed } from './platform/updates/update-feed.ts'
+import type { UpdateFeed } from './platform/queue/update.ts'
 import type { RuleMap } from './security/vocabulary/rule-map.ts'
 
 /** What use cases and routes need. `openServices` creates it once per process. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BoundedProcess } from '../src/platform/processes/bounded-process.ts'
+import { BoundedProcess } from '../src/platform/processes.ts'
 
 const PATIENT_MS = 10_000
 const answering = new BoundedProcess<unknown, string>(new URL('./support/answering-process.ts', import.meta.url))

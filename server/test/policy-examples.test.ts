@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { parsePolicyInput } from '../src/compliance/input/policy-input.parser.ts'
-import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
+import { parsePolicyInput } from '../src/compliance/policies/policy-input.parser.ts'
+import type { PolicyInput } from '../src/compliance/policies/policy-input.schema.ts'
 import { decide } from '../src/compliance/policies/policy-verdict.ts'
 import { definitionOf, verdictsOf } from './support/policies.ts'
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { copyAll, openCopy } from '../src/platform/db/copy-rows.ts'
+import { copyAll, openCopy } from '../src/platform/db/table-copy.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
-import { metrics } from '../src/platform/telemetry/metrics.ts'
+import { metrics } from '../src/platform/metrics.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
 let database: TestDatabase

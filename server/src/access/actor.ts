@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Author, Principal } from '../audit/audit.store.ts'
+import { planRequired } from '../errors/organizations.ts'
 import type { Organization } from '../organizations/organization.store.ts'
-import type { Plan } from '../organizations/plan.ts'
+import { type Plan, type PlanFeature, selectSmallestPlan } from '../organizations/plan.ts'
 import type { ListContext } from '../platform/http/lists.ts'
 import type { Services } from '../services.ts'
 import type { TokenJob } from './oidc-trusts/token-job.ts'
-import type { Permission } from './roles/permission.ts'
+import type { Permission } from './role.ts'
 import type { Scope } from './scopes.ts'
 
 /** The authenticated caller: an organization and the credential that it used. */
@@ -54,4 +55,11 @@ export function listContext({ clock, cursorKey }: Services, request: FastifyRequ
   const { org_id, plan } = request.actor
   const route = request.routeOptions.url ?? ''
   return { route, orgId: org_id, retentionDays: plan.retention_days, now: clock.now(), key: cursorKey }
+}
+
+/** Throws 402 `plan_required` if the plan of the organization does not include the feature. */
+export function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { plans }: Services): void {
+  if (!feature || plan.features.includes(feature)) return
+  const requiredPlan = selectSmallestPlan(plans, feature)
+  throw planRequired(`This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
 }

@@ -1,5 +1,10 @@
+import { type Author, OPERATOR } from '../audit/audit.store.ts'
+import { insufficientPermission } from '../errors/organizations.ts'
+import { DAY_MS, DURATION_DAYS_MAX } from '../platform/clock.ts'
+import type { Tx } from '../platform/db/sql.ts'
 import type { ApiError } from '../platform/http/api-error.ts'
-import { invalidRequest } from '../platform/http/errors.ts'
+import { createInvalidFieldError, invalidRequest } from '../platform/http/errors.ts'
+import { PERMISSIONS, type Permission } from './role.ts'
 
 /** All scopes of API keys (specification, "Authentication" 3). */
 export const SCOPES = [
@@ -33,4 +38,67 @@ export function requireScopes(names: readonly string[]): Scope[] {
 
 function invalid(problem: string): ApiError {
   return invalidRequest(`${problem}; the scopes are ${SCOPES.join(', ')}`)
+}
+
+/** Who creates a credential, and why. */
+export type Grantor = Author & {
+  /** The permissions that they have themselves. They keep them until the transaction ends. */
+  holdPermissions(tx: Tx): Promise<readonly Permission[]>
+}
+
+/** An administrator at the command line can give every scope. */
+export const OPERATOR_GRANTOR: Grantor = { ...OPERATOR, holdPermissions: async () => PERMISSIONS }
+
+const MANAGES_CREDENTIALS: Permission = 'manage_integrations'
+
+/**
+ * The permission that a person needs to give a scope to a key or a trust, so that nobody creates a
+ * credential that can do more than they can. People cannot report CI runs, so `write:ci` needs the
+ * permission to manage credentials.
+ */
+export const SCOPE_PERMISSIONS: Record<Scope, Permission> = {
+  'read:pipelines': 'view',
+  'read:deployments': 'view',
+  'write:deployments': 'answer_deployment_gates',
+  'read:security': 'view',
+  'write:security-findings': 'upload_security_reports',
+  'read:compliance': 'view',
+  'read:attestations': 'view',
+  'write:ci': 'manage_integrations',
+  'write:compliance-override': 'override_compliance',
+}
+
+/**
+ * Throws 403 `insufficient_permission` for a scope that the grantor must not give. Their role may
+ * have changed since the request arrived.
+ */
+export async function checkGrantedScopes(tx: Tx, grantor: Grantor, scopes: readonly Scope[]): Promise<void> {
+  const held = await grantor.holdPermissions(tx)
+  if (!held.includes(MANAGES_CREDENTIALS)) throw noManager()
+  const refused = scopes.find((scope) => !held.includes(SCOPE_PERMISSIONS[scope]))
+  if (refused === undefined) return
+  const requiredPermission = SCOPE_PERMISSIONS[refused]
+  const message = `To give the scope ${refused}, your role needs the permission ${requiredPermission}.`
+  throw insufficientPermission(message, { requiredPermission, scope: refused })
+}
+
+function noManager(): ApiError {
+  const message = `Your role does not have the permission ${MANAGES_CREDENTIALS}.`
+  return insufficientPermission(message, { requiredPermission: MANAGES_CREDENTIALS })
+}
+
+/** The creator of a credential as it is stored. */
+export function getCreator({ principal }: Grantor): { created_by: string; created_by_user_id: string | null } {
+  return { created_by: principal.name, created_by_user_id: principal.type === 'user' ? principal.id : null }
+}
+
+/** Throws 400 unless the time is null, or in the next ten years. */
+export function requireExpiry(expiresAt: Date | null, now: Date): Date | null {
+  if (expiresAt === null) return null
+  const lifetimeMs = expiresAt.getTime() - now.getTime()
+  if (lifetimeMs > 0 && lifetimeMs <= DURATION_DAYS_MAX * DAY_MS) return expiresAt
+  throw createInvalidFieldError(
+    '/body/expires_at',
+    `must be later than now, and at most ${DURATION_DAYS_MAX} days from now`,
+  )
 }

@@ -1,15 +1,20 @@
-import { ArchiveError } from '../platform/archive/archive-format.ts'
-import { removeConstraints, restoreConstraints } from '../platform/db/bare-tables.ts'
-import { openCopy, writeCopy } from '../platform/db/copy-rows.ts'
-import { migrateLike } from '../platform/db/migrations/migrate-like.ts'
+import { ArchiveError } from './archive.ts'
+import { openCopy, writeCopy } from '../platform/db/table-copy.ts'
+import { migrateLike } from '../platform/db/migrations/migrate.ts'
 import type { Sql, Tx } from '../platform/db/sql.ts'
-import { createPartition, listStoredTables, type StoredTable, updateSequence } from '../platform/db/stored-tables.ts'
+import {
+  createPartition,
+  listStoredTables,
+  removeConstraints,
+  restoreConstraints,
+  type StoredTable,
+  updateSequence,
+} from '../platform/db/stored-tables.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import type { Closing, ObjectFacts } from './manifest.ts'
-import type { OpenBackup } from './open-backup.ts'
-import { readContents } from './read-contents.ts'
-import { deleteTableRows, requireEmpty, updateLoadSettings } from './restore.store.ts'
+import { type OpenBackup, readContents } from './read-backup.ts'
+import { deleteTableRows, requireEmpty, updateLoadSettings } from './backup.store.ts'
 
 type RestoreOptions = {
   sql: Sql

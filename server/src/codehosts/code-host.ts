@@ -21,10 +21,9 @@ import type {
   HostGateRequest,
   HostPendingDeployment,
 } from './host-deployment.ts'
-import type { HostEvent } from './host-event.ts'
+import type { HostEvent, ObjectChange } from './host-event.ts'
 import type { HostAccount, HostRepository } from './host-repository.ts'
 import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun, HostWorkflow } from './host-run.ts'
-import type { ObjectChange } from './object-change.ts'
 
 /** The names of a repository that requests to its host need. */
 export type RepositoryName = { id: string; full_name: string }

@@ -1,3 +1,4 @@
+import { getCodeHost, type Provider } from './catalogue.ts'
 import type { HostAccount, HostRepository } from './host-repository.ts'
 
 export const HOST_ALERT_TYPES = ['code_scanning', 'dependabot', 'secret_scanning'] as const
@@ -89,3 +90,8 @@ export const NO_DETAILS = {
   fixed_at: null,
   dismissal: null,
 } satisfies Partial<HostAlert>
+
+/** The id under which we keep an alert of a code host, which numbers it within its repository. */
+export function formatHostAlertId(provider: Provider, repositoryId: string, { type, number }: HostAlertName): string {
+  return `${getCodeHost(provider).idPrefix}_alert_${type}_${repositoryId}_${number}`
+}

@@ -1,6 +1,6 @@
 import type { Provider } from './catalogue.ts'
 import type { HostAlert, HostAlertName } from './host-alert.ts'
-import type { HostPullRequest, HostPush, HostReview } from './host-change.ts'
+import type { HostPullRequest, HostPush, HostReview, ToldPush } from './host-change.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus, HostGateRequest } from './host-deployment.ts'
 import type { HostRepository } from './host-repository.ts'
 import type { HostCheck, HostJob, HostRun } from './host-run.ts'
@@ -32,3 +32,26 @@ export type HostEvents = {
 export type HostEventKind = keyof HostEvents
 
 export type HostEvent = { [Kind in HostEventKind]: { kind: Kind; data: HostEvents[Kind] } }[HostEventKind]
+
+/**
+ * What a webhook says has changed, at hosts whose payloads are not complete. The object is read
+ * from the host, whose answer alone decides: the order of webhooks does not matter, and one that
+ * arrives twice has no effect.
+ */
+export type ObjectChange = { repository_id: string } & (
+  | { type: 'repository'; change: 'changed' | 'deleted' }
+  | { type: 'run'; id: string }
+  | { type: 'deployment'; id: string }
+  /** The deployments of a run, at hosts that report no deployments. */
+  | { type: 'run_deployments'; run_id: string }
+  | { type: 'pull_request'; number: number }
+  /** The checks of a commit. */
+  | { type: 'checks'; commit_sha: string }
+  | { type: 'alert'; alert: HostAlertName }
+  /** Some alerts of the repository, at hosts that report none. */
+  | { type: 'alerts' }
+  /** Hosts do not list single pushes, so it contains what the webhook says of it. */
+  | { type: 'push'; push: Omit<ToldPush, 'repository' | 'commits'> }
+  /** The host asks our rule. Hosts do not list such requests. */
+  | { type: 'gate_request'; request: Omit<HostGateRequest, 'repository' | 'deployment'> }
+)

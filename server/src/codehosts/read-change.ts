@@ -1,12 +1,10 @@
-import type { HostClient } from './code-host.ts'
+import type { HostClient, HostReader } from './code-host.ts'
 import { HOST_ALERT_TYPES } from './host-alert.ts'
-import type { HostPush } from './host-change.ts'
+import type { HostPush, ToldPush } from './host-change.ts'
 import type { HostDeployment } from './host-deployment.ts'
-import type { HostEvent } from './host-event.ts'
+import type { HostEvent, ObjectChange } from './host-event.ts'
 import type { HostRepository } from './host-repository.ts'
 import type { HostRun } from './host-run.ts'
-import type { ObjectChange } from './object-change.ts'
-import { settleForce } from './settle-force.ts'
 
 /**
  * Reads an object that a webhook named. `known` is its repository, or null if it is new. Returns
@@ -138,4 +136,19 @@ function gateRequest(
 ): HostEvent {
   const requested_at = new Date(request.requested_at)
   return { kind: 'gate_request', data: { ...request, requested_at, repository, deployment: null } }
+}
+
+/** Finds out whether a push replaced commits, if its host does not say it. */
+export async function settleForce(client: Pick<HostReader, 'compareCommits'>, push: ToldPush): Promise<HostPush> {
+  return { ...push, forced: push.forced ?? (await replacesCommits(client, push)) }
+}
+
+/** Commits of the former head are then not part of the new one. */
+async function replacesCommits(
+  client: Pick<HostReader, 'compareCommits'>,
+  { repository, before, after }: ToldPush,
+): Promise<boolean> {
+  if (before === null || after === null) return false
+  const replaced = await client.compareCommits(repository, after, before)
+  return replaced !== null && replaced.commits.length > 0
 }

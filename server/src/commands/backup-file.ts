@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { decrypt, isEncrypted, type Lock } from '../platform/archive/age.ts'
+import { decrypt, isEncrypted, type Lock } from '../backup/age.ts'
 import { UsageError } from './command.ts'
 
 /** Standard output or input instead of a file. */

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { createBackup } from '../backup/create-backup.ts'
 import {
   type BackupCounts,
   countBackup,
@@ -6,20 +7,17 @@ import {
   describeCounts,
   describeLost,
   toMib,
-} from '../backup/backup-counts.ts'
-import { createBackup } from '../backup/create-backup.ts'
-import { openBackup } from '../backup/open-backup.ts'
-import { verifyBackup } from '../backup/verify-backup.ts'
-import { encrypt, type Lock } from '../platform/archive/age.ts'
-import { ArchiveWriter } from '../platform/archive/archive-writer.ts'
+} from '../backup/manifest.ts'
+import { openBackup, verifyBackup } from '../backup/read-backup.ts'
+import { encrypt, type Lock } from '../backup/age.ts'
+import { ArchiveWriter } from '../backup/archive.ts'
 import { readSecretText } from '../platform/crypto/secret-key.ts'
 import { openSql, type Sql } from '../platform/db/sql.ts'
-import { toNullIfMissing } from '../platform/files.ts'
-import { recordBackup } from '../platform/last-backup.ts'
-import { writeWhole } from '../platform/partial-file.ts'
+import { toNullIfMissing, writeWhole } from '../platform/files.ts'
+import { recordBackup } from '../platform/backup-marks.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { ProgressBar } from '../start/terminal.ts'
 import { lockOptions, openBackupFile, readLock, STANDARD, unlockOptions } from './backup-file.ts'
 import { type Context, defineCommand, waitForStop } from './command.ts'
 

@@ -1,13 +1,12 @@
 import type { Static } from 'typebox'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import type { ListedChange } from '../provenance/changes/change.schema.ts'
 import { listChanges } from '../provenance/changes/change-list.store.ts'
 import { DEVIATIONS } from '../provenance/changes/change-record.ts'
-import { findChangedRepositories } from '../provenance/changes/changed-repositories.ts'
+import { findChangedRepositories } from '../provenance/changes/require-change.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice, requireLimit, UsageError } from './command.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable, requireChoice, requireLimit, UsageError } from './command.ts'
 
 const LIMIT = 50
 const LIMIT_MAX = 1000

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
-import { DURATION_DAYS_MAX, parseDurationMs } from '../platform/duration.ts'
+import { DURATION_DAYS_MAX, parseDurationMs } from '../platform/clock.ts'
+import { ApiError } from '../platform/http/api-error.ts'
 
 /** One `--option` of a command. A `list` can be repeated; a `flag` has no value. */
 export type Option = {
@@ -100,4 +101,71 @@ export function parseDuration(option: string, text: string): number {
   const ms = parseDurationMs(text)
   if (ms !== null) return ms
   throw new UsageError(`--${option} must be a time like 90d, 12h or 30m, at most ${DURATION_DAYS_MAX}d, not "${text}"`)
+}
+
+/** Pads each column to the width of its widest cell, with two spaces between columns. */
+export function formatColumns(rows: readonly (readonly string[])[]): string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  return rows.map((row) => joinCells(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))
+}
+
+function joinCells(cells: string[]): string {
+  return cells.join('  ').trimEnd()
+}
+
+/**
+ * A table with a heading and one line for each row, or `whenEmpty` if there are no rows. Control
+ * characters in names that people have chosen do not reach the terminal.
+ */
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  whenEmpty: string,
+): string {
+  const shown = rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))
+  return rows.length === 0 ? whenEmpty : formatColumns([heading, ...shown]).join('\n')
+}
+
+/** Reads a secret from standard input, without the line break at its end. */
+export async function readStandardInput(charsMax: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    bytes += chunk.length
+    if (bytes > 2 * charsMax) throw new UsageError('Standard input is longer than a token can be')
+    chunks.push(chunk)
+  }
+  const token = Buffer.concat(chunks).toString().trim()
+  if (token === '') throw new UsageError('Standard input is empty')
+  return token
+}
+
+/** Error codes of sockets and of our client which mean that the database is unreachable. */
+const UNREACHABLE = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'CONNECT_TIMEOUT',
+]
+
+/**
+ * Describes an error in one line, without a stack. An AggregateError of Node has no message of its
+ * own. A 503 tells the operator its cause, which it hides from callers of the API.
+ */
+export function describeFailure(error: unknown): string {
+  if (error instanceof ApiError && error.status === 503) return describeFailure(error.cause)
+  if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
+  const text = oneLine(error instanceof Error ? error.message || error.name : String(error))
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return UNREACHABLE.includes(code) ? `The database cannot be reached (${text}); check DATABASE_URL` : text
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -8,7 +8,7 @@ type Listed = { about: string; load: () => Promise<AnyCommand> }
  */
 export const COMMANDS = {
   start: { about: 'run the API and the worker in one process', load: async () => (await import('./start.ts')).start },
-  server: { about: 'run the API only', load: async () => (await import('./server.ts')).server },
+  server: { about: 'run the API only', load: async () => (await import('./start.ts')).server },
   worker: { about: 'run the background jobs only', load: async () => (await import('./worker.ts')).worker },
   migrate: {
     about: 'migrate the database to the current schema',
@@ -23,11 +23,11 @@ export const COMMANDS = {
   'org list': { about: 'list the organizations', load: async () => (await import('./org.ts')).orgList },
   'org export': {
     about: 'write an organization to a file',
-    load: async () => (await import('./org-export.ts')).orgExport,
+    load: async () => (await import('./org-content.ts')).orgExport,
   },
   'org delete': {
     about: 'delete an organization with everything in it',
-    load: async () => (await import('./org-delete.ts')).orgDelete,
+    load: async () => (await import('./org-content.ts')).orgDelete,
   },
   'key create': { about: 'create an API key', load: async () => (await import('./key.ts')).keyCreate },
   'key list': { about: "list an organization's API keys", load: async () => (await import('./key.ts')).keyList },
@@ -55,13 +55,13 @@ export const COMMANDS = {
   'trust revoke': { about: 'revoke an OIDC trust', load: async () => (await import('./trust.ts')).trustRevoke },
   'trust test': {
     about: 'verify a token and show why it is accepted or rejected',
-    load: async () => (await import('./trust-test.ts')).trustTest,
+    load: async () => (await import('./trust.ts')).trustTest,
   },
   'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
   'provider setup': {
     about: 'create the App of a code host',
-    load: async () => (await import('./provider-setup.ts')).providerSetup,
+    load: async () => (await import('./provider.ts')).providerSetup,
   },
   'provider connect': {
     about: 'connect an installation to an organization',
@@ -69,11 +69,11 @@ export const COMMANDS = {
   },
   'provider deliveries': {
     about: 'list webhook deliveries of code hosts',
-    load: async () => (await import('./delivery.ts')).providerDeliveries,
+    load: async () => (await import('./provider-sync.ts')).providerDeliveries,
   },
   'provider replay': {
     about: 'apply a webhook delivery again',
-    load: async () => (await import('./delivery.ts')).providerReplay,
+    load: async () => (await import('./provider-sync.ts')).providerReplay,
   },
   'provider list': {
     about: 'list connections and waiting installations',
@@ -81,7 +81,7 @@ export const COMMANDS = {
   },
   'provider sync': {
     about: 'synchronize a connection with its code host',
-    load: async () => (await import('./sync.ts')).providerSync,
+    load: async () => (await import('./provider-sync.ts')).providerSync,
   },
   'provider disconnect': {
     about: 'remove a connection',

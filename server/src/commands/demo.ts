@@ -5,11 +5,10 @@ import { deleteOrganization } from '../organizations/delete-organization.ts'
 import { findDemoOrganization } from '../organizations/organization.store.ts'
 import { toBrowserAddress } from '../platform/loopback.ts'
 import type { Services } from '../services.ts'
-import { organizationParts } from '../start/organization-parts.ts'
-import { PROGRAM } from '../start/program.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { PROGRAM, ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
 import { type Context, defineCommand } from './command.ts'
+import { organizationParts } from './org-content.ts'
 
 /** The transaction of the example data, and the live updates beside it. */
 const CONNECTIONS = 3

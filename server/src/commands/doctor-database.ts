@@ -1,7 +1,13 @@
-import { readReplicationState, readServerTime, readServerVersion } from '../platform/db/sql.ts'
+import { listUncovered } from '../deployments/gates/required-gate.store.ts'
+import { DAY_MS } from '../platform/clock.ts'
+import { readReplicationState, readServerTime, readServerVersion, type Sql } from '../platform/db/sql.ts'
+import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/queue/queue.store.ts'
+import { listBrokenChains } from '../provenance/chain/chain.store.ts'
+import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
 import { listPendingUpdates } from '../start/bring-up-to-date.ts'
-import type { Check, Result } from './doctor-finding.ts'
+import { findChainName } from './chain-names.ts'
+import { type Check, MIGRATE_FIRST, type Result } from './doctor-finding.ts'
 
 const MAJOR_MIN = 15
 const MAJOR_MAX = 18
@@ -47,4 +53,75 @@ async function checkClock({ sql, clock }: Services): Promise<Result> {
   const theirs = (await readServerTime(sql)).getTime()
   const skewMs = Math.round(theirs - (before + clock.now().getTime()) / 2)
   return { ok: Math.abs(skewMs) < SKEW_MS_MAX, detail: `the database's clock differs by ${skewMs} ms` }
+}
+
+/** When a job has been due for this long, no worker is running. */
+const WAIT_MS_MAX = 10 * 60_000
+/** A daily run of retention has been missed, and so has the one after the start. */
+const RETENTION_LATE_MS = 2 * DAY_MS
+
+export const QUEUE_CHECKS: readonly Check[] = [
+  { check: 'worker', examine: unlessMissing(checkQueue) },
+  { check: 'sweepers', examine: unlessMissing(checkSweepers) },
+  { check: 'retention', examine: checkRetention },
+]
+
+function unlessMissing(examine: Check['examine']): Check['examine'] {
+  return async (services) => ((await isQueueMissing(services.sql)) ? MIGRATE_FIRST : examine(services))
+}
+
+async function checkQueue({ sql }: { sql: Sql }): Promise<Result> {
+  const { waiting, running, failed, failed_names, oldest_age_ms } = await findQueueStatus(sql)
+  const problems = [
+    ...(oldest_age_ms > WAIT_MS_MAX ? ['no worker is running'] : []),
+    ...(failed > 0 ? [`${failed} jobs have failed and are not tried again: ${failed_names.join(', ')}`] : []),
+  ]
+  const oldestSeconds = Math.round(oldest_age_ms / 1000)
+  const state = `${waiting} jobs are waiting, the oldest for ${oldestSeconds} s; ${running} are running`
+  return { ok: problems.length === 0, detail: [state, ...problems].join('; ') }
+}
+
+/** Never fails the installation: scheduled jobs run only while a worker runs. */
+async function checkSweepers({ sql, clock }: Services): Promise<Result> {
+  const runs = await listScheduledRuns(sql)
+  const details = runs.map(({ name, last_execution }) => `${name} ${lastRun(last_execution, clock.now())}`)
+  return { ok: true, detail: details.length > 0 ? details.join(', ') : 'no worker has run yet' }
+}
+
+/** The figures of the last removal of what has expired. */
+async function checkRetention({ sql, clock }: Services): Promise<Result> {
+  const state = await findState(sql)
+  if (state === null) return { ok: true, detail: 'has not run yet; a worker runs it daily' }
+  const { started_at, finished_at, is_finished } = state
+  const removed = (await listRemoved(sql)).reduce((total, kind) => total + kind.removed_in_run, 0)
+  const ok = clock.now().getTime() - (finished_at ?? started_at).getTime() <= RETENTION_LATE_MS
+  const last = is_finished ? `last run ended ${finished_at?.toJSON()}` : `running since ${started_at.toJSON()}`
+  return { ok, detail: `${last}, ${removed} rows removed${ok ? '' : '; it is overdue'}` }
+}
+
+function lastRun(at: Date | null, now: Date): string {
+  return at === null ? 'not yet' : `${Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000))} s ago`
+}
+
+/** The checks of what the installation has stored. */
+export const RECORD_CHECKS: readonly Check[] = [
+  { check: 'gates', examine: checkGates },
+  { check: 'provenance', examine: checkChains },
+]
+
+/** Deployments that no gate covers wait for a person, without end. */
+async function checkGates({ sql }: Services): Promise<Result> {
+  const uncovered = await listUncovered(sql, null)
+  const names = uncovered.map(({ repository_full_name, environment }) => `${environment} of ${repository_full_name}`)
+  if (names.length === 0) return { ok: true, detail: 'every waiting deployment has a gate' }
+  return { ok: false, detail: `deployments wait, but no gate covers ${[...new Set(names)].join(', ')}` }
+}
+
+/** Reads what verifications have found. It verifies nothing. */
+async function checkChains({ sql }: Services): Promise<Result> {
+  const broken = await listBrokenChains(sql)
+  if (broken.length === 0) return { ok: true, detail: 'no chain of change records is broken' }
+  const names = await Promise.all(broken.map((chain) => findChainName(sql, chain)))
+  const listed = broken.map(({ breaks, found_at }, nth) => `${names[nth]} (${breaks}, since ${found_at.toJSON()})`)
+  return { ok: false, detail: `chains of change records are broken: ${listed.join(', ')}` }
 }

@@ -1,6 +1,6 @@
 import { APP_PROVIDERS, type AppProvider } from '../codehosts/catalogue.ts'
 import type { Services } from '../services.ts'
-import { describeFailure } from './describe-failure.ts'
+import { describeFailure } from './command.ts'
 
 type AppCheck = `${AppProvider} app`
 

@@ -1,10 +1,14 @@
-import { verifyMailServer } from '../access/mail/send-mail.ts'
-import { findServerProvider } from '../access/sso/find-provider.ts'
-import { openIssuer } from '../access/sso/open-issuer.ts'
+import { verifyMailServer } from '../access/links/send-mail.ts'
+import { findServerProvider, openIssuer } from '../access/sso/open-provider.ts'
+import { countCalls } from '../codehosts/connections/call.store.ts'
+import { APP_PROVIDERS, type AppProvider, getCodeHost } from '../codehosts/catalogue.ts'
+import { listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
+import { countDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { checkOpa } from '../compliance/engines/opa-server.ts'
 import type { Config } from '../config.ts'
+import { DAY_MS } from '../platform/clock.ts'
 import type { Services } from '../services.ts'
-import type { Check, Result } from './doctor-finding.ts'
+import { type Check, type Result, toAppCheck } from './doctor-finding.ts'
 
 /** The checks of other servers that the settings name. */
 export function defineServiceChecks({ opaUrl, smtp, sso }: Config): Check[] {
@@ -29,4 +33,65 @@ async function checkIssuer(services: Services): Promise<Result> {
   const provider = await findServerProvider(services)
   if (provider) await openIssuer(services, provider)
   return { ok: true, detail: `${provider?.issuer} answers` }
+}
+
+/** The checks of code hosts, in the order in which `doctor` shows them. */
+export const CODE_HOST_CHECKS: readonly Check[] = [
+  ...APP_PROVIDERS.map((provider) => ({
+    check: toAppCheck(provider),
+    examine: (services: Services) => checkApp(services, provider),
+  })),
+  { check: 'connections', examine: checkConnections },
+  { check: 'installations', examine: checkWaiting },
+  { check: 'deliveries', examine: checkDeliveries },
+  { check: 'calls', examine: checkCalls },
+]
+
+/** A server without code hosts is in order. Stored credentials must be readable. */
+async function checkApp({ config, hostApps }: Services, provider: AppProvider): Promise<Result> {
+  const credentials = await hostApps.get(provider)?.read()
+  if (!credentials) return { ok: true, detail: `not configured; run "provider setup ${provider}"` }
+  const source = config.hostApps[provider] ? `${getCodeHost(provider).appSettings}_…` : 'the database'
+  const secrets = credentials.webhook_secrets.length
+  const detail = `App ${credentials.app_id} at ${credentials.api_url}, from ${source}`
+  return { ok: true, detail: secrets > 1 ? `${detail}, with ${secrets} webhook secrets` : detail }
+}
+
+async function checkConnections({ sql }: Services): Promise<Result> {
+  const listed = (await listConnections(sql, null)).map(({ connection }) => connection)
+  const present = listed.filter(({ status }) => status !== 'removed')
+  const problems = present.flatMap(({ account, status, sync }) => [
+    ...(status === 'suspended' ? [`${account?.login} is suspended on its code host`] : []),
+    ...(sync.state === 'failed' ? [`the synchronization of ${account?.login} failed: ${sync.error}`] : []),
+  ])
+  return {
+    ok: problems.length === 0,
+    detail: [`${present.length} connected ${present.length === 1 ? 'account' : 'accounts'}`, ...problems].join('; '),
+  }
+}
+
+/** Waiting installations are no failure, but their events are not applied. */
+async function checkWaiting({ sql }: Services): Promise<Result> {
+  const waiting = await listWaiting(sql, null)
+  if (waiting.length === 0) return { ok: true, detail: 'none is waiting' }
+  const names = waiting.map(({ id, account }) => (account ? `${account.login} (${id})` : id))
+  return { ok: true, detail: `waiting for "provider connect": ${names.join(', ')}` }
+}
+
+/** Failed deliveries stay until they are replayed or deleted after 90 days. */
+async function checkDeliveries({ sql }: Services): Promise<Result> {
+  const { failed, waiting } = await countDeliveries(sql)
+  const waits = `${waiting} webhook deliveries wait for a connection`
+  if (failed === 0) return { ok: true, detail: `none has failed; ${waits}` }
+  return { ok: false, detail: `${failed} have failed; ${waits}` }
+}
+
+const CALLS_SHOWN_DAYS = 7
+
+/** A failed call is not tried again, so only the last days count. */
+async function checkCalls({ sql, clock }: Services): Promise<Result> {
+  const since = new Date(clock.now().getTime() - CALLS_SHOWN_DAYS * DAY_MS)
+  const { failed, refused, retried } = await countCalls(sql, since)
+  const detail = `${failed} calls to code hosts have failed in ${CALLS_SHOWN_DAYS} days, ${refused} were refused, ${retried} are tried again`
+  return { ok: failed === 0, detail }
 }

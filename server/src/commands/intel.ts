@@ -4,8 +4,7 @@ import { type ImportOutcome, importEpss, importKev, type PrintLine } from '../se
 import { listSources, type SourceName } from '../security/intel/intel-source.store.ts'
 import type { Services } from '../services.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, UsageError } from './command.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable, UsageError } from './command.ts'
 
 type Files = { kev: string | undefined; epss: string | undefined; osv: string[] }
 type Outcomes = Partial<Record<SourceName, ImportOutcome>>

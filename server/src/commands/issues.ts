@@ -1,17 +1,19 @@
-import { requireOrganization } from '../organizations/require-organization.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { isUuid } from '../platform/ids.ts'
-import type { IssueChange } from '../security/issues/grouping/issue-change.ts'
-import { measureRegroup } from '../security/issues/regroup/preview-regroup.ts'
-import { countFindings } from '../security/issues/regroup/regroup.store.ts'
-import type { RegroupCounts } from '../security/issues/regroup/regroup-counts.ts'
-import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
-import type { RegroupRun } from '../security/issues/regroup/regroup-run.store.ts'
-import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
+import type { IssueChange } from '../security/issues/grouping/describe-groups.ts'
+import { countFindings } from '../security/issues/regroup.store.ts'
+import type { RegroupCounts } from '../security/issues/regroup-buckets.ts'
+import {
+  measureRegroup,
+  REPOSITORIES_AT_ONCE,
+  regroupOrganization,
+} from '../security/issues/regroup-organization.ts'
+import type { RegroupRun } from '../security/issues/regroup-run.store.ts'
+import { undoRegroup } from '../security/issues/undo-regroup.ts'
 import type { Services } from '../services.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, type Output, UsageError } from './command.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable, type Output, UsageError } from './command.ts'
 
 const CHANGES_SHOWN_MAX = 100
 

@@ -1,13 +1,11 @@
-import { type ApiKey, listApiKeys } from '../access/api-keys/api-key.store.ts'
-import { createApiKey, revokeApiKey } from '../access/api-keys/manage-access.ts'
-import { OPERATOR_GRANTOR } from '../access/grantor.ts'
-import { SCOPES } from '../access/scopes.ts'
+import { type ApiKey, listApiKeys } from '../access/api-key.store.ts'
+import { createApiKey, revokeApiKey } from '../access/manage-access.ts'
+import { OPERATOR_GRANTOR, SCOPES } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, parseDuration, requireChoice } from './command.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable, parseDuration, requireChoice } from './command.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const

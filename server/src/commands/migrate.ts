@@ -1,8 +1,8 @@
-import { type Distribution, distributeDatabase } from '../distribution/distribute-database.ts'
+import { type Distribution, distributeDatabase } from '../distribution/distribute-tables.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { applyMigrations, applyUpdates } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { ProgressBar } from '../start/terminal.ts'
 import { type Context, defineCommand, UsageError } from './command.ts'
 
 export const migrateDatabase = defineCommand({

@@ -1,10 +1,9 @@
-import { assignPlan } from '../access/api-keys/manage-access.ts'
-import { createOrganization } from '../organizations/create-organization.ts'
+import { assignPlan } from '../access/manage-access.ts'
+import { createOrganization } from '../organizations/organization.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { withServices } from './administer.ts'
-import { type Context, defineCommand } from './command.ts'
-import { formatTable } from './table.ts'
+import { type Context, defineCommand, formatTable } from './command.ts'
 
 export const orgCreate = defineCommand({
   name: 'org create',

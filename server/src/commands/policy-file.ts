@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { evaluatePolicy } from '../compliance/engines/evaluate-policy.ts'
-import { parsePolicyInput } from '../compliance/input/policy-input.parser.ts'
-import { PolicyInput } from '../compliance/input/policy-input.schema.ts'
+import { parsePolicyInput } from '../compliance/policies/policy-input.parser.ts'
+import { PolicyInput } from '../compliance/policies/policy-input.schema.ts'
 import type { PolicyToApply } from '../compliance/policies/apply-policy.ts'
 import { decide, type RuleVerdict } from '../compliance/policies/policy-verdict.ts'
 import { PolicyFileSchema } from '../compliance/policy-file/policy-file.schema.ts'
-import { PolicyFileError } from '../compliance/policy-file/policy-mistake.ts'
+import { PolicyFileError } from '../compliance/policy-file/policy-document.ts'
 import { readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
 import { createLog } from '../platform/log.ts'
-import { type Context, defineCommand } from './command.ts'
-import { formatTable } from './table.ts'
+import { type Context, defineCommand, formatTable } from './command.ts'
 
 export const FILE = {
   type: 'text',

@@ -1,11 +1,10 @@
 import { OPERATOR } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
-import { listNamedPolicies, type NamedPolicy } from '../compliance/policies/list-named-policies.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
+import { listNamedPolicies, type NamedPolicy } from '../compliance/policies/shown-policy.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand } from './command.ts'
+import { defineCommand, formatTable } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
-import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

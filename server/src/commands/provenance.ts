@@ -1,6 +1,6 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { settleBreaks } from '../provenance/chain/acknowledge-breaks.ts'
 import { countLinks } from '../provenance/chain/chain.store.ts'
 import { findUnlinkedEntries } from '../provenance/chain/link.store.ts'
@@ -8,11 +8,10 @@ import type { ChainKey } from '../provenance/chain/link.ts'
 import { listChains, type OpenBreak, type Verification, verifyChains } from '../provenance/chain/verify-chains.job.ts'
 import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
 import type { Services } from '../services.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
 import { findChainName, requireChain, requireChains } from './chain-names.ts'
-import { type Context, defineCommand, type Output } from './command.ts'
-import { formatTable } from './table.ts'
+import { type Context, defineCommand, formatTable, type Output } from './command.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
 /** Fewer links or entries are verified in an instant, without a progress bar. */

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { APP_PROVIDERS, getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
+import type { HostCredentials } from '../codehosts/code-host.ts'
 import { connectInstallation } from '../codehosts/connections/connect-installation.ts'
 import {
   findListed,
@@ -7,13 +9,49 @@ import {
   listConnections,
   listWaiting,
 } from '../codehosts/connections/connection-list.store.ts'
-import { disconnect } from '../codehosts/connections/remove-connection.ts'
+import { disconnect } from '../codehosts/connections/remove-connection.job.ts'
+import { requireHostApp } from '../codehosts/setup/app-setup.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice, UsageError } from './command.ts'
-import { CREDENTIALS, readCredentials } from './provider-credentials.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable, type Options, readStandardInput, requireChoice, UsageError } from './command.ts'
+
+/** Secrets are not given as arguments, which other users of the machine can see. */
+export const CREDENTIALS = {
+  'token-file': { type: 'text', value: 'FILE', about: 'the token of the account ("-": standard input)' },
+  'client-id': { type: 'text', value: 'ID', about: 'the id of an OAuth consumer or a service principal' },
+  'client-secret-file': { type: 'text', value: 'FILE', about: 'the secret of the client ("-": standard input)' },
+  'tenant-id': { type: 'text', value: 'ID', about: 'the Microsoft Entra tenant of a service principal' },
+} as const satisfies Options
+
+type GivenCredentials = { [Name in keyof typeof CREDENTIALS]: string | undefined }
+
+const SECRET_CHARS_MAX = 8000
+
+/** Null without any of the options. */
+export async function readCredentials(given: GivenCredentials): Promise<HostCredentials | null> {
+  const { 'token-file': tokenFile, 'client-id': client_id, 'client-secret-file': secretFile } = given
+  const tenant_id = given['tenant-id'] ?? null
+  if (tokenFile !== undefined) {
+    if (client_id ?? secretFile ?? tenant_id)
+      throw new UsageError('Give either --token-file or --client-id and --client-secret-file')
+    return { type: 'token', token: await readSecret('token-file', tokenFile) }
+  }
+  if (client_id === undefined && secretFile === undefined && tenant_id === null) return null
+  if (client_id === undefined || secretFile === undefined)
+    throw new UsageError('--client-id and --client-secret-file are given together')
+  return { type: 'client', client_id, client_secret: await readSecret('client-secret-file', secretFile), tenant_id }
+}
+
+async function readSecret(option: string, path: string): Promise<string> {
+  if (path === '-') return readStandardInput(SECRET_CHARS_MAX)
+  const secret = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new UsageError(`--${option}: ${error.message}`)
+  })
+  if (secret.trim() === '' || secret.length > SECRET_CHARS_MAX)
+    throw new UsageError(`--${option}: the file must have 1 to ${SECRET_CHARS_MAX} characters`)
+  return secret.trim()
+}
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true } as const
 
@@ -119,3 +157,41 @@ function syncText({ sync, last_synced_at }: ListedConnection): string {
   const progress = done === null ? '' : ` ${total === null ? done : `${done}/${total}`}`
   return `importing${phase === null ? '' : ` ${phase}`}${progress}`
 }
+
+const NAMES = APP_PROVIDERS.map((provider) => getCodeHost(provider).name).join(' or ')
+
+export const providerSetup = defineCommand({
+  name: 'provider setup',
+  about: `Prints an address at which a person creates the ${NAMES} App. The address works once and for an hour.`,
+  arguments: ['provider'],
+  options: {
+    organization: {
+      type: 'text',
+      value: 'LOGIN',
+      about: `the organization on ${NAMES} that will own the App (default: the account of the person)`,
+    },
+    'read-only-alerts': {
+      type: 'flag',
+      value: '',
+      about: `do not ask for permission to dismiss security alerts on ${NAMES}`,
+    },
+    public: { type: 'flag', value: '', about: 'let other accounts install the App too' },
+  },
+  async run(context, { provider }, { organization, 'read-only-alerts': readOnlyAlerts, public: isPublic }) {
+    const known = requireChoice('provider', provider, APP_PROVIDERS)
+    const { name } = getCodeHost(known)
+    const options = {
+      organization: organization ?? null,
+      read_only_alerts: readOnlyAlerts,
+      public: isPublic,
+      org: null,
+    }
+    const { url, expires_at } = await withServices(context, (services) =>
+      requireHostApp(services, known).startSetup(services.sql, options),
+    )
+    const text = `Open this address in a browser to create the ${name} App. It works once, until ${expires_at.toISOString()}.`
+    context.print({ json: { url, expires_at }, text: `${url}\n\n${text}` })
+    if (!url.startsWith('https:'))
+      context.say(`Note: ${name} sends webhooks only to addresses that it can reach. Set SHIPLOCK_BASE_URL.`)
+  },
+})

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { removeAllAbandoned } from '../platform/objects/remove-abandoned.job.ts'
-import { countExpired } from '../retention/count-expired.ts'
+import { countExpired } from '../retention/retention-figures.ts'
 import { removeExpired } from '../retention/remove-expired.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
-import { type Context, defineCommand } from './command.ts'
-import { formatTable } from './table.ts'
+import { type Context, defineCommand, formatTable } from './command.ts'
 
 /** One holds the lock of the run, one works. */
 const CONNECTIONS = 2

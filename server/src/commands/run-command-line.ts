@@ -1,10 +1,8 @@
 import { ConfigError, readConfig } from '../config.ts'
 import { ApiError } from '../platform/http/api-error.ts'
-import { PROGRAM } from '../start/program.ts'
-import { type AnyCommand, type Output, UsageError } from './command.ts'
+import { PROGRAM } from '../start/terminal.ts'
+import { type AnyCommand, describeFailure, formatColumns, type Output, UsageError } from './command.ts'
 import { COMMANDS, findName } from './commands.ts'
-import { describeFailure } from './describe-failure.ts'
-import { formatCommandHelp, formatProgramHelp } from './help.ts'
 import { parseArguments } from './parse-arguments.ts'
 
 /** What a command line is run with: the environment, standard error by lines, standard output. */
@@ -67,4 +65,37 @@ function refuse({ say }: Terminal, message: string, command: string): number {
 function fail({ say }: Terminal, lines: string[]): number {
   for (const line of lines) say(line)
   return FAILED
+}
+
+/** The text of `--help` without a command. */
+export function formatProgramHelp(): string {
+  const commands = Object.entries(COMMANDS).map(([name, { about }]) => [`  ${name}`, about])
+  return [
+    `usage: ${PROGRAM} <command> [--json] [--help]`,
+    '',
+    ...formatColumns(commands),
+    '',
+    `${PROGRAM} <command> --help describes a command and its options.`,
+    'Settings are environment variables, such as SHIPLOCK_DATA_DIR, SHIPLOCK_PORT and DATABASE_URL. See docs/operations.md.',
+  ].join('\n')
+}
+
+export function formatCommandHelp(command: AnyCommand): string {
+  const options = Object.entries(command.options).map(([name, option]) => [
+    `  --${name} ${option.value}`.trimEnd(),
+    option.about,
+  ])
+  const common = [
+    ['  --json', 'print one JSON document on standard output'],
+    ['  --help', 'print this help'],
+  ]
+  return [`usage: ${formatUsage(command)}`, '', command.about, '', ...formatColumns([...options, ...common])].join('\n')
+}
+
+function formatUsage({ name, arguments: names, options }: AnyCommand): string {
+  const usages = Object.entries(options).map(([option, { value, required, type }]) => {
+    const usage = `--${option} ${value}${type === 'list' ? ' …' : ''}`.trimEnd()
+    return required ? usage : `[${usage}]`
+  })
+  return [PROGRAM, name, ...names.map((argument) => `<${argument}>`), ...usages, '[--json]'].join(' ')
 }

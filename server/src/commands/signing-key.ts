@@ -1,12 +1,10 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
-import { listPublicKeys } from '../provenance/keys/list-public-keys.ts'
-import { rotateKey } from '../provenance/keys/rotate-key.ts'
-import { listKeys } from '../provenance/keys/signing-key.store.ts'
-import { KEY_ALGORITHM, type SigningKey } from '../provenance/keys/signing-key.ts'
+import { requireOrganization } from '../organizations/organization.ts'
+import { listPublicKeys, rotateKey } from '../provenance/statements/rotate-key.ts'
+import { listKeys } from '../provenance/statements/signing-key.store.ts'
+import { KEY_ALGORITHM, type SigningKey } from '../provenance/statements/signing-key.ts'
 import { withServices } from './administer.ts'
-import { defineCommand } from './command.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable } from './command.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

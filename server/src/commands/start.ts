@@ -1,8 +1,8 @@
-import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/manage-access.ts'
+import { createFirstOrganization, type FirstOrganization } from '../access/manage-access.ts'
 import { createSetupLink, type SetupLink } from '../access/links/account-links.ts'
 import type { Config } from '../config.ts'
 import { toBrowserAddress } from '../platform/loopback.ts'
-import { applyUpdates } from '../start/bring-up-to-date.ts'
+import { applyUpdates, requireMigrated } from '../start/bring-up-to-date.ts'
 import { openDatabase } from '../start/database.ts'
 import { openApi, serve } from '../start/serve.ts'
 import { startWorkerThread } from '../start/work-in-thread.ts'
@@ -30,13 +30,13 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const applied = await applyUpdates(services.sql, say)
   if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 
-  const server = await serve(services, port)
-  opened.defer(() => server.close())
+  const api = await serve(services, port)
+  opened.defer(() => api.close())
   const first = await createFirstOrganization(services)
   // The link opens a page of the console.
   const setup = config.console === null ? null : await createSetupLink(services)
   const text = [describeConsoleStep(config, setup), first ? describeFirstSteps(first, config.baseUrl) : ''].join('')
-  const { metricsUrl } = server
+  const { metricsUrl } = api
   const addresses = { url: config.baseUrl, ...(metricsUrl && { metrics_url: metricsUrl }) }
   print({ json: { ...addresses, ...first, ...(setup && { setup }) }, text })
   say(`Shiplock is listening at ${config.baseUrl}`)
@@ -48,7 +48,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
 
   await stopped
   say('Stopping: finishing the requests and jobs in progress')
-  await Promise.all([server.close(), worker.close()])
+  await Promise.all([api.close(), worker.close()])
 }
 
 /** How people get in: the setup link at every start at which there is no Org admin. */
@@ -96,4 +96,31 @@ List the runs:
 
   curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
 `
+}
+
+export const server = defineCommand({
+  name: 'server',
+  about: 'Runs the API only. "worker" runs the background jobs.',
+  arguments: [],
+  options: {},
+  run: serveUntilStopped,
+})
+
+async function serveUntilStopped({ readSettings, say, print }: Context): Promise<void> {
+  const settings = readSettings()
+  const stopped = waitForStop()
+  await using opened = new AsyncDisposableStack()
+  const database = await openDatabase(settings, say)
+  opened.defer(() => database.close())
+  const { services, port } = await openApi(settings, database, opened)
+  const { config } = services
+  await requireMigrated(services.sql)
+  const api = await serve(services, port)
+  opened.defer(() => api.close())
+  const { metricsUrl } = api
+  print({ json: { url: config.baseUrl, ...(metricsUrl && { metrics_url: metricsUrl }) }, text: '' })
+  say(`Shiplock is listening at ${config.baseUrl}`)
+  if (metricsUrl) say(`Metrics are served at ${metricsUrl}/metrics`)
+  await stopped
+  say('Stopping: answering the requests in progress')
 }

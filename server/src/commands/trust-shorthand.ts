@@ -1,4 +1,4 @@
-import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
+import type { Conditions } from '../access/oidc-trusts/conditions.ts'
 import type { TrustProvider } from '../access/oidc-trusts/token-job.ts'
 import { UsageError } from './command.ts'
 

@@ -1,15 +1,16 @@
-import { OPERATOR_GRANTOR } from '../access/grantor.ts'
-import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
+import type { CheckedCondition, Conditions } from '../access/oidc-trusts/conditions.ts'
 import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
+import { explainToken, type TokenExplanation } from '../access/oidc-trusts/trusts/explain-token.ts'
+import { TOKEN_CHARS_MAX } from '../access/oidc-trusts/trusts/token-verifier.ts'
 import { createTrust, revokeTrust } from '../access/oidc-trusts/trusts/manage-trusts.ts'
 import { listTrusts, type Trust } from '../access/oidc-trusts/trusts/trust.store.ts'
 import { getDefaultAudience, TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
+import { OPERATOR_GRANTOR } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
-import { requireOrganization } from '../organizations/require-organization.ts'
-import { listConnectedElsewhere } from '../repositories/connected-repository.store.ts'
+import { requireOrganization } from '../organizations/organization.ts'
+import { listConnectedElsewhere } from '../repositories/followed-repository.store.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, parseDuration, requireChoice, UsageError } from './command.ts'
-import { formatTable } from './table.ts'
+import { defineCommand, formatTable, parseDuration, readStandardInput, requireChoice, UsageError } from './command.ts'
 import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
@@ -125,4 +126,40 @@ function toRow({ id, name, issuer, conditions, expires_at, revoked_at, last_used
   const times = [expires_at, revoked_at, last_used_at].map((at) => at?.toISOString() ?? '-')
   const shown = Object.entries(conditions).map(([claim, value]) => `${claim}=${[value].flat().join('|')}`)
   return [id, name, issuer, shown.join(' '), ...times, scopes.join(' ')]
+}
+
+export const trustTest = defineCommand({
+  name: 'trust test',
+  about:
+    'Verifies a token of a CI job, and shows every condition of the live trusts beside the claim of the token. Exits with code 1 if the organization does not accept the token.',
+  arguments: [],
+  options: {
+    org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
+    token: { type: 'text', value: '-', about: 'must be -: the token is read from standard input', required: true },
+  },
+  async run(context, _given, { org, token }) {
+    if (token !== '-') throw new UsageError('--token must be -, and the token is read from standard input')
+    const given = await readStandardInput(TOKEN_CHARS_MAX)
+    const explained = await withServices(context, async (services) => {
+      const organization = await requireOrganization(services.sql, org)
+      return explainToken(services, organization.id, given)
+    })
+    context.print({ json: explained, text: toText(explained, org) })
+    if (!explained.accepted) throw new Error(`The token is rejected (${explained.reason}): ${explained.details}`)
+  },
+})
+
+const HEADING = ['TRUST', 'CLAIM', 'EXPECTED', 'TOKEN', '']
+
+function toText({ trust, trusts }: TokenExplanation, org: string): string {
+  const rows = trusts.flatMap(({ name, issuer, audience, conditions }) =>
+    [issuer, audience, ...conditions].map((condition) => [name, ...toCells(condition)]),
+  )
+  const compared = formatTable(HEADING, rows, `The organization ${org} has no live trusts.`)
+  return trust === null ? compared : `${compared}\n\nAccepted by the trust "${trust.name}" (${trust.id}).`
+}
+
+function toCells({ claim, expected, seen, matches }: CheckedCondition): string[] {
+  const shown = seen.join(', ').replaceAll(/\p{Cc}/gu, '?')
+  return [claim, expected.join(' or '), shown || '-', matches ? 'matches' : 'differs']
 }

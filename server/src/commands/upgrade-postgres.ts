@@ -1,9 +1,9 @@
-import { toMib } from '../backup/backup-counts.ts'
-import type { EmbeddedPostgres } from '../platform/db/embedded-postgres.ts'
-import { type ClusterUpgrade, upgradeCluster } from '../platform/db/major-upgrade/upgrade-cluster.ts'
+import { toMib } from '../backup/manifest.ts'
+import type { EmbeddedPostgres } from '../platform/db/embedded/embedded-postgres.ts'
+import { type ClusterUpgrade, upgradeCluster } from '../platform/db/embedded/upgrade-cluster.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { applyUpdates } from '../start/bring-up-to-date.ts'
-import { ProgressBar } from '../start/progress-bar.ts'
+import { ProgressBar } from '../start/terminal.ts'
 import { defineCommand, type Output } from './command.ts'
 
 export const upgradePostgres = defineCommand({

@@ -1,13 +1,12 @@
+import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import { findSession, type Membership } from '../access/sessions/session.store.ts'
-import { isLive } from '../access/sessions/session.ts'
+import { findSession, type Membership } from '../access/sign-in/session.store.ts'
+import { isLive } from '../access/sign-in/session.ts'
 import { MINUTE_MS } from '../platform/clock.ts'
 import { createRateLimitError } from '../platform/http/errors.ts'
-import { defineGauge } from '../platform/telemetry/metrics.ts'
-import { UPDATE_CHANNEL } from '../platform/updates/update.store.ts'
-import { EVERY_ORGANIZATION, readMessage } from '../platform/updates/update.ts'
+import { defineGauge } from '../platform/metrics.ts'
+import { EVERY_ORGANIZATION, readMessage, UPDATE_CHANNEL, type Update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
-import { EventStream } from './event-stream.ts'
 
 /** Notifications carry the id of a user whose access may have changed, or `*`. */
 const PEOPLE_CHANNEL = 'shiplock_people'
@@ -120,5 +119,79 @@ export class EventHub {
     } catch (err) {
       log.warn({ err }, 'Could not check the session of an event stream')
     }
+  }
+}
+
+/** Updates that wait for a slow reader. Beyond it, the reader has to read everything again. */
+const WAITING_MAX = 200
+/** A reader that takes nothing for this many heartbeats is disconnected. */
+const BLOCKED_HEARTBEATS_MAX = 3
+/** When a browser connects again after a stream has ended. */
+const RETRY_MS = 2000
+
+/** A stream of server-sent events (WHATWG HTML, "Server-sent events") with a bounded buffer. */
+export class EventStream {
+  readonly readable: Readable
+  #isBlocked = false
+  #blockedHeartbeats = 0
+  #waiting = new Map<string, Update>()
+  #mustResync = false
+  #isEnded = false
+  #sent = 0
+
+  constructor(onClosed: () => void) {
+    this.readable = new Readable({
+      read: () => this.#resume(),
+      destroy: (error, done) => {
+        onClosed()
+        done(error)
+      },
+    })
+    this.#write(`retry: ${RETRY_MS}\n: connected\n\n`)
+  }
+
+  send(update: Update): void {
+    if (!this.#isBlocked) this.#write(this.#event('', update))
+    else if (this.#waiting.size < WAITING_MAX) this.#waiting.set(`${update.type} ${update.id}`, update)
+    else this.resync()
+  }
+
+  /** Events may have been lost. */
+  resync(): void {
+    this.#waiting.clear()
+    this.#mustResync = this.#isBlocked
+    if (!this.#isBlocked) this.#write(this.#event('event: resync\n', { type: 'resync', id: null }))
+  }
+
+  /** Keeps proxies from closing the connection, and finds out about clients that are gone. */
+  heartbeat(): void {
+    if (!this.#isBlocked) this.#write(': heartbeat\n\n')
+    else this.#blockedHeartbeats += 1
+    if (this.#blockedHeartbeats >= BLOCKED_HEARTBEATS_MAX) this.readable.destroy()
+  }
+
+  end(): void {
+    this.#isEnded = true
+    if (this.#isBlocked) this.readable.destroy()
+    else this.readable.push(null)
+  }
+
+  #event(name: string, data: object): string {
+    this.#sent += 1
+    return `${name}id: ${this.#sent}\ndata: ${JSON.stringify(data)}\n\n`
+  }
+
+  #write(text: string): void {
+    if (!this.#isEnded && !this.readable.destroyed) this.#isBlocked = !this.readable.push(text)
+  }
+
+  /** The reader has taken everything. */
+  #resume(): void {
+    this.#isBlocked = false
+    this.#blockedHeartbeats = 0
+    const waiting = this.#waiting.values()
+    this.#waiting = new Map()
+    if (this.#mustResync) this.resync()
+    for (const update of waiting) this.send(update)
   }
 }

@@ -2,13 +2,11 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
-import type { Membership } from '../access/sessions/session.store.ts'
-import { hashSessionToken } from '../access/sessions/session.ts'
-import { defineSessionCookie, readSessionCookie } from '../access/sessions/session-cookie.ts'
+import type { Membership } from '../access/sign-in/session.store.ts'
+import { defineSessionCookie, hashSessionToken, readSessionCookie } from '../access/sign-in/session.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import type { Services } from '../services.ts'
-import { EventHub } from './event-hub.ts'
-import type { EventStream } from './event-stream.ts'
+import { EventHub, type EventStream } from './event-hub.ts'
 
 const EventsResponse = {
   description: 'A stream of server-sent events that does not end by itself.',

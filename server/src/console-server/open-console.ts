@@ -1,4 +1,7 @@
-import { type BuiltConsole, type ConsoleFile, readBuiltConsole } from './read-built-console.ts'
+import { hash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { Encoding } from './console-headers.ts'
 
 /** The newest build of the console. */
 export type Console = {
@@ -40,4 +43,86 @@ export function openConsole(directory: string): Console {
       return find(path)
     },
   }
+}
+
+/** A file of the console, with the forms in which it was compressed when it was built. */
+export type ConsoleFile = { type: string; sha256: string; bodies: Partial<Record<Encoding, Buffer>> }
+
+/** One build of the console. `files` is by path, such as `/assets/main-B2x.js`. */
+export type BuiltConsole = { stamp: string; page: string; files: ReadonlyMap<string, ConsoleFile> }
+
+const PAGE = 'index.html'
+const ENDINGS: Partial<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' }
+const TYPES: Partial<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.woff2': 'font/woff2',
+}
+
+/** A build that is replaced while it is read is read again. */
+const READS_MAX = 3
+
+/**
+ * Reads a build whose stamp is not `known`. Null if there is none, or if it is the known one.
+ *
+ * All files are read at once, so that a request selects one of them and never names a path.
+ */
+export async function readBuiltConsole(directory: string, known: string | undefined): Promise<BuiltConsole | null> {
+  for (let reads = 0; reads < READS_MAX; reads += 1) {
+    const stamp = await readStamp(directory)
+    if (stamp === null || stamp === known) return null
+    const files = await readFiles(directory).catch(ignoreMissing)
+    if (files === null || stamp !== (await readStamp(directory))) continue
+    const page = files.get(`/${PAGE}`)?.bodies.identity?.toString('utf8') ?? ''
+    files.delete(`/${PAGE}`)
+    return { stamp, page, files }
+  }
+  return null
+}
+
+/** Differs between builds, because every build is a new directory. */
+async function readStamp(directory: string): Promise<string | null> {
+  const page = await stat(join(directory, PAGE)).catch(ignoreMissing)
+  return page && `${page.ino} ${page.mtimeMs}`
+}
+
+async function readFiles(directory: string): Promise<Map<string, ConsoleFile>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  // Hidden files are notes of the build.
+  const shown = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+  const paths = shown.map(({ parentPath, name }) => join(parentPath, name))
+  const files = new Map<string, ConsoleFile>()
+  // Sorted, so that each file comes before its compressed forms.
+  for (const path of paths.sort()) {
+    const body = await readFile(path)
+    const [address, encoding] = parsePath(path.slice(directory.length).replaceAll('\\', '/'))
+    const file = files.get(address)
+    if (encoding !== 'identity' && file) file.bodies[encoding] = body
+    else files.set(address, { type: getContentType(address), sha256: hash('sha256', body), bodies: { identity: body } })
+  }
+  return files
+}
+
+function parsePath(path: string): [address: string, encoding: Encoding] {
+  const ending = extname(path)
+  const encoding = ENDINGS[ending]
+  return encoding ? [path.slice(0, -ending.length), encoding] : [path, 'identity']
+}
+
+function getContentType(address: string): string {
+  return TYPES[extname(address)] ?? 'application/octet-stream'
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+  throw error
 }

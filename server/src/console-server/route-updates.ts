@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Update } from '../platform/updates/update.ts'
+import type { Update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 
 /** The objects that a request is about: the ids in its address, and what it created. */

@@ -1,15 +1,18 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Actor } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
+import { nameTaken, tooManySavedViews } from '../errors/organizations.ts'
+import { lockName } from '../platform/db/advisory-lock.ts'
+import type { Tx } from '../platform/db/sql.ts'
 import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
+import { createUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
-import { createSavedView } from './create-saved-view.ts'
 import { NewSavedView, SAVED_VIEWS_MAX, SavedView, SavedViewPath } from './saved-view.schema.ts'
-import { deleteSavedView, listSavedViews, type Owner } from './saved-view.store.ts'
+import { countSavedViews, deleteSavedView, insertSavedView, listSavedViews, type Owner } from './saved-view.store.ts'
 
 const PATH = `${ORGANIZATION_PATH}/saved-views`
 const TAGS = ['Saved views']
@@ -74,4 +77,22 @@ export async function registerSavedViewRoutes(app: HttpServer, services: Service
 
 function toOwner({ org_id, credential }: Actor): Owner {
   return { orgId: org_id, userId: credential.id }
+}
+
+/** Keeps a view of a list for a person. */
+export async function createSavedView({ sql, clock }: Services, owner: Owner, view: Static<typeof NewSavedView>) {
+  const now = clock.now()
+  const stored = { id: createUuid(now), ...view, created_at: now }
+  await sql.begin(async (tx) => {
+    await refuseTooMany(tx, owner)
+    if (!(await insertSavedView(tx, owner, stored))) throw nameTaken('You have a saved view with this name.')
+  })
+  return stored
+}
+
+/** The lock makes simultaneous requests count each other's view. */
+async function refuseTooMany(tx: Tx, owner: Owner): Promise<void> {
+  await lockName(tx, `saved views of ${owner.userId} in ${owner.orgId}`)
+  if ((await countSavedViews(tx, owner)) < SAVED_VIEWS_MAX) return
+  throw tooManySavedViews(SAVED_VIEWS_MAX)
 }

@@ -1,9 +1,9 @@
 import { applyEvents } from '../codehosts/deliveries/apply-events.ts'
+import type { HostParts, HostServices } from '../codehosts/deliveries/host-event-handler.ts'
 import type { HostEvent, HostSource } from '../codehosts/host-event.ts'
-import type { HostParts, HostServices } from '../codehosts/sync/host-parts.ts'
 import { evaluateRepositoryJob } from '../compliance/results/evaluate-repository.job.ts'
 import type { Job } from '../platform/queue/job.ts'
-import { deleteOwnJobs, type TakenJob } from '../platform/queue/own-transaction-jobs.store.ts'
+import { deleteOwnJobs, type TakenJob } from '../platform/queue/queue.store.ts'
 import type { Services } from '../services.ts'
 
 /** What the worker of the program does, and what the events of its code hosts lead to. */

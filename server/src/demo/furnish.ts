@@ -1,27 +1,33 @@
 import type { Actor } from '../access/actor.ts'
-import { OPERATOR_GRANTOR } from '../access/grantor.ts'
 import { COMMAND_LINE_AUTHOR } from '../access/members/author.ts'
 import { createRole } from '../access/members/manage-roles.ts'
-import { insertMember } from '../access/members/member.store.ts'
-import { BUILT_IN_ROLES } from '../access/roles/built-in-role.ts'
-import type { Permission } from '../access/roles/permission.ts'
-import type { Scope } from '../access/scopes.ts'
-import { upsertProviderAccount } from '../access/users/provider-account.store.ts'
-import { insertUser, updateUserAsExample } from '../access/users/user.store.ts'
+import { insertMember, listActiveAdmins, upsertProviderAccount } from '../access/members/member.store.ts'
+import { BUILT_IN_ROLES, type Permission } from '../access/role.ts'
+import { OPERATOR_GRANTOR, type Scope } from '../access/scopes.ts'
+import { insertUser, updateUserAsExample } from '../access/user.store.ts'
+import { COMMAND_LINE, insertAuditEntry } from '../audit/audit.store.ts'
 import { insertConnection } from '../codehosts/connections/connection.store.ts'
 import type { HostEvent, HostSource } from '../codehosts/host-event.ts'
 import type { HostAccount } from '../codehosts/host-repository.ts'
-import { createOrganization } from '../organizations/create-organization.ts'
+import { createOrganization } from '../organizations/organization.ts'
 import { type Organization, updateOrganizationAsDemo } from '../organizations/organization.store.ts'
 import { getPlan } from '../organizations/plan.ts'
 import { DAY_MS } from '../platform/clock.ts'
+import type { Sql } from '../platform/db/sql.ts'
 import { createUuid } from '../platform/ids.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
-import { enrollRealAdmins } from './real-admins.ts'
-import { createDemoKey } from './story/settings.ts'
+import { createDemoKey } from './settings.ts'
 import type { Demo } from './world/demo.ts'
-import { COLLEAGUES, type Colleague, DOMAIN } from './world/people.ts'
-import { HOST, HOSTED, OWNER, REPORTED, toHostRepository } from './world/repositories.ts'
+import {
+  COLLEAGUES,
+  type Colleague,
+  DOMAIN,
+  HOST,
+  HOSTED,
+  OWNER,
+  REPORTED,
+  toHostRepository,
+} from './world/company.ts'
 
 const SLUG = 'demo'
 /** The account of the fictional code host. */
@@ -149,4 +155,19 @@ async function connect({ services, clock }: Furnishing, { id: org_id }: Organiza
 
 function toHostAccount({ login, name }: Colleague, index: number): HostAccount {
   return { id: `${60_100 + index}`, login, name, avatar_url: null, url: `https://${HOST}/${login}`, is_bot: false }
+}
+
+/**
+ * Makes the administrators of this server Org admins of the example data, so that they can open it.
+ * Those who have a role there keep it.
+ */
+export async function enrollRealAdmins(sql: Sql, orgId: string, now: Date): Promise<void> {
+  for (const user_id of await listActiveAdmins(sql)) {
+    const member = { user_id, built_in_role: 'org_admin' as const, custom_role_id: null, created_at: now }
+    await sql.begin(async (tx) => {
+      if (!(await insertMember(tx, orgId, member))) return
+      const entry = { principal: COMMAND_LINE, action: 'member.add', object: { type: 'member', id: user_id } }
+      await insertAuditEntry(tx, orgId, { ...entry, reason: null, details: { role: 'org_admin' } }, now)
+    })
+  }
 }

@@ -1,28 +1,33 @@
 import { openRunIntake } from '../ci/runs/run-intake.ts'
 import { updateConnection } from '../codehosts/connections/connection.store.ts'
+import { listNewestInProduction } from '../deployments/deployment-list.store.ts'
 import { findDemoOrganization } from '../organizations/organization.store.ts'
+import { countRows } from '../organizations/organization-rows.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
-import { toNestedSql } from '../platform/db/nested-sql.ts'
+import type { Db } from '../platform/db/sql.ts'
+import { toNestedSql } from '../platform/db/transaction.ts'
+import { ApiError } from '../platform/http/api-error.ts'
 import { SeededRandom } from '../platform/seeded-random.ts'
+import { listNewestChanges } from '../provenance/changes/change-list.store.ts'
+import { issueChangeStatement } from '../provenance/statements/change-statement.ts'
+import { issueLineageStatement } from '../provenance/statements/lineage-statement.ts'
+import { issueVerificationStatement } from '../provenance/statements/verification-statement.ts'
 import type { Services } from '../services.ts'
+import { refreshOrganization } from '../trends/refresh-days.job.ts'
+import { countIssueDay } from '../trends/counted-days.store.ts'
 import { updatePlannerStatistics } from './analyze.store.ts'
 import { type Background, settleWith } from './background.ts'
-import { countDemo, type DemoCounts } from './count-demo.ts'
-import { ACCOUNT, createDemoOrganization } from './furnish.ts'
-import { enrollRealAdmins } from './real-admins.ts'
-import { makeAlertSteps } from './story/alerts.ts'
-import { makeChangeSteps, STORY_DAYS } from './story/changes.ts'
-import { countDays, makeChartSteps } from './story/charts.ts'
-import { makeNightlySteps } from './story/nightly-runs.ts'
-import { makePipelineSteps } from './story/pipelines.ts'
-import { makeScanSteps } from './story/scans.ts'
-import { makeSettingSteps } from './story/settings.ts'
-import { sign } from './story/statements.ts'
-import { triageSteps } from './story/triage.ts'
-import type { Demo, Step } from './world/demo.ts'
+import { ACCOUNT, createDemoOrganization, enrollRealAdmins } from './furnish.ts'
+import { makeAlertSteps } from './alerts.ts'
+import { makeChangeSteps, STORY_DAYS } from './changes.ts'
+import { makeNightlySteps } from './nightly-runs.ts'
+import { makePipelineSteps } from './pipelines.ts'
+import { makeScanSteps } from './scans.ts'
+import { makeSettingSteps } from './settings.ts'
+import { triageSteps } from './triage.ts'
+import { type Demo, PastClock, type Step } from './world/demo.ts'
 import { DemoHost } from './world/demo-host.ts'
-import { PastClock } from './world/past-clock.ts'
 
 export type MadeDemo = { created: boolean; id: string; slug: string; name: string; counts: DemoCounts }
 
@@ -99,4 +104,66 @@ async function tellAll(demo: Demo, progress: Progress): Promise<void> {
   await demo.services.sql.begin((tx) =>
     updateConnection(tx, demo.source.connection_id, { status: 'suspended', account: ACCOUNT, repositories: 'all' }),
   )
+}
+
+/** What is counted, and in which table. */
+const COUNTED = {
+  repositories: 'repositories',
+  members: 'members',
+  runs: 'ci_runs',
+  reports: 'ci_reports',
+  artifacts: 'ci_artifacts',
+  deployments: 'deployments',
+  changes: 'changes',
+  statements: 'statements',
+  uploads: 'security_uploads',
+  findings: 'findings',
+  issues: 'security_issues',
+  alerts: 'security_alerts',
+  policies: 'policies',
+  gates: 'configured_gates',
+  audit_entries: 'audit_entries',
+} as const
+
+export type DemoCounts = Record<keyof typeof COUNTED, number>
+
+/** What the example data contains. */
+export async function countDemo(db: Db, orgId: string): Promise<DemoCounts> {
+  const counts: [string, number][] = []
+  for (const [what, table] of Object.entries(COUNTED)) counts.push([what, await countRows(db, table, orgId)])
+  return Object.fromEntries(counts) as DemoCounts
+}
+
+/** Somebody has asked for the statements of the newest changes and deployments. */
+export async function sign(demo: Demo): Promise<void> {
+  const { services, source } = demo
+  const actor = demo.person('cdubois')
+  const { org_id } = source
+  for (const id of await listNewestChanges(services.sql, org_id, 40))
+    await ifAvailable(issueChangeStatement(services, actor, id))
+  for (const id of await listNewestInProduction(services.sql, org_id, 12)) {
+    await ifAvailable(issueLineageStatement(services, actor, id))
+    await ifAvailable(issueVerificationStatement(services, actor, id))
+  }
+}
+
+/** A deployment whose path is not complete has no statement. */
+async function ifAvailable(statement: Promise<unknown>): Promise<void> {
+  await statement.catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+  })
+}
+
+/** Every evening the open issues are counted, as the job of the worker does. */
+export function makeChartSteps(demo: Demo): Step[] {
+  return Array.from({ length: STORY_DAYS }, (_, index) => ({
+    at: new Date(demo.now.getTime() - (STORY_DAYS - index) * DAY_MS + DAY_MS / 2),
+    tell: ({ services, source, clock }: Demo) => countIssueDay(services.sql, source.org_id, clock.now()),
+  }))
+}
+
+/** Counts the days of runs and deployments, so that the charts are complete at once. */
+export async function countDays({ services, source }: Demo): Promise<void> {
+  await countIssueDay(services.sql, source.org_id, services.clock.now())
+  await refreshOrganization(services, source.org_id)
 }

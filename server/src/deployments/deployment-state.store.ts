@@ -1,8 +1,15 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { notifyUpdates } from '../platform/updates/update.store.ts'
-import { update } from '../platform/updates/update.ts'
+import { notifyUpdates, update } from '../platform/queue/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
-import type { DeploymentKey, DeploymentState, GateState, Outcome, RequiredGate } from './deployment-state.ts'
+import {
+  type DeploymentKey,
+  type DeploymentState,
+  type GateState,
+  type Outcome,
+  OWN_RULE,
+  type RequiredGate,
+} from './deployment-state.ts'
+import type { StoredEvaluation } from './policy-evaluation.ts'
 
 /** PostgreSQL notifications on this channel carry the id of an opened gate that changed. */
 export const GATE_CHANNEL = 'shiplock_gates'
@@ -131,52 +138,140 @@ export async function updateDeploymentStatus(
   await notifyUpdates(tx, org_id, [update('deployment', id)])
 }
 
-/**
- * The deployments of opened gates of a run's attempt that are waiting, approved or in progress.
- * Those of code hosts follow what their host says.
- */
-export async function listUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
-  return db<DeploymentKey[]>`
-    select org_id, id
-    from deployments
-    where org_id = ${orgId}
-      and pipeline_run_id = ${runId}
-      and attempt = ${attempt}
-      and status in ('pending_approval', 'approved', 'in_progress')
-      and host_id is null
-    order by id
-    limit 1000`
+/** What our protection rule says of a new deployment, and how its policies were evaluated. */
+export type NewStanding = {
+  status: DeploymentStatus
+  custom_rule_state: 'pending' | 'approved'
+  custom_rule_awaiting: string | null
+  answer_until: Date | null
+  policies_asked_at: Date | null
+  evaluation: StoredEvaluation | null
 }
 
-/** Deployments of all organizations that were not answered in time, longest overdue first. */
-export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
-  return db<DeploymentKey[]>`
-    select org_id, id
-    from deployments
-    where answer_until <= ${now}
-      and custom_rule_state = 'pending'
-    order by answer_until
-    limit 1000`
+/**
+ * A deployment that a CI system has opened a gate for. All other columns follow from its being new.
+ */
+export type NewDeployment = DeploymentKey & {
+  repository: string
+  repository_full_name: string
+  environment: string
+  workflow_name: string
+  pipeline_run_id: string
+  job_id: string | null
+  attempt: number
+  previous_attempt_id: string | null
+  superseded_by_id: string | null
+  branch: string | null
+  commit_sha: string | null
+  author: string | null
+  html_url: string | null
+  standing: NewStanding
+  created_at: Date
 }
 
-type WaitingDeployments = { waiting: number; oldest_at: Date | null; overdue: number }
+/** Inserts a deployment that has the service's own protection rule. */
+export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promise<void> {
+  const { standing } = deployment
+  const json = (value: unknown) => (value === undefined ? null : tx.json(value as never))
+  await tx`
+    insert into deployments (
+      org_id, id, provider, repository, repository_full_name, environment, status, workflow_name, pipeline_run_id,
+      job_id, attempt, previous_attempt_id, superseded_by_id, branch, commit_sha, author, html_url,
+      protection_rule_type, protection_rule_types, gated, custom_rule_state, custom_rule_awaiting, answer_until,
+      policies_asked_at, policy_evaluation, policy_rules, policy_evidence, created_at, updated_at
+    )
+    values (
+      ${deployment.org_id}, ${deployment.id}, 'other', ${deployment.repository}, ${deployment.repository_full_name},
+      ${deployment.environment}, ${standing.status}, ${deployment.workflow_name}, ${deployment.pipeline_run_id},
+      ${deployment.job_id}, ${deployment.attempt}, ${deployment.previous_attempt_id}, ${deployment.superseded_by_id},
+      ${deployment.branch}, ${deployment.commit_sha}, ${deployment.author}, ${deployment.html_url}, ${OWN_RULE},
+      ${[OWN_RULE]}, true, ${standing.custom_rule_state}, ${standing.custom_rule_awaiting}, ${standing.answer_until},
+      ${standing.policies_asked_at}, ${json(standing.evaluation?.policy_evaluation)},
+      ${json(standing.evaluation?.policy_rules)}, ${json(standing.evaluation?.policy_evidence)},
+      ${deployment.created_at}, ${deployment.created_at}
+    )`
+}
 
 /**
- * The deployments of all organizations that wait for an answer, and how many of them should have
- * expired before `now`.
+ * Deployment ids of the nearest attempts before and after an attempt that have a deployment of the
+ * same kind.
  */
-export async function countWaiting(db: Db, now: Date): Promise<WaitingDeployments> {
-  const [[waiting], [late]] = await Promise.all([
-    db<[Pick<WaitingDeployments, 'waiting' | 'oldest_at'>]>`
-      select count(*)::int as waiting, min(created_at) as oldest_at
-      from deployments
-      where status = 'pending_approval'
-        and custom_rule_state = 'pending'`,
-    db<[Pick<WaitingDeployments, 'overdue'>]>`
-      select count(*)::int as overdue
-      from deployments
-      where answer_until <= ${now}
-        and custom_rule_state = 'pending'`,
-  ])
-  return { ...waiting, ...late }
+export type NearestAttempts = { previous: string | null; next: string | null }
+
+/** Makes the deployments of the nearest attempts refer to a new deployment. */
+export async function updateNearestAttempts(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { previous, next }: NearestAttempts,
+  at: Date,
+): Promise<void> {
+  await tx`
+    update deployments
+    set superseded_by_id = case when id = ${previous} then ${id} else superseded_by_id end,
+      previous_attempt_id = case when id = ${next} then ${id} else previous_attempt_id end,
+      updated_at = ${at}
+    where org_id = ${org_id}
+      and id in (${previous}, ${next})`
+}
+
+/** Stores the policy evaluation of a locked deployment, in place of the one before. */
+export async function updateEvaluation(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { policy_evaluation, policy_rules, policy_evidence }: StoredEvaluation,
+  at: Date
+): Promise<void> {
+  await tx`
+    update deployments
+    set policy_evaluation = ${tx.json(policy_evaluation as never)}, policy_rules = ${tx.json(policy_rules)},
+      policy_evidence = ${tx.json(policy_evidence)}, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Removes the policy evaluation of a locked deployment that no policy covers any more. */
+export async function deleteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set policy_evaluation = null, policy_rules = null, policy_evidence = null, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}
+      and policy_evaluation is not null`
+}
+
+/**
+ * Records that the policies of a locked deployment were evaluated. `note` is shown to the pollers
+ * of its gate.
+ */
+export async function updatePoliciesEvaluated(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
+  await tx`
+    with evaluated as (
+      update deployments
+      set policies_asked_at = ${at}
+      where org_id = ${org_id}
+        and id = ${id}
+    )
+    update opened_gates
+    set note = ${note}
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+      and status = 'waiting'`
+}
+
+/** Adds an answer to the `approvals` of a locked deployment. `approval` has the wire form. */
+export async function insertApproval(tx: Tx, { org_id, id }: DeploymentKey, approval: object, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set approvals = approvals || ${tx.json([approval] as never)}::jsonb, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Stores the `override` of a locked deployment. `override` has the wire form. */
+export async function updateOverride(tx: Tx, { org_id, id }: DeploymentKey, override: object, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set override = ${tx.json(override as never)}, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
 }

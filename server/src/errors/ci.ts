@@ -1,4 +1,4 @@
-import { defineError } from '../platform/http/define-error.ts'
+import { defineError } from '../platform/http/api-error.ts'
 
 /** Runs of CI, and the attestations that are sent with them. */
 

@@ -1,4 +1,4 @@
-import { defineError } from '../platform/http/define-error.ts'
+import { defineError } from '../platform/http/api-error.ts'
 
 /** Errors of the commands that administer a server, printed as messages, without a code. */
 

@@ -1,4 +1,4 @@
-import { defineError } from '../platform/http/define-error.ts'
+import { defineError } from '../platform/http/api-error.ts'
 
 /** Gates, answers to deployments, and the policies that gates evaluate. */
 

@@ -1,4 +1,4 @@
-import { defineError } from '../platform/http/define-error.ts'
+import { defineError } from '../platform/http/api-error.ts'
 
 /** Errors of the ingest routes only. docs/ingest.md describes them and the form of their bodies. */
 

@@ -1,4 +1,4 @@
-import { defineError } from '../platform/http/define-error.ts'
+import { defineError } from '../platform/http/api-error.ts'
 
 /** What an organization, its plan and its members allow, and what its keys and trusts can do. */
 

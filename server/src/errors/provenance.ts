@@ -1,5 +1,4 @@
-import type { ApiError } from '../platform/http/api-error.ts'
-import { defineError } from '../platform/http/define-error.ts'
+import { type ApiError, defineError } from '../platform/http/api-error.ts'
 import { missing } from '../platform/http/errors.ts'
 
 export const statementUnavailable = defineError({

@@ -1,4 +1,4 @@
-import { defineError } from '../platform/http/define-error.ts'
+import { defineError } from '../platform/http/api-error.ts'
 
 /** Sign-in, single sign-on, sessions, and what a person changes in their own account. */
 

@@ -2,7 +2,6 @@ import { isSpread } from '../platform/db/spread.ts'
 import type { Db, Sql, Tx } from '../platform/db/sql.ts'
 import { deleteJobs } from '../platform/queue/queue.store.ts'
 import type { Services } from '../services.ts'
-import { sortForDeletion } from './deletion-order.ts'
 import type { Organization } from './organization.store.ts'
 import {
   countRows,
@@ -10,6 +9,7 @@ import {
   deleteRows,
   insertDeleted,
   listOwnedTables,
+  type Reference,
   updateDeletionStarted,
 } from './organization-rows.store.ts'
 
@@ -88,4 +88,23 @@ async function deleteTables(sql: Sql, orgId: string, progress: Progress): Promis
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0)
+}
+
+/** What gives access to an organization. It is deleted as early as the references allow. */
+const ACCESS = ['members', 'api_keys', 'oidc_trusts', 'links', 'single_sign_on']
+
+/**
+ * The tables in an order in which their rows can be deleted: a table comes after all that refer to
+ * it. Throws if tables refer to each other in a circle.
+ */
+export function sortForDeletion(tables: readonly string[], references: readonly Reference[]): string[] {
+  const order: string[] = []
+  const left = new Set([...ACCESS.filter((table) => tables.includes(table)), ...tables])
+  while (left.size > 0) {
+    const next = [...left].find((table) => !references.some(({ child, parent }) => parent === table && left.has(child)))
+    if (next === undefined) throw new Error(`Tables refer to each other in a circle: ${[...left].join(', ')}`)
+    left.delete(next)
+    order.push(next)
+  }
+  return order
 }

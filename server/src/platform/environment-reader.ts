@@ -2,8 +2,6 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isLoopback } from './loopback.ts'
-import { listMisspeltSettings } from './misspelt-settings.ts'
-import { readSecretFiles } from './secret-files.ts'
 
 /** What `target_session_attrs` may ask for in an address that is written to. */
 const WRITABLE_SESSIONS = ['read-write', 'primary', 'any']
@@ -197,4 +195,63 @@ function isNetwork(text: string): boolean {
   const version = isIP(address)
   if (version === 0 || more.length > 0) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+/** How many letters a name may differ from that of a setting to be taken for it. */
+const LETTERS_MAX = 2
+
+/**
+ * Mistakes about variables that are ignored although they look like a setting. Other names are left
+ * alone: they may belong to another program, or to a later version of this one.
+ */
+export function listMisspeltSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>, prefix: string): string[] {
+  const ignored = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name) && env[name]?.trim())
+  return ignored.flatMap((name) => {
+    const setting = name.replace(/_FILE$/, '')
+    if (known.has(setting)) return [`${name} is not supported: ${setting} is no secret, so set it directly`]
+    const meant = [...known].find((candidate) => distance(name, candidate) <= LETTERS_MAX)
+    return meant === undefined ? [] : [`${name} is not a setting; did you mean ${meant}?`]
+  })
+}
+
+/** How many letters have to be inserted, removed or replaced to make one text the other. */
+function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let at = 1; at <= b.length; at++) {
+      const replaced = (above[at - 1] ?? 0) + (a[row - 1] === b[at - 1] ? 0 : 1)
+      current.push(Math.min(replaced, (above[at] ?? 0) + 1, (current[at - 1] ?? 0) + 1))
+    }
+    above = current
+  }
+  return above.at(-1) ?? 0
+}
+
+/**
+ * Reads the variables that are given as files: `DATABASE_URL_FILE=/run/secrets/database-url` sets
+ * `DATABASE_URL`. Docker, Kubernetes and systemd hand out secrets like this, and a file is not
+ * inherited by other processes.
+ */
+export function readSecretFiles(env: NodeJS.ProcessEnv, names: readonly string[]) {
+  const values: Record<string, string> = {}
+  const mistakes: string[] = []
+  for (const name of names) {
+    const path = env[`${name}_FILE`]?.trim()
+    if (!path) continue
+    if (env[name]?.trim()) mistakes.push(`${name} and ${name}_FILE are both set; set only one of them`)
+    else values[name] = readSecretFile(`${name}_FILE`, path, mistakes)
+  }
+  return { values, mistakes }
+}
+
+function readSecretFile(variable: string, path: string, mistakes: string[]): string {
+  try {
+    const text = readFileSync(path, 'utf8').trim()
+    if (text === '') mistakes.push(`${variable}: the file ${path} is empty`)
+    return text
+  } catch (error) {
+    mistakes.push(`${variable}: the file ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return ''
+  }
 }

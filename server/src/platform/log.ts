@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { getCurrentWork } from './work.ts'
+import { getCurrentWork } from './tracing.ts'
 
 export type Log = pino.Logger
 

@@ -1,5 +1,6 @@
 import { getCodeHost, type Provider } from '../codehosts/catalogue.ts'
 import { matchGlob } from '../platform/glob.ts'
+import { definePayload, text } from '../platform/queue/payload.ts'
 
 const NAME_CHARS_MAX = 300
 const SEGMENT = /^[\p{L}\p{N}._~+@ -]{1,200}$/u
@@ -50,4 +51,42 @@ export function isHost(host: string): boolean {
 export function matchRepository(pattern: string, repository: string): boolean {
   const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
   return matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)
+}
+
+const BRANCH_REF = 'refs/heads/'
+
+/**
+ * The branch that a ref names, in the one form in which branches are compared: `refs/heads/main`
+ * and `main` are both `main`. A ref that does not start with `refs/` is the name of a branch. Every
+ * other ref is no branch and gives null: a tag (`refs/tags/v1`), a merge request's merge commit
+ * (`refs/pull/1/merge`), and an absent ref.
+ *
+ * The function `branch_name` of the database separates the streams of different refs. It has the
+ * same rule for branches and returns other refs unchanged.
+ */
+export function parseBranchName(ref: string | null): string | null {
+  if (ref === null || !ref.startsWith('refs/')) return ref
+  return ref.startsWith(BRANCH_REF) ? ref.slice(BRANCH_REF.length) || null : null
+}
+
+/**
+ * Whether a report about this ref is about the tracked branch of its repository. A report without a
+ * ref is. If the repository is not connected, its tracked branch is unknown and every report
+ * counts: it is better to show too many findings than to hide some.
+ */
+export function isTracked(ref: string | null, trackedBranch: string | null): boolean {
+  if (ref === null || trackedBranch === null) return true
+  const branch = parseBranchName(ref)
+  return branch !== null && branch === parseBranchName(trackedBranch)
+}
+
+/** A repository of a code host, as an organization sees it. Jobs have it as their payload. */
+export type RepositoryKey = { org_id: string; provider: string; repository_id: string }
+
+/** The payload of a job for a repository. */
+export const REPOSITORY_KEY = definePayload({ org_id: text, provider: text, repository_id: text })
+
+/** Names a repository in locks and in the keys of jobs. */
+export function formatRepositoryKey({ org_id, provider, repository_id }: RepositoryKey): string {
+  return `${org_id} ${provider} ${repository_id}`
 }

@@ -1,6 +1,6 @@
 import { defineEvent } from '../platform/queue/event.ts'
-import { update } from '../platform/updates/update.ts'
-import { formatRepositoryKey, REPOSITORY_KEY } from './repository-key.ts'
+import { update } from '../platform/queue/update.ts'
+import { formatRepositoryKey, REPOSITORY_KEY } from './repository-identity.ts'
 
 /**
  * Published when a known repository has another name: renamed or transferred on its code host, or

@@ -2,8 +2,7 @@ import { distributeTables, listDueMoves } from '../distribution/distribute-table
 import { checkDatabaseIsNotNewer, listPendingMigrations, migrate } from '../platform/db/migrations/migrate.ts'
 import { isSpread, loadSpread } from '../platform/db/spread.ts'
 import type { Sql } from '../platform/db/sql.ts'
-import { PROGRAM } from './program.ts'
-import { ProgressBar } from './progress-bar.ts'
+import { PROGRAM, ProgressBar } from './terminal.ts'
 
 /** What a distributed database lacks if a table is not where it belongs. */
 const DISTRIBUTION = 'distribution'

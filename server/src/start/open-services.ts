@@ -8,13 +8,15 @@ import type { Config } from '../config.ts'
 import { loadPlans } from '../organizations/load-plans.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { computeDerivedKey, loadSecretKey } from '../platform/crypto/secret-key.ts'
+import { logSlowStatements } from '../platform/db/client/statement-metrics.ts'
 import { ReplicaReads } from '../platform/db/replica-reads.ts'
 import { openSql, type Sql } from '../platform/db/sql.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import { observeStore } from '../platform/objects/observed-store.ts'
-import { UpdateFeed } from '../platform/updates/update-feed.ts'
+import { traceWith } from '../platform/tracing.ts'
+import { UpdateFeed } from '../platform/queue/update.ts'
 import { loadRuleMap } from '../security/vocabulary/load-rule-map.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
@@ -88,4 +90,28 @@ async function openObjects(config: Config, signingKey: KeyObject): Promise<Objec
     return new S3ObjectStore(config.s3)
   }
   return openFileObjectStore({ directory: join(config.dataDir, 'objects'), baseUrl: config.baseUrl, signingKey })
+}
+
+/**
+ * Turns on what the settings ask for in this thread: the log of slow statements, and traces.
+ * Returns the function that turns it off and sends the traces that are left.
+ */
+export async function startTelemetry(
+  { config, log }: Pick<Services, 'config' | 'log'>,
+  part: 'api' | 'worker',
+): Promise<() => Promise<void>> {
+  logSlowStatements(config.slowQueryMs === 0 ? null : { log, slowMs: config.slowQueryMs })
+  const tracer = config.tracing && (await openTracer(config.tracing, part, log))
+  traceWith(tracer)
+  return async () => {
+    logSlowStatements(null)
+    traceWith(null)
+    await tracer?.close()
+  }
+}
+
+/** Loads the tracer only if it is used. */
+async function openTracer(settings: NonNullable<Services['config']['tracing']>, part: string, log: Services['log']) {
+  const { openOtlpTracer } = await import('../platform/otlp-tracer.ts')
+  return openOtlpTracer(settings, part, log)
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import program from '../../package.json' with { type: 'json' }
+import { listPendingMigrations } from '../platform/db/migrations/migrate.ts'
+import { checkSql } from '../platform/db/sql.ts'
 import { createHttpServer } from '../platform/http/http-server.ts'
 import { selectPort } from '../platform/http/listener.ts'
 import { registerHealth, registerMetrics } from '../platform/http/operations.routes.ts'
-import { defineGauge, measureProcess, readMetrics } from '../platform/telemetry/metrics.ts'
-import { createStateMetrics } from '../platform/telemetry/state-metrics.ts'
+import { createStateMetrics, defineGauge, measureProcess, readMetrics } from '../platform/metrics.ts'
 import type { Services } from '../services.ts'
-import { defineReadinessChecks } from './readiness-checks.ts'
 import { STATE_SOURCES } from './state-sources.ts'
 
 const build = defineGauge('shiplock_build_info', 'Always 1. The labels state the running versions.', [
@@ -47,4 +47,17 @@ export async function serveMetrics(services: Services): Promise<ServingMetrics |
   })
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port.number}`
   return { url, close: () => app.close() }
+}
+
+/** What must work before the program can do anything. */
+export function defineReadinessChecks({ sql, objects }: Services) {
+  return [
+    { name: 'database', check: () => checkSql(sql) },
+    { name: 'migrations', check: async () => refusePending(await listPendingMigrations(sql)) },
+    { name: 'objects', check: () => objects.check() },
+  ]
+}
+
+function refusePending(names: string[]): void {
+  if (names.length > 0) throw new Error(`Not migrated: ${names.join(', ')}`)
 }

@@ -4,9 +4,8 @@ import { isSpread } from '../platform/db/spread.ts'
 import { type ChosenPort, registerGracefulStop, selectPort } from '../platform/http/listener.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
-import { openServices } from './open-services.ts'
+import { openServices, startTelemetry } from './open-services.ts'
 import { serveMetrics } from './serve-metrics.ts'
-import { startTelemetry } from './start-telemetry.ts'
 
 type Serving = {
   /** The address of the metrics, if they have a port of their own. */

@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises'
-import { countPendingCalls } from '../codehosts/calls/call.store.ts'
+import { countPendingCalls } from '../codehosts/connections/call.store.ts'
 import { countConnections } from '../codehosts/connections/connection-list.store.ts'
 import { countUnapplied } from '../codehosts/deliveries/delivery.store.ts'
-import { countWaiting } from '../deployments/deployment-state.store.ts'
+import { countWaiting } from '../deployments/waiting-deployment.store.ts'
 import { toNullIfMissing } from '../platform/files.ts'
 import { listScheduledRuns, listTaskStates } from '../platform/queue/queue.store.ts'
-import type { StateSource } from '../platform/telemetry/state-metrics.ts'
-import { listBrokenChains } from '../provenance/chain/break.store.ts'
-import { retention } from '../retention/retention-source.ts'
+import type { StateSource } from '../platform/metrics.ts'
+import { listBrokenChains } from '../provenance/chain/chain.store.ts'
+import { retention } from '../retention/retention-figures.ts'
 import type { Services } from '../services.ts'
 
 const queue: StateSource<Services> = {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Config } from '../config.ts'
 import type { Log } from '../platform/log.ts'
-import { type MetricValues, threadMetrics } from '../platform/telemetry/metrics.ts'
+import { type MetricValues, threadMetrics } from '../platform/metrics.ts'
 import type { Database } from './database.ts'
 
 export type WorkerThreadData = { config: Config; database: Pick<Database, 'url' | 'address'> }

@@ -1,4 +1,4 @@
-import { enqueueAllSyncs } from '../codehosts/sync/request-sync.ts'
+import { enqueueAllSyncs } from '../codehosts/sync/sync-connection.job.ts'
 import { hostParts } from '../host-event-handlers.ts'
 import { jobs, scheduledJobs } from '../jobs.ts'
 import { startWorker } from '../platform/queue/worker.ts'

@@ -14,8 +14,7 @@ import {
 } from './chart.schema.ts'
 import { toDeliveryChart, toIssueChart, toRunChart } from './charts.ts'
 import { listDeliveryDays, listProductionEnvironments } from './delivery.store.ts'
-import { listIssueDays } from './issue-days.store.ts'
-import { listRunDays } from './run-days.store.ts'
+import { listIssueDays, listRunDays } from './counted-days.store.ts'
 import { getDaysBefore, getLastDays, listDates } from './trend-days.ts'
 
 const PATH = `${ORGANIZATION_PATH}/charts`

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { buildDeliveryFacts, type CreationTimes } from './delivery-facts.store.ts'
+import { buildCountedUntil, type CountedDays } from './counted-days.store.ts'
 import type { TrendDays } from './trend-days.ts'
-import { buildCountedUntil, type CountedDays } from './trend-progress.store.ts'
 
 /** `repository` is `owner/name`. */
 type DeliverySelection = TrendDays & { environments: string[]; repository: string | null; now: Date }

@@ -1,4 +1,4 @@
-import { formatColumns } from '../../src/commands/table.ts'
+import { formatColumns } from '../../src/commands/command.ts'
 import type { Loss } from './checks/loss.ts'
 
 export type CrashResult = {

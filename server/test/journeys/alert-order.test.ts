@@ -3,8 +3,12 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
-import { applyAlert, renameAlertRepository } from '../../src/security/alerts/apply-alert.ts'
-import { applyAlertChange, readAlertJob } from '../../src/security/alerts/read-alert.job.ts'
+import {
+  applyAlert,
+  applyAlertChange,
+  readAlertJob,
+  renameAlertRepository,
+} from '../../src/security/alerts/read-alert.job.ts'
 import { reconcileAlertsJob } from '../../src/security/alerts/reconcile-alerts.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { findPolicyFacts } from '../../src/security/policy-facts/read-policy-facts.ts'
+import { findPolicyFacts } from '../../src/security/issues/policy-facts.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { applyAlerts, codeAlert, connect } from '../support/host-alerts.ts'
 import { apply } from '../support/policies.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { findChangeSecurity } from '../../src/security/policy-facts/change-security.store.ts'
+import { findChangeSecurity } from '../../src/security/issues/change-security.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { ON_ONE_SERVER } from '../support/citus.ts'
 import { analyzeIssues, insertIssues } from '../support/many-issues.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { settleOverdueRuns } from '../../src/ci/runs/settle-overdue-runs.job.ts'
-import { followRun } from '../../src/deployments/decisions/follow-run.ts'
+import { followRun } from '../../src/deployments/decisions/decide-deployment.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { type DeploymentToEvaluate, evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
+import { type DeploymentToEvaluate, evaluateDeployment } from '../../src/compliance/engines/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../src/compliance/policies/policy-verdict.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { evaluateRepository, evaluateRepositoryJob } from '../../src/compliance/results/evaluate-repository.job.ts'
-import { evaluateDaily } from '../../src/compliance/results/reconsider-results.ts'
+import {
+  evaluateDaily,
+  evaluateRepository,
+  evaluateRepositoryJob,
+} from '../../src/compliance/results/evaluate-repository.job.ts'
 import { jobs } from '../../src/jobs.ts'
 import { publish } from '../../src/platform/queue/event.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
-import { intelImported } from '../../src/security/intel/intel.events.ts'
+import { intelImported } from '../../src/security/intel/import-source.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { postAttestations, sendReport, TESTS } from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'

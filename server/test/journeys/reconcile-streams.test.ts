@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { parseBranchName } from '../../src/repositories/branch-name.ts'
+import { parseBranchName } from '../../src/repositories/repository-identity.ts'
 import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, statesByRule } from '../support/findings.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { enqueueSync } from '../../src/codehosts/sync/request-sync.ts'
+import { enqueueSync } from '../../src/codehosts/sync/sync-connection.job.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { AcmeHost } from '../support/acme-host.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'

@@ -5,9 +5,14 @@ import { after, beforeEach, test } from 'node:test'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { SeededRandom } from '../../src/platform/seeded-random.ts'
-import { findNewestCheckpoint, listCheckpoints } from '../../src/provenance/log/log.store.ts'
-import { hasPendingEntries, insertLogEntry, listEntries } from '../../src/provenance/log/log-entry.store.ts'
-import { openLogKey } from '../../src/provenance/log/open-log-key.ts'
+import {
+  findNewestCheckpoint,
+  hasPendingEntries,
+  insertLogEntry,
+  listCheckpoints,
+  listEntries,
+} from '../../src/provenance/log/log.store.ts'
+import { openLogKey } from '../../src/provenance/log/log-key.ts'
 import { readLogProof } from '../../src/provenance/log/read-log-proof.ts'
 import { appendPendingEntries, startSequencing } from '../../src/provenance/log/sequence-log.ts'
 import { verifyLog, verifyLogDaily } from '../../src/provenance/log/verify-log.ts'

@@ -6,7 +6,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { formatArtifactKey } from '../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../src/ci/reports/artifact-object.ts'
 import { insertAbandonedObjects } from '../../src/platform/objects/abandoned-objects.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {

@@ -10,9 +10,9 @@ import {
   DataDirectoryInUseError,
   type EmbeddedPostgres,
   openEmbeddedPostgres,
-} from '../../src/platform/db/embedded-postgres.ts'
+} from '../../src/platform/db/embedded/embedded-postgres.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
-import { isAlive } from '../../src/platform/processes/is-alive.ts'
+import { isAlive } from '../../src/platform/processes.ts'
 
 const USER_PROGRAM = new URL('../support/embedded-postgres-user.ts', import.meta.url).pathname
 

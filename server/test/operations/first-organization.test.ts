@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFirstOrganization } from '../../src/access/api-keys/manage-access.ts'
+import { createFirstOrganization } from '../../src/access/manage-access.ts'
 import { describeFirstSteps } from '../../src/commands/start.ts'
 import { startTestApi } from '../support/api.ts'
 

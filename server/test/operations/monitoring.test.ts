@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import '../../src/jobs.ts'
 import { enqueue } from '../../src/platform/queue/job.ts'
-import { metrics } from '../../src/platform/telemetry/metrics.ts'
+import { metrics } from '../../src/platform/metrics.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { readExpression } from '../support/promql.ts'
 

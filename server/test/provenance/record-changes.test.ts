@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
-import { findNextDue, listDueLandings, updateLandingDue } from '../../src/provenance/landings/landing.store.ts'
+import { findNextDue, listDueLandings, updateLandingDue } from '../../src/provenance/changes/landing.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import {
   hostAccount,

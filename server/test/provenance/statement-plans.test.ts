@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { findPromotionPath } from '../../src/deployments/promotion.store.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
-import { findIssuedChange } from '../../src/provenance/statements/change-statement.store.ts'
 import {
   findLineageDeployment,
   findVerifiedDeployment,
 } from '../../src/provenance/statements/deployment-statement.store.ts'
+import { findIssuedChange } from '../../src/provenance/statements/statement.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { createRun } from '../support/ci-runs.ts'
 import { insertChanges } from '../support/many-changes.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { assignPlan } from '../../src/access/api-keys/manage-access.ts'
+import { assignPlan } from '../../src/access/manage-access.ts'
 import { DAY_MS } from '../../src/platform/clock.ts'
 import type { Tx } from '../../src/platform/db/sql.ts'
 import { type Due, listDue } from '../../src/retention/expiry.ts'

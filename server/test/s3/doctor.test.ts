@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { PutBucketCorsCommand } from '@aws-sdk/client-s3'
-import { createS3Client } from '../../src/platform/objects/s3-client.ts'
+import { createS3Client } from '../../src/platform/objects/s3-object-store.ts'
 import { runAsProcess } from '../support/program.ts'
 import { requireS3, s3Environment } from '../support/s3-under-test.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { getAddressLimit } from '../../src/access/sign-in/attempt-limit.ts'
-import { reserveAttempt } from '../../src/access/sign-in/take-attempt.ts'
+import { getAddressLimit, reserveAttempt } from '../../src/access/sign-in/attempt-limit.ts'
 import { createAccount, PASSWORD, post, signInWith } from '../support/accounts.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { isOutdated, matchPassword } from '../../src/access/sign-in/password-hash.ts'
+import { isOutdated, matchPassword } from '../../src/access/sign-in/password.ts'
 import { cookieOf, createAccount, PASSWORD, signInWith } from '../support/accounts.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'

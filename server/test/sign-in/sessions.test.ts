@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { forgetSignIns } from '../../src/access/sign-in/forget-sign-ins.job.ts'
+import { forgetSignIns } from '../../src/access/gateway/forget-leftovers.job.ts'
 import { cookieOf, createAccount, PASSWORD, post, signInWith } from '../support/accounts.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'

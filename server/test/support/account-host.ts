@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { CodeHost, HostClient, HostCredentials, HostInstallation } from '../../src/codehosts/code-host.ts'
-import type { ObjectChange } from '../../src/codehosts/object-change.ts'
+import type { ObjectChange } from '../../src/codehosts/host-event.ts'
 import { invalidCredentials } from '../../src/errors/codehosts.ts'
 
 /** What a test lets the host answer. A method that is not given fails the test that needs it. */

@@ -1,5 +1,5 @@
-import { upsertPassword } from '../../src/access/sign-in/password.store.ts'
-import { hashPassword } from '../../src/access/sign-in/password-hash.ts'
+import { upsertPassword } from '../../src/access/sign-in/account.store.ts'
+import { hashPassword } from '../../src/access/sign-in/password.ts'
 import type { Answer, TestApi } from './api.ts'
 import { createPerson, type Person, pageHeaders } from './people.ts'
 

@@ -1,4 +1,4 @@
-import { serveQuestions } from '../../src/platform/processes/bounded-process.ts'
+import { serveQuestions } from '../../src/platform/processes.ts'
 
 /** Answers with the words of the question, of which some mean trouble. */
 serveQuestions<string[], string>(async function* (words) {

@@ -1,4 +1,4 @@
-import { applyShard } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { applyShard } from '../../src/codehosts/deliveries/deliveries.job.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'

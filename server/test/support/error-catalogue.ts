@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import type { ErrorDescription } from '../../src/platform/http/define-error.ts'
+import type { ErrorDescription } from '../../src/platform/http/api-error.ts'
 
 const SOURCES = new URL('../../src/', import.meta.url)
 

@@ -1,6 +1,6 @@
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { applyAlert } from '../../src/security/alerts/apply-alert.ts'
+import { applyAlert } from '../../src/security/alerts/read-alert.job.ts'
 import type { Caller, TestApi } from './api.ts'
 import { hostRepository, insertConnection } from './host-objects.ts'
 import { drainQueue } from './queue.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from '../../src/platform/db/sql.ts'
-import { insertLogEntry } from '../../src/provenance/log/log-entry.store.ts'
-import type { LogEntry } from '../../src/provenance/log/log-entry.ts'
+import { insertLogEntry } from '../../src/provenance/log/log.store.ts'
+import type { LogEntry } from '../../src/provenance/log/tile.ts'
 
 const KINDS = ['change', 'amendment', 'statement'] as const
 

@@ -11,7 +11,7 @@ const OF_OWNER =
 const OF_RETENTION = /(?:^|\/)(?:expired|expiring)-[a-z-]+(?:\.store)?\.ts$|\/remove-[a-z-]+-files\.ts$/
 /** Statements whose table is not in their text. */
 const DYNAMIC: Record<string, string> = {
-  'access/gateway/last-use.store.ts': 'update api_keys update oidc_trusts',
+  'access/credential.store.ts': 'update api_keys update oidc_trusts',
   'security/intel/intel-source.store.ts':
     'insert into intel_kev delete from intel_kev update intel_kev insert into intel_epss delete from intel_epss update intel_epss',
 }

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose'
-import { OPERATOR_GRANTOR } from '../../src/access/grantor.ts'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
 import type { TrustProvider } from '../../src/access/oidc-trusts/token-job.ts'
 import { createTrust as createStoredTrust, type NewTrust } from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import type { TrustRequest } from '../../src/access/oidc-trusts/trusts/trust-request.ts'
-import { listConnectedElsewhere } from '../../src/repositories/connected-repository.store.ts'
+import { OPERATOR_GRANTOR } from '../../src/access/scopes.ts'
+import { listConnectedElsewhere } from '../../src/repositories/followed-repository.store.ts'
 import type { TestApi } from './api.ts'
 import {
   azureClaims as azureDefaults,

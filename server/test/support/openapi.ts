@@ -1,4 +1,4 @@
-import type { Permission } from '../../src/access/roles/permission.ts'
+import type { Permission } from '../../src/access/role.ts'
 import type { TestApi } from './api.ts'
 import type { Json } from './json.ts'
 

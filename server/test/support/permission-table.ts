@@ -1,5 +1,11 @@
-import { BUILT_IN_ROLE_IDS, BUILT_IN_ROLES, type BuiltInRoleId } from '../../src/access/roles/built-in-role.ts'
-import { PERMISSION_TITLES, PERMISSIONS, type Permission } from '../../src/access/roles/permission.ts'
+import {
+  BUILT_IN_ROLE_IDS,
+  BUILT_IN_ROLES,
+  type BuiltInRoleId,
+  PERMISSION_TITLES,
+  PERMISSIONS,
+  type Permission,
+} from '../../src/access/role.ts'
 import type { Operation } from './openapi.ts'
 
 const ROLES = BUILT_IN_ROLE_IDS.map((id) => BUILT_IN_ROLES[id].name)

@@ -2,7 +2,7 @@ import { createChangeId } from '../../src/platform/ids.ts'
 import { appendLink } from '../../src/provenance/chain/append-link.ts'
 import { insertChange, updateNewestAmendment } from '../../src/provenance/changes/change.store.ts'
 import type { Amendment, ChangeRecord } from '../../src/provenance/changes/change-record.ts'
-import type { Landing } from '../../src/provenance/landings/landing.store.ts'
+import type { Landing } from '../../src/provenance/changes/landing.store.ts'
 import type { Services } from '../../src/services.ts'
 import { BOB, mergedRecord, reviewOf } from './change-records.ts'
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { CreateBucketCommand } from '@aws-sdk/client-s3'
-import { createS3Client, type S3StoreOptions } from '../../src/platform/objects/s3-client.ts'
+import { createS3Client, type S3StoreOptions } from '../../src/platform/objects/s3-object-store.ts'
 import { freePort } from './free-port.ts'
 import { installS3Server } from './install-s3-server.ts'
 

@@ -1,4 +1,4 @@
-import type { S3StoreOptions } from '../../src/platform/objects/s3-client.ts'
+import type { S3StoreOptions } from '../../src/platform/objects/s3-object-store.ts'
 
 /**
  * The S3 server that `npm run test:s3` started for all test files of its run; null in `npm test`.

@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../src/platform/seeded-random.ts'
-import { updateRefreshedIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
+import { updateRefreshedIssues } from '../../src/security/writing/issue-writing.store.ts'
 import type { Caller, TestApi } from './api.ts'
 
 /**

@@ -3,7 +3,7 @@ import { appendLink } from '../../src/provenance/chain/append-link.ts'
 import { insertChange, updateNewestAmendment } from '../../src/provenance/changes/change.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from '../../src/provenance/changes/change-record.ts'
 import { computeDeviations, type UnratedRecord } from '../../src/provenance/changes/deviations.ts'
-import type { Landing } from '../../src/provenance/landings/landing.store.ts'
+import type { Landing } from '../../src/provenance/changes/landing.store.ts'
 import type { Services } from '../../src/services.ts'
 
 type Organization = { orgId: string }

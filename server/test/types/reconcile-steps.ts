@@ -1,17 +1,15 @@
 // The compiler is the test: `npm run typecheck` fails where a line below `@ts-expect-error`
 // compiles. The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
-import { deleteGrouped } from '../../src/security/issues/writing/grouping-tables.store.ts'
-import { buildDetectedIntel } from '../../src/security/reconcile/detected.store.ts'
-import { upsertFindings } from '../../src/security/reconcile/finding-merge.store.ts'
+import { deleteGrouped } from '../../src/security/writing/grouping.store.ts'
+import { buildDetectedIntel, upsertFindings } from '../../src/security/reconcile/finding-merge.store.ts'
 import { groupReport } from '../../src/security/reconcile/group-report.ts'
-import type { Incoming } from '../../src/security/reconcile/incoming.store.ts'
-import { copyIncoming } from '../../src/security/reconcile/incoming.store.ts'
-import { matchReport } from '../../src/security/reconcile/pair-report.ts'
+import { copyIncoming, type Incoming } from '../../src/security/reconcile/incoming.store.ts'
+import { matchReport } from '../../src/security/reconcile/match-report.ts'
 import type { ReportToReconcile } from '../../src/security/reconcile/reconcile-report.ts'
 import { updateReportedIssues, updateReportedStreams } from '../../src/security/reconcile/record-report.store.ts'
 import type { ReportMembers } from '../../src/security/reconcile/report-members.ts'
-import { updateGrouping } from '../../src/security/triage/writing/triaged-finding.store.ts'
+import { updateGrouping } from '../../src/security/writing/finding-writing.store.ts'
 
 const TOUCHED = { issueIds: [], streamIds: [] }
 

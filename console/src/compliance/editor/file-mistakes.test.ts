@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { validatePolicyText } from '../../../../server/src/compliance/policy-file/read-policy-text.ts'
+import { validatePolicyText } from '../../../../server/src/compliance/policy-file/policy.parser.ts'
 import { mistakesIn } from './file-mistakes.ts'
 
 const DOCS = new URL('../../../../docs/policies/', import.meta.url)

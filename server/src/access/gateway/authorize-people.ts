@@ -1,21 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { insufficientPermission } from '../../errors/organizations.ts'
-import { freshSignInRequired, limitedSession, notSignedIn } from '../../errors/sign-in.ts'
-import { isSlug } from '../../organizations/create-organization.ts'
+import { crossSiteRequest, freshSignInRequired, limitedSession, notSignedIn } from '../../errors/sign-in.ts'
+import { isSlug } from '../../organizations/organization.ts'
 import { getPlan } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
-import { assignOrganization } from '../../platform/work.ts'
+import { assignOrganization } from '../../platform/tracing.ts'
 import type { Services } from '../../services.ts'
-import type { Actor } from '../actor.ts'
-import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
-import type { Permission } from '../roles/permission.ts'
-import { type FoundSession, findSession, type Membership, updateSessionLastUse } from '../sessions/session.store.ts'
-import { FRESH_MS_MAX, hashSessionToken, isFresh, isLive, isSessionToken } from '../sessions/session.ts'
-import { defineSessionCookie, readSessionCookie, type SessionCookie } from '../sessions/session-cookie.ts'
+import { type Actor, requireFeature } from '../actor.ts'
+import { BUILT_IN_ROLES, type Permission } from '../role.ts'
+import { type FoundSession, findSession, type Membership, updateSessionLastUse } from '../sign-in/session.store.ts'
+import {
+  defineSessionCookie,
+  FRESH_MS_MAX,
+  hashSessionToken,
+  isFresh,
+  isLive,
+  isSessionToken,
+  readSessionCookie,
+  type SessionCookie,
+} from '../sign-in/session.ts'
+import { getOwnOrigins } from '../sign-in/relying-party.ts'
 import { RequestLimits } from './request-limits.ts'
-import { requireFeature } from './require-feature.ts'
-import { requireSameOrigin } from './same-origin.ts'
 
 /** The application's own API. Its routes of an organization start with `ORGANIZATION_PATH`. */
 export const APP_PATH = '/app/api'
@@ -118,4 +124,25 @@ export function requirePermission({ credential }: Actor, needed: Permission | re
   if (credential.type === 'user' && anyOf.some((permission) => credential.permissions.includes(permission))) return
   const message = `Your role does not have the permission ${anyOf.join(' or ')}.`
   throw insufficientPermission(message, { requiredPermission: anyOf[0] })
+}
+
+const CSRF_HEADER = 'x-shiplock-csrf'
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+/**
+ * Refuses a state-changing request unless a page of this server sent it: forms of other sites
+ * cannot set the header, and browsers state where a request comes from (console.md §3).
+ * Throws 403 `cross_site_request`.
+ */
+export function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: string): void {
+  if (SAFE_METHODS.includes(method)) return
+  if (!headers[CSRF_HEADER]) throw crossSiteRequest(`Send the header ${CSRF_HEADER}: 1.`)
+  const { origin, 'sec-fetch-site': site } = headers
+  if (origin === undefined && site === undefined) throw crossSiteRequest('Send the header Origin or Sec-Fetch-Site.')
+  if (site !== undefined && site !== 'same-origin') throw crossSiteRequest('The request comes from another site.')
+  if (origin !== undefined && !isOwn(origin, baseUrl)) throw crossSiteRequest('The request comes from another origin.')
+}
+
+function isOwn(origin: string, baseUrl: string): boolean {
+  return URL.canParse(origin) && getOwnOrigins(baseUrl).includes(new URL(origin).origin)
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { type TObject, Type } from 'typebox'
-import { Closed } from '../../platform/http/schemas.ts'
+import { QueryReason, Reason } from '../../audit/audit.schema.ts'
+import { Closed, ItemId } from '../../platform/http/schemas.ts'
 import { ORGANIZATION_PATH } from './authorize-people.ts'
 
 /**
@@ -34,3 +35,12 @@ function withOrganization(params: unknown) {
   const properties = (params as TObject | undefined)?.properties ?? {}
   return Type.Object({ org: OrganizationSlug, ...properties }, { additionalProperties: false })
 }
+
+/** The path of a route of one object. */
+export const ItemPath = Closed({ org: OrganizationSlug, id: { ...ItemId, description: 'The id of the object.' } })
+
+/** The body of a change that needs nothing but its object. */
+export const WithReason = Closed({ reason: Reason })
+
+/** The query of a DELETE. */
+export const DeletionQuery = Closed({ reason: QueryReason })

@@ -1,22 +1,22 @@
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { alreadyMember, linkNotValid, wrongAccount } from '../../errors/organizations.ts'
 import { notSignedIn } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { insertMember, lockOrganization } from '../members/member.store.ts'
-import { type Role, toStoredRole } from '../roles/role.ts'
-import { auditPerson } from '../sessions/audit-person.ts'
-import { updateSessionEnds } from '../sessions/session-end.store.ts'
-import { type SignInPlace, startSession } from '../sessions/start-session.ts'
+import { type Role, toStoredRole } from '../role.ts'
+import { updateSessionEnds } from '../sign-in/session.store.ts'
+import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
 import { deleteCredentials } from '../sign-in/account.store.ts'
-import { requireEmail } from '../users/email-address.ts'
-import { findUserByEmail, insertUser, type User } from '../users/user.store.ts'
-import { requireUserName } from '../users/user-name.ts'
+import { registerPasskey, verifyNewPasskey } from '../sign-in/manage-passkeys.ts'
+import { hashNewPassword, savePassword } from '../sign-in/set-password.ts'
+import { auditPerson, requireEmail, requireUserName } from '../user.ts'
+import { findUserByEmail, insertUser, type User } from '../user.store.ts'
 import { updateLinkClosed } from './link.store.ts'
-import { type NewCredentials, verifyNewCredentials } from './new-credentials.ts'
 import { type OpenLink, openLink } from './open-link.ts'
 
 /** What the holder of a link sends. */
@@ -151,4 +151,33 @@ function toPerson({ id, email, name }: User): Person {
 function signInFirst(): ApiError {
   const message = 'An account with this email address exists. Sign in, then open the link again.'
   return notSignedIn(message)
+}
+
+/** How a person wants to sign in from now on: by a password, a passkey, or both. */
+export type NewCredentials = {
+  password?: string | undefined
+  passkey?: { name: string; credential: RegistrationResponseJSON } | undefined
+}
+
+type Owner = { id: string; email: string; name: string }
+
+/** Stores the credentials of a user that is stored already. */
+type StoreCredentials = (tx: Tx, now: Date) => Promise<void>
+
+/**
+ * Hashes and verifies outside of the transaction that stores the credentials, because this takes
+ * long. Throws 400 `weak_password`, `passkey_refused`, or `invalid_request` if there are none.
+ */
+export async function verifyNewCredentials(
+  services: Services,
+  owner: Owner,
+  { password, passkey }: NewCredentials,
+): Promise<StoreCredentials> {
+  if (password === undefined && passkey === undefined) throw createInvalidFieldError('/body/password', 'is required')
+  const hash = password === undefined ? null : await hashNewPassword(password, owner)
+  const verified = passkey === undefined ? null : await verifyNewPasskey(services, owner.id, passkey.credential)
+  return async (tx, now) => {
+    if (hash !== null) await savePassword(tx, owner.id, hash, { now })
+    if (passkey && verified) await registerPasskey(tx, owner.id, { passkey: verified, name: passkey.name, now })
+  }
 }

@@ -4,7 +4,7 @@ import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { COMMAND_LINE_AUTHOR } from '../members/author.ts'
 import { findOrganizationWithoutAdmins, lockOrganization } from '../members/member.store.ts'
-import { findUserByEmail } from '../users/user.store.ts'
+import { findUserByEmail } from '../user.store.ts'
 import { insertLink, updateResetLinksClosed, updateSetupLinksClosed } from './link.store.ts'
 import { buildLinkAddress, createLinkToken, hashLinkToken, LINK_MS, type LinkKind } from './link.ts'
 

@@ -5,13 +5,12 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { type MailStatus, sendMail } from '../mail/send-mail.ts'
+import { type MailStatus, sendMail } from './send-mail.ts'
 import { type Author, lockMembers, requireCovers } from '../members/author.ts'
 import { requireRole } from '../members/manage-members.ts'
 import { findMember } from '../members/member.store.ts'
-import type { Permission } from '../roles/permission.ts'
-import { type Role, toStoredRole } from '../roles/role.ts'
-import { findUserByEmail } from '../users/user.store.ts'
+import { type Permission, type Role, toStoredRole } from '../role.ts'
+import { findUserByEmail } from '../user.store.ts'
 import {
   countInvitations,
   findInvitation,

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { Closed, Nullable, OneOf } from '../../platform/http/schemas.ts'
-import { NewPasskeyResponse } from '../sign-in/sign-in.schema.ts'
-import { EmailAddress } from '../users/email-address.schema.ts'
+import { EmailAddress, NewPasskeyResponse } from '../sign-in/sign-in.schema.ts'
 
 const TOKEN_CHARS_MAX = 200
 const NAME_CHARS_MAX = 100

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { DAY_MS, HOUR_MS } from '../../platform/clock.ts'
-import { createRandomBase62, hasChecksum, withChecksum } from '../../platform/crypto/checked-token.ts'
+import { createRandomBase62, hasChecksum, withChecksum } from '../../platform/crypto/token.ts'
 import { toBrowserAddress } from '../../platform/loopback.ts'
 
 /** What a link does: it makes the first Org admin, a member, or new ways to sign in. */

@@ -1,10 +1,15 @@
 import { linkNotValid } from '../../errors/organizations.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
 import { findPermissions, hasPermissions } from '../members/author.ts'
 import { hasActiveAdmin } from '../members/member.store.ts'
-import { findRole } from '../roles/role.store.ts'
-import { getRoleId, type Role } from '../roles/role.ts'
-import { findUser, findUserByEmail, type User } from '../users/user.store.ts'
+import { findRole } from '../role.store.ts'
+import { getRoleId, type Role } from '../role.ts'
+import { getChallengeLimit, reserveAttempt } from '../sign-in/attempt-limit.ts'
+import { createPasskeyOptions } from '../sign-in/manage-passkeys.ts'
+import { toEmail } from '../user.ts'
+import { findUser, findUserByEmail, type User } from '../user.store.ts'
 import { findOpenLink, type Link } from './link.store.ts'
 import { hashLinkToken, isLinkToken } from './link.ts'
 
@@ -32,4 +37,33 @@ async function isAllowed(db: Db, orgId: string, { kind, created_by_user_id }: Li
   if (kind === 'setup') return !(await hasActiveAdmin(db, orgId))
   if (created_by_user_id === null) return true
   return hasPermissions(await findPermissions(db, orgId, created_by_user_id), ['manage_members', ...role.permissions])
+}
+
+/** What a link does, for the person who holds it. Throws 410 `link_not_valid`. */
+export async function describeLink({ sql, clock }: Pick<Services, 'sql' | 'clock'>, token: string) {
+  const { kind, organization, email, role, user, expires_at } = await openLink(sql, token, clock.now())
+  return {
+    kind,
+    organization,
+    email: email ?? user?.email ?? null,
+    role: role?.id ?? null,
+    role_name: role?.name ?? null,
+    account_exists: user !== null,
+    expires_at,
+  }
+}
+
+type Request = { token: string; email?: string | undefined; name?: string | undefined; address: string }
+
+/**
+ * Options for the passkey of a new account, which gets the id of the link, or of an account that is
+ * reset. Throws 410 `link_not_valid` and 429 `rate_limited`.
+ */
+export async function createLinkPasskeyOptions(services: Services, request: Request) {
+  await reserveAttempt(services, getChallengeLimit(request.address))
+  const link = await openLink(services.sql, request.token, services.clock.now())
+  const email = link.email ?? link.user?.email ?? toEmail(request.email ?? '')
+  if (email === null) throw createInvalidFieldError('/body/email', 'is required')
+  const userId = link.kind === 'reset' ? (link.user?.id as string) : link.id
+  return createPasskeyOptions(services, { userId, email, name: link.user?.name ?? request.name ?? email })
 }

@@ -2,8 +2,8 @@ import { COMMAND_LINE, type Principal } from '../../audit/audit.store.ts'
 import { insufficientPermission } from '../../errors/organizations.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type Actor, toAuthor as authorWithReason, toPrincipal } from '../actor.ts'
-import type { Grantor } from '../grantor.ts'
-import { PERMISSIONS, type Permission } from '../roles/permission.ts'
+import { PERMISSIONS, type Permission } from '../role.ts'
+import type { Grantor } from '../scopes.ts'
 import { findMember, lockOrganization } from './member.store.ts'
 
 /** Who changes members and roles: a person, or an administrator at the command line. */

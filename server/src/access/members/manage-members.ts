@@ -1,21 +1,27 @@
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { lastOrgAdmin, ownMembership, providerAccountTaken } from '../../errors/organizations.ts'
-import { requireName } from '../../organizations/create-organization.ts'
+import { requireName } from '../../organizations/organization.ts'
 import { updateOrganizationName } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError, invalidRequest } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { findRole } from '../roles/role.store.ts'
-import { getRoleId, type Role, toStoredRole } from '../roles/role.ts'
-import { deleteProviderAccount, findProviderAccounts, upsertProviderAccount } from '../users/provider-account.store.ts'
-import { type Author, lockMembers, requireCovers } from './author.ts'
+import { findRole } from '../role.store.ts'
+import { getRoleId, type Role, toStoredRole } from '../role.ts'
+import { updateSessionEnds } from '../sign-in/session.store.ts'
+import { type User, updateUserDisabled } from '../user.store.ts'
+import { type Author, COMMAND_LINE_AUTHOR, lockMembers, requireCovers } from './author.ts'
 import {
   deleteMember,
+  deleteProviderAccount,
   findMember,
+  findProviderAccounts,
   hasActiveAdmin,
+  listOrganizationIds,
+  lockOrganization,
   type Member,
   updateMemberDisabled,
   updateMemberRole,
+  upsertProviderAccount,
 } from './member.store.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock'>
@@ -166,4 +172,38 @@ export async function requireRole(tx: Tx, orgId: string, roleId: string): Promis
   throw invalidRequest(`The role "${roleId}" ${message}.`, {
     errors: [{ path: '/body/role', message }],
   })
+}
+
+/**
+ * Disables or enables an account in all organizations, from the command line. Disabling ends all
+ * sessions. Throws 409 `last_org_admin`.
+ */
+export async function updateAccountAccess(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  { id, email }: User,
+  isEnabled: boolean,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const memberships = await lockMemberships(tx, id)
+    const now = clock.now()
+    await updateUserDisabled(tx, id, isEnabled ? null : now)
+    if (!isEnabled) await updateSessionEnds(tx, id, null, now)
+    for (const [orgId, member] of memberships) {
+      await requireOneAdmin(tx, orgId, member)
+      const action = isEnabled ? 'account.enable' : 'account.disable'
+      const entry = { action, object: { type: 'user', id }, reason: null, details: { email } }
+      await insertAuditEntry(tx, orgId, { principal: COMMAND_LINE_AUTHOR.principal, ...entry }, now)
+    }
+  })
+}
+
+/** Locks the organizations of a user, always in the same order. */
+async function lockMemberships(tx: Tx, userId: string): Promise<[string, Member][]> {
+  const memberships: [string, Member][] = []
+  for (const orgId of await listOrganizationIds(tx, userId)) {
+    await lockOrganization(tx, orgId)
+    const member = await findMember(tx, orgId, userId)
+    if (member !== null) memberships.push([orgId, member])
+  }
+  return memberships
 }

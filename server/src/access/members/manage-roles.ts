@@ -1,12 +1,10 @@
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { ownMembership, roleBuiltIn, roleInUse, roleNameTaken, tooManyRoles } from '../../errors/organizations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { isDisplayName } from '../../platform/display-name.ts'
+import { isDisplayName } from '../../platform/text.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { BUILT_IN_ROLE_IDS } from '../roles/built-in-role.ts'
-import { PERMISSIONS, type Permission } from '../roles/permission.ts'
 import {
   CUSTOM_ROLES_MAX,
   type CustomRole,
@@ -15,8 +13,8 @@ import {
   findCustomRole,
   listCustomRoles,
   upsertCustomRole,
-} from '../roles/role.store.ts'
-import { getBuiltInRole, isBuiltIn } from '../roles/role.ts'
+} from '../role.store.ts'
+import { BUILT_IN_ROLE_IDS, getBuiltInRole, isBuiltIn, PERMISSIONS, type Permission } from '../role.ts'
 import { type Author, lockMembers, requireCovers } from './author.ts'
 import { findMember } from './member.store.ts'
 

@@ -1,8 +1,7 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
-import { isBuiltIn } from '../roles/role.ts'
+import { BUILT_IN_ROLES, isBuiltIn } from '../role.ts'
 
 type MemberFilters = {
   search?: string | undefined

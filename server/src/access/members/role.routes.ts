@@ -3,13 +3,13 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { toMemberAuthor } from './author.ts'
 import { createRole, deleteRole, findListedRole, listRoles, updateRole } from './manage-roles.ts'
-import { NewRole, Role, RoleChange, RolePath } from './role.schema.ts'
+import { NewRole, Role, RoleChange, RolePath } from './member.schema.ts'
 
 const PATH = `${ORGANIZATION_PATH}/roles`
 const TAGS = ['Members and roles']

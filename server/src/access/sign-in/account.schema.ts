@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, Nullable, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password-rule.ts'
+import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { NewPasskeyResponse, SignInMethodName } from './sign-in.schema.ts'
 
 export const AccountChange = Closed({

@@ -4,11 +4,10 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { auditPerson } from '../sessions/audit-person.ts'
+import { auditPerson } from '../user.ts'
 import { NewPasskey, Passkey, PasskeyChange, PasskeyPath, PasskeyRemoved } from './account.schema.ts'
 import { listPasskeys, type Passkey as StoredPasskey, updatePasskeyName } from './passkey.store.ts'
-import { createPasskeyOptions, registerPasskey, verifyNewPasskey } from './register-passkey.ts'
-import { removePasskey } from './remove-passkey.ts'
+import { createPasskeyOptions, registerPasskey, removePasskey, verifyNewPasskey } from './manage-passkeys.ts'
 import { PasskeyOptions } from './sign-in.schema.ts'
 
 const tags = ['Account']

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON, PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
 import type { Services } from '../../services.ts'
-import { getAddressLimit, getChallengeLimit } from './attempt-limit.ts'
+import { getAddressLimit, getChallengeLimit, releaseAttempt, reserveAttempt } from './attempt-limit.ts'
 import {
   deleteChallenge,
   findPasskey,
@@ -9,9 +9,8 @@ import {
   listPasskeys,
   updatePasskeyUse,
 } from './passkey.store.ts'
-import { createPasskeyFailedError, type Proof } from './proof.ts'
 import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
-import { releaseAttempt, reserveAttempt } from './take-attempt.ts'
+import { createPasskeyFailedError, type Proof } from './sign-in-person.ts'
 
 /** Whose passkey is asked for: null for a sign-in, where the passkey tells who it is. */
 type Asked = { userId: string | null; address: string | null }

@@ -1,12 +1,25 @@
 import { invalidCode, totpRequired } from '../../errors/sign-in.ts'
 import type { Services } from '../../services.ts'
-import { getAddressLimit, getCodeLimit, getPasswordLimit } from './attempt-limit.ts'
-import { type Account, findAccount, lockPassword, updatePasswordHash } from './password.store.ts'
-import { hashPassword, isOutdated, matchPassword } from './password-hash.ts'
-import { createPasswordFailedError, type Proof } from './proof.ts'
+import {
+  type Account,
+  deleteRecoveryCode,
+  findAccount,
+  findTotp,
+  lockPassword,
+  updatePasswordHash,
+  updateTotpStep,
+} from './account.store.ts'
+import {
+  getAddressLimit,
+  getCodeLimit,
+  getPasswordLimit,
+  releaseAttempt,
+  removeAttempts,
+  reserveAttempt,
+} from './attempt-limit.ts'
+import { hashPassword, isOutdated, matchPassword } from './password.ts'
 import { hashRecoveryCode, openTotpSecret, verifyTotpCode } from './second-factor.ts'
-import { releaseAttempt, removeAttempts, reserveAttempt } from './take-attempt.ts'
-import { deleteRecoveryCode, findTotp, updateTotpStep } from './totp.store.ts'
+import { createPasswordFailedError, type Proof } from './sign-in-person.ts'
 
 type PasswordProof = {
   email: string

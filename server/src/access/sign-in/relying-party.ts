@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { isLoopback } from '../../platform/loopback.ts'
-import { getOwnOrigins } from '../sessions/own-origins.ts'
 
 /** Who passkeys are for (WebAuthn §4, "relying party"), and the pages that may use them. */
 type RelyingParty = { id: string; name: string; origins: string[] }
@@ -35,4 +34,14 @@ export function parseChallenge(clientDataJson: string): string | null {
  */
 export function encodeUserHandle(userId: string): Buffer<ArrayBuffer> {
   return Buffer.from(userId.replaceAll('-', ''), 'hex')
+}
+
+/** The names of this machine that browsers treat as secure. */
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]']
+
+/** The origins of the pages of this server. On loopback, every name is the same server. */
+export function getOwnOrigins(baseUrl: string): string[] {
+  const { protocol, port, hostname, origin } = new URL(baseUrl)
+  if (!isLoopback(hostname)) return [origin]
+  return [origin, ...LOOPBACK_NAMES.map((name) => new URL(`${protocol}//${name}:${port}`).origin)]
 }

@@ -1,15 +1,12 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { auditPerson } from '../sessions/audit-person.ts'
-import { type FoundSession, updateSessionToken } from '../sessions/session.store.ts'
-import { createSessionToken, hashSessionToken } from '../sessions/session.ts'
-import { updateSessionEnds } from '../sessions/session-end.store.ts'
-import { lockUser } from './account.store.ts'
-import { findAccount, upsertPassword } from './password.store.ts'
-import { hashPassword, type PasswordHash } from './password-hash.ts'
-import { requireStrongPassword } from './password-rule.ts'
-import { createSessionEndedError } from './proof.ts'
+import { type FoundSession, updateSessionEnds, updateSessionToken } from './session.store.ts'
+import { createSessionToken, hashSessionToken } from './session.ts'
+import { auditPerson } from '../user.ts'
+import { findAccount, lockUser, upsertPassword } from './account.store.ts'
+import { hashPassword, type PasswordHash, requireStrongPassword } from './password.ts'
 import { verifyPassword } from './prove-by-password.ts'
+import { createSessionEndedError } from './sign-in-person.ts'
 
 /**
  * Hashes a password that somebody chose, before the transaction that stores it. Throws 400

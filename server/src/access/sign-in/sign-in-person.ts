@@ -1,10 +1,11 @@
+import { notSignedIn, signInFailed } from '../../errors/sign-in.ts'
+import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
-import { auditPerson } from '../sessions/audit-person.ts'
-import { type FoundSession, updateSessionToken } from '../sessions/session.store.ts'
-import { createSessionToken, hashSessionToken } from '../sessions/session.ts'
-import { type SignInPlace, startSession } from '../sessions/start-session.ts'
-import { createPasskeyFailedError, createPasswordFailedError, createSessionEndedError, type Proof } from './proof.ts'
+import { type FoundSession, type SignInMethod, updateSessionToken } from './session.store.ts'
+import { createSessionToken, hashSessionToken } from './session.ts'
+import { type SignInPlace, startSession } from './start-session.ts'
+import { auditPerson } from '../user.ts'
 
 /** A visit of a browser: where it comes from, and the session token that it sent. */
 type Visit = { place: SignInPlace; token: string | null }
@@ -43,4 +44,29 @@ export async function confirmSession(
 
 function toFailure({ method }: Proof): ApiError {
   return method === 'passkey' ? createPasskeyFailedError() : createPasswordFailedError()
+}
+
+/** What shows who a person is. */
+export type Proof = {
+  userId: string
+  method: SignInMethod
+  /**
+   * Stores that the proof was used, in the transaction of the session. Returns false if the
+   * password or the passkey has changed since it was verified.
+   */
+  settle(tx: Tx): Promise<boolean>
+}
+
+/** The same error for unknown accounts, disabled users and wrong passwords. */
+export function createPasswordFailedError(): ApiError {
+  return signInFailed('The email address or the password is wrong.')
+}
+
+export function createPasskeyFailedError(): ApiError {
+  return signInFailed('The passkey was not accepted. Try again, or sign in another way.')
+}
+
+/** The session ended, or another request replaced its token, while the request was handled. */
+export function createSessionEndedError(): ApiError {
+  return notSignedIn('The session has ended. Sign in again.')
 }

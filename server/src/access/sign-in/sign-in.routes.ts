@@ -1,16 +1,27 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sessions/session-cookie.ts'
-import { getSignInPlace } from '../sessions/start-session.ts'
-import type { Proof } from './proof.ts'
+import { updateSessionEnd } from './session.store.ts'
+import { defineSessionCookie, readSessionCookie, removeSessionCookie, writeSessionCookie } from './session.ts'
+import { getSignInPlace } from './start-session.ts'
+import { auditPerson } from '../user.ts'
 import { authenticateByPasskey, createRequestOptions } from './prove-by-passkey.ts'
 import { authenticateByPassword } from './prove-by-password.ts'
-import { readSessionOfToken } from './read-current-session.ts'
-import { CurrentSession, PasskeyOptions, PasskeySignIn, PasswordSignIn, ProofRefused } from './sign-in.schema.ts'
-import { signInPerson } from './sign-in-person.ts'
+import { readCurrentSession, readSessionOfToken } from './read-current-session.ts'
+import {
+  Confirmation,
+  CurrentSession,
+  PasskeyOptions,
+  PasskeySignIn,
+  PasswordSignIn,
+  ProofRefused,
+  SignedOut,
+} from './sign-in.schema.ts'
+import { confirmSession, type Proof, signInPerson } from './sign-in-person.ts'
 
 const SETS_COOKIE = 'Starts a session and sets its cookie. A session that the browser had ends.'
 const LIMITED = '429 `rate_limited` after too many failed attempts for this account or from this address.'
@@ -89,5 +100,106 @@ export async function registerSignInRoutes(app: HttpServer, services: Services):
     const token = await signInPerson(services, proof, visit)
     writeSessionCookie(reply, cookie, token)
     return { data: await readSessionOfToken(services, token) }
+  }
+}
+
+/** The session of the request. */
+export async function registerSessionRoutes(app: HttpServer, services: Services): Promise<void> {
+  const cookie = defineSessionCookie(services.config.baseUrl)
+
+  app.get(
+    '/app/api/session',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'getSession',
+        summary: 'Get the current session',
+        description:
+          'Returns who is signed in, their organizations with role and permissions, how recently they proved who they ' +
+          'are, and how they can sign in.',
+        tags: ['Sign-in'],
+        response: { 200: Envelope(CurrentSession, 'The current session.') },
+      },
+    },
+    async ({ session }) => ({ data: await readCurrentSession(services, session) }),
+  )
+
+  app.delete(
+    '/app/api/session',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'signOut',
+        summary: 'Sign out',
+        description: 'Ends the session and removes its cookie. No copy of the cookie is accepted any more.',
+        tags: ['Sign-in'],
+        response: { 200: Envelope(SignedOut, 'The session has ended.') },
+      },
+    },
+    async ({ session }, reply) => {
+      const { user_id, id } = session
+      const now = services.clock.now()
+      await services.sql.begin(async (tx) => {
+        if (!(await updateSessionEnd(tx, user_id, id, now))) return
+        await auditPerson(tx, user_id, { action: 'session.end', object: { type: 'session', id } }, now)
+      })
+      removeSessionCookie(reply, cookie)
+      return { data: { signed_out: true as const } }
+    },
+  )
+
+  app.post(
+    '/app/api/session/confirm/options',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'createPasskeyConfirmationOptions',
+        summary: 'Start a confirmation with a passkey',
+        description:
+          'Returns the options with which the browser asks for one of your passkeys.\n\nErrors: 429 `rate_limited` after ' +
+          'too many requests from this address.',
+        tags: ['Sign-in'],
+        response: { 200: Envelope(PasskeyOptions, 'The options for the browser.') },
+      },
+    },
+    async ({ session, ip }) => ({
+      data: { ...(await createRequestOptions(services, { userId: session.user_id, address: ip })) },
+    }),
+  )
+
+  app.post(
+    '/app/api/session/confirm',
+    {
+      config: { signedIn: true },
+      schema: {
+        operationId: 'confirmSession',
+        summary: 'Confirm who you are',
+        description:
+          'Makes the session fresh, for actions that require a sign-in within the last 15 minutes. Send `password` (with ' +
+          '`totp_code` or `recovery_code` if the account has TOTP) or `credential`. The session gets a new cookie. Users ' +
+          'who sign in only by single sign-on sign in again instead.\n\nErrors: 401 `sign_in_failed`, `totp_required` or ' +
+          '`invalid_code`. 429 `rate_limited` after too many failed attempts for this account or from this address.',
+        tags: ['Sign-in'],
+        body: Confirmation,
+        response: { 200: Envelope(CurrentSession, 'The session is fresh.'), 401: ProofRefused },
+      },
+    },
+    async (request, reply) => {
+      const proof = await prove(request, request.body)
+      const visit = { place: getSignInPlace(request), token: readSessionCookie(request, cookie) }
+      const token = await confirmSession(services, request.session, proof, visit)
+      writeSessionCookie(reply, cookie, token)
+      return { data: await readSessionOfToken(services, token) }
+    },
+  )
+
+  function prove({ session, ip }: FastifyRequest, body: Static<typeof Confirmation>): Promise<Proof> {
+    const { password, credential, ...codes } = body
+    if ((password === undefined) === (credential === undefined))
+      throw createInvalidFieldError('/body', 'must have either password or credential')
+    if (password !== undefined)
+      return authenticateByPassword(services, { email: session.email, password, ...codes }, ip)
+    const asked = { userId: session.user_id, address: ip }
+    return authenticateByPasskey(services, credential as AuthenticationResponseJSON, asked)
   }
 }

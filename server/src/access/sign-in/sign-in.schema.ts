@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { PERMISSIONS } from '../roles/permission.ts'
+import { PERMISSIONS } from '../role.ts'
+import { EMAIL_CHARS_MAX, EMAIL_FORM } from '../user.ts'
 
 const PASSWORD_CHARS_MAX = 1000
 
@@ -163,3 +164,10 @@ export const ProofRefused = {
     '`sign_in_failed`: the account, the password or the passkey is wrong. `totp_required`: send a code, too. `invalid_code`: the code is wrong or was used. `not_signed_in`: the session has ended.',
   content: { 'application/json': { schema: { $ref: 'Error#' } } },
 }
+
+/** An email address in a request. It is stored in lower case. */
+export const EmailAddress = Type.String({
+  pattern: EMAIL_FORM,
+  maxLength: EMAIL_CHARS_MAX,
+  description: 'An email address.',
+})

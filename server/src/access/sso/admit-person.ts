@@ -1,18 +1,27 @@
+import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { ssoRefused } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { lockOrganization } from '../members/member.store.ts'
-import { auditPerson } from '../sessions/audit-person.ts'
-import { updateSessionEnds } from '../sessions/session-end.store.ts'
-import { type SignInPlace, startSession } from '../sessions/start-session.ts'
+import {
+  findMember,
+  hasActiveAdmin,
+  insertMember,
+  lockOrganization,
+  type Member,
+  updateMemberRole,
+} from '../members/member.store.ts'
+import { findRole } from '../role.store.ts'
+import { getRoleId, type Role, toStoredRole } from '../role.ts'
+import { updateSessionEnds } from '../sign-in/session.store.ts'
+import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
 import { deleteCredentials } from '../sign-in/account.store.ts'
-import { findUser, findUserByEmail, insertUser, type User } from '../users/user.store.ts'
-import { type Authenticated, createSettingsChangedError } from './complete-sign-in.ts'
-import { findStoredProvider } from './provider.store.ts'
-import { getVerifiedEmail, isAllowedDomain, type Provider, selectUserName } from './provider.ts'
-import { createRefusedError } from './refusal.ts'
-import { type AdmittedUser, settleMembership } from './settle-membership.ts'
-import { findUserOfIdentity, insertIdentity } from './sign-in-request.store.ts'
+import { auditPerson } from '../user.ts'
+import { findUser, findUserByEmail, insertUser, type User } from '../user.store.ts'
+import { type Authenticated, createSettingsChangedError } from './provider-sign-in.ts'
+import { findStoredProvider, findUserOfIdentity, insertIdentity } from './single-sign-on.store.ts'
+import { getVerifiedEmail, isAllowedDomain, type Provider, selectRole, selectUserName } from './provider.ts'
 
 /** The browser that comes back: the user of its unrestricted session, if any. */
 type SsoVisitor = { userId: string | null; token: string | null; place: SignInPlace }
@@ -109,4 +118,75 @@ async function createAccount(tx: Tx, { provider, claims }: Authenticated, email:
   })
   if (user === null) throw createRefusedError('account_exists')
   return user
+}
+
+/** The account of an identity. `isNew`: the identity signs in for the first time. */
+export type AdmittedUser = { user: User; isNew: boolean; isCreated: boolean }
+
+/**
+ * Makes the user a member of the provider's organization at the first sign-in, if accounts are
+ * made, and gives a member the role of their claims. A removed member does not come back by
+ * themselves. Requires the lock of the members. Throws 403 `sso_refused`.
+ */
+export async function settleMembership(tx: Tx, authenticated: Authenticated, admitted: AdmittedUser, now: Date) {
+  const { provider, claims } = authenticated
+  const { user, isNew, isCreated } = admitted
+  const orgId = provider.joined_org_id
+  if (orgId === null) return
+  const member = await findMember(tx, orgId, user.id)
+  const roleId = selectRole(provider, claims)
+  const role = roleId === null ? null : await findRole(tx, orgId, roleId)
+  if (member !== null) return updateRole(tx, authenticated, { orgId, member, role }, now)
+  if (isNew && provider.creates_accounts && role !== null) {
+    await insertMember(tx, orgId, { user_id: user.id, ...toStoredRole(role), created_at: now })
+    return record(tx, orgId, { userId: user.id, action: 'member.join_by_sso', details: { role: role.id } }, now)
+  }
+  if (provider.org_id !== null || isCreated) throw createRefusedError(role === null ? 'no_role' : 'not_a_member')
+}
+
+type Change = { orgId: string; member: Member; role: Role | null }
+
+/** The only Org admin keeps the role. */
+async function updateRole(tx: Tx, { provider }: Authenticated, { orgId, member, role }: Change, now: Date) {
+  if (!member.is_active) {
+    if (provider.org_id !== null) throw createRefusedError('disabled')
+    return
+  }
+  if (provider.role_map.length === 0) return
+  if (role === null) throw createRefusedError('no_role')
+  const from = getRoleId(member)
+  if (from === role.id) return
+  await updateMemberRole(tx, orgId, member.user_id, toStoredRole(role))
+  if (from === 'org_admin' && !(await hasActiveAdmin(tx, orgId))) {
+    await updateMemberRole(tx, orgId, member.user_id, member)
+    return
+  }
+  const details = { from, to: role.id, cause: 'single sign-on' }
+  await record(tx, orgId, { userId: member.user_id, action: 'member.change_role', details }, now)
+}
+
+type Recorded = { userId: string; action: string; details: Record<string, unknown> }
+
+async function record(tx: Tx, orgId: string, { userId, action, details }: Recorded, now: Date): Promise<void> {
+  const entry = { principal: SYSTEM, action, object: { type: 'user', id: userId }, reason: null, details }
+  await insertAuditEntry(tx, orgId, entry, now)
+}
+
+const MESSAGES = {
+  email_not_verified: 'Your identity provider has not verified your email address.',
+  domain_not_allowed: 'Addresses of your domain are not allowed to sign in this way.',
+  no_account: 'You have no account, and single sign-on does not make accounts. Ask for an invitation.',
+  account_exists:
+    'An account with your email address exists. Sign in to it another way, then start single sign-on again to connect them.',
+  disabled: 'Your account is disabled.',
+  no_role: 'Your identity provider gives you no role in the organization.',
+  not_a_member: 'You are not a member of the organization. Ask for an invitation.',
+}
+
+/** Why a person whom a provider has authenticated is not signed in. */
+type Refusal = keyof typeof MESSAGES
+
+/** The error 403 `sso_refused` with its reason. */
+export function createRefusedError(reason: Refusal): ApiError {
+  return ssoRefused(MESSAGES[reason], reason)
 }

@@ -5,11 +5,11 @@ import { createInvalidFieldError, createNotFoundError } from '../../platform/htt
 import type { Services } from '../../services.ts'
 import { type Author, lockMembers, requireCovers } from '../members/author.ts'
 import { isIssuer } from '../oidc-trusts/issuer.ts'
-import type { Permission } from '../roles/permission.ts'
-import { findRole } from '../roles/role.store.ts'
-import { updateSessionEndsOfProvider } from '../sessions/session-end.store.ts'
-import { formatSecretLabel } from './find-provider.ts'
-import { deleteProvider, findStoredProvider, type StoredProvider, upsertProvider } from './provider.store.ts'
+import { findRole } from '../role.store.ts'
+import type { Permission } from '../role.ts'
+import { updateSessionEndsOfProvider } from '../sign-in/session.store.ts'
+import { formatSecretLabel } from './open-provider.ts'
+import { deleteProvider, findStoredProvider, type StoredProvider, upsertProvider } from './single-sign-on.store.ts'
 import type { AdmissionRules } from './provider.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'sealingKey'>

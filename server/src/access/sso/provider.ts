@@ -1,5 +1,4 @@
-import { getEmailDomain, toEmail } from '../users/email-address.ts'
-import { toUserName } from '../users/user-name.ts'
+import { getEmailDomain, toEmail, toUserName } from '../user.ts'
 
 /** A value of the role claim, and the role of people who have it. */
 type RoleMapping = { value: string; role: string }

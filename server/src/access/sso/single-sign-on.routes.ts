@@ -3,15 +3,15 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { toMemberAuthor } from '../members/author.ts'
+import { buildCallbackUrl } from './provider-sign-in.ts'
 import { removeProvider, saveProvider } from './configure-provider.ts'
-import { findStoredProvider } from './provider.store.ts'
+import { findStoredProvider } from './single-sign-on.store.ts'
 import { NewSingleSignOn, SingleSignOn } from './single-sign-on.schema.ts'
-import { buildCallbackUrl } from './start-sign-in.ts'
 
 const PATH = `${ORGANIZATION_PATH}/single-sign-on`
 const TAGS = ['Single sign-on']

@@ -9,13 +9,12 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import { isLoopback } from '../../platform/loopback.ts'
 import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
-import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sessions/session-cookie.ts'
-import { getSignInPlace } from '../sessions/start-session.ts'
+import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
+import { getSignInPlace } from '../sign-in/start-session.ts'
 import { admitPerson } from './admit-person.ts'
-import { completeSignIn } from './complete-sign-in.ts'
-import { findProvider } from './find-provider.ts'
+import { completeSignIn, REQUEST_MS_MAX, startSignIn } from './provider-sign-in.ts'
+import { findProvider } from './open-provider.ts'
 import { SsoCallback, SsoQuery, SsoStart, SsoStatus } from './single-sign-on.schema.ts'
-import { REQUEST_MS_MAX, startSignIn } from './start-sign-in.ts'
 
 const PATH = `${APP_PATH}/sso`
 const TAGS = ['Single sign-on']

@@ -2,11 +2,9 @@ import type { HostEventHandler } from '../../codehosts/deliveries/host-event-han
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { isTracked, parseBranchName } from '../../repositories/branch-name.ts'
-import { findById } from '../../repositories/repository-lookup.store.ts'
-import { upsertCheck } from './commit-check.store.ts'
-import { upsertPullRequest, upsertReview } from './pull-request.store.ts'
-import { insertPush } from './push.store.ts'
+import { findById } from '../../repositories/repository.store.ts'
+import { isTracked, parseBranchName } from '../../repositories/repository-identity.ts'
+import { insertPush, upsertCheck, upsertPullRequest, upsertReview } from './host-change.store.ts'
 
 export const applyPullRequest: HostEventHandler<'pull_request'> = (_, tx, source, pull) =>
   upsertPullRequest(tx, source, pull)

@@ -1,6 +1,6 @@
 import type { HostAccount } from '../../codehosts/host-repository.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { RepositoryKey } from '../../repositories/repository-key.ts'
+import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 
 type Account = Pick<HostAccount, 'id' | 'login' | 'is_bot'>
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { OneOf } from '../../platform/http/schemas.ts'
-import { ARTIFACTS_MAX, ArtifactItem } from '../artifacts/artifact.schema.ts'
+import { ARTIFACTS_MAX, ArtifactItem } from '../reports/artifact.schema.ts'
 import { ATTESTATION_STATUSES } from '../reports/attestation.ts'
 import { ATTESTATIONS_MAX, NAME_CHARS_MAX, RUNNER_CHARS_MAX, SUMMARY_BYTES_MAX } from '../reports/report.schema.ts'
 

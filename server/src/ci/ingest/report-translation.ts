@@ -1,10 +1,18 @@
-import { truncate } from '../../platform/truncate.ts'
-import { INGEST_RULES } from '../reports/attestation-data.ts'
+import { truncate } from '../../platform/text.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import { normalizeUnstorable } from '../../platform/http/json-body.ts'
+import { toObject } from '../../platform/json/read-value.ts'
 import type { NewReport } from '../reports/create-report.ts'
-import { OWNERSHIP_BYTES_MAX } from '../reports/ownership/ownership-file.parser.ts'
-import type { AttestationItem } from '../reports/report.schema.ts'
+import { OWNERSHIP_BYTES_MAX } from '../reports/ownership-file.parser.ts'
+import { INGEST_RULES } from '../reports/read-attestations.ts'
+import {
+  type AttestationItem,
+  MATRIX_KEY_CHARS_MAX,
+  MATRIX_KEYS_MAX,
+  MATRIX_TEXT_CHARS_MAX,
+  type Matrix,
+} from '../reports/report.schema.ts'
 import type { IngestedAttestation, IngestedReport } from './ingest.schema.ts'
-import { readMatrix } from './job-matrix.ts'
 
 type Artifacts = NewReport['artifacts']
 type Translated = { report: Omit<NewReport, 'attempt'>; warnings: string[] }
@@ -89,4 +97,43 @@ function aboutFile({ kind, name, data }: AttestationItem, files: Artifacts): str
   if (!file) return [`The ${kind} "${name}" names "${artifact}", which is not an artifact of this report.`]
   if (kind !== 'ownership' || file.size <= OWNERSHIP_BYTES_MAX) return []
   return [`The file of ownership "${name}" is larger than 256 KiB and will not be read.`]
+}
+
+const POINTER = '/body/job/matrix'
+const BYTES_MAX = 16 * 1024
+
+/**
+ * The matrix of a job, from any JSON value or from a text of JSON. A value that is not an object
+ * becomes `{"value": …}`; so does a text that is not JSON. An empty text is no matrix. Throws 400
+ * `invalid_request` for a matrix above the limits.
+ */
+export function readMatrix(sent: unknown): Matrix | null {
+  const value = typeof sent === 'string' ? parsedText(sent) : (sent ?? null)
+  if (value === null) return null
+  const matrix = toObject(value) ?? { value }
+  const mistake = matrixMistake(matrix)
+  if (mistake !== null) throw createInvalidFieldError(POINTER, mistake)
+  return matrix
+}
+
+function parsedText(text: string): unknown {
+  if (text.trim() === '') return null
+  try {
+    return normalizeUnstorable(JSON.parse(text), POINTER)
+  } catch (error) {
+    if (error instanceof SyntaxError) return text
+    throw error
+  }
+}
+
+function matrixMistake(matrix: Matrix): string | null {
+  const entries = Object.entries(matrix)
+  if (entries.length > MATRIX_KEYS_MAX) return `must have at most ${MATRIX_KEYS_MAX} keys`
+  if (entries.some(([key]) => key.length > MATRIX_KEY_CHARS_MAX)) {
+    return `must have keys of at most ${MATRIX_KEY_CHARS_MAX} characters`
+  }
+  if (entries.some(([, value]) => typeof value === 'string' && value.length > MATRIX_TEXT_CHARS_MAX)) {
+    return `must have texts of at most ${MATRIX_TEXT_CHARS_MAX} characters`
+  }
+  return Buffer.byteLength(JSON.stringify(matrix)) > BYTES_MAX ? `must be at most ${BYTES_MAX} bytes of JSON` : null
 }

@@ -1,4 +1,4 @@
-import type { ClaimedRun } from '../runs/new-run.store.ts'
+import type { ClaimedRun } from '../runs/run-row.store.ts'
 
 /** The members of a pipeline run that the claims of its token give; the others are null. */
 export function getClaimedMembers({ provider, repository_id, claims }: Omit<ClaimedRun, 'host'>) {

@@ -1,4 +1,4 @@
-import { parseBranchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/repository-identity.ts'
 import { getClaimedMembers } from './claimed-members.ts'
 import type { AttemptRow, RunRow } from './pipeline-run-row.store.ts'
 

@@ -1,12 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { listContext } from '../../access/actor.ts'
+import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
+import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
-import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import { Closed, Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { PipelineRun, PipelineRunPath, PipelineRunQuery } from './pipeline-run.schema.ts'
+import { listRunJobs } from '../provider-runs/run-job.store.ts'
+import { ListedReport, ReportPath, StoredArtifact, StoredReport, StoredReportQuery } from '../reports/report.schema.ts'
+import { findReport, hasRun, listArtifacts, listReports } from '../reports/report.store.ts'
+import { PipelineRun, PipelineRunPath, PipelineRunQuery, RunJob, RunJobQuery } from './pipeline-run.schema.ts'
 import { findPipelineRun } from './pipeline-run.store.ts'
 import { RunPages } from './run-pages.ts'
 
@@ -60,4 +67,112 @@ export async function registerPipelineRunRoutes(app: HttpServer, services: Servi
       return sendData(reply, json)
     },
   )
+}
+
+const config = { permission: 'view' } as const
+const tags = ['Pipeline runs']
+const RunPath = Closed({ org: OrganizationSlug, ...PipelineRunPath.properties })
+const RunReportPath = Closed({ ...RunPath.properties, report_id: ReportPath.properties.report_id })
+
+type ListRequest = FastifyRequest<{ Params: Static<typeof RunPath>; Querystring: Static<typeof StoredReportQuery> }>
+
+/** The jobs of a run, and what they have reported about it. */
+export async function runReportRoutes(app: HttpServer, services: Services): Promise<void> {
+  const requireRun = async (org_id: string, run_id: string, since: Date) => {
+    if (!(await hasRun(services.sql, { org_id, run_id }, since))) throw createNotFoundError('run')
+    return { org_id, run_id }
+  }
+  const sendList = async (request: ListRequest, reply: FastifyReply, list: typeof listReports) => {
+    const { query, params, actor } = request
+    const context = listOfRun(services, request, params.id)
+    const page = readPage(query, context)
+    const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, context.now))
+    return sendPage(reply, { rows: await list(services.sql, run, page), page, query, context })
+  }
+
+  app.get(
+    `${ORGANIZATION_PATH}/runs/:id/reports`,
+    {
+      config,
+      schema: {
+        operationId: 'listRunReports',
+        summary: 'List the reports of a run',
+        description: 'Returns the job reports of all attempts of a run, newest first.',
+        tags,
+        params: RunPath,
+        querystring: StoredReportQuery,
+        response: { 200: ListEnvelope(ListedReport, 'A page of reports.') },
+      },
+    },
+    (request, reply) => sendList(request, reply, listReports),
+  )
+
+  app.get(
+    `${ORGANIZATION_PATH}/runs/:id/reports/:report_id`,
+    {
+      config,
+      schema: {
+        operationId: 'getRunReport',
+        summary: 'Get a report of a run',
+        description: 'Returns a job report with its summary and the data of its attestations.',
+        tags,
+        params: RunReportPath,
+        response: { 200: Envelope(StoredReport, 'The report.') },
+      },
+    },
+    async ({ params, actor }, reply) => {
+      const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, services.clock.now()))
+      const json = await findReport(services.sql, { ...run, report_id: params.report_id })
+      if (json === null) throw createNotFoundError('report')
+      return sendData(reply, json)
+    },
+  )
+
+  app.get(
+    `${ORGANIZATION_PATH}/runs/:id/artifacts`,
+    {
+      config,
+      schema: {
+        operationId: 'listRunArtifacts',
+        summary: 'List the artifacts of a run',
+        description:
+          'Returns the files that the jobs of all attempts of a run have declared, newest first. Those with the status ' +
+          '`uploaded` can be downloaded with downloadArtifact.',
+        tags,
+        params: RunPath,
+        querystring: StoredReportQuery,
+        response: { 200: ListEnvelope(StoredArtifact, 'A page of artifacts.') },
+      },
+    },
+    (request, reply) => sendList(request, reply, listArtifacts),
+  )
+
+  app.get(
+    `${ORGANIZATION_PATH}/runs/:id/jobs`,
+    {
+      config,
+      schema: {
+        operationId: 'listRunJobs',
+        summary: 'List the jobs of a run',
+        description:
+          'Returns up to 1,000 jobs of an attempt of a run, in the order in which they started. Empty for runs that no ' +
+          'connected code host reports, and for runs that it reported before Shiplock stored jobs.',
+        tags,
+        params: RunPath,
+        querystring: RunJobQuery,
+        response: { 200: Envelope(Type.Array(RunJob), 'The jobs of the attempt.') },
+      },
+    },
+    async ({ params, query, actor }, reply) => {
+      const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, services.clock.now()))
+      const jobs = await listRunJobs(services.sql, run, query.attempt ?? null)
+      return sendData(reply, `[${jobs.join(',')}]`)
+    },
+  )
+}
+
+/** A cursor belongs to the list of one run. */
+function listOfRun(services: Services, request: FastifyRequest, runId: string) {
+  const context = listContext(services, request)
+  return { ...context, route: `${context.route} ${runId}` }
 }

@@ -1,11 +1,16 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { buildStatusAt } from '../runs/attempt-deadline.store.ts'
+import { buildStatusAt } from '../runs/run-attempt.store.ts'
 import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { formatPipelineRun } from './pipeline-run-json.ts'
-import { buildRunColumns, buildRunVersion, listEarlierAttempts, type RunRow } from './pipeline-run-row.store.ts'
-import { listProviderMembers } from './provider-run-members.store.ts'
+import {
+  buildRunColumns,
+  buildRunVersion,
+  listEarlierAttempts,
+  listProviderMembers,
+  type RunRow,
+} from './pipeline-run-row.store.ts'
 
 export type RunFilter = {
   /** The status that a run has at `now`. */

@@ -1,36 +1,39 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import type { HostJob, HostRun } from '../../codehosts/host-run.ts'
-import { formatHostRunId } from '../../codehosts/host-run.ts'
+import { formatHostRunId, type HostJob, type HostRun } from '../../codehosts/host-run.ts'
 import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
-import type { RepositoryKey } from '../../repositories/repository-key.ts'
+import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import { updateRunNames } from '../runs/run-row.store.ts'
 import { runFinished } from '../runs/run.events.ts'
 import { updateNewestAttempt, upsertEarlierAttempts } from '../runs/run-attempt.store.ts'
 import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import { listAttemptFacts, lockProviderRun, upsertAttemptFacts } from './attempt-facts.store.ts'
+import {
+  findRunVersion,
+  listAttemptFacts,
+  lockProviderRun,
+  updateDetailsDue,
+  updateFailureDue,
+  updateLastingFacts,
+  upsertAttemptFacts,
+  upsertRun,
+} from './provider-run.store.ts'
 import {
   type Attempt,
   type AttemptFacts,
   mergeVersions,
+  type ProviderRunKey,
   type RunCourse,
   toAttemptVersion,
+  toLastingFacts,
+  toProviderRun,
   toRunCourse,
-} from './attempt-facts.ts'
-import {
-  findRunVersion,
-  updateDetailsDue,
-  updateFailureDue,
-  updateLastingFacts,
-  upsertRun,
-} from './provider-run.store.ts'
-import { type ProviderRunKey, toLastingFacts, toProviderRun } from './provider-run.ts'
+} from '../runs/provider-run.ts'
 import { enqueueCompletion } from './provider-runs.job.ts'
 import { updatePullRequestsOfRun, updateRunsOfPullRequest } from './pull-request-link.store.ts'
-import { updateRunNames } from './renamed-run.store.ts'
 import { upsertJobs } from './run-job.store.ts'
 
 const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: null }

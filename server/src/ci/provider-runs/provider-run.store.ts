@@ -1,7 +1,14 @@
+import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { upsertCiRun } from '../runs/new-run.store.ts'
-import type { RunCourse } from './attempt-facts.ts'
-import type { LastingFacts, ProviderRun, ProviderRunKey } from './provider-run.ts'
+import { upsertCiRun } from '../runs/run-row.store.ts'
+import type {
+  AttemptFacts,
+  AttemptVersion,
+  LastingFacts,
+  ProviderRun,
+  ProviderRunKey,
+  RunCourse,
+} from '../runs/provider-run.ts'
 
 /** The version of the stored facts of a run; null if the run is not stored. */
 export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<string | null> {
@@ -125,4 +132,81 @@ export async function listOpenProviderRuns(
     order by run.created_at desc, run.id desc
     limit ${limit}`
   return rows.map(({ external_run_id }) => external_run_id)
+}
+
+/** Locks what is known of a run until the transaction ends, also if nothing is stored yet. */
+export async function lockProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<void> {
+  await lockName(tx, `run ${org_id} ${run_id}`)
+}
+
+type FactsRow = { number: number; job_started: boolean } & {
+  [Field in keyof AttemptVersion]: AttemptVersion[Field] | null
+}
+
+const ATTEMPTS_MAX = 999
+
+export async function listAttemptFacts(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<AttemptFacts[]> {
+  const rows = await tx<FactsRow[]>`
+    select number, job_started, host_version, status, url, actor, started_at, completed_at, host_updated_at
+    from provider_run_attempts
+    where org_id = ${org_id}
+      and run_id = ${run_id}
+    order by number
+    limit ${ATTEMPTS_MAX}`
+  return rows.map(({ number, job_started, ...version }) => ({
+    number,
+    job_started,
+    version: version.host_version === null ? null : (version as AttemptVersion),
+  }))
+}
+
+export async function upsertAttemptFacts(
+  tx: Tx,
+  { org_id, run_id }: ProviderRunKey,
+  { number, job_started, version }: AttemptFacts,
+): Promise<void> {
+  await tx`
+    insert into provider_run_attempts (
+      org_id, run_id, number, job_started, host_version, status, url, actor, started_at, completed_at, host_updated_at
+    )
+    values (
+      ${org_id}, ${run_id}, ${number}, ${job_started}, ${version?.host_version ?? null}, ${version?.status ?? null},
+      ${version?.url ?? null}, ${version?.actor ?? null}, ${version?.started_at ?? null},
+      ${version?.completed_at ?? null}, ${version?.host_updated_at ?? null}
+    )
+    on conflict (org_id, run_id, number) do update
+    set job_started = excluded.job_started, host_version = excluded.host_version, status = excluded.status,
+      url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
+      completed_at = excluded.completed_at, host_updated_at = excluded.host_updated_at`
+}
+
+/** An account on a code host. */
+export type HostLogin = { provider: string; login: string }
+
+/**
+ * The accounts that started a run and its attempt, as the code host or the token of the CI job
+ * states them. What an API key states about the actor of a run is not evidence and is left out.
+ */
+export async function listRunStarters(db: Db, orgId: string, runId: string, attempt: number): Promise<HostLogin[]> {
+  return db<HostLogin[]>`
+    select provider, actor_login as login
+    from provider_runs
+    where org_id = ${orgId}
+      and run_id = ${runId}
+      and actor_login is not null
+    union
+    select run.provider, attempt.actor
+    from provider_run_attempts attempt
+    join provider_runs run on run.org_id = attempt.org_id and run.run_id = attempt.run_id
+    where attempt.org_id = ${orgId}
+      and attempt.run_id = ${runId}
+      and attempt.number = ${attempt}
+      and attempt.actor is not null
+    union
+    select claimed_provider, coalesce(claims ->> 'actor', claims ->> 'user_login')
+    from ci_runs
+    where org_id = ${orgId}
+      and id = ${runId}
+      and claimed_provider is not null
+      and coalesce(claims ->> 'actor', claims ->> 'user_login') is not null`
 }

@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { lazy } from '../../platform/lazy.ts'
 import { defineJob, enqueue } from '../../platform/queue/job.ts'
-import { update } from '../../platform/updates/update.ts'
-import { formatRepositoryKey, REPOSITORY_KEY, type RepositoryKey } from '../../repositories/repository-key.ts'
+import { update } from '../../platform/queue/update.ts'
+import { formatRepositoryKey, REPOSITORY_KEY, type RepositoryKey } from '../../repositories/repository-identity.ts'
 import { insertUnscored } from './provider-run.store.ts'
 
 /** An import queues much of this work; it must not hold up the import or what people wait for. */
@@ -15,7 +15,7 @@ export const completeRunsJob = defineJob('ci.complete-runs', {
   class: 'bulk',
   priority: AFTER_IMPORT,
   once: formatRepositoryKey,
-  run: lazy(async () => (await import('./history/complete-runs.ts')).completeRuns),
+  run: lazy(async () => (await import('./complete-runs.ts')).completeRuns),
   updates: () => [update('run')],
 })
 
@@ -26,7 +26,7 @@ export const readRunDetailsJob = defineJob('ci.read-run-details', {
   class: 'bulk',
   priority: AFTER_IMPORT,
   once: formatRepositoryKey,
-  run: lazy(async () => (await import('./details/read-run-details.ts')).readRunDetails),
+  run: lazy(async () => (await import('./read-run-details.ts')).readRunDetails),
   updates: () => [update('run')],
 })
 
@@ -37,7 +37,7 @@ export const readRunFailuresJob = defineJob('ci.read-run-failures', {
   class: 'bulk',
   priority: AFTER_IMPORT,
   once: formatRepositoryKey,
-  run: lazy(async () => (await import('./failure/read-run-failures.ts')).readRunFailures),
+  run: lazy(async () => (await import('./read-run-failures.ts')).readRunFailures),
   updates: () => [update('run')],
 })
 

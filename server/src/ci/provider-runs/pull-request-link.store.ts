@@ -1,8 +1,8 @@
 import type { HostPullRequest } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ProviderRunKey } from './provider-run.ts'
+import type { ProviderRunKey } from '../runs/provider-run.ts'
 
 /** Links a new run to the stored pull requests of its commit. */
 export async function updatePullRequestsOfRun(tx: Tx, key: ProviderRunKey): Promise<void> {

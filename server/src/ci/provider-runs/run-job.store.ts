@@ -1,7 +1,6 @@
-import type { HostJob } from '../../codehosts/host-run.ts'
-import { getStatusOrder } from '../../codehosts/host-version.ts'
+import { getStatusOrder, type HostJob } from '../../codehosts/host-run.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { ProviderRunKey } from './provider-run.ts'
+import type { ProviderRunKey } from '../runs/provider-run.ts'
 
 /** More than any code host runs in one attempt. */
 const JOBS_MAX = 1000

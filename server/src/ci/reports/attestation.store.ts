@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { ReportKey } from '../artifacts/artifact.store.ts'
+import type { ReportKey } from './artifact.store.ts'
 import type { TrustClass } from '../runs/trust.ts'
 import type { AttestationKind, AttestationStatus, ReadFile } from './attestation.ts'
 

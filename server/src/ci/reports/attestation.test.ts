@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AttestationStatus, computeStatus, type ReportFigures } from './attestation.ts'
-import { API_RULES, findDataMistake, INGEST_RULES } from './attestation-data.ts'
+import { API_RULES, findDataMistake, INGEST_RULES } from './read-attestations.ts'
 
 type Derived = 'test-results' | 'coverage' | 'sbom' | 'scan'
 

@@ -1,13 +1,20 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
-import { type ReportKey, updateAnnounced } from '../artifacts/artifact.store.ts'
-import { lockRunFor } from '../runs/lock-run.ts'
+import type { ArtifactItem } from './artifact.schema.ts'
+import { countArtifacts, type ReportKey, updateAnnounced } from './artifact.store.ts'
+import { signSlots } from './artifact-object.ts'
+import { checkArtifactPaths, reserveArtifacts } from './reserve-artifacts.ts'
+import { artifactCompleted, ownershipCompleted, reportChanged } from '../runs/run.events.ts'
+import { lockRunFor } from '../runs/token-run.ts'
 import type { TrustClass } from '../runs/trust.ts'
-import { artifactCompleted, ownershipCompleted, reportChanged } from './report.events.ts'
+import { type AttestationRow, countAttestations, type StoredAttestation } from './attestation.store.ts'
+import { API_RULES, readAttestations } from './read-attestations.ts'
+import type { AttestationItem, ReportPath } from './report.schema.ts'
 import { lockReport } from './report.store.ts'
+import { saveAttestations } from './save-attestations.ts'
 
 /**
  * Runs `change` in a transaction that first locks the run, then the report. `trust` is the class of
@@ -38,4 +45,58 @@ export async function publishChange(tx: Tx, report: ReportKey): Promise<void> {
     if (kinds.includes('ownership')) await publish(tx, ownershipCompleted, { org_id, artifact_id })
   }
   await publish(tx, reportChanged, { org_id, run_id })
+}
+
+/** Limits of one report over all calls. */
+const ATTESTATIONS_PER_REPORT_MAX = 200
+const ARTIFACTS_PER_REPORT_MAX = 1000
+
+/**
+ * Merges attestations into a report by kind and name; none is deleted. Errors: 400
+ * `kind_not_allowed`, `invalid_request`; 404.
+ */
+export async function appendAttestations(services: Services, actor: Actor, path: ReportPath, items: AttestationItem[]) {
+  const now = services.clock.now()
+  const report = { org_id: actor.org_id, ...path }
+  const { rows, warnings } = readAttestations(items, API_RULES, now)
+  const stored = await withLockedReport(services, actor, report, async (tx, trust) => {
+    const merged = await saveAttestations(tx, { ...report, trust, isNew: false }, rows, now)
+    if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
+      throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
+    }
+    await publishChange(tx, report)
+    return merged
+  })
+  return { report_id: report.report_id, attestations: sortStored(rows, stored), warnings }
+}
+
+/** Stored attestations in the order of the request. A replaced one has kept its id. */
+function sortStored(rows: AttestationRow[], stored: StoredAttestation[]): StoredAttestation[] {
+  return rows.flatMap((row) => stored.filter(({ kind, name }) => kind === row.kind && name === row.name))
+}
+
+/**
+ * Opens upload slots for files of a report. A file at a path that the report has already replaces
+ * the stored one, unless it is the same file. Errors: 400 `invalid_request`; 404.
+ */
+export async function appendArtifacts(services: Services, actor: Actor, path: ReportPath, items: ArtifactItem[]) {
+  const now = services.clock.now()
+  const report = { org_id: actor.org_id, ...path }
+  checkArtifactPaths(items)
+  const { slots, skipped } = await withLockedReport(services, actor, report, async (tx, trust) => {
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items, now })
+    if ((await countArtifacts(tx, report)) > ARTIFACTS_PER_REPORT_MAX) {
+      throw tooMany('artifacts', ARTIFACTS_PER_REPORT_MAX)
+    }
+    return reserved
+  })
+  const uploads = await signSlots(services, actor, slots, now)
+  return { report_id: report.report_id, uploads, skipped, warnings: [] }
+}
+
+function tooMany(field: 'attestations' | 'artifacts', max: number) {
+  return createInvalidFieldError(
+    `/body/${field}`,
+    `must not increase the number of ${field} of the report above ${max}`,
+  )
 }

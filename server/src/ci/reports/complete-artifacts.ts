@@ -2,16 +2,16 @@ import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import type { Services } from '../../services.ts'
-import type { Completion } from '../artifacts/artifact.schema.ts'
+import type { Completion } from './artifact.schema.ts'
 import {
   countRunBytes,
   findArtifactsById,
   type ReportKey,
   type StoredArtifact,
   updateArtifactStatus,
-} from '../artifacts/artifact.store.ts'
-import { formatArtifactKey } from '../artifacts/artifact-object.ts'
-import { insertArtifactRemovals } from '../artifacts/artifact-removal.store.ts'
+} from './artifact.store.ts'
+import { formatArtifactKey } from './artifact-object.ts'
+import { insertArtifactRemovals } from './artifact-removal.store.ts'
 import { publishChange, withLockedReport } from './change-report.ts'
 import type { ReportPath } from './report.schema.ts'
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../platform/http/api-error.ts'
-import { API_RULES, INGEST_RULES } from './attestation-data.ts'
-import { readAttestations } from './read-attestations.ts'
+import { API_RULES, INGEST_RULES, readAttestations } from './read-attestations.ts'
 import type { AttestationItem } from './report.schema.ts'
 
 const NOW = new Date('2026-03-04T05:06:07Z')

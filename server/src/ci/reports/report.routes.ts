@@ -1,13 +1,13 @@
 import type { FastifyContextConfig } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import { ArtifactsResult, CompletedArtifacts, CompletionResult, NewArtifacts } from '../artifacts/artifact.schema.ts'
-import { appendArtifacts, appendAttestations } from './add-to-report.ts'
-import { API_RULES } from './attestation-data.ts'
+import { ArtifactsResult, CompletedArtifacts, CompletionResult, NewArtifacts } from './artifact.schema.ts'
+import { appendArtifacts, appendAttestations } from './change-report.ts'
 import { completeArtifacts } from './complete-artifacts.ts'
 import { createReport } from './create-report.ts'
+import { API_RULES } from './read-attestations.ts'
 import {
   AttestationsResult,
   CiReportResult,

@@ -5,7 +5,7 @@ import { createInvalidFieldsError, type FieldError } from '../../platform/http/e
 import { createRunId } from '../../platform/ids.ts'
 import type { NewCiRun } from './run.schema.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
-import type { RunToStore } from './store-run.ts'
+import type { RunToStore } from './record-run.ts'
 import { decideTrustOfJob } from './trust.ts'
 
 const TIMEOUT_MINUTES = 360

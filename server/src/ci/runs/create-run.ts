@@ -4,17 +4,24 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { createRunId } from '../../platform/ids.ts'
+import { findOnHost } from '../../repositories/repository.store.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
-import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { checkClaims, toClaimedRun } from './claimed-run.ts'
-import { getTokenHost, isSameAddress, matchTokenRepository } from './match-token-repository.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { requireStoredRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { type CreatedRun, type RunToStore, recordRun } from './store-run.ts'
-import { getTokenJob, isHostConnected, requireHostRun, toCiSystemRun } from './token-run.ts'
+import { type CreatedRun, type RunToStore, recordRun } from './record-run.ts'
+import {
+  getTokenHost,
+  getTokenJob,
+  isHostConnected,
+  isSameAddress,
+  matchTokenRepository,
+  requireHostRun,
+  toCiSystemRun,
+} from './token-run.ts'
 import { decideTrustOfOthers } from './trust.ts'
 
 /**

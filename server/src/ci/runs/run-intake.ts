@@ -1,10 +1,9 @@
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
-import { Batch } from '../../platform/batch.ts'
+import { Batch } from '../../platform/concurrency.ts'
 import { getUtcDayStart } from '../../platform/clock.ts'
 import { runByOrganization } from '../../platform/db/spread.ts'
 import type { Sql } from '../../platform/db/sql.ts'
-import { type InsertedRun, insertRuns } from './insert-runs.store.ts'
-import { findFreeDayNumbers, type NewRun } from './new-run.store.ts'
+import { findFreeDayNumbers, type InsertedRun, insertRuns, type NewRun } from './run-row.store.ts'
 
 /** New runs that one credential may create per UTC day (specification, "Limits"). */
 export const NEW_RUNS_PER_DAY_MAX = 2000

@@ -1,9 +1,14 @@
 import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { buildHolderOrder } from '../../repositories/repository-lookup.store.ts'
-import { type AttemptKey, buildCompletedAt, buildStatusAt } from './attempt-deadline.store.ts'
-import { buildAttempts, type StoredAttempt } from './run-attempt.store.ts'
+import { buildHolderOrder } from '../../repositories/repository.store.ts'
+import {
+  type AttemptKey,
+  buildAttempts,
+  buildCompletedAt,
+  buildStatusAt,
+  type StoredAttempt,
+} from './run-attempt.store.ts'
 import type { RunSource, TrustClass } from './trust.ts'
 
 /** The fields that all attempts of a run share which a credential has created. */

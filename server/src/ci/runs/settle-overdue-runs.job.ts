@@ -2,8 +2,8 @@ import { SYSTEM } from '../../audit/audit.store.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { updateEarlierOverdueAttempts, updateNewestOverdueAttempts } from './attempt-deadline.store.ts'
 import { runFinished } from './run.events.ts'
+import { updateEarlierOverdueAttempts, updateNewestOverdueAttempts } from './run-attempt.store.ts'
 
 /**
  * Runs every minute: sets open attempts past their deadline to `timed_out` (decisions §5). Reads do

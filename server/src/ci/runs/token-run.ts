@@ -4,24 +4,25 @@ import { listCovered, type NamedRepository } from '../../codehosts/connections/c
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { enqueueRunReadNow } from '../../codehosts/sync/read-run.job.ts'
 import { runNotFound } from '../../errors/ci.ts'
-import type { Db } from '../../platform/db/sql.ts'
-import { invalidRequest } from '../../platform/http/errors.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { createInvalidFieldError, invalidRequest } from '../../platform/http/errors.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { getDefaultHost, splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import type { AttemptKey } from './attempt-deadline.store.ts'
 import { toClaimedRun } from './claimed-run.ts'
-import { readTokenAddress } from './match-token-repository.ts'
-import { updateClaims } from './new-run.store.ts'
+import { updateClaims } from './run-row.store.ts'
 import {
   type CiSystemRun,
   findIdentifiedRun,
   findRunByExternalId,
   type IdentifiedRun,
+  lockRun,
   type StoredRun,
 } from './run.store.ts'
-import { hasAttempt } from './run-attempt.store.ts'
+import { type AttemptKey, hasAttempt } from './run-attempt.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { recordRun } from './store-run.ts'
-import { decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
+import { applyClaims, recordRun } from './record-run.ts'
+import { decideTrust, decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
 
 const RETRY_SECONDS = 5
 
@@ -117,4 +118,93 @@ async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
 
 function toNamedRepository(org_id: string, { provider, repository: { id, host } }: TokenJob): NamedRepository {
   return { org_id, provider, repository_id: id, host }
+}
+
+/** A locked run, and the class of what an actor states about it. */
+export type RunToChange = IdentifiedRun & { stated: TrustClass }
+
+/**
+ * Locks a run until the transaction ends; null when it does not exist. If the actor's token names
+ * it, the run keeps the claims. If only API keys have reported it so far, it also gets the fields
+ * that the claims give.
+ */
+export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
+  const stored = await lockRun(tx, actor.org_id, runId)
+  if (stored === null) return null
+  const run = (await claimOwn(tx, actor, stored, now)) ?? stored
+  const job = getTokenJob(actor)
+  if (job !== null && run.provider !== 'other' && isOwnRun(job, run))
+    await updateClaims(tx, { org_id: actor.org_id, run_id: runId }, job.claims)
+  return { ...run, stated: decideTrust(actor.credential, run) }
+}
+
+async function claimOwn(tx: Tx, actor: Actor, stored: IdentifiedRun, now: Date): Promise<IdentifiedRun | null> {
+  const job = getTokenJob(actor)
+  if (job === null || !(await isOwnButUnclaimed(tx, actor.org_id, job, stored))) return null
+  const repository = await readTokenAddress(tx, actor.org_id, job)
+  const trust = await applyClaims(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
+  const { host } = splitAddress(repository)
+  return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id, host } }
+}
+
+/**
+ * The attempt of a run that a request is about. The token of the run names its own attempt; every
+ * other request is about the newest one unless it names another. Throws 400 `invalid_request` for
+ * another attempt than the token's.
+ */
+export function selectAttempt(actor: Actor, run: IdentifiedRun, asked: number | undefined): number {
+  const job = getTokenJob(actor)
+  const own = job !== null && isOwnRun(job, run) ? job.run.attempt : null
+  if (own !== null && asked !== undefined && asked !== own)
+    throw createInvalidFieldError('/body/attempt', `must be ${own}, as in the token`)
+  return asked ?? own ?? run.newest_attempt
+}
+
+/**
+ * Whether an address or a name is that of a token's repository: as its claims name it, or as the
+ * organization knows its id, because a repository can be renamed. `unknown` if neither has a name.
+ */
+export async function matchTokenRepository(
+  db: Db,
+  orgId: string,
+  job: TokenJob,
+  isNamed: (address: string) => boolean,
+): Promise<'same' | 'other' | 'unknown'> {
+  const { address } = job.repository
+  if (address !== null && isNamed(address)) return 'same'
+  const known = await findKnownAddress(db, orgId, job)
+  if (known !== null && isNamed(known)) return 'same'
+  return (address ?? known) === null ? 'unknown' : 'other'
+}
+
+/** The address of a token's repository. Without a name, it is made of the ids of the claims. */
+export async function readTokenAddress(db: Db, orgId: string, job: TokenJob): Promise<string> {
+  const { address, owner_id, id } = job.repository
+  const named = address ?? (await findKnownAddress(db, orgId, job))
+  return named ?? `${getTokenHost(job)}/${owner_id ?? job.provider}/${id}`
+}
+
+/** The code host of a token's repository, or the provider's own if the issuer does not tell. */
+export function getTokenHost({ provider, repository }: TokenJob): string {
+  return repository.host ?? getDefaultHost(provider)
+}
+
+/**
+ * Whether the organization knows the id of a token's repository as that of a repository of another
+ * code host.
+ */
+export async function isOtherHosts(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<boolean> {
+  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
+  return known !== null && repository.host !== null && known.host !== repository.host
+}
+
+/** True for two spellings of one address. Code hosts ignore case in names. */
+export function isSameAddress(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+async function findKnownAddress(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<string | null> {
+  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
+  if (known === null || (repository.host !== null && known.host !== repository.host)) return null
+  return `${known.host}/${known.full_name}`
 }

@@ -4,14 +4,19 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
-import type { AttemptKey } from './attempt-deadline.store.ts'
-import { lockRunFor, type RunToChange, selectAttempt } from './lock-run.ts'
 import { runFinished } from './run.events.ts'
 import type { CiRunUpdate } from './run.schema.ts'
 import { type CiSystemRun, findRun, requireCiSystemRun } from './run.store.ts'
-import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
+import {
+  type AttemptChange,
+  type AttemptKey,
+  findAttempt,
+  type StoredAttempt,
+  updateAttempt,
+  updateTrust,
+} from './run-attempt.store.ts'
 import { isFinal } from './run-status.ts'
-import { getTokenJob, toCiSystemRun } from './token-run.ts'
+import { getTokenJob, lockRunFor, type RunToChange, selectAttempt, toCiSystemRun } from './token-run.ts'
 import { isOwnRun, selectWeakest } from './trust.ts'
 
 /**

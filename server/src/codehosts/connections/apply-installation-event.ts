@@ -1,11 +1,12 @@
 import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { publish } from '../../platform/queue/event.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/queue/update.ts'
 import { updateToConnected, updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import type { InstallationEvent } from '../code-host.ts'
-import { connectionMade } from './connection.events.ts'
 import {
   findConnectionOfInstallation,
   type LiveConnection,
@@ -20,7 +21,7 @@ import {
   upsertInstallation,
   upsertSelection,
 } from './installation.store.ts'
-import { removeConnection } from './remove-connection.ts'
+import { removeConnection } from './remove-connection.job.ts'
 
 /**
  * Applies an event about an installation itself, connected or not. The host's time decides which
@@ -110,3 +111,14 @@ async function follow(tx: Tx, live: LiveConnection, known: KnownInstallation, no
   await insertAuditEntry(tx, live.org_id, { principal: SYSTEM, action, object, reason: null }, now)
   return !suspended
 }
+
+/**
+ * Published when a connection was made, when its suspension has ended, and when repositories were
+ * added to it. Subscribers apply the deliveries that waited for it and read what was missed.
+ */
+export const connectionMade = defineEvent('codehosts.connection.made', {
+  payload: definePayload({ org_id: text, connection_id: text }),
+  subject: ({ connection_id }) => ({ type: 'connection', id: connection_id }),
+  updates: () => [update('code_host'), update('repository')],
+  once: ({ connection_id }) => connection_id,
+})

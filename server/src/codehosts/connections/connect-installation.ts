@@ -9,8 +9,7 @@ import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import { type CodeHost, type HostCredentials, type HostInstallation, HostUnavailable } from '../code-host.ts'
-import { saveInstallation } from './apply-installation-event.ts'
-import { connectionMade } from './connection.events.ts'
+import { connectionMade, saveInstallation } from './apply-installation-event.ts'
 import {
   type ConnectionName,
   insertConnection,
@@ -18,7 +17,7 @@ import {
   lockConnectionsOfAccount,
 } from './connection.store.ts'
 import { findInstallation } from './installation.store.ts'
-import { removeConnection } from './remove-connection.ts'
+import { removeConnection } from './remove-connection.job.ts'
 
 type ConnectRequest = {
   org_id: string

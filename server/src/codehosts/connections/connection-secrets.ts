@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { HostCredentials } from '../code-host.ts'
-import { findSealedSecrets, updateSealedSecrets } from './connection-secrets.store.ts'
+import { type ConnectionName, findSealedSecrets, updateSealedSecrets } from './connection.store.ts'
 
 /** What a connection to an account keeps. */
 export type ConnectionSecrets = {
@@ -67,4 +67,12 @@ export class SecretsOfConnections {
 
 function formatLabel(connectionId: string): string {
   return `connection ${connectionId}`
+}
+
+/** Where a host sends the events of a connection that has webhooks of its own. */
+export function formatWebhookAddress(
+  baseUrl: string,
+  { provider, id }: Pick<ConnectionName, 'provider' | 'id'>,
+): string {
+  return `${baseUrl}/webhooks/${provider}/${id}`
 }

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { defineHistogram } from '../../platform/telemetry/metrics.ts'
+import { defineHistogram } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
@@ -12,7 +12,6 @@ import {
   updateConnectionEvent,
 } from '../connections/connection.store.ts'
 import { upsertInstallation } from '../connections/installation.store.ts'
-import { applyShard } from './apply-deliveries.job.ts'
 import { applyEvents } from './apply-events.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 import {
@@ -24,7 +23,7 @@ import {
   updateDeliveryWaiting,
   updateWaitingReleased,
 } from './pending-delivery.store.ts'
-import { readObject } from './read-object.job.ts'
+import { applyShard, readObject } from './deliveries.job.ts'
 
 /** The label of events that we do not use. */
 const UNKNOWN_EVENT = 'other'

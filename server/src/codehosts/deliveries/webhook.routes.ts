@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError, invalidRequest } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { defineCounter } from '../../platform/telemetry/metrics.ts'
+import { defineCounter } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
 import { PROVIDERS, type Provider } from '../catalogue.ts'
 import type { DeliveryTarget } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { WebhookBodies } from './read-webhook-body.ts'
-import { DeliveryIntake } from './store-delivery.ts'
+import { DeliveryIntake } from './delivery-intake.ts'
 
 const received = defineCounter(
   'shiplock_webhooks_received_total',

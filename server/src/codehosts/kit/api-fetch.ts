@@ -1,5 +1,6 @@
-import { defineHistogram } from '../../platform/telemetry/metrics.ts'
-import { withSpan } from '../../platform/telemetry/tracing.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { defineHistogram } from '../../platform/metrics.ts'
+import { withSpan } from '../../platform/tracing.ts'
 import type { Provider } from '../catalogue.ts'
 
 const seconds = defineHistogram(
@@ -91,4 +92,36 @@ async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | nu
 
 function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
+}
+
+/** The time limit of a request, and the unit of the waits between its tries. */
+export type Pace = {
+  timeLimitMs: number
+  waitUnitMs: number
+  /** Whether a request is sent once only, and no limit is waited for. */
+  once?: boolean
+}
+
+export const PACE: Pace = { timeLimitMs: 30_000, waitUnitMs: 1000 }
+
+/** The pace of callers that try again themselves. Tests give another `pace`. */
+export function toImpatientPace({ timeLimitMs, waitUnitMs }: Pace): Pace {
+  return { timeLimitMs: Math.min(timeLimitMs, 5000), waitUnitMs, once: true }
+}
+
+/** Starts what takes a place at least this far apart, in the order of the calls. */
+export class Spacing {
+  readonly #apartMs: number
+  #nextAt = 0
+
+  constructor(apartMs: number) {
+    this.#apartMs = apartMs
+  }
+
+  async take(): Promise<void> {
+    const now = performance.now()
+    const at = Math.max(now, this.#nextAt)
+    this.#nextAt = at + this.#apartMs
+    if (at > now) await delay(at - now)
+  }
 }

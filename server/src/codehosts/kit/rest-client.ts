@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import type { Provider } from '../catalogue.ts'
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
-import { createApiFetch } from './api-fetch.ts'
-import type { Pace, Spacing } from './pace.ts'
+import { createApiFetch, type Pace, type Spacing } from './api-fetch.ts'
 import {
   acceptRefusal,
   createLimitError,

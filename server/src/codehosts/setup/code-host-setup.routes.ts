@@ -3,13 +3,12 @@ import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { APP_PROVIDERS, type AppProvider } from '../catalogue.ts'
 import type { ListedConnection } from '../connections/connection-list.store.ts'
-import { requireHostApp, startAppSetup } from './begin-setup.ts'
+import { listConnectable, requireHostApp, startAppSetup } from './app-setup.ts'
 import { AppState, NewSetup, Setup, WaitingInstallation } from './code-host.schema.ts'
-import { listConnectable } from './shared-app.ts'
 
 const PATH = `${ORGANIZATION_PATH}/code-hosts`
 const config = { permission: 'manage_integrations' } as const

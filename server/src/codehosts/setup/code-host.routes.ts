@@ -1,22 +1,23 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { toPrincipal } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
+import { APP_PROVIDERS, getCodeHost, type Provider } from '../catalogue.ts'
+import type { HostCredentials } from '../code-host.ts'
 import { connectInstallation } from '../connections/connect-installation.ts'
 import { findListed, type ListedConnection, listConnections } from '../connections/connection-list.store.ts'
-import { disconnect } from '../connections/remove-connection.ts'
-import { synchronizeNow } from '../sync/request-sync.ts'
+import { disconnect } from '../connections/remove-connection.job.ts'
+import { synchronizeNow } from '../sync/sync-connection.job.ts'
+import { requireOwnInstallation } from './app-setup.ts'
 import { CodeHostConnection, ConnectionPath, NewConnection, NewSync } from './code-host.schema.ts'
-import { requireOwnInstallation } from './shared-app.ts'
-import { toConnectRequest } from './to-connect-request.ts'
 
 const PATH = `${ORGANIZATION_PATH}/code-hosts`
 const config = { permission: 'manage_integrations' } as const
@@ -179,4 +180,44 @@ function toShown(listed: ListedConnection) {
     last_event_at: last_event_at?.toISOString() ?? null,
     last_synced_at: last_synced_at?.toISOString() ?? null,
   }
+}
+
+type Body = Static<typeof NewConnection>
+type ConnectRequest = { provider: Provider; installation_id: string; credentials: HostCredentials | null }
+
+/** What to connect. Throws 400 `invalid_request` with the field that is missing or too many. */
+export function toConnectRequest(body: Body): ConnectRequest {
+  return getCodeHost(body.provider).connects === 'app' ? toInstallation(body) : toAccount(body)
+}
+
+function toInstallation({ provider, installation_id, account, credentials }: Body): ConnectRequest {
+  if (installation_id === undefined)
+    throw createInvalidFieldError('/body/installation_id', `is required for ${provider}`)
+  if (account !== undefined) throw createInvalidFieldError('/body/account', `is not used for ${provider}`)
+  if (credentials !== undefined) throw createInvalidFieldError('/body/credentials', `is not used for ${provider}`)
+  return { provider, installation_id, credentials: null }
+}
+
+function toAccount({ provider, installation_id, account, credentials }: Body): ConnectRequest {
+  if (installation_id !== undefined)
+    throw createInvalidFieldError('/body/installation_id', `is used for ${APP_PROVIDERS.join(' and ')} only`)
+  if (account === undefined) throw createInvalidFieldError('/body/account', `is required for ${provider}`)
+  if (credentials === undefined) throw createInvalidFieldError('/body/credentials', `is required for ${provider}`)
+  return { provider, installation_id: account, credentials: toCredentials(credentials) }
+}
+
+function toCredentials(given: NonNullable<Body['credentials']>): HostCredentials {
+  const { token, client_id, client_secret, tenant_id } = given
+  if (token !== undefined) {
+    if (client_id ?? client_secret ?? tenant_id)
+      throw createInvalidFieldError('/body/credentials/token', 'cannot be combined with the fields of a client')
+    return { type: 'token', token }
+  }
+  if (client_id === undefined && client_secret === undefined)
+    throw createInvalidFieldError('/body/credentials', 'must have a token, or client_id and client_secret')
+  if (client_id === undefined)
+    throw createInvalidFieldError('/body/credentials/client_id', 'is required with client_secret')
+  if (client_secret === undefined)
+    throw createInvalidFieldError('/body/credentials/client_secret', 'is required with client_id')
+  return { type: 'client', client_id, client_secret, tenant_id: tenant_id ?? null }
 }

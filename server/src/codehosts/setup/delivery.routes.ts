@@ -6,10 +6,10 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { findOwnDelivery, findOwnPayload, listOwnDeliveries } from '../deliveries/delivery.store.ts'
-import { replayDelivery } from '../deliveries/replay-delivery.ts'
+import { replayDelivery } from '../deliveries/delivery-intake.ts'
 import { DeliveryPath, DeliveryPayload, DeliveryQuery, HostDelivery, PAYLOAD_CHARS_MAX } from './code-host.schema.ts'
 
 const PATH = `${ORGANIZATION_PATH}/code-hosts/deliveries`

@@ -1,5 +1,4 @@
-import { listConnected } from '../../repositories/connected-repository.store.ts'
-import { updateToDisconnected } from '../../repositories/followed-repository.store.ts'
+import { listConnected, updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import { type HostPage, isDenied } from '../code-host.ts'
 import { lockLiveConnections } from '../connections/connection.store.ts'
 import { updateSelectionConfirmed, upsertSelection } from '../connections/installation.store.ts'

@@ -1,11 +1,22 @@
-import { runConcurrently } from '../../platform/concurrency-limit.ts'
-import { countConnected, listConnected } from '../../repositories/connected-repository.store.ts'
-import { toHostRepository } from '../connections/find-host-repository.ts'
+import { collectConcurrently, runConcurrently } from '../../platform/concurrency.ts'
+import { countConnected, listConnected } from '../../repositories/followed-repository.store.ts'
+import { HostRefusal } from '../code-host.ts'
+import { formatWebhookAddress } from '../connections/connection-secrets.ts'
+import { toHostRepository } from '../connections/open-client.ts'
+import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostRepository } from '../host-repository.ts'
-import { readRepository } from './read-repository.ts'
 import { updateConnection } from './sync.store.ts'
 import { countRepositories, listRead, upsertRead } from './sync-repository.store.ts'
-import type { SyncRun } from './sync-run.ts'
+import { type RepositoryPass, readSafely, type SyncRun } from './sync-run.ts'
+import {
+  getAlertListName,
+  type ListedItem,
+  SYNCED_LISTS,
+  type SyncedList,
+  toDeploymentItem,
+  toRunItem,
+} from './synced-list.ts'
+import { applyItems, synchronizeList } from './walk-list.ts'
 
 const REPOSITORIES_AT_ONCE = 8
 
@@ -76,4 +87,97 @@ class Progress {
     this.#shownAt = services.clock.now().getTime()
     await updateConnection(services.sql, sync.connection_id, { sync_done: this.#done, sync_total: this.#total })
   }
+}
+
+const OPEN_MAX = 100
+const READS_AT_ONCE = 4
+const MESSAGE_CHARS_MAX = 300
+
+/**
+ * Reads all lists of a repository, and then what is stored as open and was not in them: its end was
+ * missed. Returns what could not be read, or null; `unfinished` if the time of the job ended
+ * before.
+ */
+export async function readRepository(run: SyncRun, repository: HostRepository): Promise<string | null | 'unfinished'> {
+  const notes: string[] = []
+  const note = (what: string, error: unknown) => {
+    const { name: type, message } = error as Error
+    run.services.log.warn({ repository: repository.full_name, what, type, message }, 'Could not synchronize an object')
+    notes.push(`${repository.full_name}, ${what}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
+  }
+  const pass: RepositoryPass = {
+    run,
+    repository,
+    now: run.services.clock.now(),
+    seen: new Set(),
+    whole: new Map(),
+    note,
+  }
+  await readSafely(
+    run,
+    () => ensureWebhook(pass),
+    (error) => note('webhook', error),
+  )
+  for (const list of SYNCED_LISTS) if (!(await readList(pass, list))) return 'unfinished'
+  await readOpen(pass, 'runs', () => openRuns(pass))
+  await readOpen(pass, 'deployments', () => openDeployments(pass))
+  for (const type of HOST_ALERT_TYPES) await readOpen(pass, getAlertListName(type), () => vanishedAlerts(pass, type))
+  return notes[0] ?? null
+}
+
+/** Hosts without an App of ours send only what we ask for. */
+async function ensureWebhook({ run, repository }: RepositoryPass): Promise<void> {
+  const { services, connection, client } = run
+  const secrets = await services.secretsOfConnections.read(connection.id)
+  if (secrets === null) return
+  const address = formatWebhookAddress(services.config.baseUrl, connection)
+  await client.ensureWebhook(repository, { address, secret: secrets.webhook_secret })
+}
+
+async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
+  const isComplete = await readSafely(
+    pass.run,
+    () => synchronizeList(pass, list),
+    (error) => {
+      const isRefused = list.is_optional && error instanceof HostRefusal
+      if (!isRefused && !list.is_backup) pass.note(list.name, error)
+    },
+  )
+  return isComplete ?? true
+}
+
+async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<ListedItem[]>): Promise<void> {
+  const items = await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))
+  if (items === null || items.length === 0) return
+  await applyItems(pass.run, items, (id, error) => pass.note(`${list} ${id}`, error))
+}
+
+async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
+  const { services, parts, sync, client } = run
+  const ids = await parts.listOpenRuns(services.sql, sync.org_id, repository, OPEN_MAX)
+  const missed = ids.filter((id) => !seen.has(`runs ${id}`))
+  const runs = await collectConcurrently(missed, READS_AT_ONCE, (id) => client.readRun(repository, id))
+  return runs.filter((read) => read !== null).map(toRunItem)
+}
+
+/** Open alerts that a whole list does not have any more: each is read, which closes it. */
+async function vanishedAlerts(pass: RepositoryPass, type: HostAlertType): Promise<ListedItem[]> {
+  const { run, repository, now } = pass
+  const listed = pass.whole.get(getAlertListName(type))
+  if (listed === undefined) return []
+  const wanted = { repository, type, limit: OPEN_MAX + listed.size }
+  const open = await run.parts.listOpenAlerts(run.services.sql, run.sync.org_id, wanted)
+  const vanished = open.filter(({ number }) => !listed.has(String(number))).slice(0, OPEN_MAX)
+  return vanished.map((name) => ({
+    id: String(name.number),
+    ordered_at: now,
+    changed_at: now,
+    event: { kind: 'alert_change', data: { ...name, repository } },
+  }))
+}
+
+async function openDeployments({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
+  const { services, parts, sync } = run
+  const open = await parts.listOpenDeployments(services.sql, sync.org_id, repository, OPEN_MAX)
+  return open.filter(({ id }) => !seen.has(`deployments ${id}`)).map((missed) => toDeploymentItem(run, missed))
 }

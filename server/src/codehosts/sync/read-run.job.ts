@@ -3,7 +3,7 @@ import { defineJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { openRepository } from '../connections/open-client.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
-import type { HostServices, NamedRun } from './host-parts.ts'
+import type { HostServices, NamedRun } from '../deliveries/host-event-handler.ts'
 
 /** Reads a run that something else names, and applies it, unless its own event has arrived. */
 export const readRunJob = defineJob('codehosts.read-run', {

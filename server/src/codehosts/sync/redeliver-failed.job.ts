@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import { type FailedDelivery, type HostRedeliveries, HostRefusal } from '../code-host.ts'
 import { deleteRedeliveries, findLastCheck, listRequested, upsertCheck, upsertRedelivery } from './redelivery.store.ts'
-import { SyncSlice } from './sync-slice.ts'
+import { SyncSlice } from './sync-run.ts'
 
 /** How long hosts can repeat a delivery. */
 const KEPT_MS = 3 * DAY_MS

@@ -6,8 +6,7 @@ import type { HostDeployment } from '../host-deployment.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import type { HostRun } from '../host-run.ts'
-import { readDeploymentEvents, readReviewEvents, readStatusEvents } from '../read-change.ts'
-import { settleForce } from '../settle-force.ts'
+import { readDeploymentEvents, readReviewEvents, readStatusEvents, settleForce } from '../read-change.ts'
 import type { RepositoryPass, SyncRun } from './sync-run.ts'
 
 /** How long after its merge the reviews of a pull request are read. */

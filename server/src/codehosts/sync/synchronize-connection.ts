@@ -2,28 +2,29 @@ import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import type { CodeHost } from '../code-host.ts'
+import { type CodeHost, HostUnavailable, type InstallationEvent } from '../code-host.ts'
+import { applyInstallationEvent } from '../connections/apply-installation-event.ts'
 import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
-import { completeSync, scheduleSyncRetry } from './end-sync.ts'
-import { followInstallation } from './follow-installation.ts'
-import type { HostServices } from './host-parts.ts'
+import type { HostServices } from '../deliveries/host-event-handler.ts'
 import { listRepositories } from './list-repositories.ts'
 import { readRepositories } from './read-repositories.ts'
-import { readSafely } from './read-safely.ts'
 import { redeliverFailedJob } from './redeliver-failed.job.ts'
 import {
   findTiming,
   type SyncPhase,
   type SyncScope,
   updateConnection,
+  updateDueAt,
+  updatePauses,
   updatePhase,
+  updateSyncEnded,
   updateSyncPostponed,
   updateSyncStarted,
 } from './sync.store.ts'
 import { syncJob } from './sync-connection.job.ts'
-import type { SyncRun } from './sync-run.ts'
-import { SyncSlice } from './sync-slice.ts'
+import { countRepositories } from './sync-repository.store.ts'
+import { readSafely, type SyncRun, SyncSlice } from './sync-run.ts'
 
 /**
  * Works on the synchronization of a connection for some seconds, and queues a job for the rest.
@@ -123,4 +124,60 @@ async function queueRest({ sql, clock }: Services, connectionId: string): Promis
   const { org_id, connection_id, due_at } = timing
   const delayMs = Math.max(0, due_at.getTime() - clock.now().getTime())
   await enqueue(sql, syncJob, { org_id, connection_id }, delayMs)
+}
+
+/**
+ * Reads the installation of a connection, so that a suspension or its end, or a new name of the
+ * account takes effect although its event was missed. Returns whether the connection is active.
+ */
+export async function followInstallation(
+  services: Services,
+  host: CodeHost,
+  connection: ConnectionName,
+): Promise<boolean> {
+  const secrets = await services.secretsOfConnections.read(connection.id)
+  const installation = await host.readInstallation(connection.installation_id, secrets?.credentials ?? null)
+  // Another App's installation does not exist either. A connection is removed only by an event.
+  if (installation === null) return connection.status === 'active'
+  const event: InstallationEvent = { change: 'changed', installation, added: [], removed: [] }
+  await services.sql.begin((tx) => applyInstallationEvent(services, tx, connection, event))
+  return (await findConnection(services.sql, connection.id))?.status === 'active'
+}
+
+const FIRST_PAUSE_MS = 5000
+const PAUSE_MS_MAX = 15 * 60_000
+/** Limits of requests end within an hour. */
+const RETRY_MS_MAX = 60 * 60_000
+const ERROR_CHARS_MAX = 1000
+
+/** Ends a synchronization that has read everything it could. */
+export async function completeSync({ services, sync }: SyncRun): Promise<void> {
+  const now = services.clock.now()
+  const { noted, first_note } = await countRepositories(services.sql, sync)
+  const note = noted === 0 ? null : `Repositories that were not read completely: ${noted}. The first: ${first_note}`
+  await updateSyncEnded(services.sql, sync, note, now)
+  services.log.info({ connection_id: sync.connection_id, incomplete: noted }, 'A connection was synchronized')
+}
+
+/**
+ * Pauses a synchronization after a failure that concerns all of it. The pauses grow while nothing
+ * gets through.
+ */
+export async function scheduleSyncRetry({ services, sync, slice }: SyncRun, error: Error): Promise<void> {
+  const { sql, clock, log } = services
+  await sql.begin(async (tx) => {
+    const pauses = await updatePauses(tx, sync, slice.progressed)
+    const pauseMs = pauseAfter(error, pauses, clock.now())
+    await updateDueAt(tx, sync, new Date(clock.now().getTime() + pauseMs))
+    const sync_error = error.message.slice(0, ERROR_CHARS_MAX)
+    await updateConnection(tx, sync.connection_id, { sync_state: 'failed', sync_error })
+    log.warn({ connection_id: sync.connection_id, err: error, pause_ms: pauseMs }, 'A synchronization pauses')
+  })
+}
+
+/** At least as long as the host asks for. */
+function pauseAfter(error: Error, pauses: number, now: Date): number {
+  const grown = Math.min(FIRST_PAUSE_MS * 3 ** (pauses - 1), PAUSE_MS_MAX)
+  const retryAt = error instanceof HostUnavailable ? error.retryAt : null
+  return retryAt === null ? grown : Math.max(grown, Math.min(retryAt.getTime() - now.getTime(), RETRY_MS_MAX))
 }

@@ -1,12 +1,16 @@
+import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
-import { filterEvidence } from '../input/evidence-view.ts'
-import type { PolicyInput } from '../input/policy-input.schema.ts'
+import { filterEvidence } from '../policies/evidence-view.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
-import { createErrorAnswer, createErrorVerdict, type RuleAnswer, type RuleVerdict } from '../policies/policy-verdict.ts'
-import { evaluateDecision } from './evaluate-decision.ts'
-import { evaluateRego } from './evaluate-rego.ts'
-import { type ModuleAnswer, POLICY_TIMEOUT_MS, runModule, runRules } from './policy-questions.ts'
-import { readVerdicts } from './read-verdicts.ts'
+import {
+  createErrorAnswer,
+  createErrorVerdict,
+  type RuleAnswer,
+  type RuleVerdict,
+  readVerdicts,
+} from '../policies/policy-verdict.ts'
+import { evaluateDecision, evaluateRego } from './evaluate-rego.ts'
 
 /**
  * Evaluates a policy's rules on an input. Every failure of an engine becomes an `error` verdict.
@@ -79,4 +83,38 @@ function toVerdicts(answer: ModuleAnswer): RuleVerdict[] {
   return createErrorVerdict(
     answer.type === 'failed' ? `The module failed: ${answer.reason}` : 'The module was not loaded',
   )
+}
+
+type RulesQuestion = { type: 'cel'; rules: CelRule[]; input: PolicyInput }
+
+/** `bundle` is null unless the process has answered `unknown`. */
+export type ModuleQuestion = {
+  type: 'wasm'
+  sha256: string
+  bundle: PolicyBundle | null
+  entrypoint: string
+  input: PolicyInput
+}
+
+/** `unknown`: the process has not loaded this module and needs its bundle. */
+export type ModuleAnswer =
+  | { type: 'unknown' }
+  | { type: 'result'; result: unknown }
+  | { type: 'failed'; reason: string }
+
+export type Question = RulesQuestion | ModuleQuestion
+export type Part = RuleAnswer | ModuleAnswer
+
+/** The one child process for policies. It starts with the first question. */
+const policyProcess = new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
+
+/** Time limit for all rules of a policy, or for one module. */
+export const POLICY_TIMEOUT_MS = 1000
+
+export function runRules(question: Omit<RulesQuestion, 'type'>) {
+  return policyProcess.ask({ type: 'cel', ...question }, POLICY_TIMEOUT_MS)
+}
+
+export function runModule(question: Omit<ModuleQuestion, 'type'>) {
+  return policyProcess.ask({ type: 'wasm', ...question }, POLICY_TIMEOUT_MS)
 }

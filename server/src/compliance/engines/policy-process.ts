@@ -1,12 +1,11 @@
 import { type LoadedPolicy, loadPolicy } from '@open-policy-agent/opa-wasm'
-import { serveQuestions } from '../../platform/processes/bounded-process.ts'
-import { toCelInput } from '../cel/cel-environment.ts'
-import { evaluateExpression } from '../cel/cel-expression.ts'
-import { filterEvidence } from '../input/evidence-view.ts'
-import type { PolicyInput } from '../input/policy-input.schema.ts'
+import { serveQuestions } from '../../platform/processes.ts'
+import { evaluateExpression, toCelInput } from './cel-expression.ts'
+import { filterEvidence } from '../policies/evidence-view.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import type { CelRule, EvidenceTerms, PolicyBundle } from '../policies/policy.schema.ts'
 import type { RuleAnswer } from '../policies/policy-verdict.ts'
-import type { ModuleAnswer, ModuleQuestion, Part, Question } from './policy-questions.ts'
+import type { ModuleAnswer, ModuleQuestion, Part, Question } from './evaluate-policy.ts'
 
 /** Entry point of the child process that runs organizations' rules and modules within limits. */
 serveQuestions<Question, Part>(async function* (question) {

@@ -1,15 +1,25 @@
 import { createHash } from 'node:crypto'
 import { type Author, insertAuditEntry } from '../../audit/audit.store.ts'
-import { tooManyPolicies } from '../../errors/deployments.ts'
+import { policyInRepository, policyInUse, tooManyPolicies } from '../../errors/deployments.ts'
 import { versionConflict } from '../../errors/organizations.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { createUuid } from '../../platform/ids.ts'
-import { publish } from '../../platform/queue/event.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid, isUuid } from '../../platform/ids.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import { policyChanged } from './policy.events.ts'
 import type { PolicyBundle, PolicyDefinition, PolicyMode } from './policy.schema.ts'
-import { countPolicies, insertBundle, lockPolicy, POLICIES_MAX, type PolicyFileName } from './policy.store.ts'
+import {
+  countPolicies,
+  insertBundle,
+  lockListedPolicy,
+  lockPolicy,
+  POLICIES_MAX,
+  type PolicyFileName,
+  updatePolicyRemoved,
+} from './policy.store.ts'
 import { findContentHash, insertVersion } from './policy-version.store.ts'
 
 /**
@@ -83,3 +93,41 @@ async function refuseTooMany(tx: Tx, orgId: string): Promise<void> {
   if ((await countPolicies(tx, orgId)) <= POLICIES_MAX) return
   throw tooManyPolicies(POLICIES_MAX)
 }
+
+type Removal = {
+  org_id: string
+  id: string
+  author: Author
+  /** Finds the names of the gates that evaluate a policy. */
+  findGates: (tx: Tx, orgId: string, policyName: string) => Promise<string[]>
+}
+
+/**
+ * Removes a policy of an organization. Its versions stay stored, and applying a file with its name
+ * continues them. Throws 404, 409 `policy_in_repository` if the policy comes from a file in a
+ * repository, and 409 `policy_in_use` if a gate names it.
+ */
+export async function removePolicy(
+  tx: Tx,
+  { org_id, id, author, findGates }: Removal,
+  now: Date,
+): Promise<{ id: string; name: string }> {
+  const policy = isUuid(id) ? await lockListedPolicy(tx, org_id, id) : null
+  if (policy === null) throw createNotFoundError('policy')
+  const { name, path, version } = policy
+  if (path !== null) throw policyInRepository(path)
+  const gates = await findGates(tx, org_id, name)
+  if (gates.length > 0) throw policyInUse(gates)
+  await updatePolicyRemoved(tx, org_id, policy.id, now)
+  const entry = { ...author, action: 'policy.remove', object: { type: 'policy', id: policy.id } }
+  await insertAuditEntry(tx, org_id, { ...entry, details: { name, version } }, now)
+  await publish(tx, policyChanged, { org_id, policy_id: policy.id }, { actor: author.principal })
+  return { id: policy.id, name }
+}
+
+/** Published when a policy is created, gets a new version or is removed. */
+export const policyChanged = defineEvent('policy.changed', {
+  payload: definePayload({ org_id: text, policy_id: text }),
+  subject: ({ policy_id }) => ({ type: 'policy', id: policy_id }),
+  updates: ({ policy_id }) => [update('policy', policy_id)],
+})

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { Reason } from '../../audit/author.schema.ts'
+import { Reason } from '../../audit/audit.schema.ts'
 import { Closed, ItemId, Nullable, OneOf } from '../../platform/http/schemas.ts'
 
 const File = Type.String({

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ChangedBy, GivenReason } from '../../audit/author.schema.ts'
+import { ChangedBy, GivenReason } from '../../audit/audit.schema.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PolicyDefinition, PolicyMode } from './policy.schema.ts'
 

@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Author, Principal } from '../../audit/audit.store.ts'
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { PolicyDefinition, type PolicyMode } from './policy.schema.ts'

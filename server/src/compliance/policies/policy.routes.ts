@@ -1,13 +1,11 @@
 import { Type } from 'typebox'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
-import { ItemPath } from '../../access/gateway/change.schema.ts'
-import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
+import { ItemPath, OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { listNamedPolicies, requireNamedPolicy } from './list-named-policies.ts'
-import { compareDefinitions } from './policy-difference.ts'
+import { compareDefinitions, listNamedPolicies, requireNamedPolicy } from './shown-policy.ts'
 import { PolicyFilter, VersionPath, VersionsToCompare } from './policy-request.schema.ts'
 import {
   ComparedVersions,

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value'
 import type { Principal } from '../../audit/audit.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { findByAddress } from '../../repositories/repository-lookup.store.ts'
+import { findByAddress } from '../../repositories/repository.store.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
 type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }

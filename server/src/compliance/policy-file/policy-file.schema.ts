@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { DURATION_DAYS_MAX } from '../../platform/duration.ts'
+import { DURATION_DAYS_MAX } from '../../platform/clock.ts'
 import { Closed, OneOf } from '../../platform/http/schemas.ts'
 
 const GLOBS_MAX = 50

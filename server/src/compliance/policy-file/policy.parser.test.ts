@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parsePolicyFile } from './policy.parser.ts'
-import { PolicyFileError } from './policy-mistake.ts'
+import { PolicyFileError } from './policy-document.ts'
 
 const HEAD = 'name: a\nmode: enforce\n'
 const RULES = 'rules: [{ rule: a, expression: "true" }]\n'

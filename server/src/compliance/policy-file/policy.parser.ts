@@ -1,10 +1,17 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { parseDurationMs } from '../../platform/duration.ts'
+import { invalidPolicy } from '../../errors/deployments.ts'
+import { parseDurationMs } from '../../platform/clock.ts'
 import { lazy } from '../../platform/lazy.ts'
 import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
-import { PolicyDocument } from './policy-document.ts'
 import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
-import { createFileError, describeMistake, FORMATS, PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
+import {
+  createFileError,
+  describeMistake,
+  FORMATS,
+  PolicyDocument,
+  PolicyFileError,
+  type PolicyMistake,
+} from './policy-document.ts'
 
 /** A policy file whose bundle, if any, has not been read. `file` is relative to the policy file. */
 type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
@@ -116,4 +123,27 @@ function toRule(content: RuleContent): CelRule {
 
 function toTerms({ trust, max_age }: { trust?: 'any'; max_age?: string }): EvidenceTerms {
   return { trust: trust ?? null, max_age_ms: max_age === undefined ? null : parseDurationMs(max_age) }
+}
+
+const MISTAKES_SHOWN_MAX = 100
+
+type Validated = { valid: boolean; mistakes: PolicyMistake[]; definition: PolicyDefinition | null }
+
+/** Checks the text of a policy file, and returns its mistakes or its content. */
+export function validatePolicyText(text: string): Validated {
+  try {
+    return { valid: true, mistakes: [], definition: parseSinglePolicyFile(text) }
+  } catch (error) {
+    if (!(error instanceof PolicyFileError)) throw error
+    return { valid: false, mistakes: error.mistakes.slice(0, MISTAKES_SHOWN_MAX), definition: null }
+  }
+}
+
+/** Reads the text of a policy file. Throws 400 `invalid_policy` with its mistakes. */
+export function readPolicyText(text: string): PolicyDefinition {
+  const { definition, mistakes } = validatePolicyText(text)
+  if (definition !== null) return definition
+  const [{ line, column, path, message } = { line: 1, column: 1, path: '', message: '' }] = mistakes
+  const first = `line ${line}, column ${column}: ${path === '' ? '' : `${path}: `}${message}`
+  throw invalidPolicy(first, mistakes)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { PolicyFileError } from './policy-mistake.ts'
+import { PolicyFileError } from './policy-document.ts'
 import { parseRego } from './rego.parser.ts'
 
 const METADATA = `# METADATA

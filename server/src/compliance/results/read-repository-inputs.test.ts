@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectRun } from './read-repository-inputs.ts'
+import { getHostlessName, isNamed, mergeRepositoryNames, selectRun } from './read-repository-inputs.ts'
 
 const makeRun = (id: string, ref: string | null) => ({ id, attempt: 1, ref })
 const RUNS = [
@@ -32,4 +32,32 @@ test('without a tracked branch, the newest run is chosen', () => {
 test('no run is chosen if none matches', () => {
   assert.equal(chosen(['staging'], 'main'), null)
   assert.equal(chosen(null, 'develop'), null)
+})
+
+test('a repository from several sources is listed once', () => {
+  const names = {
+    runs: ['github.com/acme/api', 'gitlab.com/acme/api'],
+    linked: [
+      { host: 'github.com', full_name: 'Acme/API' },
+      { host: 'github.com', full_name: 'acme/web' },
+    ],
+    reported: ['acme/api', 'ACME/WEB', 'acme/only'],
+  }
+  assert.deepEqual(mergeRepositoryNames(names), [
+    'github.com/acme/api',
+    'gitlab.com/acme/api',
+    'github.com/acme/web',
+    'acme/only',
+  ])
+})
+
+test('a report is about every repository of its name', () => {
+  assert.ok(isNamed('github.com/acme/api', 'Acme/api'))
+  assert.ok(isNamed('acme/api', 'acme/api'))
+  assert.ok(!isNamed('github.com/acme/api', 'api'))
+})
+
+test('only a name with a host has a name without it', () => {
+  assert.equal(getHostlessName('github.com/acme/api'), 'acme/api')
+  assert.equal(getHostlessName('acme/api'), null)
 })

@@ -1,9 +1,9 @@
 import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { parseBranchName } from '../../repositories/branch-name.ts'
-import { findRepositoryAt } from '../../repositories/repository-lookup.store.ts'
-import type { PolicyInput } from '../input/policy-input.schema.ts'
-import { readPolicyInput } from '../input/read-policy-input.ts'
+import { findRepositoryAt } from '../../repositories/repository.store.ts'
+import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
+import { readPolicyInput } from '../policies/read-policy-input.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'
 import { isBranchCovered } from '../policies/policy-binding.ts'
 
@@ -48,4 +48,41 @@ export function selectRun(runs: RunName[], bindings: Branches, trackedBranch: st
     return trackedBranch === null || branch === parseBranchName(trackedBranch)
   }
   return runs.find(fits) ?? null
+}
+
+/** The names under which an organization's repositories are known, by source. */
+type RepositoryNames = {
+  /** `host/owner/name` from runs. */
+  runs: string[]
+  linked: { host: string; full_name: string }[]
+  /** `owner/name` from security reports. */
+  reported: string[]
+}
+
+/**
+ * Lists each repository once: as `host/owner/name` if its host is known, otherwise as `owner/name`.
+ * Names that differ only in case are one repository, because code hosts ignore case. The spelling
+ * of runs takes precedence.
+ */
+export function mergeRepositoryNames({ runs, linked, reported }: RepositoryNames): string[] {
+  const addresses = new Map<string, string>()
+  for (const address of [...runs, ...linked.map(({ host, full_name }) => `${host}/${full_name}`)]) {
+    const key = address.toLowerCase()
+    if (!addresses.has(key)) addresses.set(key, address)
+  }
+  const names = new Set([...addresses.keys()].map((address) => splitAddress(address).name))
+  const unhosted = reported.filter((name) => !names.has(name.toLowerCase()))
+  return [...addresses.values(), ...unhosted]
+}
+
+/** Whether a report with this repository name is about the repository. */
+export function isNamed(repository: string, name: string): boolean {
+  const known = repository.toLowerCase()
+  return known === name.toLowerCase() || splitAddress(known).name === name.toLowerCase()
+}
+
+/** Returns `owner/name` of `host/owner/name`, or null if the repository's host is not known. */
+export function getHostlessName(repository: string): string | null {
+  const { name } = splitAddress(repository)
+  return name.includes('/') ? name : null
 }

@@ -3,8 +3,7 @@ import type { CodeHost, HostClient, HostPage } from '../../codehosts/code-host.t
 import type { HostChangeCommit, HostReview } from '../../codehosts/host-change.ts'
 import type { HostAccount, HostRepository } from '../../codehosts/host-repository.ts'
 import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun } from '../../codehosts/host-run.ts'
-import { HOST } from './repositories.ts'
-import { getWorkflowFile } from './workflow-files.ts'
+import { HOST } from './company.ts'
 
 /** What the story has told about a commit, a run and a pull request. */
 type Facts = {
@@ -133,4 +132,71 @@ function makeEnvironment(repository: HostRepository, name: string) {
 
 function computeBlobSha(path: string): string {
   return createHash('sha1').update(path).digest('hex')
+}
+
+const CI = `name: CI
+on: [push, pull_request]
+jobs:
+  lint:
+    runs-on: ubuntu-24.04
+  build:
+    runs-on: ubuntu-24.04
+  unit-tests:
+    runs-on: ubuntu-24.04
+    needs: build
+  integration-tests:
+    runs-on: ubuntu-24.04
+    needs: build
+  security-scan:
+    runs-on: ubuntu-24.04
+    needs: build
+  package:
+    runs-on: ubuntu-24.04
+    needs: [lint, unit-tests, integration-tests, security-scan]
+`
+
+const DEPLOY = `name: Deploy
+on:
+  workflow_run:
+    workflows: [CI]
+jobs:
+  development:
+    runs-on: ubuntu-24.04
+    environment: development
+  staging:
+    runs-on: ubuntu-24.04
+    needs: development
+    environment: staging
+  smoke-tests:
+    runs-on: ubuntu-24.04
+    needs: staging
+  production:
+    runs-on: ubuntu-24.04
+    needs: [staging, smoke-tests]
+    environment: production
+`
+
+const NIGHTLY = `name: Nightly scan
+on:
+  schedule:
+    - cron: '30 2 * * *'
+jobs:
+  dependencies:
+    runs-on: ubuntu-24.04
+  code:
+    runs-on: ubuntu-24.04
+  report:
+    runs-on: ubuntu-24.04
+    needs: [dependencies, code]
+`
+
+const FILES: Record<string, string> = {
+  '.github/workflows/ci.yml': CI,
+  '.github/workflows/deploy.yml': DEPLOY,
+  '.github/workflows/nightly.yml': NIGHTLY,
+}
+
+/** The text of a workflow file of the fictional company; null for another path. */
+export function getWorkflowFile(path: string): string | null {
+  return FILES[path] ?? null
 }

@@ -3,10 +3,10 @@ import type { RunIntake } from '../../ci/runs/run-intake.ts'
 import type { HostEvent, HostSource } from '../../codehosts/host-event.ts'
 import type { HostAccount, HostRepository } from '../../codehosts/host-repository.ts'
 import type { Organization } from '../../organizations/organization.store.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { SeededRandom } from '../../platform/seeded-random.ts'
 import type { Services } from '../../services.ts'
 import type { DemoHost } from './demo-host.ts'
-import type { PastClock } from './past-clock.ts'
 
 /** What the parts of the story use. */
 export type Demo = {
@@ -41,4 +41,22 @@ export type Step = { at: Date; tell(demo: Demo): Promise<void> }
 /** A time so many minutes after another. */
 export function getTimeAfter(time: Date, minutes: number): Date {
   return new Date(time.getTime() + minutes * 60_000)
+}
+
+/** A clock that shows the time of what is told, and never goes back. */
+export class PastClock implements Clock {
+  #now: Date
+
+  constructor(start: Date) {
+    this.#now = start
+  }
+
+  now(): Date {
+    return this.#now
+  }
+
+  /** Advances the clock to a time. An earlier time leaves it as it is. */
+  advance(to: Date): void {
+    if (to > this.#now) this.#now = to
+  }
 }

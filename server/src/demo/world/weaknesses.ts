@@ -1,5 +1,5 @@
 import type { Severity } from '../../security/vocabulary/severity.ts'
-import type { DemoRepository } from './repositories.ts'
+import type { DemoRepository } from './company.ts'
 
 /** A published vulnerability of a package in `packages.ts`, as public databases describe it. */
 export type Advisory = {

@@ -1,7 +1,9 @@
 import type { Actor } from '../../access/actor.ts'
-import { listCreators } from '../../access/credential-creator.store.ts'
+import { listCreators } from '../../access/credential.store.ts'
 import { findPermissions, requireCovers } from '../../access/members/author.ts'
-import { findProviderAccounts } from '../../access/users/provider-account.store.ts'
+import { findProviderAccounts } from '../../access/members/member.store.ts'
+import { type HostLogin, listRunStarters } from '../../ci/provider-runs/provider-run.store.ts'
+import { findRunCredential } from '../../ci/runs/run.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { insufficientScope } from '../../errors/deployments.ts'
@@ -11,15 +13,14 @@ import type { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { hasRunEndedBadly } from '../decisions/follow-run.ts'
+import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { findDeploymentState, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
 import type { DeploymentState } from '../deployment-state.ts'
-import { evaluatePolicies, isStillEvaluated } from '../policy/evaluate-policies.ts'
+import { evaluatePolicies, isStillEvaluated } from '../decisions/evaluate-policies.ts'
 import type { NewAnswer } from './answer.schema.ts'
-import { type Answer, listAnswers } from './answer.store.ts'
-import { type AnswerContext, checkAnswerable, requireReason } from './answerable.ts'
-import { findOpeners } from './find-openers.ts'
+import { type Answer, findOpening, listAnswers } from './answer.store.ts'
+import { type AnswerContext, checkAnswerable, type Openers, requireReason } from './answerable.ts'
 import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 
 const OVERRIDE_SCOPE = 'write:compliance-override'
@@ -142,4 +143,43 @@ async function answerLocked(
 
 export function createNotDeployableError(): ApiError {
   return runAlreadyFinished('The run has finished without success and cannot deploy.')
+}
+
+/**
+ * Finds who opened a deployment: the credentials that reported its run or opened its gate, the
+ * users
+ * who created them, and those of `people` whose account on the code host started the run or created
+ * the deployment there.
+ */
+export async function findOpeners(db: Db, state: DeploymentState, people: readonly string[]): Promise<Openers> {
+  const { org_id, pipeline_run_id: runId, attempt } = state
+  const [runCredential, opening, started] = await Promise.all([
+    runId === null ? null : findRunCredential(db, org_id, runId),
+    findOpening(db, state),
+    runId === null ? [] : listRunStarters(db, org_id, runId, attempt),
+  ])
+  const { provider, credential_id, host_creator } = opening
+  const credential_ids = [runCredential, credential_id].filter((id) => id !== null)
+  const accounts = [...started, ...(provider && host_creator ? [{ provider, login: host_creator }] : [])]
+  const [creator_ids, starter_ids] = await Promise.all([
+    listCreators(db, org_id, credential_ids),
+    accounts.length === 0 ? [] : listOwners(db, org_id, accounts, people),
+  ])
+  return { credential_ids, creator_ids, starter_ids }
+}
+
+/** Those of `people` who have linked one of the accounts. Logins ignore case, as on code hosts. */
+async function listOwners(
+  db: Db,
+  orgId: string,
+  accounts: readonly HostLogin[],
+  people: readonly string[],
+): Promise<string[]> {
+  const named = new Set(accounts.map(accountKey))
+  const linked = await Promise.all(people.map((userId) => findProviderAccounts(db, orgId, userId)))
+  return people.filter((_, at) => linked[at]?.some((account) => named.has(accountKey(account))))
+}
+
+function accountKey({ provider, login }: HostLogin): string {
+  return `${provider} ${login.toLowerCase()}`
 }

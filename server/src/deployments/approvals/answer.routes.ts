@@ -1,12 +1,15 @@
+import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
+import { ItemPath } from '../../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { normalizeMissingBody } from '../../platform/http/json-body.ts'
 import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { DeploymentPath } from '../deployment.schema.ts'
-import { Approved, NewAnswer, Rejected } from './answer.schema.ts'
+import { Approved, DeploymentDecision, NewAnswer, Rejected } from './answer.schema.ts'
 import { answerDeployment } from './answer-deployment.ts'
+import { describeDecision } from './describe-decision.ts'
 
 export async function answerRoutes(app: HttpServer, services: Services): Promise<void> {
   app.post(
@@ -77,5 +80,25 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
       const status = await answerDeployment(services, actor, params.id, { ...body, decision: 'rejected' })
       return { data: { rejected: true as const, status } }
     },
+  )
+}
+
+export async function registerDeploymentDecisionRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    `${ORGANIZATION_PATH}/deployments/:id/decision`,
+    {
+      config: { permission: 'view' },
+      schema: {
+        operationId: 'getDeploymentDecision',
+        summary: 'Get what decides a deployment',
+        description:
+          'Returns the gates of a deployment, the rules of its policies with their evidence, what policies and Shiplock did, ' +
+          'and whether you can answer the deployment.',
+        tags: ['Deployments'],
+        params: ItemPath,
+        response: { 200: Envelope(DeploymentDecision, 'What decides the deployment.') },
+      },
+    },
+    async ({ actor, params }) => ({ data: await describeDecision(services, actor, params.id) }),
   )
 }

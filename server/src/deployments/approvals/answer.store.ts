@@ -1,5 +1,7 @@
+import type { PolicyDecision, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import type { DecisionGate } from './answer.schema.ts'
 
 /** An approval or rejection of a deployment by one principal. */
 export type Answer = {
@@ -54,20 +56,31 @@ export async function findOpening(db: Db, { org_id, id }: DeploymentKey): Promis
   return row
 }
 
-/** Adds an answer to the `approvals` of a locked deployment. `approval` has the wire form. */
-export async function insertApproval(tx: Tx, { org_id, id }: DeploymentKey, approval: object, at: Date): Promise<void> {
-  await tx`
-    update deployments
-    set approvals = approvals || ${tx.json([approval] as never)}::jsonb, updated_at = ${at}
-    where org_id = ${org_id}
-      and id = ${id}`
+/** The stored evaluation of a deployment; the arrays have the same order. Null without one. */
+export type EvaluatedPolicies = {
+  policies:
+    | { id: string; name: string; version: number; mode: 'monitor' | 'enforce'; decision: PolicyDecision }[]
+    | null
+  rules: Omit<RuleVerdict, 'evidence'>[][] | null
+  evidence: (string | null)[][] | null
 }
 
-/** Stores the `override` of a locked deployment. `override` has the wire form. */
-export async function updateOverride(tx: Tx, { org_id, id }: DeploymentKey, override: object, at: Date): Promise<void> {
-  await tx`
-    update deployments
-    set override = ${tx.json(override as never)}, updated_at = ${at}
+export async function findEvaluatedPolicies(db: Db, { org_id, id }: DeploymentKey): Promise<EvaluatedPolicies> {
+  const [row] = await db<[EvaluatedPolicies]>`
+    select policy_evaluation -> 'policies' as policies, policy_rules as rules, policy_evidence as evidence
+    from deployments
     where org_id = ${org_id}
       and id = ${id}`
+  return row
+}
+
+/** What approved each gate of a deployment, by the gate's id. */
+export async function listGateApprovers(db: Db, { org_id, id }: DeploymentKey) {
+  const rows = await db<{ id: string; approved_by: DecisionGate['approved_by'] }[]>`
+    select id, approved_by
+    from required_gates
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+    limit 1000`
+  return new Map(rows.map((gate) => [gate.id, gate.approved_by]))
 }

@@ -1,7 +1,7 @@
 import { lazy } from '../../platform/lazy.ts'
 import { defineJob } from '../../platform/queue/job.ts'
 import { definePayload, integer, text } from '../../platform/queue/payload.ts'
-import { update } from '../../platform/updates/update.ts'
+import { update } from '../../platform/queue/update.ts'
 
 /** Reads the protection rules of an environment from its host. */
 export const readEnvironmentJob = defineJob('deployments.read-environment', {
@@ -28,6 +28,6 @@ export const readAttemptJob = defineJob('deployments.read-attempt', {
   payload: definePayload({ org_id: text, id: text, job_id: text, newest: integer }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
-  run: lazy(async () => (await import('./read-attempt.ts')).readAttempt),
+  run: lazy(async () => (await import('./read-reviews.ts')).readAttempt),
   updates: ({ id }) => [update('deployment', id)],
 })

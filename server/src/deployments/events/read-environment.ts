@@ -2,15 +2,15 @@ import type { HostClient } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Services } from '../../services.ts'
+import { lockEnvironment } from '../host/host-facts.store.ts'
 import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'
 import {
   findWaitingRun,
   listWithoutRules,
-  updateDeploymentRules,
   updateEnvironmentRules,
 } from '../host/host-news.store.ts'
-import { lockEnvironment } from '../host/lineage.store.ts'
-import { followDeployment } from './follow-deployment.ts'
+import { updateDeploymentRules } from '../host/host-deployment.store.ts'
+import { followDeployment } from './apply-deployment.ts'
 
 const NO_RULES: Omit<EnvironmentRules, 'is_known'> = {
   rule_types: [],

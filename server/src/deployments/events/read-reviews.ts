@@ -1,18 +1,23 @@
-import { findCallKey } from '../../codehosts/calls/call.store.ts'
-import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { findCallKey } from '../../codehosts/connections/call.store.ts'
+import { findHostRepository, openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from '../../codehosts/host-deployment.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { updateUndelivered } from '../decisions/host-target.store.ts'
 import { getDecisionKey } from '../decisions/send-to-host.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { type DeploymentRow, findHostDeployment, listOpenDeployments } from '../host/host-deployment.store.ts'
-import { insertStatus, updateReviewsRead, upsertReview } from '../host/host-news.store.ts'
-import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
-import { followDeployment } from './follow-deployment.ts'
+import {
+  type DeploymentRow,
+  findHostDeployment,
+  listOpenDeployments,
+  updateUndelivered,
+} from '../host/host-deployment.store.ts'
+import { lockEnvironment, lockHostRun } from '../host/host-facts.store.ts'
+import { insertStatus, upsertReview } from '../host/host-news.store.ts'
+import { updateReviewsRead } from '../host/host-deployment.store.ts'
+import { updateAttempt } from '../host/host-deployment.store.ts'
+import { followDeployment } from './apply-deployment.ts'
 
 /** Reads the answers of reviewers to the run of a deployment that has gone on. */
 export async function readReviews(services: Services, key: DeploymentKey): Promise<void> {
@@ -131,4 +136,25 @@ async function storeReviews(
   for (const [review, ...again] of groups.values())
     if (review)
       await upsertReview(tx, { org_id, provider }, { ...review, environments: [environment] }, again.length + 1)
+}
+
+const ATTEMPTS_READ_MAX = 10
+
+/**
+ * Finds the attempt whose jobs contain the job that deploys, from the newest one down. An attempt
+ * that is not found stays unknown, and counts as the first.
+ */
+export async function readAttempt(
+  services: Services,
+  { job_id, newest, ...key }: DeploymentKey & { job_id: string; newest: number },
+): Promise<void> {
+  const found = await openDeployment(services, key)
+  if (found === null) return
+  const { client, deployment, runId } = found
+  const oldest = Math.max(1, newest - ATTEMPTS_READ_MAX + 1)
+  for (let attempt = newest; attempt >= oldest; attempt -= 1) {
+    const jobs = await client.listJobs(deployment.repository, runId, attempt)
+    if (jobs.some(({ id }) => id === job_id))
+      return saveFacts(services, key, deployment, (tx) => updateAttempt(tx, key, attempt))
+  }
 }

@@ -4,16 +4,16 @@ import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { decideByPolicyJob } from '../policy/decide-by-policy.job.ts'
-import { listGates } from './configure/configured-gate.store.ts'
-import { isTargetCovered } from './configure/configured-gate.ts'
+import { decideByPolicyJob } from '../decisions/decide-by-policy.ts'
+import { listGates } from './configured-gate.store.ts'
+import { isTargetCovered } from './configured-gate.ts'
 import {
   deleteRequiredGates,
   hasRequiredGates,
   insertRequiredGates,
   listUncovered,
-  updateAnswerUntil,
-} from './configure/required-gate.store.ts'
+} from './required-gate.store.ts'
+import { updateAnswerUntil } from '../host/host-deployment.store.ts'
 
 /**
  * Derives the state of a deployment of a code host, and makes it require the configured gates that

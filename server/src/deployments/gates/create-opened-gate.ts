@@ -1,20 +1,25 @@
 import type { StoredRun } from '../../ci/runs/run.store.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
-import { notifyUpdates } from '../../platform/updates/update.store.ts'
-import { update } from '../../platform/updates/update.ts'
+import { notifyUpdates, update } from '../../platform/queue/update.ts'
+import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, observeDecision, settleWaiting } from '../decisions/decide-deployment.ts'
-import { type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
-import { createPolicyApproval } from '../policy/evaluation.ts'
+import {
+  insertDeployment,
+  type NearestAttempts,
+  type NewDeployment,
+  type NewStanding,
+  updateNearestAttempts,
+} from '../deployment-state.store.ts'
+import { ANSWER_WITHIN_MS, type DeploymentKey, type GateState, SUPERSEDED } from '../deployment-state.ts'
+import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
-import type { ConfiguredGate } from './configure/configured-gate.schema.ts'
-import { insertRequiredGates } from './configure/required-gate.store.ts'
-import { createDeployment } from './create-deployment.ts'
-import type { NearestAttempts } from './new-deployment.store.ts'
-import { createApprovedStanding, createWaitingStanding } from './new-standing.ts'
+import type { ConfiguredGate } from './configured-gate.schema.ts'
+import { insertRequiredGates } from './required-gate.store.ts'
+import { computePollToken, hashPollToken } from './opened-gate.ts'
 import { findGateById, insertOpenedGate, type OpenedGateKey, type StoredGate } from './opened-gate.store.ts'
-import { computePollToken, hashPollToken } from './poll-token.ts'
 
 /** A gate to open, and the deployment that it is opened for. */
 type GateRequest = {
@@ -70,4 +75,89 @@ async function announceApproval(
     auditOutcome(tx, deployment, createPolicyApproval(approval.evaluation).audited, now),
     notifyUpdates(tx, deployment.org_id, [update('deployment', deployment.id)]),
   ])
+}
+
+type DeploymentRequest = DeploymentKey & {
+  environment: string
+  job: string | null
+  run: StoredRun
+  attempts: NearestAttempts
+  standing: NewStanding
+}
+
+/**
+ * Creates the deployment that a gate is opened for, and links it to the deployments of the run's
+ * other attempts. The deployment of the previous attempt is cancelled if it still waits.
+ */
+export async function createDeployment(
+  services: Services,
+  tx: Tx,
+  request: DeploymentRequest,
+  now: Date,
+): Promise<void> {
+  const { org_id, attempts } = request
+  await insertDeployment(tx, toDeployment(request, now))
+  if (attempts.previous ?? attempts.next) await updateNearestAttempts(tx, request, attempts, now)
+  if (attempts.previous) await settleWaiting(services, tx, { org_id, id: attempts.previous }, SUPERSEDED)
+}
+
+function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
+  const { org_id, id, environment, job, run, attempts, standing } = request
+  return {
+    ...repositoryNames(run.repository),
+    org_id,
+    id,
+    environment,
+    workflow_name: run.pipeline_name,
+    pipeline_run_id: run.id,
+    job_id: job,
+    attempt: run.attempt,
+    previous_attempt_id: attempts.previous,
+    superseded_by_id: attempts.next,
+    branch: parseBranchName(run.ref),
+    commit_sha: run.commit_sha,
+    author: run.actor,
+    html_url: run.url,
+    standing,
+    created_at: now,
+  }
+}
+
+/** Splits `host/owner/name` into the deployment's `repository` and `repository_full_name`. */
+function repositoryNames(repository: string) {
+  const { name: fullName } = splitAddress(repository)
+  return { repository: fullName.slice(fullName.lastIndexOf('/') + 1), repository_full_name: fullName }
+}
+
+/** How a new deployment and its opened gate are stored. */
+type Standing = { deployment: NewStanding; gate: GateState }
+
+/** Of a deployment that waits for policies, people or API keys. */
+export function createWaitingStanding(now: Date): Standing {
+  return {
+    deployment: {
+      status: 'pending_approval',
+      custom_rule_state: 'pending',
+      custom_rule_awaiting: 'manual_decision_required',
+      answer_until: new Date(now.getTime() + ANSWER_WITHIN_MS),
+      policies_asked_at: null,
+      evaluation: null,
+    },
+    gate: { status: 'waiting', decision: 'pending', decided_by: null, note: null },
+  }
+}
+
+/** Of a deployment that policies have approved before it is stored. */
+export function createApprovedStanding(now: Date, evaluation: PolicyEvaluation): Standing {
+  return {
+    deployment: {
+      status: 'approved',
+      custom_rule_state: 'approved',
+      custom_rule_awaiting: null,
+      answer_until: null,
+      policies_asked_at: now,
+      evaluation: toStoredEvaluation(evaluation, 'approved'),
+    },
+    gate: createPolicyApproval(evaluation).outcome.gate,
+  }
 }

@@ -7,14 +7,15 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createDeploymentId } from '../../platform/ids.ts'
-import { parseBranchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { decideByPolicy } from '../policy/decide-by-policy.ts'
+import { decideByPolicy } from '../decisions/decide-by-policy.ts'
 import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
-import type { ConfiguredGate } from './configure/configured-gate.schema.ts'
-import { listGates } from './configure/configured-gate.store.ts'
-import { isTargetCovered } from './configure/configured-gate.ts'
+import type { ConfiguredGate } from './configured-gate.schema.ts'
+import { listGates } from './configured-gate.store.ts'
+import { isTargetCovered } from './configured-gate.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
+import { computePollToken, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 import type { NewGate } from './gate.schema.ts'
 import {
   findGateById,
@@ -24,7 +25,6 @@ import {
   type StoredGate,
   updatePollToken,
 } from './opened-gate.store.ts'
-import { computePollToken, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './poll-token.ts'
 
 type AskedGate = {
   key: OpenedGateKey

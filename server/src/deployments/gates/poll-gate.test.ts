@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseWaitSeconds } from './poll-gate.ts'
+import { parseWaitSeconds, splitRounds } from './poll-gate.ts'
 
 const CASES: [header: string | undefined, seconds: number | null][] = [
   [undefined, null],
@@ -25,3 +25,11 @@ for (const [header, seconds] of CASES) {
     assert.equal(parseWaitSeconds(header), seconds)
   })
 }
+
+const poll = (gate_id: string, token = '') => ({ gate_id, token_sha256: Buffer.from(token) })
+
+test('polls of different gates are counted together, those of one gate one after the other', () => {
+  const [a, b, again, third] = [poll('a'), poll('b'), poll('a', 'wrong'), poll('a')]
+  assert.deepEqual(splitRounds([a, b, again, third]), [[a, b], [again], [third]])
+  assert.deepEqual(splitRounds([]), [])
+})

@@ -1,14 +1,19 @@
+import { Batch } from '../../platform/concurrency.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
-import { defineCounter, defineGauge } from '../../platform/telemetry/metrics.ts'
+import { defineCounter, defineGauge } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
-import { getGateStateAt } from './deployment-gate.ts'
+import { getGateStateAt, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
-import { findGateById, type StoredGate } from './opened-gate.store.ts'
-import type { PollCounter } from './poll-counter.ts'
-import { POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
-import { hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './poll-token.ts'
+import {
+  countPolls,
+  findGateById,
+  POLLS_PER_MINUTE_MAX,
+  type Poll,
+  type PolledGate,
+  type StoredGate,
+} from './opened-gate.store.ts'
 
 const waiting = defineGauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
 const polls = defineCounter('shiplock_gate_polls_total', 'Polls of gates, by the status of the gate.', ['status'])
@@ -91,4 +96,43 @@ export async function waitForDecision(
     changes.stop()
     waiting.dec()
   }
+}
+
+/**
+ * Counts polls of gates exactly, together with all other processes. The polls that arrive while a
+ * statement runs are counted by the next one, so that all of them share its round trip.
+ */
+export class PollCounter {
+  readonly #batch: Batch<Poll, PolledGate | null>
+
+  constructor({ sql, clock }: Pick<Services, 'sql' | 'clock'>) {
+    const count = async (polls: Poll[]) => {
+      const gates = new Map<Poll, PolledGate>()
+      for (const round of splitRounds(polls)) {
+        const polled = new Map((await countPolls(sql, round, clock.now())).map((gate) => [gate.id, gate]))
+        for (const poll of round) if (polled.has(poll.gate_id)) gates.set(poll, polled.get(poll.gate_id) as PolledGate)
+      }
+      return polls.map((poll) => gates.get(poll) ?? null)
+    }
+    this.#batch = new Batch(count, { runningMax: 1, itemsMax: 100 })
+  }
+
+  /** Returns null if there is no such gate. */
+  count(poll: Poll): Promise<PolledGate | null> {
+    return this.#batch.add(poll)
+  }
+}
+
+/** A round has at most one poll of each gate, because a statement changes a row once. */
+export function splitRounds(polls: readonly Poll[]): Poll[][] {
+  const rounds: Poll[][] = []
+  const counts = new Map<string, number>()
+  for (const poll of polls) {
+    const earlier = counts.get(poll.gate_id) ?? 0
+    counts.set(poll.gate_id, earlier + 1)
+    const round = rounds[earlier] ?? []
+    rounds[earlier] = round
+    round.push(poll)
+  }
+  return rounds
 }

@@ -2,12 +2,12 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { settleWaiting } from '../decisions/decide-deployment.ts'
-import { listOverdue } from '../deployment-state.store.ts'
+import { listOverdue } from '../waiting-deployment.store.ts'
 import { EXPIRED } from '../deployment-state.ts'
-import { decideByPolicy } from '../policy/decide-by-policy.ts'
-import { listUnevaluated } from '../policy/evaluation.store.ts'
+import { decideByPolicy } from '../decisions/decide-by-policy.ts'
+import { listUnevaluated } from '../waiting-deployment.store.ts'
 import { assignGates } from './cover-deployment.ts'
-import { deletePolls } from './poll-limit.store.ts'
+import { deletePolls } from './opened-gate.store.ts'
 
 /**
  * Longer than any evaluation: a gate that is not evaluated by then was opened by a process that

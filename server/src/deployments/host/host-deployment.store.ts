@@ -1,10 +1,10 @@
-import type { HostDeployment } from '../../codehosts/host-deployment.ts'
-import { formatHostDeploymentId } from '../../codehosts/host-deployment.ts'
+import { type DecisionTarget, formatHostDeploymentId, type HostDeployment } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { LinkedRepository } from '../../repositories/repository-lookup.store.ts'
+import type { LinkedRepository } from '../../repositories/repository.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import type { EnvironmentRules, RuleDecision } from './host-facts.ts'
 import type { DerivedDeployment } from './host-state.ts'
 
 /**
@@ -163,4 +163,90 @@ export async function findDerived(tx: Tx, { org_id, id }: DeploymentKey): Promis
     where org_id = ${org_id}
       and id = ${id}`
   return row
+}
+
+/** Stores the decision of the service's own rule on a locked deployment of a code host. */
+export async function updateRuleDecision(tx: Tx, { org_id, id }: DeploymentKey, decision: RuleDecision): Promise<void> {
+  await tx`
+    update deployments
+    set rule_decision = ${decision},
+      policy_evaluation = policy_evaluation || jsonb_build_object('answered', ${decision}::text)
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+type TargetRow = Omit<DecisionTarget, 'repository'> & {
+  provider: string
+  repository_id: string
+  repository_full_name: string
+}
+
+/** Where the decision on a deployment is sent; null if our rule was not asked by a code host. */
+export async function findDecisionTarget(db: Db, { org_id, id }: DeploymentKey) {
+  const [row] = await db<TargetRow[]>`
+    select provider, repository_id, repository_full_name, environment, host_run_id as run_id, callback_url,
+      (
+        select callback_secret
+        from deployment_gate_requests request
+        where request.org_id = deployment.org_id
+          and request.provider = deployment.provider
+          and request.repository_id = deployment.repository_id
+          and request.environment = deployment.environment
+          and request.callback_url = deployment.callback_url
+        order by request.requested_at desc
+        limit 1
+      ) as callback_secret
+    from deployments deployment
+    where org_id = ${org_id}
+      and id = ${id}
+      and host_run_id is not null
+      and callback_url is not null`
+  if (!row) return null
+  const { provider, repository_id, repository_full_name, ...rest } = row
+  const target: DecisionTarget = { repository: { id: repository_id, full_name: repository_full_name }, ...rest }
+  return { provider, target }
+}
+
+/** Stores whether the decision of our rule could not be delivered to the host. */
+export async function updateUndelivered(tx: Tx, { org_id, id }: DeploymentKey, undelivered: boolean): Promise<void> {
+  await tx`
+    update deployments
+    set decision_undelivered = ${undelivered}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Stores until when our rule must be answered, and that its policies are to be evaluated. */
+export async function updateAnswerUntil(tx: Tx, { org_id, id }: DeploymentKey, answerUntil: Date): Promise<void> {
+  await tx`
+    update deployments
+    set rule_answer_until = ${answerUntil}, policies_asked_at = null
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Stores which attempt of its run a locked deployment belongs to. */
+export async function updateAttempt(tx: Tx, { org_id, id }: DeploymentKey, attempt: number): Promise<void> {
+  await tx`
+    update deployments
+    set host_attempt = coalesce(host_attempt, ${attempt})
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+export async function updateDeploymentRules(tx: Tx, { org_id, id }: DeploymentKey, rules: EnvironmentRules) {
+  await tx`
+    update deployments
+    set environment_rules = ${tx.json(rules)}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Stores that the reviews of a locked deployment were read, or could not be read. */
+export async function updateReviewsRead(tx: Tx, { org_id, id }: DeploymentKey, result: 'done' | 'failed') {
+  await tx`
+    update deployments
+    set reviews_read = ${result}
+    where org_id = ${org_id}
+      and id = ${id}`
 }

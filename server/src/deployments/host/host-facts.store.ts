@@ -1,7 +1,9 @@
 import { HOST_DEPLOYMENT_STATES } from '../../codehosts/host-deployment.ts'
+import { lockName } from '../../platform/db/advisory-lock.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import type { DeploymentFacts, HostStatus, RunFacts, StoredReview } from './host-facts.ts'
+import type { DeploymentFacts, EnvironmentKey, HostStatus, NextSuccess, RunFacts, StoredReview } from './host-facts.ts'
 
 const STATUSES_MAX = 1000
 const REVIEWS_MAX = 1000
@@ -86,4 +88,141 @@ export async function findCallbackUrl(db: Db, deployment: DeploymentFacts): Prom
     order by deployment_id desc, requested_at desc
     limit 1`
   return row?.callback_url ?? null
+}
+
+/**
+ * Makes changes to the deployments of an environment wait for each other, because they refer to
+ * each other. The lock ends with the transaction.
+ */
+export async function lockEnvironment(tx: Tx, { org_id, provider, repository_id, environment }: EnvironmentKey) {
+  await tx`
+    insert into deployment_environments as environment (org_id, provider, repository_id, name)
+    values (${org_id}, ${provider}, ${repository_id}, ${environment})
+    on conflict (org_id, provider, repository_id, name) do update
+    set name = environment.name`
+}
+
+/** Makes the events of a run wait for each other, also those that come before its deployments. */
+export async function lockHostRun(tx: Tx, orgId: string, runId: string): Promise<void> {
+  await lockName(tx, `deployments of ${orgId} ${runId}`)
+}
+
+/** The deployments of the nearest attempts of the run that deploy to the same environment. */
+export async function findAttempts(db: Db, deployment: DeploymentFacts) {
+  const attempt = deployment.host_attempt ?? 1
+  const ofOtherAttempts = db`
+    select id
+    from deployments
+    where org_id = ${deployment.org_id}
+      and provider = ${deployment.provider}
+      and repository_id = ${deployment.repository_id}
+      and environment = ${deployment.environment}
+      and pipeline_run_id = ${deployment.pipeline_run_id}
+      and host_id is not null`
+  const [row] = await db<[{ previous_attempt_id: string | null; next_attempt_id: string | null }]>`
+    select (${ofOtherAttempts} and host_attempt < ${attempt} order by host_attempt desc, created_at, id limit 1)
+        as previous_attempt_id,
+      (${ofOtherAttempts} and host_attempt > ${attempt} order by host_attempt, created_at, id limit 1)
+        as next_attempt_id`
+  return row
+}
+
+/**
+ * The next successful deployment to the environment, in the order of creation. It is a rollback if
+ * it deploys an older commit: one whose first deployment to the environment was before that of this
+ * commit, or, if it had never been deployed there, one of an older run of the same workflow.
+ */
+export async function findNextSuccess(db: Db, deployment: DeploymentFacts): Promise<NextSuccess | null> {
+  const [row] = await db<NextSuccess[]>`
+    select next.id, next.succeeded_at,
+      next.commit_sha <> deployment.commit_sha and case
+        when (first_of_next.created_at, first_of_next.id) < (next.created_at, next.id)
+        then (first_of_next.created_at, first_of_next.id) < (first_of_this.created_at, first_of_this.id)
+        else coalesce(
+          next.workflow_path = deployment.workflow_path and next.run_created_at < deployment.run_created_at, false
+        )
+      end as is_rollback
+    from (
+      select id, succeeded_at, commit_sha, workflow_path, run_created_at, created_at
+      from deployments later
+      where ${inEnvironment(db, 'later', deployment)}
+        and (later.created_at, later.id) > (${deployment.created_at}, ${deployment.id})
+      order by later.created_at, later.id
+      limit 1
+    ) next
+    join deployments deployment on deployment.org_id = ${buildAverageId(db, deployment.org_id)} and deployment.id = ${deployment.id}
+    cross join lateral ${firstOfCommit(db, deployment, 'next')} first_of_next
+    cross join lateral ${firstOfCommit(db, deployment, 'deployment')} first_of_this`
+  return row ?? null
+}
+
+/** The first deployment to the environment of the commit of `alias`, at the latest `alias`. */
+function firstOfCommit(db: Db, deployment: DeploymentFacts, alias: 'next' | 'deployment') {
+  return db`(
+      select least_of.created_at, least_of.id
+      from (
+        select first.created_at, first.id
+        from deployments first
+        where ${inEnvironment(db, 'first', deployment)}
+          and first.commit_sha = ${db(alias)}.commit_sha
+        union all
+        select ${db(alias)}.created_at, ${db(alias)}.id
+      ) least_of
+      order by least_of.created_at, least_of.id
+      limit 1
+    )`
+}
+
+/** The successful deployments to the deployment's environment. */
+function inEnvironment(db: Db, alias: string, { org_id, provider, repository_id, environment }: EnvironmentKey) {
+  const of = db(alias)
+  return db`${of}.org_id = ${buildAverageId(db, org_id)}
+      and ${of}.provider = ${provider}
+      and ${of}.repository_id = ${repository_id}
+      and ${of}.environment = ${environment}
+      and ${of}.succeeded_at is not null`
+}
+
+/**
+ * The deployments whose state may change when this one succeeds or its run becomes known: the later
+ * ones of its commit, and the success before this one and before each of them. The environment is
+ * locked.
+ */
+export async function listAffected(tx: Tx, deployment: DeploymentFacts): Promise<DeploymentKey[]> {
+  return tx<DeploymentKey[]>`
+    select distinct deployment.org_id, affected.id
+    from deployments deployment
+    join deployments later on ${inEnvironment(tx, 'later', deployment)}
+      and later.commit_sha = deployment.commit_sha
+      and (later.created_at, later.id) >= (deployment.created_at, deployment.id)
+    left join lateral (
+      select id
+      from deployments previous
+      where ${inEnvironment(tx, 'previous', deployment)}
+        and (previous.created_at, previous.id) < (later.created_at, later.id)
+      order by previous.created_at desc, previous.id desc
+      limit 1
+    ) previous on true
+    cross join lateral unnest(array[later.id, previous.id]) affected (id)
+    where deployment.org_id = ${buildAverageId(tx, deployment.org_id)}
+      and deployment.id = ${deployment.id}
+      and affected.id <> deployment.id
+    order by affected.id
+    limit 1000`
+}
+
+/** The deployments of other attempts of the run to the environment, which refer to each other. */
+export async function listOtherAttempts(tx: Tx, deployment: DeploymentFacts): Promise<DeploymentKey[]> {
+  return tx<DeploymentKey[]>`
+    select org_id, id
+    from deployments
+    where org_id = ${deployment.org_id}
+      and provider = ${deployment.provider}
+      and repository_id = ${deployment.repository_id}
+      and environment = ${deployment.environment}
+      and pipeline_run_id = ${deployment.pipeline_run_id}
+      and host_id is not null
+      and host_attempt <> ${deployment.host_attempt ?? 1}
+    order by id
+    limit 1000`
 }

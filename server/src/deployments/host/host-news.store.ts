@@ -119,15 +119,6 @@ export async function findNewestAttempt(db: Db, { org_id, pipeline_run_id }: Dep
   return row.attempt
 }
 
-/** Stores which attempt of its run a locked deployment belongs to. */
-export async function updateAttempt(tx: Tx, { org_id, id }: DeploymentKey, attempt: number): Promise<void> {
-  await tx`
-    update deployments
-    set host_attempt = coalesce(host_attempt, ${attempt})
-    where org_id = ${org_id}
-      and id = ${id}`
-}
-
 /** The stored rules of an environment; null if they were not read since `readSince`. */
 export async function findEnvironmentRules(db: Db, key: EnvironmentKey, readSince: Date) {
   const [row] = await db<{ rules: EnvironmentRules | null }[]>`
@@ -203,19 +194,3 @@ export async function findWaitingRun(db: Db, key: EnvironmentKey): Promise<strin
   return row?.host_run_id ?? null
 }
 
-export async function updateDeploymentRules(tx: Tx, { org_id, id }: DeploymentKey, rules: EnvironmentRules) {
-  await tx`
-    update deployments
-    set environment_rules = ${tx.json(rules)}
-    where org_id = ${org_id}
-      and id = ${id}`
-}
-
-/** Stores that the reviews of a locked deployment were read, or could not be read. */
-export async function updateReviewsRead(tx: Tx, { org_id, id }: DeploymentKey, result: 'done' | 'failed') {
-  await tx`
-    update deployments
-    set reviews_read = ${result}
-    where org_id = ${org_id}
-      and id = ${id}`
-}

@@ -1,9 +1,16 @@
-import { parseBranchName } from '../../repositories/branch-name.ts'
+import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { OWN_RULE } from '../deployment-state.ts'
-import { computeBypass } from './bypass.ts'
 import type { HostFacts } from './host-facts.ts'
-import { computeStanding, getRules, isCancelled, isOver, type Standing, selectReviews } from './standing.ts'
+import {
+  computeBypass,
+  computeStanding,
+  getRules,
+  isCancelled,
+  isOver,
+  type Standing,
+  selectReviews,
+} from './standing.ts'
 
 /** providers.md §3. A rejection is final, whatever the host reports afterwards. */
 export function computeStatus(facts: HostFacts, standing: Standing): DeploymentStatus {

@@ -1,16 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { publish } from '../../platform/queue/event.ts'
-import { notifyUpdates } from '../../platform/updates/update.store.ts'
-import { update } from '../../platform/updates/update.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { notifyUpdates, update } from '../../platform/queue/update.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { deploymentBypassed } from './deployment.events.ts'
 import { findDerived, updateDerived } from './host-deployment.store.ts'
-import { findCallbackUrl, findRunFacts, listReviews, listStatuses, lockFacts } from './host-facts.store.ts'
+import {
+  findAttempts,
+  findCallbackUrl,
+  findNextSuccess,
+  findRunFacts,
+  listReviews,
+  listStatuses,
+  lockFacts,
+} from './host-facts.store.ts'
 import type { DeploymentFacts, HostFacts } from './host-facts.ts'
 import { computeDeployment, type DerivedDeployment } from './host-state.ts'
-import { findAttempts, findNextSuccess } from './lineage.store.ts'
 
 export type Settled = { facts: HostFacts; before: DerivedDeployment; derived: DerivedDeployment }
 
@@ -58,3 +64,10 @@ async function recordChange(
   await insertAuditEntry(tx, org_id, { ...entry, action: 'deployment.bypass', details: derived.bypass }, now)
   await publish(tx, deploymentBypassed, { org_id, deployment_id: id, repository: repository_address })
 }
+
+/** Published when a deployment went on against its protection rules. */
+export const deploymentBypassed = defineEvent('deployment.bypassed', {
+  payload: definePayload({ org_id: text, deployment_id: text, repository: text }),
+  subject: ({ deployment_id, repository }) => ({ type: 'deployment', id: deployment_id, repository }),
+  updates: ({ deployment_id }) => [update('deployment', deployment_id)],
+})

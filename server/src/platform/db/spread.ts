@@ -1,4 +1,4 @@
-import type { Db } from './sql.ts'
+import type { Db, Tx } from './sql.ts'
 
 let spread = false
 
@@ -63,4 +63,58 @@ export async function runAcrossOrganizations<Result>(
  */
 export function buildSpreadCondition(db: Db, alias: string, orgId: string | null) {
   return isSpread() && orgId !== null ? db`and ${db(alias)}.org_id = ${orgId}::uuid` : db``
+}
+
+/**
+ * An id whose rows the planner estimates by the average of the column. It looks up the value of a
+ * parameter among the most common values of the column instead: an organization that is newer than
+ * the statistics is not among them, and is estimated to have no rows (docs/adr/0011).
+ * Of several database servers, only a parameter itself finds the right one.
+ */
+export function buildAverageId(db: Db, id: string | number) {
+  if (isSpread()) return typeof id === 'string' ? db`${id}::uuid` : db`${id}::bigint`
+  return typeof id === 'string' ? db`(select ${id}::uuid)` : db`(select ${id}::bigint)`
+}
+
+/** `buildAverageId` for `column = any(…)`. */
+export function buildAverageIds(db: Db, ids: readonly number[]) {
+  if (isSpread()) return db`${ids as number[]}::bigint[]`
+  return db`(select ${ids as number[]}::bigint[])::bigint[]`
+}
+
+type Column = { name: string; type: string; collation: string | null }
+
+/**
+ * SQL: the rows of a temporary table under an alias, in a statement that changes a table which is
+ * on several database servers. Only this connection sees the temporary table, so the rows are a
+ * parameter that the statement unnests. On a single server, it is the table itself. Returns what
+ * makes the SQL.
+ */
+export async function buildUnnestedRows(
+  tx: Tx,
+  table: string,
+  alias: string,
+  names: readonly string[],
+): Promise<() => ReturnType<Tx>> {
+  if (!isSpread()) return () => tx`${tx(table)} ${tx(alias)}`
+  const [{ rows }] = await tx<[{ rows: string }]>`
+    select coalesce(json_agg(given), '[]')::text as rows
+    from (select ${tx([...names])} from ${tx(table)}) given`
+  const definitions = (await readColumns(tx, table))
+    .filter(({ name }) => names.includes(name))
+    .map(({ name, type, collation }) => `"${name}" ${type}${collation === null ? '' : ` collate "${collation}"`}`)
+  return () => tx`json_to_recordset(${rows}::text::json) as ${tx(alias)} (${tx.unsafe(definitions.join(', '))})`
+}
+
+async function readColumns(tx: Tx, table: string): Promise<Column[]> {
+  return tx<Column[]>`
+    select attname as name, format_type(atttypid, atttypmod) as type,
+      case when attcollation not in (0, (select oid from pg_collation where collname = 'default')) then collname end
+        as collation
+    from pg_attribute
+    left join pg_collation on pg_collation.oid = attcollation
+    where attrelid = ${table}::regclass
+      and attnum > 0
+      and not attisdropped
+    order by attnum`
 }

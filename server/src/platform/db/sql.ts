@@ -1,8 +1,8 @@
+import { defineGauge } from '../metrics.ts'
 import { type Client, openClient } from './client/client.ts'
 import { isFromServer } from './client/connection-error.ts'
 import type { Transaction } from './client/statements.ts'
 import { type Address, type Target, toTarget } from './client/target.ts'
-import { measurePool } from './pools.ts'
 import { getPrimary } from './primary-server.ts'
 
 export type Sql = Client
@@ -99,4 +99,28 @@ export async function readReplicationState(sql: Sql): Promise<ReplicationState> 
     select pg_is_in_recovery() as is_standby, current_setting('synchronous_standby_names') as waits_for,
       (select count(*) from pg_stat_replication)::int as standbys`
   return row
+}
+
+/** The pools of this process, by name. */
+const pools = new Map<string, { connections: number; reserved: number }>()
+
+defineGauge('shiplock_database_pool_connections_max', 'Connections that a pool can open.', ['pool'], function () {
+  for (const [pool, { connections }] of pools) this.set({ pool }, connections)
+})
+defineGauge(
+  'shiplock_database_pool_reserved',
+  'Connections of a pool that belong to a transaction or another exclusive use.',
+  ['pool'],
+  function () {
+    for (const [pool, { reserved }] of pools) this.set({ pool }, reserved)
+  },
+)
+
+/** Counts the connections of a pool that are in exclusive use, as told by what is returned. */
+export function measurePool(name: string, connections: number): (change: 1 | -1) => void {
+  const pool = pools.get(name) ?? { connections, reserved: 0 }
+  pools.set(name, pool)
+  return (change) => {
+    pool.reserved += change
+  }
 }

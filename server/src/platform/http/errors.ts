@@ -1,5 +1,4 @@
-import type { ApiError } from './api-error.ts'
-import { defineError } from './define-error.ts'
+import { type ApiError, defineError } from './api-error.ts'
 
 /** `path` is a JSON pointer (RFC 6901) into the request that starts with body, query or path. */
 export type FieldError = { path: string; message: string }

@@ -3,22 +3,20 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify'
 import type { Log } from '../log.ts'
-import { limitConnectionsPerAddress } from './connection-limit.ts'
-import { registerErrorHandler, sendApiError, toApiError } from './error-handler.ts'
+import { registerErrorHandler, registerNotFound, sendApiError, toApiError } from './error-handler.ts'
 import { registerJsonBody, registerStorableQuery } from './json-body.ts'
-import { registerNotFound } from './not-found.ts'
 import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
 import { registerRequestWork } from './request-work.ts'
-import { createSerializers } from './response-serializers.ts'
-import { getSecurityHeaders, registerSecurityHeaders } from './security-headers.ts'
+import { createSerializers, getSecurityHeaders, registerSecurityHeaders } from './responses.ts'
 import {
   BODY_MS_MAX,
   HEADERS_MS_MAX,
   KEEP_ALIVE_MS,
+  limitConnectionsPerAddress,
   REQUEST_MS_MAX,
   registerBodyTimeout,
   TIME_LIMITS_CHECK_MS,
-} from './time-limits.ts'
+} from './connection-limits.ts'
 import { ServerResponseAfterBody } from './unread-body.ts'
 import { registerValidation } from './validation.ts'
 

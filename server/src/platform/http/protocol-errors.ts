@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { ApiError } from './api-error.ts'
 import { expectationFailed, headersTooLarge, invalidRequest, requestTooSlow } from './errors.ts'
-import type { SecurityHeaders } from './security-headers.ts'
+import type { SecurityHeaders } from './responses.ts'
 
 /**
  * Refuses, with the error envelope, what Node would refuse without it, and two `Authorization`

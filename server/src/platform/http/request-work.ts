@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { defineCounter, defineHistogram } from '../telemetry/metrics.ts'
-import { startSpan } from '../telemetry/tracing.ts'
-import { type Work, withWork } from '../work.ts'
+import { defineCounter, defineHistogram } from '../metrics.ts'
+import { startSpan, type Work, withWork } from '../tracing.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
-import { JsonError } from './json-error.ts'
 import * as grammar from './json-grammar.ts'
+import { JsonError } from './json-grammar.ts'
 import type { JsonSelector, JsonType } from './json-selector.ts'
 import { JsonSkim } from './json-skim.ts'
 

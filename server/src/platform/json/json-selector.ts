@@ -1,5 +1,4 @@
-import { JsonCapture } from './json-capture.ts'
-import { JsonKey } from './json-key.ts'
+import { JsonCapture, JsonKey } from './json-capture.ts'
 import type { JsonSpan, SelectionNode } from './json-selection.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'

@@ -1,9 +1,8 @@
-import { decodeText } from './decode-text.ts'
-import { JsonError } from './json-error.ts'
+import { JsonError } from './json-grammar.ts'
 import { JsonScanner } from './json-scanner.ts'
 import { createSelectionTree, type JsonSpan } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
-import { DEFAULT_LIMITS, type JsonLimits, parseJson } from './select-json.ts'
+import { DEFAULT_LIMITS, decodeText, type JsonLimits, parseJson } from './select-json.ts'
 
 /**
  * A longer span is a large element, or many that are not objects. It is read element by element.

@@ -1,5 +1,4 @@
-import type { ApiError } from '../http/api-error.ts'
-import { defineError } from '../http/define-error.ts'
+import { type ApiError, defineError } from '../http/api-error.ts'
 import { payloadTooLarge } from '../http/errors.ts'
 
 export const checksumMismatch = defineError({

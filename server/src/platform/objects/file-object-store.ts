@@ -1,8 +1,10 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { openToken, sealToken } from '../crypto/token.ts'
 import { makeDirectory, toNullIfMissing } from '../files.ts'
 import { createUnavailableError } from '../http/errors.ts'
+import { invalidSignature, urlExpired } from './errors.ts'
 import {
   describeObjectFile,
   getIncomingDirectory,
@@ -11,6 +13,7 @@ import {
   writeObjectFile,
 } from './object-file.ts'
 import {
+  ADDRESS_LIFETIME_MS,
   checkObjectKey,
   type ExpectedObject,
   ObjectNotFoundError,
@@ -18,7 +21,6 @@ import {
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { getPutHeaders, openAddress, type PutGrant, sealAddress } from './signed-address.ts'
 
 interface FileObjectStoreOptions {
   /** A directory for this store's files only. */
@@ -120,4 +122,36 @@ async function requireAvailable<Result>(operation: Promise<Result>): Promise<Res
     const isRefusedBySystem = error instanceof Error && 'syscall' in error
     throw isRefusedBySystem ? createUnavailableError(error) : error
   }
+}
+
+/** The path of all object addresses. What an address permits is in its token, not in the path. */
+export const STORAGE_PATH = '/storage/objects'
+
+/** What an address permits. These names are part of the signed token. */
+export type PutGrant = { method: 'PUT'; key: string; expected: ExpectedObject }
+type Sealed = PutGrant & { expires_at_ms: number }
+
+/** Returns an address with this grant and the time of its expiry. */
+export function sealAddress(signingKey: KeyObject, baseUrl: string, grant: PutGrant, now: Date) {
+  const expires_at = new Date(now.getTime() + ADDRESS_LIFETIME_MS)
+  const token = sealToken(signingKey, { ...grant, expires_at_ms: expires_at.getTime() } satisfies Sealed)
+  return { url: `${baseUrl}${STORAGE_PATH}?token=${token}`, expires_at }
+}
+
+/** Returns what the token permits. Throws 403 `invalid_signature` or `url_expired`. */
+export function openAddress(signingKey: KeyObject, token: unknown, now: Date): PutGrant {
+  const grant = typeof token === 'string' ? openToken<Sealed>(signingKey, token) : null
+  if (grant?.method !== 'PUT')
+    throw invalidSignature(
+      'The URL is not valid for this request. Send the request to the URL exactly as it was returned.',
+    )
+  if (grant.expires_at_ms <= now.getTime()) throw urlExpired()
+  return grant
+}
+
+export const CHECKSUM_HEADER = 'x-storage-checksum-sha256'
+
+/** Headers that clients must send with a PUT, exactly (specification, "Security upload"). */
+export function getPutHeaders({ contentType, sha256 }: ExpectedObject): Record<string, string> {
+  return { 'Content-Type': contentType, [CHECKSUM_HEADER]: Buffer.from(sha256, 'hex').toString('base64') }
 }

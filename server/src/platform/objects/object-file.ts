@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path'
 import { synchronizeDirectory, toNullIfMissing } from '../files.ts'
 import type { ExpectedObject, StoredObject } from './object-store.ts'
-import { CHECKSUM_BYTES, verifyBody } from './verified-body.ts'
+import { CHECKSUM_BYTES, verifyBody } from './verify-object.ts'
 
 const WRITE_BATCH_BYTES = 256 * 1024
 const READ_CHUNK_BYTES = 256 * 1024

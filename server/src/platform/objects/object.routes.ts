@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { lengthRequired } from '../http/errors.ts'
 import { createBodyTooLargeError, createWrongSizeError, invalidSignature } from './errors.ts'
-import type { FileObjectStore } from './file-object-store.ts'
+import { CHECKSUM_HEADER, type FileObjectStore, getPutHeaders, STORAGE_PATH } from './file-object-store.ts'
 import type { ExpectedObject } from './object-store.ts'
-import { CHECKSUM_HEADER, getPutHeaders, STORAGE_PATH } from './signed-address.ts'
 
 /** A PUT is aborted after this long without a byte. */
 const IDLE_TIMEOUT_MS = 60_000

@@ -1,5 +1,5 @@
-import { defineHistogram, measureDuration } from '../telemetry/metrics.ts'
-import { withSpan } from '../telemetry/tracing.ts'
+import { defineHistogram, measureDuration } from '../metrics.ts'
+import { withSpan } from '../tracing.ts'
 import { ObjectNotFoundError, type ObjectStore } from './object-store.ts'
 
 const seconds = defineHistogram(

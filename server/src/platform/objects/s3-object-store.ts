@@ -5,9 +5,11 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
-  type S3Client,
+  S3Client,
+  S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { createUnavailableError } from '../http/errors.ts'
 import {
   ADDRESS_LIFETIME_MS,
   checkObjectKey,
@@ -17,9 +19,7 @@ import {
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { createS3Client, type S3StoreOptions } from './s3-client.ts'
-import { requireAvailable, toNullIfAbsent, toS3Failure } from './s3-errors.ts'
-import { checkBody } from './verified-body.ts'
+import { checkBody } from './verify-object.ts'
 
 /** Contains a dot, so it cannot be an object's key. */
 const PROBE_KEY = '.shiplock-check'
@@ -143,4 +143,93 @@ async function signPut(
   const url = await getSignedUrl(s3, put, { ...AS_SIGNED_HEADERS, signingDate: now, expiresIn })
   const headers = { 'Content-Type': contentType, [CHECKSUM_HEADER]: checksum }
   return { method: 'PUT', url, headers, expires_at: new Date(now.getTime() + ADDRESS_LIFETIME_MS) }
+}
+
+export interface S3StoreOptions {
+  /** null: Amazon's endpoint of the region. */
+  endpoint: string | null
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+  /** Use `endpoint/bucket/key` instead of `bucket.endpoint/key`. */
+  forcePathStyle: boolean
+  answerTimeoutMs?: number
+}
+
+const CONNECT_TIMEOUT_MS = 2_000
+/** Applies until the first byte of the response. A body may take longer while it keeps arriving. */
+const ANSWER_TIMEOUT_MS = 5_000
+const SILENCE_TIMEOUT_MS = 60_000
+const ATTEMPTS_MAX = 3
+
+/**
+ * Configured by the options only, not by environment variables or files of the SDK. Idle
+ * connections do not keep the process alive, so there is nothing to close.
+ */
+export function createS3Client(options: S3StoreOptions): S3Client {
+  const { endpoint, region, accessKeyId, secretAccessKey, forcePathStyle } = options
+  const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = options
+  return new S3Client({
+    ...(endpoint === null ? {} : { endpoint }),
+    ignoreConfiguredEndpointUrls: true,
+    region,
+    credentials: { accessKeyId, secretAccessKey },
+    forcePathStyle,
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    // By default the SDK signs an additional CRC-32, which clients would have to send with a PUT.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    retryMode: 'standard',
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: answerTimeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_TIMEOUT_MS,
+    },
+  })
+}
+
+const MESSAGE_CHARS_MAX = 300
+
+/** Returns the request's result. Throws 503 `unavailable` for every failure. */
+export async function requireAvailable<Result>(request: Promise<Result>): Promise<Result> {
+  try {
+    return await request
+  } catch (error) {
+    throw toS3Failure(error)
+  }
+}
+
+/** Returns the request's result, or null if the object does not exist. Rethrows other failures. */
+export async function toNullIfAbsent<Result>(request: Promise<Result>): Promise<Result | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (isAbsent(error)) return null
+    throw error
+  }
+}
+
+/**
+ * Responses to HEAD have no body and contain `NotFound` instead of `NoSuchKey`. A missing bucket is
+ * a failure.
+ */
+function isAbsent(error: unknown): boolean {
+  return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
+}
+
+/**
+ * Converts every failure of the store to a 503, because the caller did nothing wrong. The cause is
+ * rewritten: the errors of the SDK contain the whole response, which may repeat key ids and
+ * signatures.
+ */
+export function toS3Failure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const status = error instanceof S3ServiceException ? ` (HTTP ${error.$metadata.httpStatusCode})` : ''
+  const code = 'code' in error ? ` ${error.code}` : ''
+  const message = error.message.slice(0, MESSAGE_CHARS_MAX)
+  return createUnavailableError(new Error(`The object store failed: ${error.name}${code}${status}: ${message}`))
 }

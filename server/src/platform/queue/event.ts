@@ -1,5 +1,7 @@
+import { DAY_MS } from '../clock.ts'
+import { defineExpiringRows } from '../db/expiring-rows.ts'
 import type { Db } from '../db/sql.ts'
-import type { Update } from '../updates/update.ts'
+import type { Update } from './update.ts'
 import { defineJob, enqueue, enqueueWith, type Job } from './job.ts'
 import type { PayloadSchema } from './payload.ts'
 
@@ -107,3 +109,14 @@ function toQueued<Payload extends object>({ name, class: jobClass, once }: Event
     ...(once && { once }),
   }
 }
+
+/** Events are kept for as long in every plan. */
+export const EVENTS_KEPT_MS = 30 * DAY_MS
+
+export const expiringEvents = defineExpiringRows({
+  kind: 'events',
+  table: 'events',
+  key: ['created_at', 'id'],
+  order: 'created_at',
+  isExpired: (db, { before }) => db`item.created_at < ${before}`,
+})

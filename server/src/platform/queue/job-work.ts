@@ -1,6 +1,5 @@
-import { defineCounter, defineHistogram } from '../telemetry/metrics.ts'
-import { settleSpan, startSpan } from '../telemetry/tracing.ts'
-import { getCurrentWork, withWork } from '../work.ts'
+import { defineCounter, defineHistogram } from '../metrics.ts'
+import { getCurrentWork, settleSpan, startSpan, withWork } from '../tracing.ts'
 
 const seconds = defineHistogram(
   'shiplock_job_duration_seconds',

@@ -1,7 +1,6 @@
 import type { Db } from '../db/sql.ts'
 import type { Lazy } from '../lazy.ts'
-import { EVERY_ORGANIZATION, type Update } from '../updates/update.ts'
-import type { UpdateFeed } from '../updates/update-feed.ts'
+import { EVERY_ORGANIZATION, type Update, type UpdateFeed } from './update.ts'
 import { insertJob, insertJobs, type JobClass, type NewJobKind } from './job.store.ts'
 import { getCurrentCause } from './job-work.ts'
 import type { PayloadSchema } from './payload.ts'

@@ -9,7 +9,7 @@ import {
   listLostJobs,
   updateLostJobAsFailed,
   updateLostJobForRetry,
-} from './lost-jobs.store.ts'
+} from './running-jobs.store.ts'
 
 /**
  * A job may bring its worker down, for example by taking all memory. It is interrupted this often

@@ -1,6 +1,5 @@
 import { type Db, getSqlState, type Sql, UNIQUE_VIOLATION } from '../db/sql.ts'
 import type { JobClass } from './job.store.ts'
-import { buildWorkerLock } from './worker-lock.store.ts'
 
 /** A job in progress. `attempts` counts this try. */
 export type RunningJob = {
@@ -169,4 +168,79 @@ export async function updateEndedJob(
       if (getSqlState(error) !== UNIQUE_VIOLATION) throw error
     }
   }
+}
+
+export type LostJob = { id: number; name: string; payload: object; worker_id: string; interruptions: number }
+
+/** Jobs in progress whose worker has died. `interruptions` counts the earlier ones. */
+export async function listLostJobs(sql: Sql): Promise<LostJob[]> {
+  return sql<LostJob[]>`
+    select id, name, payload, worker_id, interruptions
+    from jobs
+    where state = 'running'
+      and ${hasDied(sql, sql`jobs.worker_id`)}
+    order by id
+    limit 1000`
+}
+
+/** Queues a lost job again after a backoff. The interrupted try does not count as a failed one. */
+export function updateLostJobForRetry(sql: Sql, job: LostJob, backoffMs: number): Promise<void> {
+  return updateEndedJob(
+    sql,
+    job,
+    sql`
+      state = ${backoffMs > 0 ? 'scheduled' : 'ready'}, attempts = greatest(attempts - 1, 0),
+      run_at = greatest(run_at, now() + ${backoffMs}::float * interval '1 millisecond'),
+      interruptions = ${job.interruptions + 1}`,
+  )
+}
+
+/** Ends a lost job for good: it stays as a failed job. */
+export function updateLostJobAsFailed(sql: Sql, job: LostJob): Promise<void> {
+  return updateEndedJob(
+    sql,
+    job,
+    sql`
+      state = 'failed', attempts = attempts_max, interruptions = ${job.interruptions + 1},
+      last_error = ${`Its worker died ${job.interruptions + 1} times while it was running.`}`,
+  )
+}
+
+/** Removes jobs that failed more than a week ago. */
+export async function deleteOldFailures(sql: Sql): Promise<void> {
+  await sql`
+    delete from jobs
+    where state = 'failed'
+      and updated_at < now() - interval '7 days'`
+}
+
+/**
+ * A worker holds an advisory lock as long as it runs, in a separate number space ("work"). Running
+ * jobs name their worker, so a job whose worker holds no lock is lost.
+ */
+const LOCK_SPACE = 0x776f726b
+
+/**
+ * An SQL expression that takes the lock of a worker, which ends with the connection. If it was lost
+ * with a connection that the server still has, that one holds it; the next call gets it.
+ */
+export function buildWorkerLock(db: Db, workerId: string): ReturnType<Db> {
+  return db`pg_try_advisory_lock(${LOCK_SPACE}::int, hashtext(${workerId}))`
+}
+
+/** Takes the lock again where it was lost. Holding it twice changes nothing. */
+export async function lockWorker(db: Db, workerId: string): Promise<void> {
+  await db`select ${buildWorkerLock(db, workerId)}`
+}
+
+/** An SQL condition: the worker that a column names does not run. */
+export function hasDied(db: Db, column: ReturnType<Db>): ReturnType<Db> {
+  return db`not exists (
+    select from pg_locks held
+    where held.locktype = 'advisory'
+      and held.database = (select oid from pg_database where datname = current_database())
+      and held.classid = ${LOCK_SPACE}
+      and held.objid = (hashtext(${column})::bigint & 4294967295)::oid
+      and held.granted
+  )`
 }

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../clock.ts'
 import type { Sql } from '../db/sql.ts'
+import { insertScheduledJob, insertSchedules } from './job.store.ts'
 import type { ScheduledJob } from './job.ts'
-import { insertScheduledJob, insertSchedules } from './schedule.store.ts'
 
 /** What the five fields of crontab(5) count, with their bounds. */
 const FIELDS = [

@@ -5,9 +5,8 @@ import { type DatabaseAddress, openSql } from '../db/sql.ts'
 import { JOBS_CHANNEL } from './job.store.ts'
 import { JobSlots, type SlotsOptions } from './job-slots.ts'
 import { settleLostJobs } from './lost-jobs.ts'
-import { updateDueJobs, updateReturnedJobs } from './running-jobs.store.ts'
+import { lockWorker, updateDueJobs, updateReturnedJobs } from './running-jobs.store.ts'
 import { openSchedule } from './schedule.ts'
-import { lockWorker } from './worker-lock.store.ts'
 
 type WorkerOptions<Context> = SlotsOptions<Context> & {
   /**

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { findExpiredIndex, type LinkRow, updateTombstone } from './link.store.ts'
 import { type ChainKey, linkMac } from './link.ts'

@@ -1,5 +1,5 @@
 import { createHash, createHmac, hash, type KeyObject } from 'node:crypto'
-import type { RepositoryKey } from '../../repositories/repository-key.ts'
+import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 
 /** The chain of a repository. */
 export type ChainKey = RepositoryKey

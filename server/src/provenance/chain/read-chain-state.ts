@@ -1,12 +1,12 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
+import { checkEnd, recordBreaks } from './append-link.ts'
 import { findEnd } from './chain.store.ts'
 import { type FoundBreak, filterNewBreaks, isSettled, NO_HASH, type StoredBreak } from './chain-break.ts'
 import { type ChainEnd, type ChainHead, computeContinuedHead } from './chain-head.ts'
 import { checkInterval, getIntervalStart, INTERVAL, type Interval } from './chain-interval.ts'
 import { type LinkRow, listAnchors, listLinks } from './link.store.ts'
 import type { ChainKey } from './link.ts'
-import { checkEnd, recordBreaks } from './store-breaks.ts'
 
 /**
  * A mismatch. Hashes are lower-case hexadecimal. For a changed or missing link, they are hashes of

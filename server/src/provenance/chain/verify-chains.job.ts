@@ -1,10 +1,13 @@
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { findEnd, findNextChain } from './chain.store.ts'
-import { isSettled, type StoredBreak } from './chain-break.ts'
-import { findUnlinkedEntries } from './link.store.ts'
-import type { ChainKey } from './link.ts'
-import { verifyChain, type Walk } from './verify-chain.ts'
+import { checkEnd, recordBreaks, settleEnd } from './append-link.ts'
+import { findEnd, findNextChain, lockChain, upsertHead } from './chain.store.ts'
+import { type FoundBreak, filterNewBreaks, isSettled, NO_HASH, type StoredBreak } from './chain-break.ts'
+import { type ChainHead, computeContinuedHead, computeHeadMac } from './chain-head.ts'
+import { checkInterval, checkPrevious, getIntervalStart } from './chain-interval.ts'
+import { findNextIndex, findOrphans, findUnlinkedEntries, type LinkRow, type Orphan } from './link.store.ts'
+import { type ChainKey, hashValues } from './link.ts'
+import { LINKS_AT_ONCE, readIntervals } from './read-chain-state.ts'
 
 /** Verifies every chain once a day, at an unusual minute to spread the load. */
 export const verifyChainsDaily = defineScheduledJob<Services>('provenance.verify-chains', {
@@ -57,4 +60,66 @@ export async function* listChains({ sql }: Services, orgId: string | null): Asyn
     yield chain
     chain = await findNextChain(sql, orgId, chain)
   }
+}
+
+export type Walk = {
+  stopping?: AbortSignal | undefined
+  /** Called with the number of links that were read since the last call. */
+  onProgress?: ((links: number) => void) | undefined
+}
+
+/**
+ * Verifies all links of a chain, in batches, and stores what does not match. Links that are
+ * appended meanwhile are not verified. Throws when `stopping` is aborted.
+ */
+export async function verifyChain(services: Services, chain: ChainKey, walk: Walk = {}): Promise<void> {
+  const end = await findEnd(services.sql, chain)
+  const head = computeContinuedHead(services.integrityKey, chain, end)
+  const keep = async (found: readonly FoundBreak[]) => {
+    if (filterNewBreaks(found, end.breaks).length > 0) await recordBreaks(services, chain, found)
+  }
+  if (filterNewBreaks(checkEnd(services, chain, end), end.breaks).length > 0) await recordBreaks(services, chain, [])
+  await walkLinks(services, chain, { ...walk, head, keep })
+  await keep((await findOrphans(services.sql, chain)).map(toBreak))
+  await rememberWalk(services, chain, head.length)
+}
+
+type LinkWalk = Walk & { head: ChainHead; keep: (found: readonly FoundBreak[]) => Promise<void> }
+
+async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): Promise<void> {
+  let before: LinkRow | undefined
+  let from = 0
+  while (from < walk.head.length) {
+    walk.stopping?.throwIfAborted()
+    const intervals = await readIntervals(services.sql, chain, walk.head, { from, to: from + LINKS_AT_ONCE })
+    for (const interval of intervals) {
+      const [first] = interval.links
+      const found = checkInterval(services.integrityKey, chain, interval)
+      await walk.keep(before && first ? [...found, ...checkPrevious(first, before)] : found)
+      before = interval.links.at(-1)
+      walk.onProgress?.(interval.links.length)
+    }
+    from += LINKS_AT_ONCE
+    if (before === undefined) from = await skipGap(services, chain, from, walk.head.length)
+  }
+}
+
+/** A gap may be any number of links long, because an index can be changed in the database. */
+async function skipGap({ sql }: Services, chain: ChainKey, from: number, length: number): Promise<number> {
+  const next = await findNextIndex(sql, chain, from)
+  return next === null ? length : getIntervalStart(next)
+}
+
+function toBreak({ part, index, name }: Orphan): FoundBreak {
+  return { part, index, expected: NO_HASH, found: hashValues(name) }
+}
+
+/** Stores how far the chain was verified, in its authenticated row. */
+async function rememberWalk(services: Services, chain: ChainKey, length: number): Promise<void> {
+  await services.sql.begin(async (tx) => {
+    await lockChain(tx, chain)
+    const end = await settleEnd(services, tx, chain)
+    const head = { ...end, verified_length: length, verified_at: services.clock.now() }
+    await upsertHead(tx, chain, head, computeHeadMac(services.integrityKey, chain, head))
+  })
 }

@@ -9,8 +9,7 @@ import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { Change, ChangePath, ChangeQuery, ListedChange } from './change.schema.ts'
 import { findChangeJson, listChanges } from './change-list.store.ts'
-import { findChangedRepositories } from './changed-repositories.ts'
-import { requireChange } from './require-change.ts'
+import { findChangedRepositories, requireChange } from './require-change.ts'
 
 export async function registerChangeRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(

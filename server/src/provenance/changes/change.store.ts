@@ -1,9 +1,9 @@
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { RepositoryKey } from '../../repositories/repository-key.ts'
+import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import { type ChainPosition, getPosition, type Link } from '../chain/link.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
-import type { Landing } from '../landings/landing.store.ts'
+import type { Landing } from './landing.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
 
 /** A change with its record. `record` is null after retention has removed it. */

@@ -1,6 +1,6 @@
 import { isFinal } from '../../ci/runs/run-status.ts'
 import { DAY_MS } from '../../platform/clock.ts'
-import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
+import { toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import {
   type Amendment,
   type ChangeRecord,

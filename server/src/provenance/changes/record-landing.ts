@@ -6,28 +6,28 @@ import {
   type LandedPush,
   listLandedReviews,
 } from '../../ci/changes/landed-change.store.ts'
-import { listCommitChecks, listCommitRuns } from '../../ci/evidence/commit-results.store.ts'
+import { listCommitChecks, listCommitRuns } from '../../ci/evidence/commit-evidence.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { createChangeId } from '../../platform/ids.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { findChangeSecurity } from '../../security/policy-facts/change-security.store.ts'
+import { findChangeSecurity } from '../../security/issues/change-security.store.ts'
 import { appendLink } from '../chain/append-link.ts'
-import { readOwnCommits } from '../landings/change-of-push.ts'
+import { readOwnCommits } from './change-of-push.ts'
 import {
   type Landing,
   lockLanding,
   updateLandingDropped,
   updateLandingDue,
   updateLandingRecorded,
-} from '../landings/landing.store.ts'
+} from './landing.store.ts'
 import {
   type CommitState,
   computeLaterTry,
   computeNextTry,
   decideNextStep,
   WITHOUT_COMMIT,
-} from '../landings/landing-schedule.ts'
+} from './landing-schedule.ts'
 import {
   type HostFacts,
   type LandingPass,
@@ -35,7 +35,7 @@ import {
   readMergedPullRequest,
   readPullRequest,
   readPush,
-} from '../landings/read-landing.ts'
+} from './read-landing.ts'
 import { insertChange } from './change.store.ts'
 import type { ChangeRecord } from './change-record.ts'
 import { describeChange, type Results } from './describe-change.ts'

@@ -1,11 +1,15 @@
 import { findPullRequest } from '../../ci/changes/landed-change.store.ts'
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { createNoStatementError } from '../../errors/provenance.ts'
-import { createNotFoundError } from '../../platform/http/errors.ts'
-import type { RepositoryKey } from '../../repositories/repository-key.ts'
+import { repositoryAmbiguous } from '../../errors/security.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
+import { findByName } from '../../repositories/repository.store.ts'
+import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { findLanding } from '../landings/landing.store.ts'
-import { computeDeadline } from '../landings/landing-schedule.ts'
+import { findLanding } from './landing.store.ts'
+import { computeDeadline } from './landing-schedule.ts'
 import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
+import type { ChangeSelection } from './change-list.store.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 
@@ -54,4 +58,25 @@ async function requireChangeOfPullRequest(
       ? `Pull request ${number} was not merged into the tracked branch.`
       : `The record of pull request ${number} is not written yet. It is written when the checks of the commit have finished, or at ${computeDeadline(landing).toISOString()}.`
   throw createNoStatementError('NO_CHANGE', message)
+}
+
+type RepositoryQuery = { repository?: string | undefined; provider?: Provider | undefined }
+
+/**
+ * The repositories that have a name now, or null if none is named. Throws 400
+ * `REPOSITORY_AMBIGUOUS` for a name that exists on several code hosts, and 400 `invalid_request`
+ * for a provider without a name.
+ */
+export async function findChangedRepositories(
+  { sql }: Pick<Services, 'sql'>,
+  orgId: string,
+  { repository: name, provider }: RepositoryQuery,
+): Promise<ChangeSelection['repositories']> {
+  if (name === undefined && provider !== undefined)
+    throw createInvalidFieldError('/query/provider', 'requires repository')
+  if (name === undefined) return null
+  const found = await findByName(sql, orgId, name)
+  const providers = new Set(found.map((repository) => repository.provider))
+  if (provider === undefined && providers.size > 1) throw repositoryAmbiguous(name, [...providers])
+  return found.filter((repository) => provider === undefined || repository.provider === provider)
 }

@@ -1,9 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { listTiles } from './log.store.ts'
-import { findEntry } from './log-entry.store.ts'
-import { formatEntry, type LogEntry } from './log-entry.ts'
+import { findEntry, listTiles } from './log.store.ts'
 import {
   computeConsistencyRanges,
   computeInclusionRanges,
@@ -12,7 +10,7 @@ import {
   splitRange,
 } from './merkle-tree.ts'
 import { appendPendingEntries } from './sequence-log.ts'
-import { getTile, type TileName, Tiles } from './tile.ts'
+import { formatEntry, getTile, type LogEntry, type TileName, Tiles } from './tile.ts'
 
 /** Proves that an entry is in the log. Hashes are base64. */
 export type LogProof = {

@@ -2,13 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
-import { findNewestCheckpoint, insertCheckpoint, listTiles, lockLog, upsertTiles } from './log.store.ts'
-import { hasPendingEntries, updateEntryPositions } from './log-entry.store.ts'
-import { formatEntry } from './log-entry.ts'
-import type { LogKey } from './log-key.ts'
+import {
+  findNewestCheckpoint,
+  hasPendingEntries,
+  insertCheckpoint,
+  listTiles,
+  lockLog,
+  updateEntryPositions,
+  upsertTiles,
+} from './log.store.ts'
+import { type LogKey, openLogKey } from './log-key.ts'
 import { hashLeaf } from './merkle-tree.ts'
-import { openLogKey } from './open-log-key.ts'
-import { computeEdge, Tiles } from './tile.ts'
+import { computeEdge, formatEntry, Tiles } from './tile.ts'
 
 const BATCH_MAX = 4096
 const POLL_MS = 500

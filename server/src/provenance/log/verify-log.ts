@@ -2,14 +2,10 @@ import type { Db } from '../../platform/db/sql.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
-import { findNewestCheckpoint, listCheckpoints, listTiles, type StoredCheckpoint } from './log.store.ts'
-import { listEntries } from './log-entry.store.ts'
-import { formatEntry } from './log-entry.ts'
-import type { LogKey } from './log-key.ts'
+import { findNewestCheckpoint, listCheckpoints, listEntries, listTiles, type StoredCheckpoint } from './log.store.ts'
+import { type LogKey, loadLogKey } from './log-key.ts'
 import { HASH_BYTES, hashLeaf } from './merkle-tree.ts'
-import { loadLogKey } from './open-log-key.ts'
-import { TILE_WIDTH, type Tile, Tiles } from './tile.ts'
-import { formatTilePath } from './tile-path.parser.ts'
+import { formatEntry, formatTilePath, TILE_WIDTH, type Tile, Tiles } from './tile.ts'
 
 /**
  * A contradiction in the stored log. `expected` is the published hash, null if none with a valid

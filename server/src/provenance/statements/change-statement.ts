@@ -4,14 +4,20 @@ import { computeRetentionStart } from '../../organizations/plan.ts'
 import { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { readChainState } from '../chain/read-chain-state.ts'
+import type { LinkRow } from '../chain/link.store.ts'
+import type { ChainKey } from '../chain/link.ts'
+import { type ChainState, readChainState, verifyLinks } from '../chain/read-chain-state.ts'
 import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
-import { requireStatements } from '../changes/require-statements.ts'
-import { type Breaks, type RecordedChange, readRecordedChange, toChangeContent } from './change-content.ts'
-import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
-import { computeFingerprint, issueStatement } from './issue-statement.ts'
-import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { verifyChange } from './verify-change.ts'
+import { type Breaks, type RecordedChange, readRecordedChange, toChangeContent } from './statement-content.ts'
+import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
+import {
+  findIssuedChange,
+  findNewestStatement,
+  findStatement,
+  type IssuedChange,
+  type StatementName,
+  type StoredStatement,
+} from './statement.store.ts'
 
 /**
  * Returns the statement of a change (provenance.md §3). `id` is the id of a change or of its pull
@@ -99,4 +105,27 @@ export async function requireIssuedStatement({ sql }: Services, name: StatementN
   const message =
     'The chain of change records of the repository does not verify. An administrator can examine it with "provenance verify".'
   throw createNoStatementError('CHAIN_BROKEN', message)
+}
+
+/** A change and the indexes of its first and its last link. */
+type LinkedChange = ChainKey & { id: string; chain: { index: number }; last_index: number }
+
+/** The links are those of the change, in their order. They verify unless `state` is `broken`. */
+type VerifiedChange = ChainState & { links: LinkRow[] }
+
+/**
+ * Verifies the chain from the record of a change to its last amendment, so that a missing amendment
+ * is found, too. The cost does not depend on the length of the chain.
+ */
+export async function verifyChange(services: Services, change: LinkedChange): Promise<VerifiedChange> {
+  const links: LinkRow[] = []
+  let at = change.chain.index
+  while (true) {
+    const part = await verifyLinks(services, change, at, change.last_index)
+    links.push(...part.links.filter(({ change_id }) => change_id === change.id))
+    at = part.next
+    // There are no links after the end of the chain.
+    const isEnd = at > change.last_index || part.links.length === 0
+    if (isEnd || part.state.state === 'broken') return { ...part.state, links }
+  }
 }

@@ -1,15 +1,14 @@
 import { isFirstReadRunning } from '../../codehosts/sync/sync-repository.store.ts'
 import type { DeploymentKey } from '../../deployments/deployment-state.ts'
-import { buildEarlierGatesJson } from '../../deployments/gates/configure/configured-gate.store.ts'
-import type { GatePatterns } from '../../deployments/gates/configure/configured-gate.ts'
-import { buildHasRequiredGates } from '../../deployments/gates/configure/required-gate.store.ts'
+import { buildEarlierGatesJson } from '../../deployments/gates/configured-gate.store.ts'
+import type { GatePatterns } from '../../deployments/gates/configured-gate.ts'
+import { buildHasRequiredGates } from '../../deployments/gates/required-gate.store.ts'
 import { buildPromoted, buildPromotedColumns, type PromotedRow } from '../../deployments/promotion.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { buildConnectionId } from '../../repositories/followed-repository.store.ts'
 import { buildChangeId } from '../changes/change.store.ts'
-import { buildStoredRecord } from './change-statement.store.ts'
-import { buildNewestStatement, type StoredStatement } from './statement.store.ts'
-import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './stored-record.ts'
+import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './statement-content.ts'
+import { buildNewestStatement, buildStoredRecord, type StoredStatement } from './statement.store.ts'
 
 /** A deployment and what determines its statements, except the breaks of the chain. */
 export type StatedDeployment = PromotedRow & {

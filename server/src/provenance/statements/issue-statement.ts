@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
-import { encodePreAuth } from '../../platform/crypto/dsse.ts'
-import { toCanonicalJson } from '../../platform/json/canonical-json.ts'
+import type { Actor } from '../../access/actor.ts'
+import { planRequired } from '../../errors/organizations.ts'
+import { selectSmallestPlan } from '../../organizations/plan.ts'
+import { encodePreAuth, toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import type { Services } from '../../services.ts'
-import { loadCurrentSigner } from '../keys/current-signer.ts'
-import { encodeStatement, IN_TOTO, type StatementContent, toEnvelope } from './in-toto-statement.ts'
+import { loadCurrentSigner } from './rotate-key.ts'
+import { encodeStatement, IN_TOTO, type StatementContent, toEnvelope } from './statement-content.ts'
 import { findStatement, insertStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 
 type BuildContent = (issuedAt: Date) => StatementContent | Promise<StatementContent>
@@ -58,4 +60,15 @@ async function storeOnce(
 
 function sha256(bytes: Buffer | string): Buffer {
   return hash('sha256', bytes, 'buffer')
+}
+
+/**
+ * Throws 402 `plan_required` unless the plan includes signed statements. Call it after the object
+ * was found: an unknown id is 404 on every plan.
+ */
+export function requireStatements({ plan }: Actor, { plans }: Pick<Services, 'plans'>): void {
+  if (plan.features.includes('signed_statements')) return
+  const requiredPlan = selectSmallestPlan(plans, 'signed_statements')
+  const message = `Signed statements require the plan ${requiredPlan} or above.`
+  throw planRequired(message, { requiredPlan })
 }

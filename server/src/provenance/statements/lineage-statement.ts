@@ -7,15 +7,12 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
-import { requireStatements } from '../changes/require-statements.ts'
-import { readRecordedChange } from './change-content.ts'
-import { getHashes } from './change-statement.ts'
+import { getHashes, verifyChange } from './change-statement.ts'
 import { findLineageDeployment, type StatedDeployment } from './deployment-statement.store.ts'
-import { computeFingerprint, issueStatement } from './issue-statement.ts'
+import { readRecordedChange, type StoredRecord } from './statement-content.ts'
+import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
 import { isCommit, toChangeOfPath, toPromotionPathContent } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import type { StoredRecord } from './stored-record.ts'
-import { verifyChange } from './verify-change.ts'
 
 /**
  * Returns the lineage statement of a deployment (provenance.md §3). Throws 404 `not_found`, 402

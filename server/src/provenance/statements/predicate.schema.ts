@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { CommitRun, RunArtifact } from '../../ci/evidence/commit-evidence.schema.ts'
 import { PromotionStep } from '../../deployments/promotion.schema.ts'
 import { Closed, Nullable, Timestamp } from '../../platform/http/schemas.ts'
-import { ChainBreak, ChainPosition } from '../chain/chain-position.schema.ts'
+import { ChainBreak, ChainPosition } from '../changes/change.schema.ts'
 import {
   AmendmentKind,
   amendment,
@@ -14,7 +14,7 @@ import {
   RecordPusher,
   review,
 } from '../changes/change-record.schema.ts'
-import { CHANGE_RECORD } from './change-content.ts'
+import { CHANGE_RECORD } from './statement-content.ts'
 import { PROMOTION_PATH } from './promotion-path.ts'
 
 const JSON_SCHEMA = { $schema: 'https://json-schema.org/draft/2020-12/schema' }

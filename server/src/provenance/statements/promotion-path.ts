@@ -2,8 +2,13 @@ import { COMMIT_SHA } from '../../ci/runs/run.schema.ts'
 import type { PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { type Breaks, type RecordedChange, toCommitSubject } from './change-content.ts'
-import type { StatementContent, Subject } from './in-toto-statement.ts'
+import {
+  type Breaks,
+  type RecordedChange,
+  type StatementContent,
+  type Subject,
+  toCommitSubject,
+} from './statement-content.ts'
 
 export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'
 

@@ -5,11 +5,18 @@ import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { ChangePath } from '../changes/change.schema.ts'
+import { listPublicKeys } from './rotate-key.ts'
 import { readLogProof } from '../log/read-log-proof.ts'
 import { issueChangeStatement } from './change-statement.ts'
-import { toSigstoreBundle } from './in-toto-statement.ts'
+import { toSigstoreBundle } from './statement-content.ts'
 import { issueLineageStatement } from './lineage-statement.ts'
-import { DeploymentPath, defineStatementErrors, SignedStatement, StatementQuery } from './statement.schema.ts'
+import {
+  DeploymentPath,
+  defineStatementErrors,
+  SignedStatement,
+  SigningKeys,
+  StatementQuery,
+} from './statement.schema.ts'
 import type { StoredStatement } from './statement.store.ts'
 import { issueVerificationStatement } from './verification-statement.ts'
 
@@ -116,4 +123,23 @@ async function formatResponse(
   const log = await readLogProof(services, { kind: 'statement', sha256 }, checkpoint_size)
   const added = { bundle: toSigstoreBundle(JSON.parse(envelope)), unsigned: { log } }
   return `{${signed},${JSON.stringify(added).slice(1)}`
+}
+
+export async function registerSigningKeyRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/provenance/keys',
+    {
+      config: { scope: 'read:attestations', permission: 'view' },
+      schema: {
+        operationId: 'listSigningKeys',
+        summary: 'List signing keys',
+        description:
+          'Returns the public keys that verify the signed statements of the organization. The first key is made when the ' +
+          'keys are first read or a statement is first signed.',
+        tags: ['Provenance'],
+        response: { 200: Envelope(SigningKeys, 'The public keys.') },
+      },
+    },
+    async (request) => ({ data: { keys: await listPublicKeys(services, request.actor.org_id) } }),
+  )
 }

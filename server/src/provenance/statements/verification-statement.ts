@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import { isTargetCovered } from '../../deployments/gates/configure/configured-gate.ts'
+import { isTargetCovered } from '../../deployments/gates/configured-gate.ts'
 import { findPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded } from '../../deployments/promotion.ts'
 import { createNoStatementError } from '../../errors/provenance.ts'
@@ -7,16 +7,16 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { requireStatements } from '../changes/require-statements.ts'
-import { type RecordedChange, readRecordedChange } from './change-content.ts'
 import {
   getChangeFacts,
   issueChangeStatement,
   requireIssuedStatement,
   requireRetainedChange,
+  verifyChange,
 } from './change-statement.ts'
 import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
-import { computeFingerprint, issueStatement } from './issue-statement.ts'
+import { type RecordedChange, readRecordedChange, type StoredRecord } from './statement-content.ts'
+import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
 import {
   computeLineageFacts,
   createNoCommitError,
@@ -26,9 +26,7 @@ import {
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import type { StoredRecord } from './stored-record.ts'
 import { getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
-import { verifyChange } from './verify-change.ts'
 
 /**
  * Returns the verification summary of a deployment (provenance.md §3). Its inputs, the statements

@@ -1,6 +1,6 @@
 import type { HostAlertName } from '../../codehosts/host-alert.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { buildDismissalColumns } from './alert-columns.store.ts'
+import { buildDismissalColumns } from './alert.store.ts'
 import { type AlertRepository, lockAlerts } from './host-alert.store.ts'
 
 /** An alert that is about to be dismissed or reopened, with the dismissal that counts now. */

@@ -3,11 +3,11 @@ import { toComponent, UNKNOWN_COMPONENT } from '../formats/report/dependency-fin
 import { hashFingerprint } from '../formats/report/parsed-report.ts'
 import { parsePackageFacts } from '../formats/sarif/package-facts.ts'
 import { classifyRule, classifyScanner } from '../formats/sarif/scanner-kind.ts'
-import type { IncomingFinding } from '../reconcile/incoming-finding.ts'
+import type { IncomingFinding } from '../reconcile/report-members.ts'
 import type { FindingKind } from '../vocabulary/finding.ts'
 import { toPackageUrl } from '../vocabulary/package-url.ts'
 import { collectVulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
-import type { DueAlert } from './due-alert.store.ts'
+import type { DueAlert } from './host-alert.store.ts'
 
 /** The names of scanners of alerts for which the host names no tool. */
 const TOOLS: Record<HostAlertType, string> = {

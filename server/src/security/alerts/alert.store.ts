@@ -1,9 +1,9 @@
+import { defineExpiringWithParts, deleteBy } from '../../platform/db/expiring-rows.ts'
 import { buildPageCondition } from '../../platform/db/page.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
-import { buildDismissalColumns, buildUpdatedAt } from './alert-columns.store.ts'
 
 type AlertFilter = { status?: string | undefined; severity?: string | undefined }
 
@@ -102,3 +102,46 @@ export async function listAlertTitles(
     order by alert.created_at desc, alert.id desc
     limit ${ALERTS_LISTED_MAX}`
 }
+
+/** The `dismissal_source` of an alert that was dismissed in Shiplock. */
+const OWN_SOURCE = 'shiplock'
+
+/** When an `alert` last changed: at its host, or by a dismissal or reopening in Shiplock. */
+export function buildUpdatedAt(db: Db) {
+  return db`greatest(alert.host_updated_at, case when alert.is_decided_here then alert.own_at end)`
+}
+
+/**
+ * The dismissal of an `alert` that counts: ours or the host's. All null if Shiplock reopened it.
+ */
+export function buildDismissalColumns(db: Db) {
+  const shown = (own: ReturnType<Db>, host: ReturnType<Db>) =>
+    db`case when not alert.is_decided_here then ${host} when alert.own_status = 'dismissed' then ${own} end`
+  return db`
+    ${shown(db`alert.own_by`, db`alert.dismissed_by`)} as dismissed_by,
+    ${shown(db`alert.own_reason`, db`alert.dismiss_reason`)} as dismiss_reason,
+    ${shown(db`alert.own_comment`, db`alert.dismiss_comment`)} as dismiss_comment,
+    rfc3339(${shown(db`alert.own_at`, db`alert.dismissed_at`)}) as dismissed_at,
+    ${shown(db`alert.own_by_name`, db`alert.dismissed_by_name`)} as dismissed_by_name,
+    case
+      when alert.is_decided_here then case when alert.own_status = 'dismissed' then ${OWN_SOURCE} end
+      when num_nonnulls(alert.dismissed_by, alert.dismiss_reason, alert.dismissed_at) > 0 then alert.provider
+    end as dismissal_source`
+}
+
+/** Alerts that are closed at the code host, and have not changed since the retention. */
+export const expiringAlerts = defineExpiringWithParts(
+  {
+    kind: 'alerts',
+    table: 'security_alerts',
+    order: 'created_at',
+    isExpired: (db, { before }) => db`
+      item.created_at < ${before}
+      and item.status <> 'open'
+      and item.host_status <> 'open'
+      and item.host_updated_at < ${before}
+      and (item.fixed_at is null or item.fixed_at < ${before})
+      and (item.own_at is null or (item.own_at < ${before} and item.own_delivery is distinct from 'pending'))`,
+  },
+  (tx, orgId, ids) => deleteBy(tx, { tables: ['triage_alerts', 'alert_findings'], column: 'alert_id' }, orgId, ids),
+)

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Provider } from '../../codehosts/catalogue.ts'
-import type { HostAlert, HostAlertType } from '../../codehosts/host-alert.ts'
-import { formatHostAlertId } from '../../codehosts/host-ids.ts'
+import { formatHostAlertId, type HostAlert, type HostAlertType } from '../../codehosts/host-alert.ts'
 import { isCutKey, normalizeSnippet } from '../formats/sarif/result-text.ts'
 import type { ContextHash } from '../issues/grouping/grouping-facts.ts'
 import {

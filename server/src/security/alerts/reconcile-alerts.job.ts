@@ -1,27 +1,30 @@
 import type { Provider } from '../../codehosts/catalogue.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { runStoppable } from '../../platform/db/transaction.ts'
-import { publish } from '../../platform/queue/event.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { defineJob } from '../../platform/queue/job.ts'
-import { isTracked, parseBranchName } from '../../repositories/branch-name.ts'
-import { formatRepositoryKey, REPOSITORY_KEY } from '../../repositories/repository-key.ts'
-import { findById, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/queue/update.ts'
+import { findById, type LinkedRepository } from '../../repositories/repository.store.ts'
+import {
+  formatRepositoryKey,
+  isTracked,
+  parseBranchName,
+  REPOSITORY_KEY,
+} from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import type { ReportTool } from '../formats/report/parsed-report.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import type { StreamReport } from '../reconcile/finding-stream.store.ts'
 import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
-import { ALERT_COLUMNS, type IncomingFinding } from '../reconcile/incoming-finding.ts'
-import { reconcileAlerts } from '../reconcile/reconcile-alerts.ts'
-import { ReportMembers } from '../reconcile/report-members.ts'
+import { reconcileAlerts } from '../reconcile/reconcile-report.ts'
+import { ALERT_COLUMNS, type IncomingFinding, ReportMembers } from '../reconcile/report-members.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
-import { selectRepository } from '../repositories/resolve-repository.ts'
+import { selectRepository } from '../repositories/select-repository.ts'
 import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import { followStatements } from '../vex/apply-statements.ts'
-import { alertsChanged } from './alert.events.ts'
 import { toAlertFinding } from './alert-finding.ts'
-import { type DueAlert, listDueAlerts, lockAlertFindings } from './due-alert.store.ts'
-import type { AlertRepository } from './host-alert.store.ts'
+import { type AlertRepository, type DueAlert, listDueAlerts, lockAlertFindings } from './host-alert.store.ts'
 
 const ATTEMPTS_MAX = 10
 
@@ -132,3 +135,14 @@ async function copyAlerts(
     throw error
   }
 }
+
+/**
+ * Published when findings of alerts changed. `repository` is the name of the repository as
+ * `owner/name`.
+ */
+export const alertsChanged = defineEvent('security.alerts.changed', {
+  payload: definePayload({ org_id: text, repository: text }),
+  subject: ({ repository }) => ({ type: 'alert', id: null, repository }),
+  updates: () => [update('alert'), update('finding'), update('issue')],
+  once: ({ org_id, repository }) => `${org_id} ${repository}`,
+})

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
-import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import type { RepositorySelection } from '../repositories/select-repository.ts'
 import { FINDING_KINDS, FINDING_STATES, type FindingKind, type FindingState } from '../vocabulary/finding.ts'
 import { SEVERITIES, type Severity } from '../vocabulary/severity.ts'
 

@@ -3,7 +3,7 @@ import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
-import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import type { RepositorySelection } from '../repositories/select-repository.ts'
 import {
   buildFacetCondition,
   buildFacets,

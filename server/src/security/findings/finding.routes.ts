@@ -7,11 +7,10 @@ import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { selectRepositories } from '../repositories/select-repositories.ts'
-import { Finding } from './finding.schema.ts'
+import { selectRepositories } from '../repositories/select-repository.ts'
+import { Finding, FindingPath, FindingQuery } from './finding.schema.ts'
 import { findFinding, listFindings } from './finding.store.ts'
 import type { FindingFilters } from './finding-filter.store.ts'
-import { FindingPath, FindingQuery } from './finding-query.schema.ts'
 
 export async function registerFindingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(

@@ -1,4 +1,4 @@
-import { JsonError } from '../../platform/json/json-error.ts'
+import { JsonError } from '../../platform/json/json-grammar.ts'
 import {
   getFormat,
   getReportFormat,
@@ -7,7 +7,7 @@ import {
   type UploadFormat,
   type VexFormat,
 } from './catalogue.ts'
-import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
+import type { KnownRepository, ReadRepository } from './report/checkout.ts'
 import { classifyFile } from './classify-file.ts'
 import { ReportError, type ReportSource, type ReportSummary } from './report/parsed-report.ts'
 import type { OnFindings } from './report/report-reading.ts'

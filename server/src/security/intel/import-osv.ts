@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
+import type { Copy, CopyValue } from '../../platform/db/table-copy.ts'
 import type { Services } from '../../services.ts'
 import { ADVISORY_COLUMNS, copyAdvisories, upsertAdvisories } from './advisory.store.ts'
 import {

@@ -1,9 +1,10 @@
-import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
+import type { Copy, CopyValue } from '../../platform/db/table-copy.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { publish } from '../../platform/queue/event.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { type EpssScore, parseEpss } from './epss.parser.ts'
-import { intelImported } from './intel.events.ts'
 import { type FileFacts, IntelError } from './intel-file.ts'
 import {
   type Changes,
@@ -166,3 +167,12 @@ function refuseOlder(asOf: Date, storedAsOf: Date | null): void {
     `The file is dated ${formatDate(asOf)}, which is older than the stored data (${formatDate(storedAsOf)}).`,
   )
 }
+
+/** Published by every import of vulnerability intelligence. It concerns all organizations. */
+export const intelImported = defineEvent('security.intel.imported', {
+  class: 'bulk',
+  payload: definePayload({ source: text }),
+  subject: ({ source }) => ({ type: 'intel_source', id: source }),
+  updates: () => [update('finding'), update('issue')],
+  once: () => 'any',
+})

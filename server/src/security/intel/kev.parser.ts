@@ -1,4 +1,4 @@
-import { JsonError } from '../../platform/json/json-error.ts'
+import { JsonError } from '../../platform/json/json-grammar.ts'
 import { createSelectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
 import { getMember, toText } from '../../platform/json/read-value.ts'

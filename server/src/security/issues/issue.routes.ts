@@ -1,19 +1,22 @@
 import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type Page, readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { selectRepositories } from '../repositories/select-repositories.ts'
-import { explainIssue } from './explain/explain-issue.ts'
-import { IssueExplanation, IssuePath } from './explain/issue-explanation.schema.ts'
+import { listAliases } from '../intel/alias.store.ts'
+import { selectRepositories } from '../repositories/select-repository.ts'
+import { collectVulnerabilityIds, removeDistribution } from '../vocabulary/vulnerability-id.ts'
+import { explainIssue } from './explain-issue.ts'
+import { IssueExplanation, IssuePath } from './issue-explanation.schema.ts'
+import { computePackageBuckets } from './grouping/bucket.ts'
 import { Issue, IssueQuery } from './issue.schema.ts'
-import type { IssueSelection } from './issue-facet.store.ts'
-import { findIssueJson, listIssues } from './issue-list.store.ts'
-import { selectNames } from './select-names.ts'
+import type { IssueSelection } from './issue-page.store.ts'
+import { findIssueJson, listIssues } from './issue.store.ts'
 
 export async function registerIssueRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -110,4 +113,20 @@ function toFilters({ severity, status, kind, kev, urgent, epss_min, sort = 'newe
     epssMin: epss_min ?? null,
     sort,
   } satisfies Partial<IssueSelection>
+}
+
+type NameQuery = { vulnerability?: string; package?: string }
+
+/** The filters of a query that name a vulnerability or a package. */
+export async function selectNames(db: Db, query: NameQuery): Promise<Pick<IssueSelection, 'vulnIds' | 'buckets'>> {
+  return {
+    vulnIds: query.vulnerability === undefined ? null : await listIds(db, query.vulnerability.trim()),
+    buckets: query.package === undefined ? null : computePackageBuckets(query.package.trim()),
+  }
+}
+
+/** The id in canonical case, with all its aliases. */
+async function listIds(db: Db, text: string): Promise<string[]> {
+  const id = collectVulnerabilityIds([text])[0] ?? text
+  return [...new Set([id, removeDistribution(id), ...(await listAliases(db, removeDistribution(id)))])]
 }

@@ -1,5 +1,5 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
-import type { MergeScope } from '../issues/writing/grouping.store.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
+import type { MergeScope } from '../writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { Incoming } from './incoming.store.ts'
 import { buildNamedStreams } from './pair-exactly.store.ts'

@@ -1,8 +1,8 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import type { After } from './incoming.store.ts'
-import type { TrackedFinding } from './matching/tracked-finding.ts'
+import type { TrackedFinding } from './matching/matching.ts'
 import type { ExactPairs } from './pair-exactly.store.ts'
 import { countPairs, type Pairs } from './paired.store.ts'
 

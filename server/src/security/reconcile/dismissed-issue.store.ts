@@ -1,5 +1,4 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
-import { buildSpreadCondition } from '../../platform/db/spread.ts'
+import { buildAverageId, buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 
 /**

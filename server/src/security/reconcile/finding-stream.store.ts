@@ -1,4 +1,4 @@
-import { buildAverageId, buildAverageIds } from '../../platform/db/average-id.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { FindingSource } from '../formats/catalogue.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'

@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto'
-import { copyBytes, copyField, openCopy } from '../../platform/db/copy-rows.ts'
+import { copyBytes, copyField, openCopy } from '../../platform/db/table-copy.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
-import { ALERT_CONTENT, ALERT_NAMES, type AlertFacts, type IncomingFinding } from './incoming-finding.ts'
-import type { AddedMember, ReportMembers } from './report-members.ts'
+import {
+  type AddedMember,
+  ALERT_CONTENT,
+  ALERT_NAMES,
+  type AlertFacts,
+  type IncomingFinding,
+  type ReportMembers,
+} from './report-members.ts'
 
 declare const step: unique symbol
 

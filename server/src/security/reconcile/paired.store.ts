@@ -1,6 +1,6 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { MergeScope } from '../issues/writing/grouping.store.ts'
+import type { MergeScope } from '../writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After } from './incoming.store.ts'
 import type { ReportMembers } from './report-members.ts'

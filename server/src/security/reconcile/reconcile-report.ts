@@ -1,8 +1,12 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ReportSummary } from '../formats/report/parsed-report.ts'
-import { lockRepository, type MergeScope, type RepositoryChange } from '../issues/writing/grouping.store.ts'
-import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
+import type { ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
+import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
+import type { NewIssues } from '../writing/issue-writing.store.ts'
+import { updateTriagedFindings } from '../writing/finding-writing.store.ts'
+import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
+import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
+import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
   lockStreams,
@@ -10,11 +14,10 @@ import {
   type Stream,
   type StreamReport,
 } from './finding-stream.store.ts'
-import { writeAndFollow } from './follow-triages.ts'
-import { groupReport } from './group-report.ts'
+import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { evaluateStreams } from './judge-streams.ts'
-import { matchReport } from './pair-report.ts'
+import { type Closing, evaluateStreams } from './judge-streams.ts'
+import { matchReport } from './match-report.ts'
 import { hasPairs } from './paired.store.ts'
 import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
 
@@ -153,4 +156,50 @@ function toolNames({ tools }: ReportSummary): string[] {
 
 function getStreamId({ id }: Stream): number {
   return id
+}
+
+/** Alerts of one repository and ref, and the tools that raised them. */
+type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
+
+/**
+ * Brings the findings of alerts in line with them: by the steps of a report, but no finding is
+ * compared or missing. Findings of other alerts stay as they are. Returns whether any finding
+ * changed.
+ */
+export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconcile, clock: Clock): Promise<boolean> {
+  const { tx, members } = incoming
+  const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
+  const streams = await lockStreams(tx, alerts, [...versions.keys()].sort())
+  const { org_id, repository_no } = alerts
+  const at = clock.now()
+  const { has_triages, has_edits } = await lockRepository(tx, org_id, repository_no)
+  const scope: MergeScope = { org_id, repository_no, has_edits, at }
+  members.assignStreams(streams)
+  const grouped = await groupReport(await insertAlertPairs(incoming, scope, streams))
+  const written = await writeAndFollow(grouped, [], has_triages)
+  const updates = streams.map(({ id, tool }) => ({ id, tool_version: versions.get(tool) ?? null, rules_named: null }))
+  const recorded = await updateReportedStreams(written, alerts, updates)
+  const issueIds = [...grouped.touched, ...(await upsertAlertLinks(recorded))]
+  const streamIds = streams.filter(({ tracked }) => tracked !== alerts.tracked).map(({ id }) => id)
+  await updateReportedIssues(recorded, { issueIds, streamIds })
+  return written.created + written.updated > 0
+}
+
+/**
+ * Writes the findings. New findings, and fixed ones that come back, are dismissed if a person has
+ * dismissed all other findings of their issue. `hasTriages` is false if nobody triaged in the
+ * repository, so that most reports skip this.
+ */
+export async function writeAndFollow(
+  grouped: GroupedReport,
+  judged: readonly { id: number; closing: Closing }[],
+  hasTriages: boolean,
+): Promise<Written> {
+  if (!hasTriages || grouped.touched.length === 0) return upsertFindings(grouped, judged)
+  const { tx, scope } = grouped.paired
+  const followed = await listFollowed(tx, scope.org_id, grouped.touched)
+  const written = await upsertFindings(grouped, judged)
+  for (const [triageId, findingIds] of await listFollowers(tx, scope.org_id, followed))
+    await updateTriagedFindings(tx, scope.org_id, { triageId, findingIds, at: scope.at })
+  return written
 }

@@ -1,5 +1,5 @@
-import { buildAverageId, buildAverageIds } from '../../platform/db/average-id.ts'
-import { type NewIssues, updateTouchedIssues } from '../issues/writing/issue-refresh.store.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/spread.ts'
+import { type NewIssues, updateTouchedIssues } from '../writing/issue-writing.store.ts'
 import type { Written } from './finding-merge.store.ts'
 import type { StreamReport } from './finding-stream.store.ts'
 import type { After } from './incoming.store.ts'

@@ -1,7 +1,7 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { MatchedPairs } from './candidates.store.ts'
 import type { After } from './incoming.store.ts'
-import { countPairs, type Pairs } from './paired.store.ts'
+import { countPairs, hasPairs, type Paired, type Pairs } from './paired.store.ts'
 
 /** The table `paired` with the fixed findings that the report reopens. */
 export type ReopenedPairs = After<'reopen'> & Pairs
@@ -89,4 +89,36 @@ export async function updateReopenedPairs(
     from reopened
     where paired.position = reopened.position`
   return { ...matched, counts: await countPairs(tx) } as Pairs as ReopenedPairs
+}
+
+/**
+ * Gives new findings and those with a new fingerprint an ordinal that no stored finding with this
+ * fingerprint has. An ordinal has no meaning: it only distinguishes findings with the same
+ * fingerprint. It is above all stored ones, so that rows can be written in any order.
+ */
+export async function updateOrdinals(reopened: ReopenedPairs): Promise<Paired> {
+  const { tx, scope, earlier } = reopened
+  if (earlier.length > 0 && (hasPairs(reopened, 'fresh') || hasPairs(reopened, 'changed'))) {
+    await tx`
+      update paired
+      set ordinal = numbered.ordinal
+      from (
+        select position, coalesce(highest.ordinal, -1)
+            + row_number() over (partition by paired.stream_id, incoming.fingerprint order by position) as ordinal
+        from paired
+        join incoming using (position)
+        left join lateral (
+          select ordinal
+          from findings
+          where org_id = ${buildAverageId(tx, scope.org_id)}
+            and stream_id = paired.stream_id
+            and fingerprint = incoming.fingerprint
+          order by ordinal desc
+          limit 1
+        ) highest on true
+        where paired.ordinal is not null
+      ) numbered
+      where paired.position = numbered.position`
+  }
+  return reopened as Pairs as Paired
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { OneOf } from '../../platform/http/schemas.ts'
+import { definePageQuery } from '../../platform/http/lists.ts'
+import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
 /** `owner/name`, with groups or a project between them on GitLab and Azure. */
 export function defineRepositoryName(description: string) {
@@ -23,3 +24,32 @@ export const repositoryFilters = {
   provider: Type.Optional(OneOf(PROVIDERS, { description: 'The code host of the repository.' })),
   repository_id: Type.Optional(defineRepositoryId('The id of the repository on the code host. Requires `provider`.')),
 }
+
+const text = (description: string) => Nullable(Type.String({ description }))
+const flag = (description: string) => Nullable(Type.Boolean({ description }))
+
+export const RepositoryListQuery = definePageQuery(1000, 100, {
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      pattern: '^[^\\u0000]+$',
+      description: 'Return only repositories whose name contains this text. Case-insensitive.',
+    }),
+  ),
+})
+
+export const KnownRepository = Closed(
+  {
+    full_name: Type.String({ description: 'The repository as `owner/name`.' }),
+    provider: Nullable(OneOf(PROVIDERS, { description: 'The code host of the repository. Null if it is not known.' })),
+    repository_id: text('The id of the repository on the code host. Null if it is not known.'),
+    tracked_branch: text('The branch whose findings open issues. Null if the repository is not linked.'),
+    connected: Type.Boolean({ description: 'Whether a connected code host reports the repository.' }),
+    private: flag('Whether the repository is private. Null if it is not known.'),
+    archived: flag('Whether the repository is archived. Null if it is not known.'),
+    html_url: text('The URL of the repository on the code host. Null if it is not known.'),
+    created_at: { ...Timestamp, description: 'When the repository was first seen.' },
+  },
+  { $id: 'KnownRepository', description: 'A repository that runs or security reports name, or that is connected.' },
+)

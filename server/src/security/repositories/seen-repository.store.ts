@@ -1,6 +1,6 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ResolvedRepository } from './resolve-repository.ts'
+import type { ResolvedRepository } from './select-repository.ts'
 
 /**
  * Gives a repository that was stored by name its provider and id, now that they are known.

@@ -1,10 +1,9 @@
 import { SYSTEM } from '../../audit/audit.store.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { lockTriaged } from '../issues/writing/grouping.store.ts'
+import { lockTriaged } from '../writing/grouping.store.ts'
 import { closeTriage } from './end-triage.ts'
-import { listExpired, lockTriage } from './ending.store.ts'
-import { listTriagedRepositories } from './writing/triage.store.ts'
+import { listExpired, listTriagedRepositories, lockTriage } from '../writing/triage.store.ts'
 
 const TRIAGES_AT_ONCE = 1000
 

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { DecidableAlert } from '../alerts/alert-decision.store.ts'
 import type { FindingState } from '../vocabulary/finding.ts'
-import type { TriageTarget } from './writing/triage.store.ts'
+import type { TriageTarget } from '../writing/triage.store.ts'
 
 /** A finding that a triage is about. */
 export type TargetFinding = {
@@ -60,4 +61,63 @@ function targetFindings(db: Db, orgId: string, { type, ids }: TriageTarget) {
 
 function targetId(db: Db, { type }: TriageTarget) {
   return type === 'alert' ? db`link.alert_id` : db`target_id::text`
+}
+
+/** Records the alerts that a triage changes, with their dismissal before. */
+export async function insertTriagedAlerts(
+  tx: Tx,
+  orgId: string,
+  triageId: string,
+  alerts: readonly DecidableAlert[],
+): Promise<void> {
+  if (alerts.length === 0) return
+  await tx`
+    insert into triage_alerts (org_id, triage_id, alert_id, status_before, reason_before, comment_before)
+    select ${orgId}, ${triageId}, alert.*
+    from unnest(
+      ${alerts.map(({ id }) => id)}::text[], ${alerts.map(({ status }) => status)}::text[],
+      ${alerts.map(({ dismiss_reason }) => dismiss_reason)}::text[],
+      ${alerts.map(({ dismiss_comment }) => dismiss_comment)}::text[]
+    ) as alert (id, status, reason, comment)`
+}
+
+/** An alert that a triage changed, and its dismissal before. */
+export type TriagedAlert = {
+  alert_id: string
+  status_before: 'open' | 'dismissed'
+  reason_before: string | null
+  comment_before: string | null
+}
+
+export async function listTriagedAlerts(db: Db, orgId: string, triageId: string): Promise<TriagedAlert[]> {
+  return db<TriagedAlert[]>`
+    select alert_id, status_before, reason_before, comment_before
+    from triage_alerts
+    where org_id = ${orgId}
+      and triage_id = ${triageId}
+    order by no`
+}
+
+/** An open issue that only reports have stated, with its findings. */
+export type OpenIssue = { id: string; repository: string; finding_ids: string[] }
+
+/** The open issues without alerts, in the order of their repositories and fingerprints. */
+export async function listOpenIssues(db: Db, orgId: string): Promise<OpenIssue[]> {
+  return db<OpenIssue[]>`
+    select issue.id, repository.name as repository,
+      array_agg(finding.id order by finding.fingerprint, finding.ordinal) as finding_ids
+    from security_issues issue
+    join reported_repositories repository
+      on repository.org_id = issue.org_id
+      and repository.id = issue.repository_no
+    join findings finding
+      on finding.org_id = issue.org_id
+      and finding.issue_id = issue.id
+    where issue.org_id = ${orgId}
+      and issue.listed
+      and issue.status = 'open'
+      and not exists (select from alert_findings where org_id = finding.org_id and finding_id = finding.id)
+    group by issue.id, repository.name
+    order by repository.name, (array_agg(finding.fingerprint order by finding.fingerprint))[1], issue.id
+    limit 1000`
 }

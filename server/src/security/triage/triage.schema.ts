@@ -1,8 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
 import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
-import { TRIAGE_ACTIONS, TRIAGE_SOURCES } from './writing/triage.store.ts'
+import { IssuePath } from '../issues/issue-explanation.schema.ts'
+import { Issue } from '../issues/issue.schema.ts'
+import { TRIAGE_ACTIONS, TRIAGE_SOURCES } from '../writing/triage.store.ts'
 
 /** Why a person dismisses a finding (console.md §3). */
 const TRIAGE_REASONS = ['false_positive', 'wont_fix', 'used_in_tests', 'risk_accepted', 'mitigated'] as const
@@ -86,3 +89,40 @@ export const Triage = Closed(
   },
   { description: 'A dismissal, a reopening, a split or a merge, by a person or a VEX document.' },
 )
+
+const comment = Type.Optional(
+  Nullable(Type.String({ maxLength: TRIAGE_COMMENT_MAX }), {
+    description: 'The reason for the change. It is shown in the history of the issues.',
+  }),
+)
+
+export const EditedIssuePath = Closed({ org: OrganizationSlug, ...IssuePath.properties })
+
+const EDITED_AT_ONCE_MAX = 1000
+
+export const IssueSplit = Closed({
+  finding_ids: Type.Array(id('The id of a finding of the issue.'), {
+    minItems: 1,
+    maxItems: EDITED_AT_ONCE_MAX,
+    description: 'The findings that move to the new issue. At least one finding must remain in the issue.',
+  }),
+  comment,
+})
+
+export const IssueMerge = Closed({
+  issue_ids: Type.Array(id('The id of an issue.'), {
+    minItems: 2,
+    maxItems: EDITED_AT_ONCE_MAX,
+    description: 'The issues to merge. They must belong to the same repository.',
+  }),
+  comment,
+})
+
+export const EditedIssues = Closed({
+  triage_id: Type.String({ description: 'The id of the split or merge, by which it can be undone.' }),
+  issues: Type.Array(Issue, {
+    description:
+      'The issues after the change. For a split, the issue that was split and then the new one. For a merge, the issue ' +
+      'that contains all findings.',
+  }),
+})

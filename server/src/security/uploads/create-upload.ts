@@ -1,13 +1,20 @@
 import { type Actor, toPrincipal } from '../../access/actor.ts'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { readTokenTrust } from '../../ci/runs/token-run.ts'
+import { getNextUtcDayStart, getUtcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { createInvalidFieldError } from '../../platform/http/errors.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import {
+  createInvalidFieldError,
+  createRateLimitError,
+  limitReached,
+  payloadTooLarge,
+} from '../../platform/http/errors.ts'
 import { createHexId } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
-import { isTracked } from '../../repositories/branch-name.ts'
+import { isTracked } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { type SeenAgain, updateSeenAgain } from '../reconcile/finding-stream.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
@@ -15,15 +22,15 @@ import {
   type RepositoryReference,
   type ResolvedRepository,
   selectRepository,
-} from '../repositories/resolve-repository.ts'
+} from '../repositories/select-repository.ts'
 import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
-import { readUploadJob } from './read-upload.job.ts'
+import { readUploadJob, uploadFinished } from './read-upload.job.ts'
 import { requireTokenRepository } from './token-upload.ts'
-import { uploadFinished } from './upload.events.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
+  countUploads,
   insertUpload,
   lockSameFile,
   type NewUploadRow,
@@ -34,7 +41,6 @@ import {
   updateUploadTrust,
 } from './upload.store.ts'
 import { type PutAddress, signReportPut } from './upload-file.ts'
-import { checkReportSize, checkUploadQuota } from './upload-limits.ts'
 import type { UploadTrust } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
@@ -172,4 +178,38 @@ function toRow(
     put_until: new Date(now.getTime() + ADDRESS_LIFETIME_MS),
     artifact: null,
   }
+}
+
+const USED_UP_RETRY_SECONDS = 24 * 60 * 60
+
+/** Throws 413 `payload_too_large` for a report that is larger than the plan allows. */
+export function checkReportSize({ plan }: Actor, size: number): void {
+  const limit = plan.security_report_bytes_max
+  if (size <= limit) return
+  const message = `/body/size: the plan ${plan.name} allows reports of up to ${limit} bytes`
+  throw payloadTooLarge(message, { limit, errors: [{ path: '/body/size', message }] })
+}
+
+/** Called for new files only, and under the repository's lock, so that the number is exact. */
+export async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now: Date): Promise<void> {
+  const limit = plan.security_uploads_per_commit_max
+  const used = await countUploads(tx, row, getUtcDayStart(now))
+  if (used < limit) return
+  const reason = 'UPLOADS_PER_COMMIT'
+  const message = `The plan ${plan.name} allows ${limit} security uploads per repository and`
+  if (row.commit_sha !== null) throw usedUp(`${message} commit.`, { limit, resetAt: null, reason })
+  throw createRateLimitError(`${message} UTC day if no commitSha is sent.`, {
+    limit,
+    resetAt: getNextUtcDayStart(now),
+    now,
+    reason,
+  })
+}
+
+/**
+ * The count of a commit is never reset: a retry succeeds only after an upload failed or the plan
+ * changed.
+ */
+function usedUp(message: string, details: { limit: number; resetAt: null; reason: string }): ApiError {
+  return limitReached(message, details).retryAfter(USED_UP_RETRY_SECONDS)
 }

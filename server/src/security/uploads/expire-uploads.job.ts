@@ -1,7 +1,9 @@
+import type { Db } from '../../platform/db/sql.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { updateExpiredUploads, updateUnreadUploads } from './overdue-upload.store.ts'
 import { getReportKey } from './upload-file.ts'
+import { listUploadIds } from './upload-state.store.ts'
 
 /**
  * Runs every minute and fails the uploads that no client or worker will finish. Reads of pending
@@ -33,4 +35,27 @@ async function settleUnreadUploads(services: Services): Promise<void> {
 
 async function removeFiles({ objects }: Services, uploads: { org_id: string; id: string }[]): Promise<void> {
   for (const { org_id, id } of uploads) await objects.remove(getReportKey(org_id, id))
+}
+
+const FILES_AT_ONCE = 500
+
+/** The keys of the files of all uploads of an organization. */
+export async function* listUploadKeys(db: Db, orgId: string): AsyncGenerator<string> {
+  for (let ids = await listUploadIds(db, orgId, { after: '', limit: FILES_AT_ONCE }); ids.length > 0; ) {
+    for (const id of ids) yield getReportKey(orgId, id)
+    ids = await listUploadIds(db, orgId, { after: ids.at(-1) as string, limit: FILES_AT_ONCE })
+  }
+}
+
+/** Removes the files of all uploads of an organization, before their rows are deleted. */
+export async function removeUploadFiles(
+  { sql, objects }: Pick<Services, 'sql' | 'objects'>,
+  orgId: string,
+): Promise<number> {
+  let removed = 0
+  for await (const key of listUploadKeys(sql, orgId)) {
+    await objects.remove(key)
+    removed += 1
+  }
+  return removed
 }

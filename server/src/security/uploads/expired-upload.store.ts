@@ -1,5 +1,5 @@
 import { defineExpiringWithParts } from '../../platform/db/expiring-rows.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { insertAbandonedObjects } from '../../platform/objects/abandoned-objects.store.ts'
 import { getReportKey } from './upload-file.ts'
 
@@ -47,4 +47,16 @@ async function abandonFiles(tx: Tx, orgId: string, ids: readonly string[]): Prom
       and artifact_id is null`
   const objects = files.map(({ id, put_until }) => ({ object_key: getReportKey(orgId, id), remove_after: put_until }))
   await insertAbandonedObjects(tx, objects)
+}
+
+/**
+ * SQL: the objects of all uploads, and whether each one must exist. Those of CI reports are
+ * artifacts.
+ */
+export function buildUploadObjects(db: Db) {
+  return db`
+    select format(${getReportKey('%s', '%s')}, org_id, id) as key, size, sha256,
+      status in ('queued', 'parsing', 'finished') as is_required
+    from security_uploads
+    where origin <> 'report'`
 }

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import { formatArtifactKey } from '../../ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../ci/reports/artifact-object.ts'
 import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
 import type { GiveUpCause } from '../../platform/queue/job.ts'
-import { withSpan } from '../../platform/telemetry/tracing.ts'
+import { defineCounter, defineHistogram } from '../../platform/metrics.ts'
+import { withSpan } from '../../platform/tracing.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
-import { measureReading } from './measure-reading.ts'
 import { getReportKey } from './upload-file.ts'
 import {
   OUR_FAILURE,
@@ -84,4 +84,33 @@ function openUntilStopped({ objects }: Services, key: string, stopping: AbortSig
 async function fail(services: Services, key: UploadKey, failure: UploadFailure): Promise<void> {
   await updateFailed(services.sql, key, failure, services.clock.now())
   await services.objects.remove(getReportKey(key.org_id, key.id))
+}
+
+const seconds = defineHistogram(
+  'shiplock_report_duration_seconds',
+  'Time to read a report and to store what it says, by format and outcome: finished, refused or interrupted.',
+  ['format', 'outcome'],
+  [0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
+)
+const bytes = defineCounter('shiplock_report_bytes_total', 'Bytes of reports that were read, once for each pass.', [
+  'format',
+])
+
+/** A source that counts what is read from it, and the function that notes the end. */
+export function measureReading(source: ReportSource) {
+  const startedAt = performance.now()
+  let read = 0
+  async function* count(): AsyncIterable<Uint8Array> {
+    for await (const chunk of source.open()) {
+      read += chunk.byteLength
+      yield chunk
+    }
+  }
+  return {
+    source: { ...source, open: count },
+    end: (format: string, outcome: 'finished' | 'refused' | 'interrupted') => {
+      seconds.observe({ format, outcome }, (performance.now() - startedAt) / 1000)
+      bytes.inc({ format }, read)
+    },
+  }
 }

@@ -1,11 +1,11 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/match-token-repository.ts'
+import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/token-run.ts'
 import { foreignRepository } from '../../errors/security.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { findByName } from '../../repositories/repository.store.ts'
 import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
-import { findByName } from '../../repositories/repository-lookup.store.ts'
-import type { RepositoryReference } from '../repositories/resolve-repository.ts'
+import type { RepositoryReference } from '../repositories/select-repository.ts'
 import { findUploadRepository } from './upload-view.store.ts'
 
 /**

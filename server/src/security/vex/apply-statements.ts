@@ -1,8 +1,23 @@
-import type { Tx } from '../../platform/db/sql.ts'
-import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
-import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
-import { evaluateFindings } from './judge-findings.ts'
-import { countClosed, listCandidates, listDocuments } from './verdict.store.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import { listCanonicalIds, lockTriaged, type RepositoryChange } from '../writing/grouping.store.ts'
+import type { NewIssues } from '../writing/issue-writing.store.ts'
+import { getPackageIdentity } from '../vocabulary/package-url.ts'
+import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
+import { toComparedIds } from './statement-match.ts'
+import {
+  type AppliedDocument,
+  countClosed,
+  findOwnRepository,
+  type JudgedFacts,
+  listCandidates,
+  listDocuments,
+  listPackages,
+  listRepositories,
+  listStatements,
+  type RepositoryScope,
+} from './verdict.store.ts'
+import { Judge, type Verdict } from './verdict.ts'
 import { writeVerdicts } from './write-verdicts.ts'
 
 /** The findings that were dismissed or reopened, and the issues of this time that were closed. */
@@ -30,4 +45,40 @@ export async function applyStatements(
 /** Applies the statements to the findings that a report or alert has just changed. */
 export async function followStatements(tx: Tx, scope: RepositoryChange): Promise<NewIssues> {
   return (await applyStatements(tx, scope, scope.at)).closed
+}
+
+/** Finds the statement of these documents that decides about each finding, by the finding's id. */
+export async function evaluateFindings(
+  db: Db,
+  scope: RepositoryScope,
+  documents: readonly AppliedDocument[],
+  candidates: readonly JudgedFacts[],
+): Promise<ReadonlyMap<string, Verdict>> {
+  const ids = [...new Set(candidates.flatMap(({ vuln_ids }) => vuln_ids.map(removeDistribution)))]
+  const aliases = await listCanonicalIds(db, ids)
+  const canonicalId = (id: string) => aliases.get(id) ?? id
+  const findings = candidates.map((finding) => ({ ...finding, names: toComparedIds(finding.vuln_ids, canonicalId) }))
+  const packages = await listPackages(db, scope)
+  const identities = new Set(packages.flatMap((purl) => getPackageIdentity({ purl, name: null }) ?? []))
+  const judge = new Judge(await findOwnRepository(db, scope), identities, findings)
+  const byId = new Map(documents.map((document) => [document.id, document]))
+  const names = [...new Set(findings.flatMap((finding) => finding.names))]
+  for await (const statements of listStatements(db, scope.org_id, [...byId.keys()], names)) {
+    for (const statement of statements) judge.hear(statement, byId.get(statement.document_id) as AppliedDocument)
+  }
+  return judge.verdicts
+}
+
+/**
+ * Applies the statements of every repository again after an import of aliases: a statement and a
+ * finding may now name the same vulnerability by different ids, or no longer do so.
+ */
+export async function followAliases({ sql, clock }: Services, { source }: { source: string }): Promise<void> {
+  if (source !== 'osv') return
+  for (const { org_id, repository_no } of await listRepositories(sql)) {
+    await sql.begin(async (tx) => {
+      await lockTriaged(tx, org_id, [repository_no])
+      await applyStatements(tx, { org_id, repository_no, at: clock.now() })
+    })
+  }
 }

@@ -5,7 +5,7 @@ import { getVexFormat, type VexFormat } from '../formats/catalogue.ts'
 import { readVexDocument } from '../formats/read-report.ts'
 import type { ReportSource } from '../formats/report/parsed-report.ts'
 import type { VexDocument } from '../formats/report/vex-statement.ts'
-import { lockTriaged } from '../issues/writing/grouping.store.ts'
+import { lockTriaged } from '../writing/grouping.store.ts'
 import { applyStatements } from './apply-statements.ts'
 import {
   copyStatements,

@@ -1,7 +1,7 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
-import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
+import type { RepositoryChange } from '../writing/grouping.store.ts'
 
 /** Why documents dismiss findings. A repository has one triage for each reason and comment. */
 export type StatedDismissal = { source: VexFormat; reason: string; comment: string | null }

@@ -1,14 +1,13 @@
-import { buildAverageId } from '../../platform/db/average-id.ts'
+import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { findHost } from '../../repositories/repository-lookup.store.ts'
+import { findHost } from '../../repositories/repository.store.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
-import type { RepositoryChange } from '../issues/writing/grouping.store.ts'
-import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
+import type { RepositoryChange } from '../writing/grouping.store.ts'
+import type { NewIssues } from '../writing/issue-writing.store.ts'
 import type { RepositoryIdentity } from '../repositories/reported-repository.store.ts'
 import { toSeverityRank } from '../vocabulary/severity.ts'
-import type { FoundPackage } from './package-match.ts'
-import type { OwnRepository } from './product.ts'
+import type { FoundPackage, OwnRepository } from './statement-match.ts'
 
 /** A repository of an organization. */
 export type RepositoryScope = Omit<RepositoryChange, 'at'>

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { getKeys, getPackageKey, isAbout, parseStatedPackage } from './package-match.ts'
-import { matchProduct, type OwnRepository } from './product.ts'
+import {
+  getKeys,
+  getPackageKey,
+  hasStated,
+  isAbout,
+  isAmbiguous,
+  matchProduct,
+  type OwnRepository,
+  parseStatedPackage,
+  toComparedIds,
+} from './statement-match.ts'
 import { Judge } from './verdict.ts'
-import { hasStated, isAmbiguous, toComparedIds } from './vulnerability-match.ts'
 
 const REPOSITORY: OwnRepository = { name: 'acme/app', provider: 'github', host: null }
 

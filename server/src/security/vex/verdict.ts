@@ -1,8 +1,17 @@
 import type { VexStatus } from '../formats/report/vex-statement.ts'
-import { getKeys, getPackageKey, isAbout, parseStatedPackage, type StatedPackage } from './package-match.ts'
-import { matchProduct, type OwnRepository, type Product } from './product.ts'
+import {
+  getKeys,
+  getPackageKey,
+  hasStated,
+  isAbout,
+  matchProduct,
+  type OwnRepository,
+  type Product,
+  parseStatedPackage,
+  type StatedPackage,
+  toComparedIds,
+} from './statement-match.ts'
 import type { AppliedDocument, AppliedStatement, JudgedFacts } from './verdict.store.ts'
-import { hasStated, toComparedIds } from './vulnerability-match.ts'
 
 /** The statement that decides about a finding. */
 export type Verdict = {

@@ -1,4 +1,4 @@
-import { copyField, openCopy } from '../../platform/db/copy-rows.ts'
+import { copyField, openCopy } from '../../platform/db/table-copy.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatement } from '../formats/report/vex-statement.ts'

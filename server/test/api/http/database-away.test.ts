@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../../../src/access/api-keys/manage-access.ts'
+import { revokeApiKey } from '../../../src/access/manage-access.ts'
 import { OPERATOR } from '../../../src/audit/audit.store.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../../support/api.ts'

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { createRecords } from '../../../src/platform/db/migrations/migration-records.ts'
 import { computeChecksum } from '../../../src/platform/db/migrations/read-migrations.ts'
-import { parseStatements } from '../../../src/platform/db/migrations/run-statements.ts'
+import { parseStatements } from '../../../src/platform/db/migrations/run-migration.ts'
 import type { Sql } from '../../../src/platform/db/sql.ts'
 
 /** A row as `to_jsonb` gives it, without generated columns. */

@@ -5,8 +5,8 @@ import type { Tx } from '../../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
-import { checkGrantedScopes, type Grantor, getCreator, requireExpiry } from '../../grantor.ts'
-import { canMatchBoth, canMatchRepository, type KnownRepository } from '../conditions/competition.ts'
+import { checkGrantedScopes, type Grantor, getCreator, requireExpiry } from '../../scopes.ts'
+import { canMatchBoth, canMatchRepository, type KnownRepository } from '../competition.ts'
 import type { TrustProvider } from '../token-job.ts'
 import {
   countLiveTrusts,

@@ -1,9 +1,8 @@
 import type { Config } from '../../../config.ts'
 import { invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
-import { PATTERN_CHARS_MAX } from '../conditions/claim-pattern.ts'
-import type { Conditions } from '../conditions/conditions.ts'
-import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../conditions/naming-claim.ts'
+import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
+import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
 import type { TrustProvider } from '../token-job.ts'
 

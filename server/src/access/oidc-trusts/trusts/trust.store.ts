@@ -1,8 +1,8 @@
 import type { Organization } from '../../../organizations/organization.store.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { notifyAccessChanged } from '../../api-keys/api-key.store.ts'
+import { notifyAccessChanged } from '../../api-key.store.ts'
 import type { Scope } from '../../scopes.ts'
-import type { Conditions } from '../conditions/conditions.ts'
+import type { Conditions } from '../conditions.ts'
 import type { TrustProvider } from '../token-job.ts'
 
 /** An organization accepts the tokens of an issuer that satisfy all conditions. */

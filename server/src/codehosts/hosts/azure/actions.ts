@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { Type } from 'typebox'
 import { openSealedText } from '../../../platform/crypto/sealed-text.ts'
-import { truncate } from '../../../platform/truncate.ts'
+import { truncate } from '../../../platform/text.ts'
 import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
 import type { DecisionTarget } from '../../host-deployment.ts'

@@ -3,9 +3,9 @@ import { DAY_MS, HOUR_MS } from '../../../platform/clock.ts'
 import type { HostReader } from '../../code-host.ts'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
+import { NO_ACCESS } from '../../kit/pages.ts'
 import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
-import { NO_ACCESS } from '../../kit/whole-list.ts'
 import { type AzureApi, Identity, LISTED, parseAccount, parseTime, Time } from './client.ts'
 
 const PAGE_ITEMS = 100

@@ -3,13 +3,12 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
 import { HostRefusal } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { AnswerParser } from '../../kit/answer-parser.ts'
+import type { Pace } from '../../kit/api-fetch.ts'
 import type { CredentialSession } from '../../kit/credential-session.ts'
-import type { Pace } from '../../kit/pace.ts'
-import { Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
+import type { WholeList } from '../../kit/pages.ts'
+import { AnswerParser, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
-import type { WholeList } from '../../kit/whole-list.ts'
 
 /** The addresses of the APIs of Azure DevOps. */
 export type AzureUrls = {

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { HostWebhooks, TranslatedDelivery } from '../../code-host.ts'
+import type { ObjectChange } from '../../host-event.ts'
 import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
-import type { ObjectChange } from '../../object-change.ts'
 import { formatCheckAddress } from './actions.ts'
 import { parseAlertType } from './alerts.ts'
 import { Guid, Time } from './client.ts'

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
+import { NO_ACCESS } from '../../kit/pages.ts'
 import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
-import { NO_ACCESS } from '../../kit/whole-list.ts'
 import { type AzureApi, Guid, Identity, LISTED, parseAccount, parseTime, selectLatest, Time } from './client.ts'
 import {
   type BuildName,

@@ -2,8 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../../platform/clock.ts'
 import { sealText } from '../../../platform/crypto/sealed-text.ts'
 import type { DeliveryHead, DeliveryHeaders, HostWebhooks } from '../../code-host.ts'
-import { formatLane, getField, isDeliveryId, isEventName, parseBody } from '../../kit/delivery-head.ts'
-import { isSameText } from '../../kit/signatures.ts'
+import { formatLane, getField, isDeliveryId, isEventName, isSameText, parseBody } from '../../kit/webhook-delivery.ts'
 import { CHECK_LABEL } from './actions.ts'
 
 /**

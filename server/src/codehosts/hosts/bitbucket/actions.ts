@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { truncate } from '../../../platform/truncate.ts'
+import { truncate } from '../../../platform/text.ts'
 import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import type { Log } from '../../../platform/log.ts'
 import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
-import { AnswerParser } from '../../kit/answer-parser.ts'
-import { Maybe, readAs, Text } from '../../kit/payload.ts'
+import { NO_ACCESS, type WholeList } from '../../kit/pages.ts'
+import { AnswerParser, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, type RestClient, type RestRequest } from '../../kit/rest-client.ts'
-import { NO_ACCESS, type WholeList } from '../../kit/whole-list.ts'
 
 /** Where the APIs of Bitbucket are. */
 export type BitbucketAddresses = {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { TranslatedDelivery } from '../../code-host.ts'
+import type { ObjectChange } from '../../host-event.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
-import type { ObjectChange } from '../../object-change.ts'
 import { parseUuid } from './client.ts'
 import { parsePipelineNumber } from './commits.ts'
 import { Account, parseAccount } from './repositories.ts'

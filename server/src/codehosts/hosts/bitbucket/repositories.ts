@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { invalidCredentials } from '../../../errors/codehosts.ts'
-import { collectConcurrently } from '../../../platform/concurrency-limit.ts'
+import { collectConcurrently } from '../../../platform/concurrency.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import { Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'

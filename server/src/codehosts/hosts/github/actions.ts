@@ -1,4 +1,4 @@
-import { truncate } from '../../../platform/truncate.ts'
+import { truncate } from '../../../platform/text.ts'
 import type { ActionSenders, HostAction } from '../../code-host.ts'
 import type { DismissReason, HostAlertType } from '../../host-alert.ts'
 import type { GithubApi } from './client.ts'

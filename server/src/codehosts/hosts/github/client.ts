@@ -7,8 +7,8 @@ import {
   type ListResult,
   type RepositoryName,
 } from '../../code-host.ts'
-import { AnswerParser } from '../../kit/answer-parser.ts'
-import type { Pace, Spacing } from '../../kit/pace.ts'
+import type { Pace, Spacing } from '../../kit/api-fetch.ts'
+import { AnswerParser } from '../../kit/payload.ts'
 import { RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal, CredentialsRefused, type FailedResponse, getMessage } from '../../kit/rest-error.ts'
 import { type AppKeys, AppSignIn, InstallationSignIn } from './credentials.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { truncate } from '../../../platform/truncate.ts'
+import { truncate } from '../../../platform/text.ts'
 import { type ActionSenders, type HostAction, HostRefusal } from '../../code-host.ts'
 import type { DismissReason } from '../../host-alert.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'

@@ -9,9 +9,8 @@ import {
   type RepositoryName,
 } from '../../code-host.ts'
 import type { HostAccount } from '../../host-repository.ts'
-import { AnswerParser } from '../../kit/answer-parser.ts'
-import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
-import { Remembered } from '../../kit/remembered.ts'
+import { Remembered } from '../../kit/cache.ts'
+import { AnswerParser, Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, type RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
 

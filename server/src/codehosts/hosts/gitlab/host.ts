@@ -7,8 +7,8 @@ import {
   type HostCredentials,
   type HostParts,
 } from '../../code-host.ts'
-import { ClientCache, formatClientKey } from '../../kit/client-cache.ts'
-import { PACE, type Pace, toImpatientPace } from '../../kit/pace.ts'
+import { PACE, type Pace, toImpatientPace } from '../../kit/api-fetch.ts'
+import { ClientCache, formatClientKey } from '../../kit/cache.ts'
 import { RestClient } from '../../kit/rest-client.ts'
 import { createActionSenders } from './actions.ts'
 import { createAlertReads } from './alerts.ts'

@@ -8,11 +8,10 @@ import {
   type HostWebhooks,
   type WebhookTarget,
 } from '../../code-host.ts'
-import { formatLane, getField, isDeliveryId, isEventName, parseBody } from '../../kit/delivery-head.ts'
+import { Remembered } from '../../kit/cache.ts'
+import { formatLane, getField, isDeliveryId, isEventName, isSameText, parseBody } from '../../kit/webhook-delivery.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
-import { Remembered } from '../../kit/remembered.ts'
 import { encodePath } from '../../kit/rest-client.ts'
-import { isSameText } from '../../kit/signatures.ts'
 import { formatProjectPath, type GitlabApi, type Session } from './client.ts'
 
 /** The form of GitLab's signing tokens: 32 bytes. */

@@ -1,8 +1,7 @@
 import type { Log } from '../../log.ts'
-import { defineCounter, defineGauge, defineHistogram } from '../../telemetry/metrics.ts'
-import { startSpan } from '../../telemetry/tracing.ts'
+import { defineCounter, defineGauge, defineHistogram } from '../../metrics.ts'
+import { getCurrentWork, startSpan, type Work } from '../../tracing.ts'
 import { isUnreachable } from '../../unreachable.ts'
-import { getCurrentWork, type Work } from '../../work.ts'
 
 /** What is measured of a statement, from when it is asked for until it has ended. */
 export type MeasuredStatement = {

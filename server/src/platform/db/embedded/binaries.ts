@@ -2,8 +2,7 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlin
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Account } from './child-process.ts'
-import { run } from './child-process.ts'
+import { type Account, run } from './child-process.ts'
 
 /**
  * Finds a directory with bin/, lib/ and share/ of PostgreSQL that the account can read and execute.
@@ -129,4 +128,24 @@ async function refuseForeignDirectory(directory: string): Promise<void> {
 
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+}
+
+/** The major version of PostgreSQL that a cluster was made with, or null if there is no cluster. */
+export async function readClusterMajor(cluster: string): Promise<number | null> {
+  const text = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => '')
+  return Number.parseInt(text, 10) || null
+}
+
+export async function readBinariesMajor(binaries: string): Promise<number> {
+  return Number.parseInt(await readVersion(binaries), 10)
+}
+
+/** PostgreSQL runs only clusters of its own major version. */
+export async function checkMajorVersion(cluster: string, binaries: string): Promise<void> {
+  const [made, own] = [await readClusterMajor(cluster), await readBinariesMajor(binaries)]
+  if (made === null || made === own) return
+  const found = `The database in ${cluster} was made with PostgreSQL ${made}, and this program has PostgreSQL ${own}.`
+  if (made > own) throw new Error(`${found} Run the version of Shiplock that made it, or a newer one.`)
+  const where = `a directory with the binaries of PostgreSQL ${made}`
+  throw new Error(`${found} Stop Shiplock, then run: shiplock-server upgrade-postgres --from DIR (${where})`)
 }

@@ -3,7 +3,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { COMMENT_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
-import type { ReadRepository } from '../checkout/checkout.ts'
+import type { ReadRepository } from '../report/checkout.ts'
 import {
   type Component,
   createDependencyFinding,

@@ -6,7 +6,7 @@ import { type JsonObject, toObjects, toText } from '../../../platform/json/read-
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import { decodePercents } from '../../vocabulary/package-url.ts'
-import { CheckoutDirectories, computeCheckout, type KnownRepository, ReportPaths } from '../checkout/checkout.ts'
+import { CheckoutDirectories, computeCheckout, type KnownRepository, ReportPaths } from '../report/checkout.ts'
 import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
 import { FINDINGS_MAX, type ReportWarnings } from '../report/report-reading.ts'

@@ -1,4 +1,4 @@
-import type { ReadRepository } from '../checkout/checkout.ts'
+import type { ReadRepository } from './checkout.ts'
 import type { ReportSource, ReportSummary } from './parsed-report.ts'
 import type { OnFindings } from './report-reading.ts'
 import type { OnStatements, VexDocument } from './vex-statement.ts'

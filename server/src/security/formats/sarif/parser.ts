@@ -1,13 +1,20 @@
 import type { Element } from '../../../platform/json/read-spans.ts'
-import { toObject } from '../../../platform/json/read-value.ts'
-import type { ReadRepository } from '../checkout/checkout.ts'
+import { getMember, toObject, toObjects } from '../../../platform/json/read-value.ts'
+import {
+  type Checkout,
+  computeCheckout,
+  type KnownRepository,
+  type ReadRepository,
+  ReportPaths,
+} from '../report/checkout.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
 import { isFinding, readFinding } from './finding.ts'
+import { getFileLocation, listDirectories, readArtifactLocation } from './location.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
-import { explainCheckout, readCheckout } from './report-checkout.ts'
 import { explainUnscanned, isParseError, listTools, selectCategory, UnscannedFiles } from './report-scope.ts'
 import { readRuleReference } from './rule.ts'
+import type { SarifRun } from './sarif-run.ts'
 
 /**
  * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
@@ -117,4 +124,50 @@ class ResultReader {
   #skip(reason: string): void {
     this.results.addSkipped(`Result ${this.#number} of run ${this.#run + 1} ${reason}`)
   }
+}
+
+/**
+ * Infers the checkout of a report from the files of all its results, which takes another pass over
+ * them, and from the known repository.
+ */
+export async function readCheckout(
+  source: ReportSource,
+  report: ReadRuns,
+  repository: KnownRepository,
+): Promise<Checkout> {
+  const paths = new ReportPaths()
+  const runs = report.runs.filter((run) => run !== undefined)
+  for (const run of runs) for (const file of run.unscannedFiles.values()) paths.add(getFileLocation(run, file).path)
+  for await (const { span, elements } of readResults(source, report.spans)) {
+    const run = report.runs[span.run]
+    if (run !== undefined) for (const { value } of elements) paths.add(readPath(run, value))
+    run?.fileLocations.clear()
+    if (paths.isFull) break
+  }
+  const workingDirectories = runs.flatMap((run) => listDirectories(run.workingDirectories))
+  const { absolute, relative } = paths
+  return computeCheckout([...absolute], {
+    name: repository.name,
+    paths: [...repository.paths, ...relative],
+    workingDirectories,
+  })
+}
+
+function readPath(run: SarifRun, result: unknown): string | null {
+  const [location] = toObjects(getMember(result, 'locations'))
+  return getFileLocation(run, readArtifactLocation(getMember(location, 'physicalLocation', 'artifactLocation'))).path
+}
+
+const DIRECTORY_SHOWN_MAX = 80
+
+const FIX =
+  'If this is wrong, run the tool in the top directory of the repository with relative paths, ' +
+  'or state the directory in `originalUriBaseIds`.'
+
+/** What the sender of a report should know of a checkout that is a guess; else null. */
+export function explainCheckout({ directories: [directory], isGuess }: Checkout): string | null {
+  if (!isGuess) return null
+  if (directory === undefined) return `The report has absolute paths without a common directory; they were kept. ${FIX}`
+  const shown = directory.length > DIRECTORY_SHOWN_MAX ? `${directory.slice(0, DIRECTORY_SHOWN_MAX)}…` : directory
+  return `The report has absolute paths. The prefix ${shown}/ was removed from them, which is a guess. ${FIX}`
 }

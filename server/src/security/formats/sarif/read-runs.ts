@@ -2,7 +2,7 @@ import { createSelectionTree, type JsonSpan } from '../../../platform/json/json-
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { readSpans } from '../../../platform/json/read-spans.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { CheckoutDirectories } from '../checkout/checkout.ts'
+import { CheckoutDirectories } from '../report/checkout.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-reading.ts'
 import { isRootBase, listDirectories } from './location.ts'

@@ -1,5 +1,5 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
-import { CheckoutDirectories } from '../checkout/checkout.ts'
+import { CheckoutDirectories } from '../report/checkout.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
 import { Memo, type ReportWarnings } from '../report/report-reading.ts'
 import type { PackageFacts } from './package-facts.ts'

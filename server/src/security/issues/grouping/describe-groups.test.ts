@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memberOf, packageFacts } from '../../../../test/support/grouping-members.ts'
 import { RULES } from '../../../../test/support/rule-names.ts'
-import { describeGroups, type StoredIssue } from './describe-groups.ts'
+import { collectIssueChanges, collectLeftIssues, describeGroups, type StoredIssue } from './describe-groups.ts'
 import { groupMembers } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
-import { collectIssueChanges, collectLeftIssues } from './issue-change.ts'
 
 const AT = new Date('2026-03-04T00:00:00Z')
 const OSV = { by: 'aliases', source: 'osv' } as const

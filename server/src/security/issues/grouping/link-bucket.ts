@@ -1,13 +1,12 @@
 import { isAboutPackage } from './bucket.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import type { KnownRules } from './known-rules.ts'
-import { linkByRule, linkByVulnerability } from './link-packages.ts'
 import { linkByFingerprint, linkByScanner } from './link-scanner.ts'
-import { linkSecrets } from './link-secrets.ts'
 import { linkByWeakness } from './link-weaknesses.ts'
-import { Links } from './links.ts'
+import { groupBy, Links, splitByName } from './links.ts'
 import { computeResources } from './resources.ts'
-import type { CanonicalId } from './shared-names.ts'
+import { type CanonicalId, getEcosystem, selectVulnerabilityNames } from './shared-names.ts'
+import { collectOverlappingRuns, computeColumnsBetween, getSpan, type Span, toColumns } from './spans.ts'
 import { isSecret } from './weakness-names.ts'
 
 /** The names under which vulnerabilities and rules are compared. */
@@ -38,4 +37,106 @@ function linkByPlace(links: Links): void {
   const resources = computeResources(links)
   linkByScanner(links, resources)
   linkByWeakness(links, resources)
+}
+
+/** Joins findings of one package that name the same vulnerability, also by aliases. */
+export function linkByVulnerability(links: Links, canonicalId: CanonicalId): void {
+  const named = [...links.members.keys()].flatMap((index) =>
+    selectVulnerabilityNames(links.getFacts(index).vuln_ids, canonicalId).map((name) => ({ index, name })),
+  )
+  for (const [name, findings] of groupBy(named, (finding) => finding.name)) {
+    const indexes = findings.map(({ index }) => index)
+    for (const same of byEcosystem(links, indexes)) {
+      const getDetail = (facts: GroupingFacts) => vulnerabilityDetail(facts, name)
+      links.join(same, { code: 'same_vulnerability', on: 'vulnerability', value: name, getDetail })
+    }
+  }
+}
+
+/**
+ * Joins findings of one package that name no vulnerability by their rule, such as a license or a
+ * vendor's number.
+ */
+export function linkByRule(links: Links): void {
+  const unnamed = [...links.members.keys()].filter((index) => links.getFacts(index).vuln_ids.length === 0)
+  for (const [rule, indexes] of groupBy(unnamed, (index) => links.getFacts(index).rule_id)) {
+    if (rule === null) continue
+    for (const same of byEcosystem(links, indexes)) {
+      const getDetail = (facts: GroupingFacts) => `${rule} ${subject(facts)}.`
+      links.join(same, { code: 'same_fingerprint', on: 'rule', value: rule, getDetail })
+    }
+  }
+}
+
+/** Packages of different ecosystems may have the same name. */
+function byEcosystem(links: Links, indexes: number[]): number[][] {
+  return splitByName(indexes, (index) => getEcosystem(links.getFacts(index)))
+}
+
+function vulnerabilityDetail(facts: GroupingFacts, canonicalId: string): string {
+  const reported = facts.vuln_ids.includes(canonicalId) ? '' : `, reported as ${facts.vuln_ids[0]}`
+  return `${canonicalId} ${subject(facts)}${reported}.`
+}
+
+function subject({ package_name: name, path }: GroupingFacts): string {
+  return name === null ? `in ${path ?? 'the repository'}` : `in the package ${name}`
+}
+
+/** Joins findings of the same secret, and findings of secrets at overlapping lines. */
+export function linkSecrets(links: Links): void {
+  linkByText(links)
+  linkByLines(links)
+}
+
+/** What a rule for code flags is a statement, which may be the same for different secrets. */
+function linkByText(links: Links): void {
+  const told = [...links.members.keys()].filter((index) => links.getFacts(index).kind === 'secret')
+  for (const [context, same] of groupBy(told, (index) => links.getFacts(index).context)) {
+    if (context === null) continue
+    links.join(same, {
+      code: 'same_secret',
+      on: 'secret',
+      value: null,
+      getDetail: ({ path }) => `The same secret${path === null ? '' : `, in ${path}`}.`,
+    })
+  }
+}
+
+function linkByLines(links: Links): void {
+  for (const [path, inFile] of groupBy(links.members.keys(), (index) => links.getFacts(index).path)) {
+    if (path === null || inFile.length < 2) continue
+    const spans = inFile.flatMap((index) => getSpan(links.getFacts(index), index) ?? [])
+    for (const run of collectOverlappingRuns(spansInColumns(links, spans))) {
+      links.join(run, {
+        code: 'same_secret',
+        on: 'secret_and_lines',
+        value: null,
+        getDetail: () => `Secrets at overlapping lines of ${path}.`,
+      })
+    }
+  }
+}
+
+/**
+ * The columns count only at lines where a report tells several secrets apart: scanners flag
+ * different parts of a statement, such as the name or the value of a password.
+ */
+function spansInColumns(links: Links, spans: readonly Span[]): Span[] {
+  const crowded = new Set<number>()
+  for (const ofStream of groupBy(spans, ({ index }) => links.getFacts(index).stream_id).values()) {
+    for (const [line, atLine] of groupBy(ofStream, ({ from }) => from)) {
+      if (areApart(atLine)) crowded.add(line)
+    }
+  }
+  return spans.map((span) => toColumns(crowded.has(span.from) ? span : { ...span, columns: null }))
+}
+
+/** Whether any two of the spans at a line do not overlap. */
+function areApart(spans: readonly Span[]): boolean {
+  const sorted = spans.filter(({ columns }) => columns !== null).sort((a, b) => getStart(a) - getStart(b))
+  return sorted.some((span, index) => index > 0 && computeColumnsBetween(sorted[index - 1] as Span, span) > 0)
+}
+
+function getStart({ columns }: Span): number {
+  return columns?.from ?? 0
 }

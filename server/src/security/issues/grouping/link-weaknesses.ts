@@ -3,7 +3,6 @@ import { getFile } from './link-scanner.ts'
 import { groupBy, type Links, type Match } from './links.ts'
 import { FILE, isSameResource, type Resource } from './resources.ts'
 import { ScannerGroups } from './scanner-groups.ts'
-import { canCompare, collectWeaknessKeys, SHARED, type WeaknessKey } from './shared-weaknesses.ts'
 import {
   collectOverlappingPairs,
   collectPairs,
@@ -12,7 +11,14 @@ import {
   getSpan,
   type Span,
 } from './spans.ts'
-import { listBroaderCwes, selectComparableCwes } from './weakness-names.ts'
+import {
+  canCompare,
+  collectWeaknessKeys,
+  listBroaderCwes,
+  SHARED,
+  selectComparableCwes,
+  type WeaknessKey,
+} from './weakness-names.ts'
 
 /** A finding and one property by which it is compared with findings of other scanners. */
 type Candidate = {

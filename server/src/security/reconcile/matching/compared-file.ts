@@ -1,15 +1,17 @@
 import { compareSketches } from '../../vocabulary/text-sketch.ts'
-import { groupIndexes, type Matching, type Side } from './matching.ts'
 import {
   computeTextLikeness,
   getContent,
   getPlacedContent,
   getShape,
   getSize,
+  groupIndexes,
   hasContent,
+  type Matching,
   type Pair,
+  type Side,
   type TrackedFinding,
-} from './tracked-finding.ts'
+} from './matching.ts'
 
 /** How much speaks for two findings of one rule being the same. */
 export type Evidence = {

@@ -1,5 +1,3 @@
-import { computeEditCost, Frontier, type LinePair } from './frontier.ts'
-
 export type LineChain = { pairs: LinePair[]; score: number }
 
 /**
@@ -65,4 +63,107 @@ function isNearAsBefore(first: LinePair | undefined, second: LinePair | undefine
   if (first === undefined || second === undefined) return true
   const [before, after] = [second.from - first.from, second.to - first.to]
   return Math.min(before, after) >= DISTANCE_MIN * Math.max(before, after)
+}
+
+/** A line before and after a change. */
+export type LinePair = {
+  readonly from: number
+  readonly to: number
+  /** The evidence of all its findings that it is the same line. */
+  readonly weight: number
+  /** The evidence of the finding that says most. */
+  readonly strongest: number
+}
+
+/** The cost of an edit that adds or removes lines. Small edits are likelier than large ones. */
+export function computeEditCost(lines: number): number {
+  return lines === 0 ? 0 : 1 + 0.4 * Math.log2(1 + Math.abs(lines))
+}
+
+/**
+ * Widths, in lines, of the ranges of offsets in which the best end of a chain is looked for. The
+ * last one is the range of all offsets.
+ */
+const WIDTHS = [1, 8, 64, 2 ** 32]
+
+/** Of equally good chains, the best is the one whose lines were added or removed last. */
+const TIE = 1e-9
+
+/** The ends of chains so far, among which the best one for the next pair is looked for. */
+export class Frontier {
+  readonly scores: Float64Array
+  readonly #pairs: readonly LinePair[]
+  readonly #ranges = WIDTHS.map(() => new Map<number, Skyline>())
+
+  constructor(pairs: readonly LinePair[]) {
+    this.#pairs = pairs
+    this.scores = new Float64Array(pairs.length)
+  }
+
+  /** The best chain that the pair can continue; -1 and the start's score if starting is better. */
+  bestBefore(pair: LinePair, start: number): { score: number; last: number } {
+    let best = { score: start, last: -1 }
+    const offset = pair.to - pair.from
+    for (const [level, width] of WIDTHS.entries()) {
+      const range = Math.floor(offset / width)
+      const reach = level === 0 ? 0 : 1
+      for (let near = range - reach; near <= range + reach; near++) {
+        const last = this.#ranges[level]?.get(near)?.lastBefore(pair.to) ?? -1
+        if (last === -1) continue
+        const score = (this.scores[last] ?? 0) - computeEditCost(offset - this.#offset(last))
+        if (score > best.score - TIE) best = { score, last }
+      }
+    }
+    return best
+  }
+
+  /** Adds the chain that ends with the pair. */
+  add(index: number): void {
+    for (const [level, width] of WIDTHS.entries()) {
+      const ranges = this.#ranges[level] as Map<number, Skyline>
+      const range = Math.floor(this.#offset(index) / width)
+      const skyline = ranges.get(range) ?? new Skyline()
+      ranges.set(range, skyline)
+      skyline.add((this.#pairs[index] as LinePair).to, this.scores[index] ?? 0, index)
+    }
+  }
+
+  #offset(index: number): number {
+    const pair = this.#pairs[index] as LinePair
+    return pair.to - pair.from
+  }
+}
+
+/** Chain ends by line, of which each has a higher score than all ends at earlier lines. */
+class Skyline {
+  readonly #lines: number[] = []
+  readonly #scores: number[] = []
+  readonly #indexes: number[] = []
+
+  /** The index of the best end before the line, or -1. */
+  lastBefore(line: number): number {
+    return this.#indexes[this.#countBefore(line) - 1] ?? -1
+  }
+
+  add(line: number, score: number, index: number): void {
+    const at = this.#countBefore(line)
+    if (at > 0 && (this.#scores[at - 1] ?? 0) >= score) return
+    let worse = at
+    if (this.#lines[at] === line && (this.#scores[at] ?? 0) >= score) return
+    while (worse < this.#lines.length && (this.#scores[worse] ?? 0) <= score) worse++
+    this.#lines.splice(at, worse - at, line)
+    this.#scores.splice(at, worse - at, score)
+    this.#indexes.splice(at, worse - at, index)
+  }
+
+  #countBefore(line: number): number {
+    let low = 0
+    let high = this.#lines.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#lines[middle] ?? 0) < line) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
 }

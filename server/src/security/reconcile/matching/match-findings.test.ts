@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { computeSketch } from '../../vocabulary/text-sketch.ts'
 import { matchFindings } from './match-findings.ts'
-import type { Pair, TrackedFinding } from './tracked-finding.ts'
+import type { Pair, TrackedFinding } from './matching.ts'
 
 /** A flagged line of a file. The id tells which line it is after an edit. */
 type Line = { id: number; text: string; isFlagged: boolean }

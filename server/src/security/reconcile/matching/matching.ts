@@ -1,5 +1,5 @@
-import type { IdentityMethod } from '../../vocabulary/finding.ts'
-import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
+import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
+import { compareSketches, countRuns } from '../../vocabulary/text-sketch.ts'
 
 /** Indexes of findings by path. */
 export type Paths = ReadonlyMap<string, readonly number[]>
@@ -59,4 +59,80 @@ export function groupIndexes<Key>(
     else group.push(index)
   }
   return groups
+}
+
+/** What the matching rules read of a finding, stored or reported. */
+export type TrackedFinding = {
+  path: string | null
+  start_line: number | null
+  end_line: number | null
+  start_column: number | null
+  end_column: number | null
+  rule_id: string | null
+  kind: FindingKind
+  resource_name: string | null
+  /** Hex prefixes. Equal fingerprints: the same rule and text, or the tool's own fingerprint. */
+  fingerprint: string
+  fingerprint_method: string
+  /** The fingerprint without the path. */
+  relocation: string | null
+  /** The sketch of the flagged text; null for secrets and where the report has no text. */
+  similarity: string | null
+  title: string
+}
+
+/** Indexes of the two findings. */
+export type Match = { stored: number; reported: number; method: IdentityMethod }
+export type Pair = readonly [stored: number, reported: number]
+
+/** The findings of one rule can be versions of each other. A result without a rule has a title. */
+export function getRule({ kind, rule_id, title }: TrackedFinding): string {
+  return `${kind} ${rule_id ?? `?${title}`}`
+}
+
+/** What is flagged, whichever file and line it is in. */
+export function getContent({ relocation, fingerprint }: TrackedFinding): string {
+  return relocation ?? fingerprint
+}
+
+/** The column and length of the flagged code, which stay when lines are added before it. */
+export function getShape({ start_line, end_line, start_column, end_column }: TrackedFinding): string {
+  return `${start_column}:${(end_line ?? 0) - (start_line ?? 0)}:${end_column}`
+}
+
+/** The length of the flagged code, which stays when it is indented; null if it is unknown. */
+export function getSize({ start_line, end_line, start_column, end_column }: TrackedFinding): string | null {
+  if (start_column === null || end_column === null) return null
+  return `${(end_line ?? 0) - (start_line ?? 0)}:${end_column - start_column}`
+}
+
+export function getPlacedContent(finding: TrackedFinding): string {
+  return `${getContent(finding)} ${getShape(finding)}`
+}
+
+/** Packages and licenses are identified by their names, never by a place. */
+export function isOfPackage({ kind }: TrackedFinding): boolean {
+  return kind === 'dependency' || kind === 'license'
+}
+
+/** Whether its identity is a text or a fingerprint of the tool, not just a message. */
+export function hasContent({ fingerprint_method }: TrackedFinding): boolean {
+  return fingerprint_method !== 'message'
+}
+
+/** Texts with fewer different runs of characters are common: `import os`. */
+const RICH = 20
+
+/** Whether its text or the tool's own fingerprint identifies the finding wherever it is. */
+export function isUnmistakable(finding: TrackedFinding): boolean {
+  return hasContent(finding) && (finding.similarity === null || countRuns(finding.similarity) >= RICH)
+}
+
+/** Blocks of code with the same name are alike, whatever else changed. */
+export function computeTextLikeness(stored: TrackedFinding, reported: TrackedFinding): number | null {
+  const isNamed = stored.resource_name !== null && reported.resource_name !== null
+  if (isNamed && stored.resource_name === reported.resource_name) return 1
+  if (stored.similarity === null || reported.similarity === null) return null
+  const alike = compareSketches(stored.similarity, reported.similarity)
+  return alike.sameHead ? Math.max(alike.text, 0.8) : alike.text
 }

@@ -1,7 +1,6 @@
-import { isAbsolutePath } from '../../formats/checkout/directory.ts'
-import type { Matching, Paths } from './matching.ts'
+import { isAbsolutePath } from '../../formats/report/directory.ts'
+import { computeTextLikeness, type Matching, type Paths, type TrackedFinding } from './matching.ts'
 import { PathContents } from './path-contents.ts'
-import { computeTextLikeness, type TrackedFinding } from './tracked-finding.ts'
 
 export type FilePair = { from: string; to: string }
 /** A file that may have been renamed, with how much speaks for it. */

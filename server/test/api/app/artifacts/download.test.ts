@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { formatArtifactKey } from '../../../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../../../src/ci/reports/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
 import { sendReport, uploadArtifact } from '../../../support/ci-reports.ts'

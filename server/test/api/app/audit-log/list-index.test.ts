@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type AuditFilter, listAuditEntries } from '../../../../src/audit/audit-log.store.ts'
+import { type AuditFilter, listAuditEntries } from '../../../../src/audit/audit.store.ts'
 import type { Page } from '../../../../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { plansOf } from '../../../support/query-plans.ts'

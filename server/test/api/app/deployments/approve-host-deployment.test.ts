@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { upsertProviderAccount } from '../../../../src/access/users/provider-account.store.ts'
+import { upsertProviderAccount } from '../../../../src/access/members/member.store.ts'
 import { applyHostRun } from '../../../../src/ci/provider-runs/apply-host-run.ts'
 import type { HostEvent, HostSource } from '../../../../src/codehosts/host-event.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'

@@ -128,7 +128,7 @@ test('409 last_org_admin: of two admins who remove each other at once, one remai
 
 test('409 last_org_admin when a role with all permissions takes the role of the only Org admin', async () => {
   await newOrganization()
-  const { PERMISSIONS } = await import('../../../../src/access/roles/permission.ts')
+  const { PERMISSIONS } = await import('../../../../src/access/role.ts')
   const peer = await createPerson(api, { ...caller, permissions: PERMISSIONS })
   const target = `/members/${admin.userId}`
   assertError(await requestAs(api, peer, 'PATCH', target, { role: 'viewer' }), 409, 'last_org_admin')

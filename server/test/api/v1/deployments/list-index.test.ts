@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type DeploymentFilter, listDeployments } from '../../../../src/deployments/deployment.store.ts'
+import { type DeploymentFilter, listDeployments } from '../../../../src/deployments/deployment-list.store.ts'
 import type { Page } from '../../../../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { createRun } from '../../../support/ci-runs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { listBoardCells, listWaitingOnBoard } from '../../../../../src/deployments/board/board.store.ts'
+import { listBoardCells, listWaitingOnBoard } from '../../../../../src/deployments/deployment-list.store.ts'
 import { DAY_MS, HOUR_MS } from '../../../../../src/platform/clock.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { createRun, patchRun } from '../../../../support/ci-runs.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { IssueExplanation } from '../../../../../src/security/issues/explain/issue-explanation.schema.ts'
+import { IssueExplanation } from '../../../../../src/security/issues/issue-explanation.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
 import { listFindings } from '../../../../support/findings.ts'

@@ -6,7 +6,7 @@ import { listFindings } from '../../../../../src/security/findings/finding.store
 import {
   type RepositoryQuery,
   selectRepositories,
-} from '../../../../../src/security/repositories/select-repositories.ts'
+} from '../../../../../src/security/repositories/select-repository.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { ALL_FINDINGS } from '../../../../support/findings.ts'
 import { type PlanNode, plansOf } from '../../../../support/query-plans.ts'

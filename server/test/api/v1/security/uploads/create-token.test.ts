@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { findPolicyFacts } from '../../../../../src/security/policy-facts/read-policy-facts.ts'
+import { findPolicyFacts } from '../../../../../src/security/issues/policy-facts.store.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
 import { createUpload, uploadReport } from '../../../../support/reports.ts'

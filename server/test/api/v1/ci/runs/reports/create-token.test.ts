@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Actor } from '../../../../../../src/access/actor.ts'
-import { readGithubJob } from '../../../../../../src/access/oidc-trusts/providers/github-job.ts'
+import { readGithubJob } from '../../../../../../src/access/oidc-trusts/github-job.ts'
 import { openRunIntake } from '../../../../../../src/ci/runs/run-intake.ts'
 import { requireTokenRun } from '../../../../../../src/ci/runs/token-run.ts'
 import { startTestApi, type TestApi } from '../../../../../support/api.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { formatArtifactKey } from '../../../../../../../src/ci/artifacts/artifact-object.ts'
+import { formatArtifactKey } from '../../../../../../../src/ci/reports/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../../../support/assert-error.ts'
 import {

@@ -1,0 +1,44 @@
+import type { Tx } from '../platform/db/sql.ts'
+
+/**
+ * What an account consists of. Everything else that refers to a user shows that they did something.
+ */
+const OF_ACCOUNTS = [
+  'user_passwords',
+  'user_totp',
+  'recovery_codes',
+  'passkeys',
+  'user_sessions',
+  'sso_identities',
+  'links',
+]
+
+/** The fictional people of an organization. Those who took part in another one become real. */
+export async function deleteExamplePeople(tx: Tx, orgId: string): Promise<number> {
+  const references = await readReferencesToUsers(tx)
+  for (const { name, column } of references.filter(({ name }) => !OF_ACCOUNTS.includes(name)))
+    await tx`
+      update users person
+      set example_of = null
+      where example_of = ${orgId}
+        and exists (select from ${tx(name)} where ${tx(column)} = person.id)`
+  for (const { name, column } of references.filter(({ name }) => OF_ACCOUNTS.includes(name)))
+    await tx`
+      delete from ${tx(name)}
+      where ${tx(column)} in (select id from users where example_of = ${orgId})`
+  const { count } = await tx`
+    delete from users
+    where example_of = ${orgId}`
+  return count
+}
+
+async function readReferencesToUsers(tx: Tx): Promise<{ name: string; column: string }[]> {
+  return tx<{ name: string; column: string }[]>`
+    select class.relname as name, attribute.attname as column
+    from pg_constraint reference
+    join pg_class class on class.oid = reference.conrelid
+    join pg_attribute attribute on attribute.attrelid = class.oid and attribute.attnum = any(reference.conkey)
+    where reference.contype = 'f'
+      and reference.confrelid = 'users'::regclass
+    order by class.relname, attribute.attname`
+}

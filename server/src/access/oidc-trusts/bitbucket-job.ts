@@ -1,0 +1,57 @@
+import { type Claims, getClaimOfForm, getClaimText, selectClaims } from './claims.ts'
+import { normalizeUuid, REF, type TokenJob } from './token-job.ts'
+
+const KEPT = [
+  'sub',
+  'repositoryUuid',
+  'workspaceUuid',
+  'pipelineUuid',
+  'pipelineRunUuid',
+  'stepUuid',
+  'branchName',
+  'deploymentEnvironmentUuid',
+] as const
+
+const UUID = /^(?:\{[0-9a-f-]{36}\}|[0-9a-f-]{36})$/i
+
+/**
+ * Reads the claims of a Bitbucket Pipelines step (Atlassian, "Integrate Pipelines with resource
+ * servers using OIDC"). They have ids, but neither names nor the commit.
+ */
+export function readBitbucketJob(claims: Claims): TokenJob | null {
+  const pipeline = getClaimOfForm(claims, 'pipelineUuid', UUID)
+  const repository = getClaimOfForm(claims, 'repositoryUuid', UUID)
+  if (pipeline === null || repository === null) return null
+  const workspace = getClaimOfForm(claims, 'workspaceUuid', UUID)
+  return {
+    provider: 'bitbucket',
+    run: {
+      ci_system: 'bitbucket-pipelines',
+      external_run_id: normalizeUuid(pipeline),
+      host_run_id: normalizeUuid(pipeline),
+      attempt: null,
+    },
+    repository: {
+      id: normalizeUuid(repository),
+      owner_id: workspace && normalizeUuid(workspace),
+      host: null,
+      address: null,
+    },
+    commit_sha: null,
+    ref: toRef(getClaimText(claims, 'branchName')),
+    pipeline_name: null,
+    run_number: null,
+    event: 'other',
+    actor: null,
+    environment: null,
+    url: null,
+    // Pull requests from forks do not run in the pipelines of the target.
+    foreign_code: 'none',
+    claims: selectClaims(claims, KEPT),
+  }
+}
+
+function toRef(branch: string | null): string | null {
+  const ref = branch && `refs/heads/${branch}`
+  return ref !== null && REF.test(ref) ? ref : null
+}

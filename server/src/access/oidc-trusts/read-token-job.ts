@@ -1,0 +1,21 @@
+import type { Claims } from './claims.ts'
+import type { TokenJob, TrustProvider } from './token-job.ts'
+import { readAzureJob } from './azure-job.ts'
+import { readBitbucketJob } from './bitbucket-job.ts'
+import { readGithubJob } from './github-job.ts'
+import { readGitlabJob } from './gitlab-job.ts'
+
+const READERS: Record<TrustProvider, (claims: Claims, issuer: string) => TokenJob | null> = {
+  github: readGithubJob,
+  gitlab: readGitlabJob,
+  bitbucket: readBitbucketJob,
+  azure: readAzureJob,
+}
+
+/**
+ * The job that the claims of a verified token describe. Null if the trust names no provider, or if
+ * the claims have no id of a run and of its repository.
+ */
+export function readTokenJob(provider: TrustProvider | null, claims: Claims, issuer: string): TokenJob | null {
+  return provider === null ? null : READERS[provider](claims, issuer)
+}

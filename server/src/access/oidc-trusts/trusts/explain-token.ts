@@ -1,0 +1,75 @@
+import type { Services } from '../../../services.ts'
+import { type Claims, getClaimTexts } from '../claims.ts'
+import { type CheckedCondition, checkConditions } from '../conditions.ts'
+import { readTokenJob } from '../read-token-job.ts'
+import type { TokenJob } from '../token-job.ts'
+import { listTrusts, type Trust } from './trust.store.ts'
+import { decodeClaims, type RejectionReason, TokenRejection, TokenVerifier } from './token-verifier.ts'
+
+/** A live trust beside the claims of a token, whose signature need not be valid. */
+type CheckedTrust = Pick<Trust, 'id' | 'name'> & {
+  issuer: CheckedCondition
+  audience: CheckedCondition
+  conditions: CheckedCondition[]
+}
+
+/** Whether an organization accepts a token, and why not. */
+export type TokenExplanation = {
+  accepted: boolean
+  reason: RejectionReason | null
+  details: string | null
+  /** The trust that accepts the token, and the job that the claims describe. */
+  trust: Pick<Trust, 'id' | 'name'> | null
+  job: TokenJob | null
+  trusts: CheckedTrust[]
+}
+
+type Needs = Pick<Services, 'sql' | 'clock' | 'log'>
+
+/**
+ * Verifies a token as the gateway does, and compares it with every live trust of an organization.
+ */
+export async function explainToken(needs: Needs, orgId: string, token: string): Promise<TokenExplanation> {
+  const [verdict, trusts] = await Promise.all([verdictOn(needs, orgId, token), listTrusts(needs.sql, orgId)])
+  const now = needs.clock.now()
+  const live = trusts.filter(({ revoked_at, expires_at }) => !revoked_at && (!expires_at || expires_at > now))
+  const claims = claimsOrNone(token)
+  return { ...verdict, trusts: live.map((trust) => checkTrust(trust, claims)) }
+}
+
+async function verdictOn(needs: Needs, orgId: string, token: string): Promise<Omit<TokenExplanation, 'trusts'>> {
+  try {
+    const { trust, claims } = await new TokenVerifier(needs).verify(token)
+    if (trust.organization.id !== orgId)
+      throw new TokenRejection('unmatched', 'A trust of another organization accepts the token.')
+    const job = readTokenJob(trust.provider, claims, trust.issuer)
+    return { accepted: true, reason: null, details: null, trust: { id: trust.id, name: trust.name }, job }
+  } catch (error) {
+    if (!(error instanceof TokenRejection)) throw error
+    return { accepted: false, reason: error.reason, details: error.details, trust: null, job: null }
+  }
+}
+
+function checkTrust({ id, name, issuer, audience, conditions }: Trust, claims: Claims): CheckedTrust {
+  return {
+    id,
+    name,
+    issuer: checkText('iss', issuer, claims),
+    audience: checkText('aud', audience, claims),
+    conditions: checkConditions(conditions, claims),
+  }
+}
+
+/** Issuers and audiences are compared as they are: an asterisk has no meaning. */
+function checkText(claim: string, expected: string, claims: Claims): CheckedCondition {
+  const seen = getClaimTexts(claims, claim)
+  return { claim, expected: [expected], seen, matches: seen.includes(expected) }
+}
+
+function claimsOrNone(token: string): Claims {
+  try {
+    return decodeClaims(token)
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,136 @@
+import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import { lastSignInMethod, passkeyKnown, passkeyRefused, tooManyPasskeys } from '../../errors/sign-in.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createUuid } from '../../platform/ids.ts'
+import type { Services } from '../../services.ts'
+import { type FoundSession, updateSessionEnds } from './session.store.ts'
+import { auditPerson } from '../user.ts'
+import { findMethods, lockUser } from './account.store.ts'
+import {
+  deleteChallenge,
+  deletePasskey,
+  insertChallenge,
+  insertPasskey,
+  listPasskeys,
+  type NewPasskey,
+  PASSKEYS_PER_USER_MAX,
+  type Passkey,
+} from './passkey.store.ts'
+import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
+
+/** Who gets the passkey. The user may not be stored yet, but must get this id. */
+type PasskeyOwner = { userId: string; email: string; name: string }
+
+/** EdDSA, ES256 and RS256 (RFC 9053): what all authenticators and every Node.js 24 can do. */
+const ALGORITHMS = [-8, -7, -257]
+
+/** Options for `navigator.credentials.create()`. Their challenge can be answered once. */
+export async function createPasskeyOptions(
+  { sql, clock, config }: Services,
+  { userId, email, name }: PasskeyOwner,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await import('@simplewebauthn/server')
+  const { id, name: rpName } = getRelyingParty(config.baseUrl)
+  const options = await generateRegistrationOptions({
+    rpName,
+    rpID: id,
+    userID: encodeUserHandle(userId),
+    userName: email,
+    userDisplayName: name,
+    timeout: CHALLENGE_MS_MAX,
+    supportedAlgorithmIDs: ALGORITHMS,
+    excludeCredentials: (await listPasskeys(sql, userId)).map(({ credential_id, transports }) => ({
+      id: credential_id,
+      transports,
+    })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+  const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS_MAX)
+  await insertChallenge(sql, challenge(options.challenge, userId), expiresAt)
+  return options
+}
+
+function challenge(text: string, userId: string) {
+  return { challenge_sha256: hashChallenge(text), purpose: 'register' as const, user_id: userId }
+}
+
+/** A passkey that was verified and is not stored yet. */
+type VerifiedPasskey = Omit<NewPasskey, 'id' | 'name' | 'created_at'>
+
+/**
+ * Verifies the response of a browser to `createPasskeyOptions` for the same user, and uses its
+ * challenge up. Throws 400 `passkey_refused`.
+ */
+export async function verifyNewPasskey(
+  services: Services,
+  userId: string,
+  response: RegistrationResponseJSON,
+): Promise<VerifiedPasskey> {
+  const answered = parseChallenge(response.response.clientDataJSON) ?? ''
+  const isOurs = await deleteChallenge(services.sql, challenge(answered, userId), services.clock.now())
+  if (!isOurs) throw passkeyRefused('The challenge is unknown or has expired. Try again.')
+  const info = await verify(services, response, answered)
+  if (info === null) throw passkeyRefused('The passkey could not be verified.')
+  const { credential, credentialDeviceType } = info
+  return {
+    credential_id: credential.id,
+    public_key: Buffer.from(credential.publicKey),
+    sign_count: credential.counter,
+    transports: (credential.transports ?? []).slice(0, TRANSPORTS_MAX),
+    is_synced: credentialDeviceType === 'multiDevice',
+  }
+}
+
+const TRANSPORTS_MAX = 10
+
+async function verify({ config, log }: Services, response: RegistrationResponseJSON, answered: string) {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const { id, origins } = getRelyingParty(config.baseUrl)
+  try {
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: answered,
+      expectedOrigin: origins,
+      expectedRPID: id,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    })
+    return registrationInfo ?? null
+  } catch (err) {
+    log.info({ err }, 'Refused a new passkey')
+    return null
+  }
+}
+
+type Addition = { passkey: VerifiedPasskey; name: string; now: Date }
+
+/** Stores a passkey. Throws 409 `passkey_known` or `too_many_passkeys`. */
+export async function registerPasskey(tx: Tx, userId: string, { passkey, name, now }: Addition): Promise<Passkey> {
+  await lockUser(tx, userId)
+  const { length } = await listPasskeys(tx, userId)
+  if (length >= PASSKEYS_PER_USER_MAX) throw tooManyPasskeys(PASSKEYS_PER_USER_MAX)
+  const added = { ...passkey, id: createUuid(now), name, created_at: now }
+  if (!(await insertPasskey(tx, userId, added))) throw passkeyKnown()
+  const object = { type: 'passkey', id: added.id }
+  await auditPerson(tx, userId, { action: 'passkey.add', object, details: { name } }, now)
+  const { id, is_synced, created_at } = added
+  return { id, name, is_synced, created_at, last_used_at: null }
+}
+
+/**
+ * Removes a passkey and ends the user's other sessions. Throws 409 `last_sign_in_method` if the
+ * user could not sign in any more: single sign-on counts if it started this session.
+ */
+export async function removePasskey({ sql, clock }: Services, session: FoundSession, id: string): Promise<void> {
+  const { id: sessionId, user_id, method } = session
+  const now = clock.now()
+  await sql.begin(async (tx) => {
+    await lockUser(tx, user_id)
+    if (!(await deletePasskey(tx, user_id, id))) throw createNotFoundError('passkey')
+    const left = await findMethods(tx, user_id)
+    if (!left.password && left.passkeys === 0 && method !== 'sso') throw lastSignInMethod()
+    await updateSessionEnds(tx, user_id, sessionId, now)
+    await auditPerson(tx, user_id, { action: 'passkey.remove', object: { type: 'passkey', id } }, now)
+  })
+}

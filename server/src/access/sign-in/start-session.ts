@@ -1,0 +1,57 @@
+import type { FastifyRequest } from 'fastify'
+import type { Tx } from '../../platform/db/sql.ts'
+import { createUuid } from '../../platform/ids.ts'
+import { auditPerson } from '../user.ts'
+import { insertSession, type SignInMethod, updateExcessSessionEnds, updateSessionEndByToken } from './session.store.ts'
+import { createSessionToken, hashSessionToken } from './session.ts'
+
+/** Where a sign-in came from, as the user sees it in the list of sessions. */
+export type SignInPlace = { address: string | null; user_agent: string | null }
+
+const USER_AGENT_CHARS_MAX = 300
+/** Sessions of one user that were not ended. A sign-in beyond that ends the least recently used. */
+export const SESSIONS_PER_USER_MAX = 100
+
+export function getSignInPlace({ ip, headers }: FastifyRequest): SignInPlace {
+  return { address: ip, user_agent: headers['user-agent']?.slice(0, USER_AGENT_CHARS_MAX) ?? null }
+}
+
+type SignIn = {
+  userId: string
+  method: SignInMethod
+  place: SignInPlace
+  now: Date
+  /** The token that the browser sent, if any. Its session ends, because the new one replaces it. */
+  replaces?: string | null
+  /**
+   * Limits the session to this organization, whose identity provider the user has signed in with.
+   */
+  orgId?: string | null
+}
+
+/**
+ * Starts a session and returns its token. Every sign-in gets a new token, so that nobody can choose
+ * the token of somebody else (session fixation). Records the sign-in in the audit logs of the
+ * user's organizations.
+ */
+export async function startSession(
+  tx: Tx,
+  { userId, method, place, now, replaces = null, orgId = null }: SignIn,
+): Promise<string> {
+  const token = createSessionToken()
+  const session = {
+    id: createUuid(now),
+    user_id: userId,
+    token_sha256: hashSessionToken(token),
+    method,
+    org_id: orgId,
+    ...place,
+  }
+  if (replaces !== null) await updateSessionEndByToken(tx, hashSessionToken(replaces), now)
+  await insertSession(tx, session, now)
+  await updateExcessSessionEnds(tx, userId, { newestId: session.id, kept: SESSIONS_PER_USER_MAX - 1 }, now)
+  const details = { method, address: place.address }
+  const object = { type: 'session', id: session.id }
+  await auditPerson(tx, userId, { action: 'session.start', object, details }, now)
+  return token
+}

@@ -1,0 +1,133 @@
+import type { Actor } from '../../access/actor.ts'
+import { attemptOutdated, runConflict } from '../../errors/ci.ts'
+import { upsertMonthlyUse } from '../../organizations/organization.store.ts'
+import { getNextUtcDayStart, getNextUtcMonthStart, getUtcMonthStart } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { createRateLimitError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
+import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, requireCiSystemRun } from './run.store.ts'
+import { type AttemptKey, findAttempt, insertAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
+import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
+import { isFinal } from './run-status.ts'
+import { selectWeakest, type TrustClass } from './trust.ts'
+
+export type CreatedRun = { run: CiSystemRun; created: boolean }
+
+/** A run with the attempt to store, as a credential states it. */
+export type RunToStore = Omit<NewRun, 'day_number'>
+
+/** Day numbers collide more than once or twice only when the limit of the day is near. */
+const COLLISIONS_MAX = 50
+
+/**
+ * Stores a run, adds an attempt to a stored run, or returns the stored attempt. Safe to repeat and
+ * to call concurrently: the same (ci_system, external_run_id, attempt) always returns the same run.
+ * Errors: 409 `attempt_outdated`, `run_conflict`; 429 `rate_limited`.
+ */
+export async function recordRun(
+  services: Services,
+  intake: RunIntake,
+  actor: Actor,
+  run: RunToStore,
+): Promise<CreatedRun> {
+  const now = run.created_at
+  const credential = { org_id: actor.org_id, id: actor.credential.id }
+  for (let collision = 0; collision < COLLISIONS_MAX; collision += 1) {
+    const day_number = await intake.numbers.take(credential, now)
+    const inserted = day_number === null ? null : await insertRun(services, intake, actor, { ...run, day_number })
+    if (inserted !== null) return { run: inserted, created: true }
+    const stored = await services.sql.begin((tx) => repeatRun(tx, run))
+    if (stored && day_number !== null) intake.numbers.giveBack(credential, now, day_number)
+    if (stored) return stored
+    if (day_number === null) break
+    intake.numbers.forget(credential, now)
+  }
+  const message = `The API key or OIDC trust has reached its limit of ${NEW_RUNS_PER_DAY_MAX} new runs per UTC day.`
+  throw createRateLimitError(message, { limit: NEW_RUNS_PER_DAY_MAX, resetAt: getNextUtcDayStart(now), now })
+}
+
+/** Inserts a run. Where the plan has a monthly limit, the same transaction counts it. */
+async function insertRun(
+  { sql }: Services,
+  { inserts }: RunIntake,
+  actor: Actor,
+  run: NewRun,
+): Promise<CiSystemRun | null> {
+  const max = actor.plan.ci_runs_per_month_max
+  const inserted = max === null ? await inserts.add(run) : await sql.begin((tx) => insertCounted(tx, actor, run, max))
+  return inserted && asStored(run, inserted)
+}
+
+async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: number): Promise<InsertedRun | null> {
+  const now = run.created_at
+  const [inserted] = await insertRuns(tx, [run], org_id)
+  if (!inserted) return null
+  if (await upsertMonthlyUse(tx, org_id, { metric: 'ci_runs', amount: 1, month: getUtcMonthStart(now), max }))
+    return inserted
+  const message = `The organization has reached the limit of its plan ${plan.name}: ${max} new runs per month.`
+  throw createRateLimitError(message, { limit: max, resetAt: getNextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
+}
+
+/** The inserted run as `requireCiSystemRun` would return it, without another query. */
+function asStored({ trust, ...run }: NewRun, { linked_repository }: InsertedRun): CiSystemRun {
+  const { attempt, created_at } = run
+  const times = { completed_at: null, updated_at: created_at }
+  return { ...run, ...attempt, ...times, trust, attempt: attempt.number, linked_repository }
+}
+
+/**
+ * Adds an attempt to a stored run, or returns the stored attempt; null when the run is not stored.
+ * A token takes over its own run if only API keys have reported it.
+ */
+async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
+  const stored = await lockRunByExternalId(tx, run.org_id, run)
+  if (!stored) return null
+  refuseOther(stored, run.claimed)
+  const { number, status } = run.attempt
+  if (number < stored.newest_attempt) throw attemptOutdated(number, stored.newest_attempt)
+  const now = run.created_at
+  const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
+  const created = number > stored.newest_attempt
+  const trust = selectWeakest(stored.trust, run.trust)
+  if (created) await insertAttempt(tx, key, { ...run.attempt, trust }, now)
+  const takenOver = await applyClaims(tx, stored, run)
+  if (!created && status === 'in_progress') await startQueued(tx, key, takenOver ?? trust, now)
+  return { run: await requireCiSystemRun(tx, key, now), created }
+}
+
+/** Refuses a run of another code host or CI server that has the same number. */
+function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun | null): void {
+  if (claimed === null || known === null) return
+  const isOnHost = claimed.host === null || known.host === claimed.host
+  if (known.provider === claimed.provider && known.id === claimed.repository_id && isOnHost) return
+  throw runConflict()
+}
+
+/**
+ * Gives a locked run that only API keys have reported the fields that the claims of its token give.
+ * Returns its class, or null if nothing changed. A final status and a later attempt that an API key
+ * has reported stay `self_reported`.
+ */
+export async function applyClaims(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<TrustClass | null> {
+  const { org_id, claimed, attempt, created_at } = run
+  if (claimed === null || stored.repository !== null) return null
+  const key = { org_id, run_id: stored.id, attempt: stored.newest_attempt }
+  const known = await findAttempt(tx, key, created_at)
+  const isEnded = attempt.number === stored.newest_attempt && known !== null && isFinal(known.status)
+  const isStated = isEnded || attempt.number < stored.newest_attempt
+  const trust = isStated ? selectWeakest(stored.trust, run.trust) : run.trust
+  await updateClaimedRun(tx, { org_id, id: stored.id }, { ...run, claimed, trust }, created_at)
+  return trust
+}
+
+/**
+ * Changes `queued` to `in_progress`; every other field of the repeated body is ignored (decisions
+ * §5).
+ */
+async function startQueued(tx: Tx, key: AttemptKey, trust: TrustClass, now: Date): Promise<void> {
+  const attempt = await findAttempt(tx, key, now)
+  if (attempt?.status !== 'queued') return
+  await updateAttempt(tx, key, { ...attempt, status: 'in_progress' }, now)
+  await updateTrust(tx, key, { run: trust, attempt: trust })
+}

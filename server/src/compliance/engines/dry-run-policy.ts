@@ -1,0 +1,110 @@
+import { listRecentRuns, type RecentRun } from '../../ci/evidence/newest-runs.store.ts'
+import type { ApiError } from '../../platform/http/api-error.ts'
+import { limitReached } from '../../platform/http/errors.ts'
+import { parseBranchName } from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import { evaluatePolicy } from './evaluate-policy.ts'
+import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
+import { readPolicyInput } from '../policies/read-policy-input.ts'
+import type { PolicyDefinition } from '../policies/policy.schema.ts'
+import { isDeploymentCovered } from '../policies/policy-binding.ts'
+import { decide, type PolicyDecision, type RuleVerdict } from '../policies/policy-verdict.ts'
+
+/** How many runs or deployments a dry run looks at to find those that the policy covers. */
+export const EXAMINED_MAX = 1000
+const TIME_MS_MAX = 15_000
+const RETRY_SECONDS = 5
+
+/** A run or a deployment that the policy covers. */
+export type DryRunSubject<Shown> = { shown: Shown; readInput: () => Promise<PolicyInput> }
+
+/** The verdict on one subject. `decision` is that of the policy in `enforce`. */
+type DryRunResult<Shown> = Shown & { decision: PolicyDecision; rules: RuleVerdict[] }
+
+export type DryRun<Shown> = {
+  results: DryRunResult<Shown>[]
+  /** False if the time limit ended the dry run before the last subject. */
+  is_complete: boolean
+}
+
+const waiting = new Set<string>()
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Evaluates a policy that is not applied on subjects, as of now. Stores nothing. The dry runs of a
+ * process run one after the other, so that the policies of gates wait for one evaluation at most.
+ * Throws 429 `rate_limited` while another dry run of the organization is running.
+ */
+export async function evaluateDryRun<Shown>(
+  services: Services,
+  orgId: string,
+  definition: PolicyDefinition,
+  findSubjects: () => Promise<DryRunSubject<Shown>[]>,
+): Promise<DryRun<Shown>> {
+  if (waiting.has(orgId)) throw alreadyRunning()
+  waiting.add(orgId)
+  const running = last.then(async () => evaluateSubjects(services, definition, await findSubjects()))
+  last = running.catch(() => {})
+  return running.finally(() => waiting.delete(orgId))
+}
+
+async function evaluateSubjects<Shown>(
+  services: Services,
+  { engine }: PolicyDefinition,
+  subjects: DryRunSubject<Shown>[],
+): Promise<DryRun<Shown>> {
+  const end = services.clock.now().getTime() + TIME_MS_MAX
+  const results: DryRunResult<Shown>[] = []
+  for (const { shown, readInput } of subjects) {
+    if (services.clock.now().getTime() > end) return { results, is_complete: false }
+    const rules = await evaluatePolicy(services, engine, await readInput(), async () => null)
+    results.push({ ...shown, decision: decide('enforce', rules), rules })
+  }
+  return { results, is_complete: true }
+}
+
+function alreadyRunning(): ApiError {
+  const message = 'Another dry run of the organization is running. Try again when it has ended.'
+  return limitReached(message, { limit: 1, resetAt: null }).retryAfter(RETRY_SECONDS)
+}
+
+/** Which runs or deployments to try a policy on. `repository` is `owner/name`. */
+export type TrialFilter = { since: Date; last: number; repository: string | null; environment: string | null }
+
+/** A run as a dry run shows it. */
+export type TriedRun = Omit<RecentRun, 'ref'> & { branch: string | null }
+
+/**
+ * The last runs that a policy covers. With an environment, each run is tried as if it were deployed
+ * there. A policy without bindings is tried on every run, because any gate can name it.
+ */
+export async function findRunsToTry(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  orgId: string,
+  definition: PolicyDefinition,
+  { last, ...filter }: TrialFilter,
+): Promise<DryRunSubject<{ run: TriedRun }>[]> {
+  const now = clock.now()
+  const { environment } = filter
+  const runs = await listRecentRuns(sql, orgId, { ...filter, limit: EXAMINED_MAX }, now)
+  const tried = runs.map(({ ref, ...run }) => ({ ...run, branch: parseBranchName(ref) }))
+  return tried
+    .filter((run) => definition.bindings === null || isDeploymentCovered(definition, { ...run, ...named(environment) }))
+    .slice(0, last)
+    .map((run) => ({
+      shown: { run },
+      readInput: () => readPolicyInput(sql, { org_id: orgId, ...toSubject(run, environment) }, clock.now()),
+    }))
+}
+
+function named(environment: string | null): { environment?: string } {
+  return environment === null ? {} : { environment }
+}
+
+function toSubject(run: TriedRun, environment: string | null) {
+  const { id, attempt, repository, branch, commit_sha } = run
+  const subject = { repository, branch, run: { id, attempt } }
+  if (environment === null) return { ...subject, deployment: null, environment: null }
+  const deployment = { id: 'dry-run', branch, commit_sha, attempt }
+  return { ...subject, deployment, environment: createPlainEnvironment(environment) }
+}

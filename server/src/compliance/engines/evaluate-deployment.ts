@@ -1,0 +1,100 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { createUuid } from '../../platform/ids.ts'
+import type { Services } from '../../services.ts'
+import { evaluatePolicy } from './evaluate-policy.ts'
+import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
+import { readPolicyInput } from '../policies/read-policy-input.ts'
+import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
+import { isDeploymentCovered, type WorkflowName } from '../policies/policy-binding.ts'
+import {
+  createErrorVerdict,
+  createUnreadableVerdict,
+  decide,
+  decideTogether,
+  type PolicyEvaluation,
+  type PolicyVerdict,
+} from '../policies/policy-verdict.ts'
+
+/** A deployment as policies see it. */
+export type DeploymentSubject = {
+  org_id: string
+  deployment_id: string
+  run_id: string | null
+  attempt: number
+  environment: string
+  repository: string
+  branch: string | null
+  workflow?: WorkflowName
+  /** The protection rules of the environment on its code host; absent if it has none. */
+  protection?: Omit<NonNullable<PolicyInput['environment']>, 'name'>
+  commit_sha: string | null
+}
+
+/** A deployment to evaluate. `policies` are the names of the policies that its gates require. */
+export type DeploymentToEvaluate = DeploymentSubject & { policies: string[] }
+
+/**
+ * Evaluates the policies whose bindings cover a deployment or that its gates require. Stores
+ * nothing. A required policy that does not exist blocks, and so does one that cannot be read.
+ */
+export async function evaluateDeployment(
+  services: Services,
+  deployment: DeploymentToEvaluate,
+): Promise<PolicyEvaluation> {
+  const { sql } = services
+  const at = services.clock.now()
+  const readInput = () => readDeploymentInput(sql, deployment, at)
+  // Policies that gates name need the input for sure, so that it is read at the same time.
+  const [stored, inputSoon] = await Promise.all([
+    listPolicies(sql, deployment.org_id, { repository: deployment.repository }),
+    deployment.policies.length > 0 ? readInput() : null,
+  ])
+  const required = new Set(deployment.policies)
+  const policies = stored.filter(
+    ({ name, path, definition }) =>
+      (path === null && required.has(name)) || isDeploymentCovered(definition, deployment),
+  )
+  const missing = deployment.policies.filter(
+    (name) => !stored.some((policy) => policy.path === null && policy.name === name),
+  )
+  const verdicts = missing.map(missingPolicy)
+  if (policies.length > 0) {
+    const input = inputSoon ?? (await readInput())
+    verdicts.push(...(await evaluateAll(services, policies, { org_id: deployment.org_id, input })))
+  }
+  return { evaluation_id: createUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
+}
+
+function missingPolicy(name: string): PolicyVerdict {
+  const rules = createErrorVerdict(`Policy ${name} does not exist, but a gate requires it`)
+  return { id: name, name, version: 0, mode: 'enforce', decision: 'block', rules }
+}
+
+/** Reads the policy input of a deployment. */
+export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: Date): Promise<PolicyInput> {
+  const { org_id, deployment_id: id, run_id, attempt, repository, branch, commit_sha } = deployment
+  const subject = {
+    org_id,
+    repository,
+    branch,
+    run: run_id === null ? null : { id: run_id, attempt },
+    deployment: { id, branch, commit_sha, attempt },
+    environment: { ...createPlainEnvironment(deployment.environment), ...deployment.protection },
+  }
+  return readPolicyInput(db, subject, at)
+}
+
+function evaluateAll(
+  services: Services,
+  policies: Policy[],
+  { org_id, input }: { org_id: string; input: PolicyInput },
+): Promise<PolicyVerdict[]> {
+  const find = (sha256: string) => findBundle(services.sql, org_id, sha256)
+  return Promise.all(
+    policies.map(async ({ definition, path: _, ...policy }) => {
+      const rules =
+        definition === null ? createUnreadableVerdict() : await evaluatePolicy(services, definition.engine, input, find)
+      return { ...policy, rules, decision: decide(policy.mode, rules) }
+    }),
+  )
+}

@@ -1,0 +1,90 @@
+import { type ChangeFacts, findChangeFacts } from '../../ci/changes/change-facts.store.ts'
+import { EVIDENCE_ITEMS_MAX, findRunEvidence, type RunEvidence } from '../../ci/evidence/run-evidence.store.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { findByAddress, type LinkedRepository } from '../../repositories/repository.store.ts'
+import { parseBranchName } from '../../repositories/repository-identity.ts'
+import { findPolicyFacts } from '../../security/issues/policy-facts.store.ts'
+import { NO_CHANGE, type PolicyInput } from './policy-input.schema.ts'
+
+/** What the policies evaluate: a repository with one of its runs and, if any, a deployment. */
+type PolicySubject = {
+  org_id: string
+  repository: string
+  branch: string | null
+  run: { id: string; attempt: number } | null
+  deployment: PolicyInput['deployment']
+  environment: PolicyInput['environment']
+}
+
+/** Reads the policy input of a subject from the stores of `ci/` and `security/`. */
+export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date): Promise<PolicyInput> {
+  const { org_id, repository, branch, run, deployment, environment } = subject
+  const [evidence, security, repositories] = await Promise.all([
+    run === null ? null : findRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
+    findPolicyFacts(db, org_id, repository, branch),
+    findByAddress(db, org_id, repository),
+  ])
+  const commit = deployment?.commit_sha ?? evidence?.run.commit_sha ?? null
+  const change = await readChange(db, org_id, repositories, commit)
+  return {
+    now: now.toISOString(),
+    repository,
+    ...runFacts(evidence),
+    ...security,
+    ...change,
+    deployment,
+    environment,
+    truncated: evidence === null ? [] : truncatedLists(evidence),
+  }
+}
+
+type RunMembers = Pick<PolicyInput, 'run' | 'attempts' | 'reports' | 'attestations' | 'artifacts'>
+
+function runFacts(evidence: RunEvidence | null): RunMembers {
+  if (evidence === null) return { run: null, attempts: [], reports: [], attestations: [], artifacts: [] }
+  const { run, attempts, reports, attestations, artifacts } = evidence
+  return {
+    run: { ...run, branch: parseBranchName(run.ref) },
+    attempts,
+    reports,
+    attestations: attestations.map((attestation) => ({ ...attestation, data: attestation.data ?? {} })),
+    artifacts,
+  }
+}
+
+type ChangeMembers = Pick<PolicyInput, 'pull_request' | 'reviews' | 'checks'>
+
+/** What the connected code host of the repository says about a commit. */
+async function readChange(
+  db: Db,
+  org_id: string,
+  [known, ...others]: LinkedRepository[],
+  commitSha: string | null,
+): Promise<ChangeMembers> {
+  if (commitSha === null || known === undefined || others.length > 0) return NO_CHANGE
+  const commit = { commit_sha: commitSha, pull_request: null }
+  const facts = await findChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })
+  return { pull_request: toPullRequest(facts), reviews: facts.reviews.map(toReview), checks: facts.checks.map(toCheck) }
+}
+
+function toPullRequest({ pull_request: found }: ChangeFacts): PolicyInput['pull_request'] {
+  if (found === null) return null
+  const { author, base_ref, merged_by, merge_commit_sha: _, ...pullRequest } = found
+  const logins = { author: author?.login ?? null, merged_by: merged_by?.login ?? null }
+  return { ...pullRequest, ...logins, base_branch: base_ref }
+}
+
+function toReview({ reviewer, submitted_at: at, ...review }: ChangeFacts['reviews'][number]) {
+  return { ...review, reviewer: reviewer?.login ?? null, at }
+}
+
+function toCheck({ name, source, status, completed_at }: ChangeFacts['checks'][number]) {
+  return { name, source, status, completed_at }
+}
+
+function truncatedLists(evidence: RunEvidence): string[] {
+  const lists = (['reports', 'attestations', 'artifacts'] as const).filter(
+    (name) => evidence[name].length >= EVIDENCE_ITEMS_MAX,
+  )
+  return evidence.attestations.some(({ data }) => data === null) ? [...lists, 'data'] : lists
+}

@@ -1,0 +1,150 @@
+import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { defineJob } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/queue/update.ts'
+import { findUploadSubject } from '../../security/issues/policy-facts.store.ts'
+import type { Services } from '../../services.ts'
+import { auditOutcome, decideDeployment, hasRunEndedBadly } from './decide-deployment.ts'
+import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
+import {
+  findDeploymentState,
+  listRequiredGates,
+  lockDeployment,
+  updateGatesApproved,
+} from '../deployment-state.store.ts'
+import { type DeploymentKey, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
+import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
+import {
+  listWaiting,
+  type WaitingFilter,
+} from '../waiting-deployment.store.ts'
+import { updatePoliciesEvaluated } from '../deployment-state.store.ts'
+import { deleteEvaluation } from '../deployment-state.store.ts'
+import { updateEvaluation } from '../deployment-state.store.ts'
+import { canPoliciesApprove, createPolicyApproval, explainBlocking, isShown, toStoredEvaluation } from '../policy-evaluation.ts'
+
+/**
+ * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation
+ * runs without a lock and the approval under it, so an answer that arrived in between is kept. Safe
+ * to repeat.
+ */
+export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
+  const { sql, clock } = services
+  const [state, required] = await Promise.all([
+    findDeploymentState(sql, deployment, null),
+    listRequiredGates(sql, deployment),
+  ])
+  if (!state || !mustEvaluate(state, clock.now())) return
+  const evaluation = await evaluatePolicies(services, state, required)
+  await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
+}
+
+/** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */
+function mustEvaluate(state: DeploymentState, now: Date): boolean {
+  const hasBypassed = state.custom_rule_state === 'pending' && state.policies_asked_at === null
+  return isWaiting(state, now) || (state.status !== 'pending_approval' && hasBypassed)
+}
+
+type Gated = { state: DeploymentState; required: RequiredGate[] }
+
+/** Independent statements are sent together: PostgreSQL runs them in order, in one round trip. */
+async function decideLocked(services: Services, tx: Tx, before: Gated, evaluation: PolicyEvaluation) {
+  const now = services.clock.now()
+  const [state, required, endedBadly] = await Promise.all([
+    lockDeployment(tx, before.state),
+    listRequiredGates(tx, before.state),
+    hasRunEndedBadly(tx, before.state, now),
+  ])
+  if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
+  // The change has queued another evaluation.
+  if (!isStillEvaluated(before, { state, required })) return
+  await Promise.all([
+    updatePoliciesEvaluated(tx, state, explainBlocking(evaluation), now),
+    isShown(evaluation)
+      ? updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
+      : deleteEvaluation(tx, state, now),
+  ])
+  const deployment = { state, required }
+  if (!isWaiting(state, now)) await settleHostDeployment(tx, state, now)
+  else if (evaluation.decision === 'approve') await approveGates(services, tx, deployment, evaluation)
+  else if (state.host !== null) await explainWaiting(services, tx, deployment, evaluation)
+}
+
+/** Without a gate nothing but a person may decide, even if all policies pass. */
+async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {
+  const { state, required } = deployment
+  const open = required.filter(({ approved_at }) => approved_at === null)
+  const approved = open.filter(canPoliciesApprove).map(({ id }) => id)
+  const isLast = approved.length === open.length && required.length > 0
+  await Promise.all([
+    updateGatesApproved(tx, state, approved, { at: services.clock.now(), by: 'policies' }),
+    isLast && approveDeployment(services, tx, state, evaluation),
+    !isLast && state.host !== null && explainWaiting(services, tx, deployment, evaluation),
+  ])
+}
+
+/** Posts one comment on the code host that says what the deployment waits for. */
+async function explainWaiting(services: Services, tx: Tx, { state }: Gated, evaluation: PolicyEvaluation) {
+  const required = await listRequiredGates(tx, state)
+  const text = formatWaiting({ environment: state.environment, required, evaluation })
+  await sendComment(services, tx, state, { about: 'waiting', text })
+}
+
+async function approveDeployment(services: Services, tx: Tx, state: DeploymentState, evaluation: PolicyEvaluation) {
+  const { outcome, audited } = createPolicyApproval(evaluation)
+  await Promise.all([
+    decideDeployment(services, tx, state, { ...outcome, comment: formatPolicyApproval(evaluation) }),
+    auditOutcome(tx, state, audited, services.clock.now()),
+  ])
+}
+
+/** Evaluates the policies of a deployment that a code host asked us about. */
+export const decideByPolicyJob = defineJob('deployments.decide-by-policy', {
+  payload: definePayload({ org_id: text, id: text }),
+  attemptsMax: 10,
+  once: ({ org_id, id }) => `${org_id} ${id}`,
+  run: decideByPolicy,
+  updates: ({ id }) => [update('deployment', id)],
+})
+
+/**
+ * Evaluates the waiting deployments of a run again, after one of its jobs reported or the run
+ * ended. Safe to repeat.
+ */
+export async function refreshRunGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
+  await reconsider(services, org_id, { run_id })
+}
+
+/** Evaluates the waiting deployments of a repository again, after a security report was read. */
+export async function refreshUploadGates(services: Services, upload: { org_id: string; upload_id: string }) {
+  const subject = await findUploadSubject(services.sql, upload.org_id, upload.upload_id)
+  if (subject) await reconsider(services, upload.org_id, { repository: subject.name })
+}
+
+/**
+ * Evaluates the waiting deployments of a repository again, after its alerts changed or findings
+ * were triaged.
+ */
+export async function refreshRepositoryGates(services: Services, changed: { org_id: string; repository: string }) {
+  await reconsider(services, changed.org_id, { repository: changed.repository })
+}
+
+/** Evaluates all waiting deployments of an organization again, after a policy changed. */
+export async function refreshOrganizationGates(services: Services, { org_id }: { org_id: string }) {
+  await reconsider(services, org_id, {})
+}
+
+/**
+ * Evaluates the waiting deployments of all organizations with policies again, after vulnerability
+ * data changed.
+ */
+export async function refreshAllGates(services: Services): Promise<void> {
+  for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
+}
+
+async function reconsider(services: Services, orgId: string, filter: WaitingFilter): Promise<void> {
+  for (const deployment of await listWaiting(services.sql, orgId, filter)) await decideByPolicy(services, deployment)
+}

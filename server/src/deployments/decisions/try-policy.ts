@@ -1,0 +1,87 @@
+import type { Actor } from '../../access/actor.ts'
+import { requirePermission } from '../../access/gateway/authorize-people.ts'
+import {
+  type DryRun,
+  type DryRunSubject,
+  EXAMINED_MAX,
+  evaluateDryRun,
+  findRunsToTry,
+  type TrialFilter,
+  type TriedRun,
+} from '../../compliance/engines/dry-run-policy.ts'
+import { readDeploymentInput } from '../../compliance/engines/evaluate-deployment.ts'
+import type { PolicyDefinition, PolicyMode } from '../../compliance/policies/policy.schema.ts'
+import { isDeploymentCovered } from '../../compliance/policies/policy-binding.ts'
+import { DRY_RUNS_MAX, type PolicyTrial } from '../../compliance/policies/policy-request.schema.ts'
+import { readPolicyText } from '../../compliance/policy-file/policy.parser.ts'
+import { DAY_MS } from '../../platform/clock.ts'
+import type { Services } from '../../services.ts'
+import { listRecentDeployments, type RecentDeployment } from '../deployment-state.store.ts'
+import { getRepositoryAddress } from '../deployment-state.ts'
+import { findSubject } from './evaluate-policies.ts'
+
+type Tried = { run?: TriedRun; deployment?: TriedDeployment }
+type Trial = DryRun<Tried> & { name: string; mode: PolicyMode } & ReturnType<typeof computeSummary>
+
+/**
+ * Evaluates a policy file on the last runs or deployments within the data retention. The person
+ * must be permitted to view them. Throws 400 `invalid_policy`, 403 and 429.
+ */
+export async function runPolicyTrial(services: Services, actor: Actor, trial: PolicyTrial): Promise<Trial> {
+  requirePermission(actor, 'view')
+  const { file, subject = 'runs', last = DRY_RUNS_MAX, repository = null, environment = null } = trial
+  const definition = readPolicyText(file)
+  const since = new Date(services.clock.now().getTime() - actor.plan.retention_days * DAY_MS)
+  const find = subject === 'runs' ? findRunsToTry : findDeploymentsToTry
+  const filter = { since, last, repository, environment }
+  const findSubjects = () => find(services, actor.org_id, definition, filter)
+  const tried = await evaluateDryRun<Tried>(services, actor.org_id, definition, findSubjects)
+  const { name, mode } = definition
+  return { name, mode, ...tried, ...computeSummary(tried) }
+}
+
+function computeSummary({ results }: DryRun<Tried>) {
+  const decisions = { approve: 0, block: 0, warn: 0 }
+  const rules = new Map<string, { rule: string; pass: number; fail: number; warn: number; error: number }>()
+  for (const result of results) {
+    decisions[result.decision] += 1
+    for (const { rule, status } of result.rules) {
+      const counts = rules.get(rule) ?? { rule, pass: 0, fail: 0, warn: 0, error: 0 }
+      counts[status] += 1
+      rules.set(rule, counts)
+    }
+  }
+  return { decisions, rules: [...rules.values()] }
+}
+
+/** A deployment as a dry run shows it. */
+export type TriedDeployment = Pick<
+  RecentDeployment,
+  'id' | 'environment' | 'branch' | 'commit_sha' | 'status' | 'created_at'
+> & { repository: string }
+
+/**
+ * The last deployments that a policy covers. A policy without bindings is tried on every
+ * deployment, because any gate can name it.
+ */
+export async function findDeploymentsToTry(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  orgId: string,
+  definition: PolicyDefinition,
+  { last, ...filter }: TrialFilter,
+): Promise<DryRunSubject<{ deployment: TriedDeployment }>[]> {
+  const found: DryRunSubject<{ deployment: TriedDeployment }>[] = []
+  for (const state of await listRecentDeployments(sql, orgId, { ...filter, limit: EXAMINED_MAX })) {
+    if (found.length === last) break
+    const subject = await findSubject(sql, state, clock.now())
+    if (definition.bindings !== null && !isDeploymentCovered(definition, subject)) continue
+    const readInput = () => readDeploymentInput(sql, subject, clock.now())
+    found.push({ shown: { deployment: toTried(state) }, readInput })
+  }
+  return found
+}
+
+function toTried(state: RecentDeployment): TriedDeployment {
+  const { id, environment, branch, commit_sha, status, created_at } = state
+  return { id, environment, repository: getRepositoryAddress(state), branch, commit_sha, status, created_at }
+}

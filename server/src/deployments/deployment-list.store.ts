@@ -1,0 +1,219 @@
+import { buildPageCondition } from '../platform/db/page.ts'
+import type { Db } from '../platform/db/sql.ts'
+import type { Page, PageRow } from '../platform/http/lists.ts'
+import type { BoardCell, BoardDeployment } from './board.schema.ts'
+import type { DeploymentStatus } from './deployment.schema.ts'
+
+/** Values that the columns of a deployment must equal. */
+export type DeploymentFilter = {
+  status?: DeploymentStatus | undefined
+  environment?: string | undefined
+  repository_full_name?: string | undefined
+  workflow_name?: string | undefined
+  workflow_path?: string | undefined
+  pipeline_run_id?: string | undefined
+}
+
+/** Returns one page of deployments, newest first, and one more row when there is a next page. */
+export async function listDeployments(
+  db: Db,
+  orgId: string,
+  page: Page,
+  { filter, now }: { filter: DeploymentFilter; now: Date },
+): Promise<PageRow[]> {
+  return db<PageRow[]>`
+    select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and ${buildPageCondition(db, page, db`deployment`)}
+      ${hasStatus(db, filter.status, now)}
+      ${equals(db, 'environment', filter)}
+      ${equals(db, 'repository_full_name', filter)}
+      ${equals(db, 'workflow_name', filter)}
+      ${equals(db, 'workflow_path', filter)}
+      ${equals(db, 'pipeline_run_id', filter)}
+    order by deployment.created_at desc, deployment.id desc
+    limit ${page.limit + 1}`
+}
+
+/** An overdue deployment counts as expired even before `deployments.settle` has updated it. */
+function hasStatus(db: Db, status: DeploymentStatus | undefined, now: Date) {
+  if (status === undefined) return db``
+  if (status === 'expired') return db`and (deployment.status = 'expired' or ${isOverdue(db, now)})`
+  const still = status === 'pending_approval' ? db`and not ${isOverdue(db, now)}` : db``
+  return db`and deployment.status = ${status} ${still}`
+}
+
+/** SQL: true if a deployment was not answered in time, settled or not. */
+export function isOverdue(db: Db, now: Date, alias = 'deployment') {
+  const of = db(alias)
+  return db`(${of}.answer_until is not null and ${of}.answer_until <= ${now})`
+}
+
+function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filter: DeploymentFilter) {
+  const value = filter[column]
+  return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
+}
+
+/**
+ * Returns the deployment as JSON text, or null when there is none created at or after
+ * `retainedSince`.
+ */
+export async function findDeployment(
+  db: Db,
+  orgId: string,
+  id: string,
+  { retainedSince, now }: { retainedSince: Date; now: Date },
+): Promise<string | null> {
+  const [row] = await db<{ json: string }[]>`
+    select ${deploymentJson(db, now)} as json
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and deployment.id = ${id}
+      and deployment.created_at >= ${retainedSince}`
+  return row?.json ?? null
+}
+
+function deploymentJson(db: Db, now: Date) {
+  return db`(
+    select row_to_json(item)::text
+    from (
+      select deployment.id, deployment.org_id, deployment.repository, deployment.repository_full_name,
+        deployment.environment, ${unlessOverdue(db, 'status', 'expired', now)}, deployment.workflow_name, deployment.workflow_path,
+        deployment.provider, deployment.github_run_id, deployment.branch, deployment.commit_sha,
+        deployment.commit_message, deployment.release_name, deployment.author, deployment.author_avatar_url,
+        deployment.version, deployment.required_reviewers, deployment.required_reviewer_teams,
+        deployment.pipeline_run_id, rfc3339(deployment.deployed_at) as deployed_at,
+        rfc3339(deployment.rollback_at) as rollback_at, deployment.callback_url, deployment.html_url,
+        deployment.job_id, deployment.environment_url, deployment.protection_rule_type,
+        deployment.protection_rule_types, deployment.gated, deployment.reviewers_state,
+        ${unlessOverdue(db, 'custom_rule_state', 'expired', now)},
+        ${unlessOverdue(db, 'custom_rule_awaiting', null, now)}, deployment.attempt,
+        deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
+        rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
+        deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.policy_evaluation
+    ) item
+  )`
+}
+
+function unlessOverdue(db: Db, column: string, overdue: string | null, now: Date) {
+  return db`case when ${isOverdue(db, now)} then ${overdue} else deployment.${db(column)} end as ${db(column)}`
+}
+
+const CELLS_MAX = 4000
+const WAITING_MAX = 200
+const MESSAGE_CHARS_MAX = 200
+
+type BoardFilter = {
+  retainedSince: Date
+  /** Part of a repository's name, in any case. */
+  search: string | undefined
+  now: Date
+}
+
+/**
+ * The repositories and environments of an organization, by name, with what runs there. Each step
+ * finds the next place in the index, and then two rows of it, however many deployments it has.
+ */
+export async function listBoardCells(
+  db: Db,
+  orgId: string,
+  filter: BoardFilter,
+): Promise<{ cells: BoardCell[]; truncated: boolean }> {
+  const { now } = filter
+  const cells = await db<BoardCell[]>`
+    with recursive place as (
+      (${firstPlace(db, orgId, db``)})
+      union all
+      select next.repository_full_name, next.environment
+      from place
+      cross join lateral (
+        ${firstPlace(db, orgId, db`and (repository_full_name, environment) > (place.repository_full_name, place.environment)`)}
+      ) next
+    )
+    select cell.repository_full_name, cell.environment, ${boardJson(db, 'running', now)} as running,
+      case when latest.id is distinct from running.id then ${boardJson(db, 'latest', now)} end as newer
+    from (
+      select repository_full_name, environment
+      from place
+      where ${matches(db, 'place', filter)}
+      limit ${CELLS_MAX + 1}
+    ) cell
+    cross join lateral (${buildLatest(db, orgId, filter, db``)}) latest
+    left join lateral (
+      ${buildLatest(db, orgId, filter, db`and (deployment.status = 'success' or deployment.succeeded_at is not null)`)}
+    ) running on true
+    order by cell.repository_full_name, cell.environment`
+  return { cells: cells.slice(0, CELLS_MAX), truncated: cells.length > CELLS_MAX }
+}
+
+function firstPlace(db: Db, orgId: string, after: ReturnType<Db>) {
+  return db`
+    select repository_full_name, environment
+    from deployments
+    where org_id = ${orgId}
+      ${after}
+    order by repository_full_name, environment
+    limit 1`
+}
+
+function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, condition: ReturnType<Db>) {
+  return db`
+    select deployment.*
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and deployment.repository_full_name = cell.repository_full_name
+      and deployment.environment = cell.environment
+      and deployment.created_at >= ${retainedSince}
+      ${condition}
+    order by deployment.created_at desc, deployment.id desc
+    limit 1`
+}
+
+/** The deployments that wait for somebody, longest waiting first. */
+export async function listWaitingOnBoard(db: Db, orgId: string, filter: BoardFilter): Promise<BoardDeployment[]> {
+  const rows = await db<{ json: BoardDeployment }[]>`
+    select ${boardJson(db, 'deployment', filter.now)} as json
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and deployment.status = 'pending_approval'
+      and deployment.created_at >= ${filter.retainedSince}
+      and not ${isOverdue(db, filter.now)}
+      and ${matches(db, 'deployment', filter)}
+    order by deployment.created_at, deployment.id
+    limit ${WAITING_MAX}`
+  return rows.map(({ json }) => json)
+}
+
+function matches(db: Db, alias: string, { search }: BoardFilter) {
+  if (search === undefined) return db`true`
+  return db`strpos(lower(${db(alias)}.repository_full_name), lower(${search})) > 0`
+}
+
+/** A deployment of the board as JSON; null if `alias` is an outer join's row of nulls. */
+function boardJson(db: Db, alias: string, now: Date) {
+  const of = db(alias)
+  return db`case when ${of}.id is not null then json_build_object(
+    'id', ${of}.id, 'repository_full_name', ${of}.repository_full_name, 'environment', ${of}.environment,
+    'status', case when ${isOverdue(db, now, alias)} then 'expired' else ${of}.status end,
+    'custom_rule_state', ${of}.custom_rule_state, 'reviewers_state', ${of}.reviewers_state,
+    'policy_decision', ${of}.policy_evaluation ->> 'decision', 'bypassed', ${of}.bypass is not null,
+    'version', ${of}.version, 'branch', ${of}.branch, 'commit_sha', ${of}.commit_sha,
+    'commit_message', left(${of}.commit_message, ${MESSAGE_CHARS_MAX}), 'author', ${of}.author,
+    'deployed_at', rfc3339(coalesce(${of}.deployed_at, ${of}.succeeded_at)), 'created_at', rfc3339(${of}.created_at)
+  ) end`
+}
+
+/** The ids of the newest successful deployments of a code host to production. */
+export async function listNewestInProduction(db: Db, orgId: string, limit: number): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id
+    from deployments
+    where org_id = ${orgId}
+      and environment = 'production'
+      and status = 'success'
+      and host_id is not null
+    order by created_at desc, id desc
+    limit ${limit}`
+  return rows.map(({ id }) => id)
+}

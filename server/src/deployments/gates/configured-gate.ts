@@ -1,0 +1,49 @@
+import { matchGlob, validateGlob } from '../../platform/glob.ts'
+import { invalidRequest } from '../../platform/http/errors.ts'
+import { matchRepository } from '../../repositories/repository-identity.ts'
+import {
+  GATE_NAME_CHARS_MAX,
+  GATE_POLICIES_MAX,
+  type GateSettings,
+  REQUIRED_APPROVALS_MAX,
+} from './configured-gate.schema.ts'
+
+/** What a configured gate covers, as globs; null matches everything. */
+export type GatePatterns = Pick<GateSettings, 'environment' | 'repository' | 'branch'>
+
+/** Returns the settings with trimmed, unique names. Throws 400 `invalid_request`. */
+export function requireGate(settings: GateSettings): GateSettings {
+  const { required_approvals: approvals } = settings
+  for (const field of ['environment', 'repository', 'branch'] as const) requireGlob(field, settings[field])
+  if (!Number.isInteger(approvals) || approvals < 1 || approvals > REQUIRED_APPROVALS_MAX)
+    throw invalidRequest(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
+  const policies = [...new Set(settings.policies.map((name) => requireName('policy', name)))]
+  if (policies.length > GATE_POLICIES_MAX) throw invalidRequest(`A gate can have at most ${GATE_POLICIES_MAX} policies`)
+  return { ...settings, name: requireName('gate', settings.name), policies }
+}
+
+function requireGlob(field: string, pattern: string | null): void {
+  const mistake = pattern === null ? null : validateGlob(pattern)
+  if (mistake !== null) throw invalidRequest(`The ${field} is not a valid pattern: ${mistake}`)
+}
+
+function requireName(of: string, name: string): string {
+  const trimmed = name.trim()
+  if (trimmed.length >= 1 && trimmed.length <= GATE_NAME_CHARS_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
+  throw invalidRequest(`A ${of} name must have 1 to ${GATE_NAME_CHARS_MAX} characters and no control characters`)
+}
+
+/**
+ * The target that a run deploys to. `repository` is `host/owner/name`; `branch` is null if the
+ * run's ref is not a branch.
+ */
+type GateTarget = { environment: string; repository: string; branch: string | null }
+
+/** True if the gate covers the target, that is, if all its patterns match. */
+export function isTargetCovered(gate: GatePatterns, target: GateTarget): boolean {
+  return (
+    matchGlob(gate.environment, target.environment) &&
+    (gate.repository === null || matchRepository(gate.repository, target.repository)) &&
+    (gate.branch === null || (target.branch !== null && matchGlob(gate.branch, target.branch)))
+  )
+}

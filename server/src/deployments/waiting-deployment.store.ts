@@ -1,0 +1,90 @@
+import type { Db } from '../platform/db/sql.ts'
+import type { DeploymentKey } from './deployment-state.ts'
+
+/**
+ * Deployments of all organizations that were created before `createdBefore` and whose policies were
+ * never evaluated, although our rule is not answered.
+ */
+export async function listUnevaluated(db: Db, createdBefore: Date): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
+    select org_id, id
+    from deployments
+    where policies_asked_at is null
+      and custom_rule_state = 'pending'
+      and created_at <= ${createdBefore}
+    order by created_at
+    limit 100`
+}
+
+/**
+ * Selects waiting deployments of an organization: all, those of a run, or those of `owner/name` in
+ * any case.
+ */
+export type WaitingFilter = { run_id?: string; repository?: string }
+
+/** Waiting deployments, longest waiting first. */
+export async function listWaiting(
+  db: Db,
+  orgId: string,
+  { run_id, repository }: WaitingFilter,
+): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
+    select org_id, id
+    from deployments
+    where org_id = ${orgId}
+      and status = 'pending_approval'
+      and custom_rule_state = 'pending'
+      ${run_id === undefined ? db`` : db`and pipeline_run_id = ${run_id}`}
+      ${repository === undefined ? db`` : db`and lower(repository_full_name) = lower(${repository})`}
+    order by created_at, id
+    limit 1000`
+}
+
+/**
+ * The deployments of opened gates of a run's attempt that are waiting, approved or in progress.
+ * Those of code hosts follow what their host says.
+ */
+export async function listUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]> `
+    select org_id, id
+    from deployments
+    where org_id = ${orgId}
+      and pipeline_run_id = ${runId}
+      and attempt = ${attempt}
+      and status in ('pending_approval', 'approved', 'in_progress')
+      and host_id is null
+    order by id
+    limit 1000`
+}
+
+/** Deployments of all organizations that were not answered in time, longest overdue first. */
+export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]> `
+    select org_id, id
+    from deployments
+    where answer_until <= ${now}
+      and custom_rule_state = 'pending'
+    order by answer_until
+    limit 1000`
+}
+
+export type WaitingDeployments = { waiting: number; oldest_at: Date | null; overdue: number} 
+/**
+ * The deployments of all organizations that wait for an answer, and how many of them should have
+ * expired before `now`.
+ */
+export async function countWaiting(db: Db, now: Date): Promise<WaitingDeployments> {
+  const [[waiting], [late]] = await Promise.all([
+    db<[Pick<WaitingDeployments, 'waiting' | 'oldest_at'>]> `
+      select count(*)::int as waiting, min(created_at) as oldest_at
+      from deployments
+      where status = 'pending_approval'
+        and custom_rule_state = 'pending'`,
+    db<[Pick<WaitingDeployments, 'overdue'>]> `
+      select count(*)::int as overdue
+      from deployments
+      where answer_until <= ${now}
+        and custom_rule_state = 'pending'`,
+  ])
+  return { ...waiting, ...late }
+}

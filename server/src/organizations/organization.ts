@@ -1,0 +1,61 @@
+import { slugTaken } from '../errors/commands.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Db, Sql } from '../platform/db/sql.ts'
+import { isDisplayName } from '../platform/text.ts'
+import { invalidRequest, missing } from '../platform/http/errors.ts'
+import { createUuid } from '../platform/ids.ts'
+import { findOrganization, insertOrganization, type Organization } from './organization.store.ts'
+import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
+
+type NewOrganization = {
+  slug: string
+  /** The default is the slug. */
+  name?: string | undefined
+  /** The default is `DEFAULT_PLAN`. */
+  plan?: string | undefined
+}
+
+/** Creates an organization. Throws 400 for an invalid slug, name or plan, and 409 `slug_taken`. */
+export async function createOrganization(
+  { sql, clock, plans }: { sql: Sql; clock: Clock; plans: Plans },
+  input: NewOrganization,
+): Promise<Organization> {
+  const now = clock.now()
+  const slug = requireSlug(input.slug)
+  const name = requireName(input.name ?? slug)
+  const plan = requireKnownPlan(plans, input.plan ?? DEFAULT_PLAN)
+  const organization = await insertOrganization(sql, { id: createUuid(now), slug, name, plan }, now)
+  if (organization) return organization
+  throw slugTaken(slug)
+}
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+const NAME_CHARS_MAX = 200
+
+export function isSlug(text: string): boolean {
+  return SLUG.test(text)
+}
+
+/** Validates the short name that commands use. Throws 400. */
+function requireSlug(slug: string): string {
+  if (isSlug(slug)) return slug
+  throw invalidRequest(
+    'A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen',
+  )
+}
+
+/** Trims and validates the display name. Throws 400. */
+export function requireName(name: string): string {
+  const trimmed = name.trim()
+  if (isDisplayName(trimmed, NAME_CHARS_MAX)) return trimmed
+  throw invalidRequest(`A name must have 1 to ${NAME_CHARS_MAX} characters, and no control characters`)
+}
+
+/** Returns the organization with this slug. Throws 404 if it does not exist. */
+export async function requireOrganization(db: Db, slug: string): Promise<Organization> {
+  return (await findOrganization(db, slug)) ?? rejectUnknownOrganization(slug)
+}
+
+export function rejectUnknownOrganization(slug: string): never {
+  throw missing(`Organization "${slug}" does not exist`)
+}

@@ -1,0 +1,184 @@
+import { findClaimedRepository } from '../../ci/evidence/newest-runs.store.ts'
+import { PROVIDERS } from '../../codehosts/catalogue.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { findRepositoryAt } from '../../repositories/repository.store.ts'
+import { getDefaultHost } from '../../repositories/repository-identity.ts'
+import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
+import type { Severity } from '../vocabulary/severity.ts'
+
+type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
+
+/** The last report of a tool, and how far its source can be trusted. `at` is an RFC 3339 time. */
+type ScanFacts = {
+  tool: string
+  category: string | null
+  ref: string | null
+  commit_sha: string | null
+  at: string
+  trust: string
+}
+
+export type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues: OpenFigures }
+
+const STREAMS_MAX = 1000
+
+/**
+ * Counts what is open in a repository, in one round trip. For each tool and category the stream of
+ * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both
+ * count, because under a branch the host lists only what is not on the tracked one.
+ */
+export async function findSecurityFacts(
+  db: Db,
+  orgId: string,
+  repositoryNos: number[],
+  branch: string | null,
+): Promise<SecurityFacts> {
+  const [row] = await db<[SecurityFacts]>`
+    with stream as materialized (
+      select distinct on (repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end)
+        id, tool, category, git_ref, commit_sha, reported_at, origin, upload_id
+      from finding_streams
+      where org_id = ${orgId}
+        and repository_no = any(${repositoryNos}::bigint[])
+        and (tracked or branch_name(git_ref) = ${branch}::text)
+        and reported_at > '-infinity'
+      order by repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end,
+        (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
+      limit ${STREAMS_MAX}
+    )
+    select ${scansJson(db, orgId)} as scans, ${findingsJson(db, orgId)} as findings,
+      ${issuesJson(db, orgId, repositoryNos)} as issues`
+  return row
+}
+
+/** Alerts come from the code host itself. A report has the trust of the credential that sent it. */
+function scansJson(db: Db, orgId: string) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
+        'trust', case origin when 'alert' then 'verified' else coalesce(trust, case origin when 'report' then 'self_reported' else 'uploaded' end) end
+      )
+      order by reported_at desc, tool
+    ), '[]')
+    from (
+      select stream.*, (
+        select upload.trust
+        from security_uploads upload
+        where upload.org_id = ${orgId}
+          and upload.id = stream.upload_id
+      ) as trust
+      from stream
+    ) stream
+  )`
+}
+
+function findingsJson(db: Db, orgId: string) {
+  return db`(
+    select json_build_object(
+      'open', ${buildSeverityCounts(db, buildSeverityRank(db, db`finding.severity`))},
+      'known_exploited', count(*) filter (where issue.kev),
+      'max_epss', coalesce(max(issue.epss), 0)
+    )
+    from findings finding
+    join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
+    where finding.org_id = ${orgId}
+      and finding.stream_id = any(array(select id from stream))
+      and finding.state = 'open'
+  )`
+}
+
+function issuesJson(db: Db, orgId: string, repositoryNos: number[]) {
+  return db`(
+    select json_build_object(
+      'open', ${buildSeverityCounts(db, db`severity`)},
+      'known_exploited', count(*) filter (where kev),
+      'max_epss', coalesce(max(epss), 0)
+    )
+    from security_issues
+    where org_id = ${orgId}
+      and repository_no = any(${repositoryNos}::bigint[])
+      and listed
+      and status = 'open'
+  )`
+}
+
+const MATCHES_MAX = 100
+
+type RepositoryAtHost = {
+  /** The name without the host. */
+  name: string
+  /** The repository with this address, linked or as a token names it. */
+  linked: { provider: string; id: string } | null
+  /** The provider whose default host it is. */
+  provider: string | null
+}
+
+/** Finds the numbers of a reported repository. */
+export async function findRepositoryNos(db: Db, orgId: string, repository: RepositoryAtHost): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, repository)}`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Selects the numbers of a reported repository: by its provider's id, and by its name if the id was
+ * not known.
+ */
+export function buildRepositoryNos(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
+  return db`
+    select id
+    from reported_repositories
+    where org_id = ${orgId}
+      and (
+        (provider, provider_id) = (${linked?.provider ?? null}::text, ${linked?.id ?? null}::text)
+        or (lower(name) = lower(${name}) and (
+          provider is null
+          or (provider = ${linked?.provider ?? provider}::text and (provider_id is null or ${linked === null}))
+        ))
+      )
+    order by id
+    limit ${MATCHES_MAX}`
+}
+
+/** Lists the names of reported repositories. */
+export async function listReportedNames(db: Db, orgId: string, limit: number): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select distinct name
+    from reported_repositories
+    where org_id = ${orgId}
+    order by name
+    limit ${limit}`
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Finds an upload's repository and the run whose artifact it is. Returns null if it was deleted.
+ */
+export async function findUploadSubject(db: Db, orgId: string, uploadId: string) {
+  const [row] = await db<{ name: string; run_id: string | null }[]>`
+    select repository.name, upload.run_id
+    from security_uploads upload
+    join reported_repositories repository
+      on repository.org_id = upload.org_id and repository.id = upload.repository_no
+    where upload.org_id = ${orgId}
+      and upload.id = ${uploadId}`
+  return row ?? null
+}
+
+/**
+ * Counts the open findings and issues of a branch of the repository `host/owner/name`; null means
+ * the tracked branch.
+ */
+export async function findPolicyFacts(
+  db: Db,
+  orgId: string,
+  repository: string,
+  branch: string | null,
+): Promise<SecurityFacts> {
+  const { host, name, linked } = await findRepositoryAt(db, orgId, repository)
+  const provider = PROVIDERS.find((known) => getDefaultHost(known) === host) ?? null
+  // Without a link, only tokens say which provider a host of its own belongs to.
+  const claimed = linked === null && provider === null ? await findClaimedRepository(db, orgId, repository) : null
+  const numbers = await findRepositoryNos(db, orgId, { name, linked: linked ?? claimed, provider })
+  return findSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
+}

@@ -1,0 +1,139 @@
+import type { MergeScope } from '../writing/grouping.store.ts'
+import {
+  type CandidateMatch,
+  type CertainPair,
+  listCertainPairs,
+  listReportedCandidates,
+  listStoredCandidates,
+  type MatchedPairs,
+  type ReportedCandidate,
+  type StoredCandidate,
+  type StreamFile,
+  updateMatchedPairs,
+} from './candidates.store.ts'
+import type { Incoming } from './incoming.store.ts'
+import { matchFindings } from './matching/match-findings.ts'
+import { deleteUnscannedPairs, type ExactPairs, insertExactPairs, type ReportedStream } from './pair-exactly.store.ts'
+import { hasPairs, type Paired } from './paired.store.ts'
+import {
+  type ClosedFinding,
+  listReturning,
+  type Reopening,
+  type ReturnedFinding,
+  type ReturningFinding,
+  updateOrdinals,
+  updateReopenedPairs,
+} from './reopened.store.ts'
+
+/** Pairs the findings of the report with the stored findings of its streams. */
+export async function matchReport(
+  incoming: Incoming,
+  scope: MergeScope,
+  streams: readonly ReportedStream[],
+): Promise<Paired> {
+  const exact = await insertExactPairs(incoming, scope, streams)
+  const matched = await matchCandidates(await deleteUnscannedPairs(exact, streams))
+  const isAnyNew = matched.earlier.length > 0 && hasPairs(matched, 'fresh')
+  const returning = isAnyNew ? await listReturning(matched) : []
+  const reopened = await updateReopenedPairs(matched, matchReopened(returning))
+  return updateOrdinals(reopened)
+}
+
+/**
+ * Applies the matching rules to the findings whose pair is not certain. Streams where only one side
+ * has such findings are skipped.
+ */
+export async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
+  const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
+  const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
+  return updateMatchedPairs(exact, byStream.flatMap(matchStream))
+}
+
+/** The findings of one stream to match. `anchors` are certain pairs in the same files. */
+type Candidates = { stored: StoredCandidate[]; reported: ReportedCandidate[]; anchors: [number, number][] }
+
+async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<Candidates[]> {
+  const byStream = new Map<number, Candidates>(streamIds.map((id) => [id, { stored: [], reported: [], anchors: [] }]))
+  const of = ({ stream_id: id }: { stream_id: number }) => byStream.get(id) as Candidates
+  for (const finding of await listStoredCandidates(exact, streamIds)) of(finding).stored.push(finding)
+  for (const finding of await listReportedCandidates(exact, streamIds)) of(finding).reported.push(finding)
+  const compared = [...byStream.values()].filter(({ stored, reported }) => stored.length > 0 && reported.length > 0)
+  for (const pair of await listCertainPairs(exact, collectFiles(compared))) {
+    const { stored, reported, anchors } = of(pair)
+    anchors.push([stored.push(toStored(pair)) - 1, reported.push(pair) - 1])
+  }
+  return compared
+}
+
+/** The stored finding of a certain pair, at its own place. */
+function toStored(pair: CertainPair): StoredCandidate {
+  const { from_start_line, from_end_line, from_start_column, from_end_column } = pair
+  return {
+    ...pair,
+    start_line: from_start_line,
+    end_line: from_end_line,
+    start_column: from_start_column,
+    end_column: from_end_column,
+  }
+}
+
+/** The files of these findings. */
+function collectFiles(compared: readonly Candidates[]): StreamFile[] {
+  return compared.flatMap(({ stored, reported }) => {
+    const findings = [...stored, ...reported]
+    const paths = new Set(findings.map(({ path }) => path ?? ''))
+    return [...paths].map((path) => ({ stream_id: findings[0]?.stream_id as number, path }))
+  })
+}
+
+function matchStream({ stored, reported, anchors }: Candidates): CandidateMatch[] {
+  return matchFindings(stored, reported, anchors).map(({ stored: from, reported: to, method }) => {
+    const { finding_id } = stored[from] as StoredCandidate
+    const { position } = reported[to] as ReportedCandidate
+    return { position, finding_id, method }
+  })
+}
+
+/**
+ * Which closed findings a report reopens: those with the fingerprint of a new finding, at the same
+ * line if possible, else in the same file in the order of lines. In another file only if there is
+ * one on each side.
+ */
+export function matchReopened(findings: readonly (ReturnedFinding | ClosedFinding)[]): Reopening[] {
+  const returned = findings.filter((finding) => finding.position !== null).sort(byLine)
+  const closed = findings.filter((finding) => finding.position === null).sort(byLine)
+  const atLine = pairBy(line, returned, closed)
+  const inFile = pairBy(file, without(returned, atLine), without(closed, atLine))
+  const inFiles = [...atLine, ...inFile]
+  const elsewhere = pairBy(identity, without(returned, inFiles), without(closed, inFiles), 1)
+  return [...inFiles, ...elsewhere]
+}
+
+type Key = (finding: ReturningFinding) => string
+const identity: Key = ({ stream_id, fingerprint }) => `${stream_id} ${fingerprint}`
+const file: Key = (finding) => `${identity(finding)} ${finding.path ?? ''}`
+const line: Key = (finding) => `${identity(finding)} ${finding.start_line ?? ''} ${finding.path ?? ''}`
+
+function byLine(a: ReturningFinding, b: ReturningFinding): number {
+  return (a.start_line ?? 0) - (b.start_line ?? 0)
+}
+
+/** Pairs findings with equal keys in their order, unless a side has more than `max` of them. */
+function pairBy(
+  key: Key,
+  returned: readonly ReturnedFinding[],
+  closed: readonly ClosedFinding[],
+  max = Number.POSITIVE_INFINITY,
+): Reopening[] {
+  const waiting = Map.groupBy(closed, key)
+  return [...Map.groupBy(returned, key)].flatMap(([value, group]) => {
+    const others = waiting.get(value) ?? []
+    if (group.length > max || others.length > max) return []
+    return others.slice(0, group.length).map((other, rank) => [group[rank] as ReturnedFinding, other] as const)
+  })
+}
+
+function without<Finding extends ReturningFinding>(findings: readonly Finding[], pairs: readonly Reopening[]) {
+  const paired = new Set<ReturningFinding>(pairs.flat())
+  return findings.filter((finding) => !paired.has(finding))
+}

@@ -1,0 +1,190 @@
+import { buildAverageId } from '../../platform/db/spread.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import type { Grouped, MergeScope } from './grouping.store.ts'
+
+/** A dismissal or reopening that is applied to findings. */
+type Applied = { triageId: string; findingIds: readonly string[]; at: Date }
+
+/**
+ * Applies a dismissal or reopening to findings. It decides the state of each of them until a newer
+ * triage of the finding does; a person's triage decides before a document's. The repositories must
+ * be locked (`lockTriaged`). Returns the issues to refresh with `updateRefreshedIssues`.
+ */
+export async function updateTriagedFindings(
+  tx: Tx,
+  orgId: string,
+  { triageId, findingIds, at }: Applied,
+): Promise<string[]> {
+  await tx`
+    insert into triage_findings (org_id, triage_id, finding_id)
+    select ${orgId}, ${triageId}, finding_id
+    from unnest(${[...findingIds]}::uuid[]) finding_id
+    on conflict do nothing`
+  return updateSettledFindings(tx, orgId, findingIds, at)
+}
+
+/**
+ * After triages have ended: the triages that they hid decide again, or else the reports. The
+ * repositories must be locked. Returns the issues to refresh.
+ */
+export async function updateFindingsOfEnded(
+  tx: Tx,
+  orgId: string,
+  triageIds: readonly string[],
+  at: Date,
+): Promise<string[]> {
+  const rows = await tx<{ finding_id: string }[]>`
+    select distinct finding_id
+    from triage_findings
+    where org_id = ${orgId}
+      and triage_id = any(${[...triageIds]}::uuid[])`
+  return updateSettledFindings(
+    tx,
+    orgId,
+    rows.map(({ finding_id }) => finding_id),
+    at,
+  )
+}
+
+/**
+ * Derives which triage decides the state of each finding. The repositories must be locked. Returns
+ * the issues of those that changed.
+ */
+export async function updateSettledFindings(
+  tx: Tx,
+  orgId: string,
+  findingIds: readonly string[],
+  at: Date,
+): Promise<string[]> {
+  if (findingIds.length === 0) return []
+  const rows = await tx<{ issue_id: string }[]>`
+    with settled as (
+      update findings finding
+      set triage_id = decisive.triage_id, triaged_state = decisive.state, updated_at = ${at}
+      from unnest(${[...findingIds]}::uuid[]) triaged (finding_id)
+      left join lateral (
+        select triage.id as triage_id, case triage.action when 'dismiss' then 'dismissed' else 'open' end as state
+        from triage_findings part
+        join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
+        where part.org_id = ${buildAverageId(tx, orgId)}
+          and part.finding_id = triaged.finding_id
+          and triage.ended_at is null
+        order by triage.source = 'shiplock' desc, part.no desc
+        limit 1
+      ) decisive on true
+      where finding.org_id = ${buildAverageId(tx, orgId)}
+        and finding.id = triaged.finding_id
+        and finding.triage_id is distinct from decisive.triage_id
+      returning finding.issue_id
+    )
+    select distinct issue_id
+    from settled`
+  return rows.map(({ issue_id }) => issue_id)
+}
+
+/** Moves the stored findings whose issue or grouping reason changed. */
+export async function updateGrouping({ tx, scope }: Grouped): Promise<void> {
+  await tx`
+    update findings finding
+    set issue_id = grouped.issue_id, grouping_code = grouped.grouping_code,
+      grouping_detail = grouped.grouping_detail, grouped_at = ${scope.at}
+    from grouped
+    where finding.org_id = ${buildAverageId(tx, scope.org_id)}
+      and finding.id = grouped.finding_id
+      and (finding.issue_id, finding.grouping_code, finding.grouping_detail)
+        is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
+}
+
+export async function updateIssueOfFindings(
+  tx: Tx,
+  scope: MergeScope,
+  ids: readonly string[],
+  into: string,
+): Promise<void> {
+  await tx`
+    update findings
+    set issue_id = ${into}, grouped_at = ${scope.at}
+    where org_id = ${buildAverageId(tx, scope.org_id)}
+      and id = any(${ids}::uuid[])`
+}
+
+/** Moves all findings of these issues to another one. */
+export async function updateIssueOfAllFindings(
+  tx: Tx,
+  scope: MergeScope,
+  issueIds: readonly string[],
+  into: string,
+): Promise<void> {
+  await tx`
+    update findings
+    set issue_id = ${into}, grouped_at = ${scope.at}
+    where org_id = ${buildAverageId(tx, scope.org_id)}
+      and issue_id = any(${issueIds}::uuid[])`
+}
+
+/** Gives the findings of an edit their issues and reasons before it. */
+export async function updateRestoredFindings(tx: Tx, { org_id, no }: StoredEdit, at: Date): Promise<void> {
+  await tx`
+    update security_issues issue
+    set merged_into = null, updated_at = ${at}
+    where issue.org_id = ${buildAverageId(tx, org_id)}
+      and issue.merged_into is not null
+      and issue.id in (select issue_id from issue_pins where org_id = ${org_id} and edit_no = ${no})`
+  await tx`
+    update findings finding
+    set issue_id = pin.issue_id, grouping_code = pin.grouping_code, grouping_detail = pin.grouping_detail,
+      grouped_at = pin.grouped_at
+    from issue_pins pin
+    where pin.org_id = ${buildAverageId(tx, org_id)}
+      and pin.edit_no = ${buildAverageId(tx, no)}
+      and finding.org_id = pin.org_id
+      and finding.id = pin.finding_id`
+}
+
+export type StoredEdit = { org_id: string; no: number; repository_no: number }
+/**
+ * Moves findings back to their former issues, except those that have moved again since. `batch` is
+ * the condition on the records of the moves.
+ */
+export async function updateReturnedFindings(tx: Tx, batch: ReturnType<Tx>): Promise<void> {
+  await tx`
+    update findings finding
+    set issue_id = before.issue_id, grouping_code = before.grouping_code, grouping_detail = before.grouping_detail,
+      grouped_at = before.grouped_at
+    from (select * from issue_regroup_findings where ${batch}) before
+    where finding.org_id = before.org_id
+      and finding.id = before.finding_id
+      and finding.issue_id = before.new_issue_id`
+  // Findings that joined an issue which is removed below move to the issue that it came from.
+  await tx`
+    update findings finding
+    set issue_id = coalesce(gone.merged_into, gone.split_from)
+    from (select * from issue_regroup_issues where ${batch} and (is_new or merged_into is not null)) gone
+    where finding.org_id = gone.org_id
+      and finding.issue_id = gone.issue_id`
+}
+
+/**
+ * Shows the status of these alerts in their findings at once. Otherwise, the job that brings
+ * findings in line with their alerts would do it a moment later. The empty hash makes that job
+ * write the finding again. `alerts` selects them as `buildShownAlerts` does. The repositories of the
+ * findings must be locked. Returns the issues to refresh.
+ */
+export async function updateShownStatus(tx: Tx, orgId: string, alerts: ReturnType<Tx>, at: Date): Promise<string[]> {
+  const rows = await tx<{ issue_id: string }[]>`
+    with shown as (
+      update findings finding
+      set reported_state = alert.status, reported_dismiss_reason = alert.dismiss_reason,
+        reported_dismiss_comment = alert.dismiss_comment, reported_dismissed_by_name = alert.dismissed_by_name,
+        reported_dismissed_at = alert.dismissed_at::timestamptz, reported_dismissal_source = alert.dismissal_source,
+        content_hash = '\\x', updated_at = ${at}
+      from (${alerts}) alert
+      where finding.org_id = ${orgId}
+        and finding.id = alert.finding_id
+        and finding.reported_state <> alert.status
+      returning finding.issue_id
+    )
+    select distinct issue_id
+    from shown`
+  return rows.map(({ issue_id }) => issue_id)
+}

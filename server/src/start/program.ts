@@ -1,2 +1,0 @@
-/** The name of the program on the command line. */
-export const PROGRAM = 'shiplock-server'

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { systemClock } from '../src/platform/clock.ts'
-import { toCanonicalJson } from '../src/platform/crypto/signed-bytes.ts'
 import { computeDerivedKey, loadSecretKey } from '../src/platform/crypto/secret-key.ts'
+import { toCanonicalJson } from '../src/platform/crypto/signed-bytes.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 import { createUuid } from '../src/platform/ids.ts'
 import { computeHeadMac } from '../src/provenance/chain/chain-head.ts'

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { TokenVerifier } from '../src/access/oidc-trusts/trusts/token-verifier.ts'
 import { createTrust } from '../src/access/oidc-trusts/trusts/manage-trusts.ts'
+import { TokenVerifier } from '../src/access/oidc-trusts/trusts/token-verifier.ts'
 import { OPERATOR_GRANTOR } from '../src/access/scopes.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLog } from '../src/platform/log.ts'

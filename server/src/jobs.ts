@@ -1,16 +1,16 @@
 import { forgetRequestCounts, forgetSignIns } from './access/gateway/forget-leftovers.job.ts'
-import { forgetUnfinishedArtifacts } from './ci/reports/remove-artifacts.job.ts'
 import { renameVerifiedRuns } from './ci/provider-runs/apply-host-run.ts'
 import { completeRunsJob, readRunDetailsJob, readRunFailuresJob } from './ci/provider-runs/provider-runs.job.ts'
+import { forgetUnfinishedArtifacts } from './ci/reports/remove-artifacts.job.ts'
 import { readOwnership } from './ci/reports/save-attestations.ts'
 import { artifactCompleted, ownershipCompleted, reportChanged, runFinished } from './ci/runs/run.events.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
-import { callEnded, retryCalls, sendCalls } from './codehosts/connections/send-call.job.ts'
 import { connectionMade } from './codehosts/connections/apply-installation-event.ts'
 import { removeWebhooks } from './codehosts/connections/remove-connection.job.ts'
+import { callEnded, retryCalls, sendCalls } from './codehosts/connections/send-call.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
-import type { HostServices } from './codehosts/deliveries/host-event-handler.ts'
 import { applyShard, readObject, resumeDeliveries } from './codehosts/deliveries/deliveries.job.ts'
+import type { HostServices } from './codehosts/deliveries/host-event-handler.ts'
 import { readRunJob } from './codehosts/sync/read-run.job.ts'
 import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.job.ts'
 import { followConnectionMade, startDueSyncs, syncJob } from './codehosts/sync/sync-connection.job.ts'
@@ -26,14 +26,6 @@ import {
   refreshRunResults,
   refreshUploadResults,
 } from './compliance/results/evaluate-repository.job.ts'
-import { followRun } from './deployments/decisions/decide-deployment.ts'
-import { renameDeployments } from './deployments/events/apply-deployment.ts'
-import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/host-reads.job.ts'
-import { followCall } from './deployments/events/read-reviews.ts'
-import { gateConfigured } from './deployments/gates/configure-gate.ts'
-import { assignGates } from './deployments/gates/cover-deployment.ts'
-import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
-import { deploymentBypassed } from './deployments/host/settle-host-deployment.ts'
 import {
   decideByPolicyJob,
   refreshAllGates,
@@ -42,6 +34,14 @@ import {
   refreshRunGates,
   refreshUploadGates,
 } from './deployments/decisions/decide-by-policy.ts'
+import { followRun } from './deployments/decisions/decide-deployment.ts'
+import { renameDeployments } from './deployments/events/apply-deployment.ts'
+import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/host-reads.job.ts'
+import { followCall } from './deployments/events/read-reviews.ts'
+import { gateConfigured } from './deployments/gates/configure-gate.ts'
+import { assignGates } from './deployments/gates/cover-deployment.ts'
+import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
+import { deploymentBypassed } from './deployments/host/settle-host-deployment.ts'
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
@@ -59,11 +59,11 @@ import { updateIntelAtDetection } from './security/intel/intel-at-detection.stor
 import { followIntel, followRules } from './security/issues/follow-changes.job.ts'
 import { renameReportedRepository } from './security/repositories/select-repository.ts'
 import { expireTriagesJob } from './security/triage/expire-triages.job.ts'
-import { findingsTriaged } from './security/writing/write-triage.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { readUploadJob, uploadFinished } from './security/uploads/read-upload.job.ts'
 import { followAliases } from './security/vex/apply-statements.ts'
+import { findingsTriaged } from './security/writing/write-triage.ts'
 import {
   recountIssues,
   refreshAllDays,

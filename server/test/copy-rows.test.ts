@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { copyAll, openCopy } from '../src/platform/db/table-copy.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
+import { copyAll, openCopy } from '../src/platform/db/table-copy.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
 let database: TestDatabase

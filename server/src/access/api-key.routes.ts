@@ -5,12 +5,12 @@ import { Envelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 import { toAuthor } from './actor.ts'
-import { ORGANIZATION_PATH } from './gateway/authorize-people.ts'
-import { ItemPath, OrganizationPath, WithReason } from './gateway/open-to-people.ts'
-import { toGrantor } from './members/author.ts'
 import { CreatedApiKey, ListedApiKey, NewApiKey } from './api-key.schema.ts'
 import { listApiKeys } from './api-key.store.ts'
+import { ORGANIZATION_PATH } from './gateway/authorize-people.ts'
+import { ItemPath, OrganizationPath, WithReason } from './gateway/open-to-people.ts'
 import { createApiKey, revokeApiKey } from './manage-access.ts'
+import { toGrantor } from './members/author.ts'
 
 const PATH = `${ORGANIZATION_PATH}/api-keys`
 const tags = ['API keys']

@@ -1,28 +1,19 @@
 import { type Author, COMMAND_LINE, insertAuditEntry } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { tooManyApiKeys } from '../errors/organizations.ts'
-import { rejectUnknownOrganization } from '../organizations/organization.ts'
 import {
   insertOrganization,
   listOrganizations,
   type Organization,
   updatePlan,
 } from '../organizations/organization.store.ts'
+import { rejectUnknownOrganization } from '../organizations/organization.ts'
 import { DEFAULT_PLAN, requireKnownPlan } from '../organizations/plan.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError, invalidRequest } from '../platform/http/errors.ts'
 import { createUuid, isUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
-import {
-  checkGrantedScopes,
-  type Grantor,
-  getCreator,
-  OPERATOR_GRANTOR,
-  requireExpiry,
-  requireScopes,
-  SCOPES,
-} from './scopes.ts'
 import {
   API_KEYS_MAX,
   type ApiKey,
@@ -33,6 +24,15 @@ import {
   updateApiKeyRevoked,
 } from './api-key.store.ts'
 import { createKeyText, hashApiKey } from './api-key.ts'
+import {
+  checkGrantedScopes,
+  type Grantor,
+  getCreator,
+  OPERATOR_GRANTOR,
+  requireExpiry,
+  requireScopes,
+  SCOPES,
+} from './scopes.ts'
 
 type ApiKeyRequest = {
   name: string

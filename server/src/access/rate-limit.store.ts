@@ -44,7 +44,7 @@ export async function deleteOldAttempts(db: Db, before: Date): Promise<void> {
 }
 
 /** A caller's window of one minute, and the requests in it so far. */
-export type RequestWindow = { caller: string; window_started_at: Date; used: number }
+type RequestWindow = { caller: string; window_started_at: Date; used: number }
 
 /**
  * Adds requests to the windows of their callers, which all processes share, and returns the

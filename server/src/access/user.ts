@@ -1,7 +1,7 @@
 import { type AuditEntry, insertAuditEntry } from '../audit/audit.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { isDisplayName, toDisplayName } from '../platform/text.ts'
 import { createInvalidFieldError, invalidRequest } from '../platform/http/errors.ts'
+import { isDisplayName, toDisplayName } from '../platform/text.ts'
 import { findUserName, listOwnOrganizations } from './user.store.ts'
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
-import { type AuditFilter, listAuditEntries } from './audit.store.ts'
-import { AuditExportQuery, AuditLogEntry, AuditLogQuery } from './audit.schema.ts'
-import { type ExportFormat, exportAuditLog } from './export-audit-log.ts'
+import { listContext, toPrincipal } from '../access/actor.ts'
+import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
+import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { readPage, sendPage } from '../platform/http/lists.ts'
 import { ListEnvelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
-import { listContext, toPrincipal } from '../access/actor.ts'
-import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
-import { OrganizationPath } from '../access/gateway/open-to-people.ts'
+import { AuditExportQuery, AuditLogEntry, AuditLogQuery } from './audit.schema.ts'
+import { type AuditFilter, listAuditEntries } from './audit.store.ts'
+import { type ExportFormat, exportAuditLog } from './export-audit-log.ts'
 
 const ENTRIES_PER_QUERY = 1000
 const MEDIA_TYPES: Record<ExportFormat, string> = {

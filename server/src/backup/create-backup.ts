@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { ArchiveWriter } from './archive.ts'
 import { computeDerivedKey, toSecretKey } from '../platform/crypto/secret-key.ts'
-import { copyTable, measureBytes } from '../platform/db/table-copy.ts'
 import { readRecords } from '../platform/db/migrations/migration-records.ts'
 import { isDistributed } from '../platform/db/spread.ts'
 import { readServerVersion, type Sql, type Tx } from '../platform/db/sql.ts'
 import { listPartitions, listSequences, listStoredTables } from '../platform/db/stored-tables.ts'
+import { copyTable, measureBytes } from '../platform/db/table-copy.ts'
 import { ObjectNotFoundError, type ObjectStore } from '../platform/objects/object-store.ts'
 import type { Mismatch } from '../platform/objects/verify-object.ts'
 import type { Services } from '../services.ts'
+import type { ArchiveWriter } from './archive.ts'
+import { insertObjectList, isNamed, type ListedObject, listKeptObjects } from './backup.store.ts'
 import {
   type Closing,
   FORMAT,
@@ -19,9 +20,8 @@ import {
   type Opening,
   SECRET_KEY_CONTENT,
 } from './manifest.ts'
-import { insertObjectList, isNamed, type ListedObject, listKeptObjects } from './backup.store.ts'
 
-export type BackupRequest = {
+type BackupRequest = {
   archive: ArchiveWriter
   /** One connection without time limits: the list of objects belongs to the connection. */
   sql: Sql
@@ -101,13 +101,13 @@ async function writeTables(
 
 const LISTED_MAX = 1000
 
-export type BackedUpObjects = Pick<Closing, 'objects' | 'object_bytes' | 'lost' | 'lost_objects'>
+type BackedUpObjects = Pick<Closing, 'objects' | 'object_bytes' | 'lost' | 'lost_objects'>
 
 /**
  * Writes the objects of the kept list. One that is missing or damaged does not end the backup: it
  * is listed. One whose row was deleted after the snapshot is not missed.
  */
-export async function writeObjects(
+async function writeObjects(
   { objects: store }: Pick<Services, 'objects'>,
   sql: Sql,
   archive: ArchiveWriter,

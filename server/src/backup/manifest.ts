@@ -45,7 +45,7 @@ export type Closing = {
 export type ObjectFacts = { size: number; sha256: string }
 
 /** What a content of a backup is. */
-export type ContentKind =
+type ContentKind =
   | { kind: 'table'; table: string }
   | { kind: 'facts'; key: string }
   | { kind: 'object'; key: string }

@@ -1,14 +1,7 @@
 import { buffer } from 'node:stream/consumers'
-import {
-  ArchiveError,
-  type Content,
-  FIRST_ENTRY,
-  LAST_ENTRY,
-  parseJson,
-  readArchive,
-} from './archive.ts'
-import { countLines, measureBytes } from '../platform/db/table-copy.ts'
 import { requireKnown } from '../platform/db/migrations/migrate.ts'
+import { countLines, measureBytes } from '../platform/db/table-copy.ts'
+import { ArchiveError, type Content, FIRST_ENTRY, LAST_ENTRY, parseJson, readArchive } from './archive.ts'
 import {
   type Closing,
   classifyContent,
@@ -19,7 +12,7 @@ import {
 } from './manifest.ts'
 
 /** What is done with the contents of a backup. Each must read all of its bytes. */
-export type BackupSink = {
+type BackupSink = {
   table(table: Opening['tables'][number], rows: AsyncIterable<Uint8Array>): Promise<void>
   object(key: string, facts: ObjectFacts, bytes: AsyncIterable<Uint8Array>): Promise<void>
 }
@@ -137,7 +130,7 @@ export async function openBackup(source: AsyncIterable<Uint8Array>): Promise<Ope
 }
 
 /** Parses the last content, whose presence proves that nothing is missing before it. */
-export async function readClosing({ name, chunks }: Content): Promise<Closing> {
+async function readClosing({ name, chunks }: Content): Promise<Closing> {
   if (name !== LAST_ENTRY) throw new ArchiveError(`${name} is unknown: the file was changed`)
   return parseJson(name, await buffer(chunks)) as Closing
 }

@@ -1,5 +1,3 @@
-import { ArchiveError } from './archive.ts'
-import { openCopy, writeCopy } from '../platform/db/table-copy.ts'
 import { migrateLike } from '../platform/db/migrations/migrate.ts'
 import type { Sql, Tx } from '../platform/db/sql.ts'
 import {
@@ -10,11 +8,13 @@ import {
   type StoredTable,
   updateSequence,
 } from '../platform/db/stored-tables.ts'
+import { openCopy, writeCopy } from '../platform/db/table-copy.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
+import { ArchiveError } from './archive.ts'
+import { deleteTableRows, requireEmpty, updateLoadSettings } from './backup.store.ts'
 import type { Closing, ObjectFacts } from './manifest.ts'
 import { type OpenBackup, readContents } from './read-backup.ts'
-import { deleteTableRows, requireEmpty, updateLoadSettings } from './backup.store.ts'
 
 type RestoreOptions = {
   sql: Sql

@@ -1,7 +1,7 @@
 import { UUID_PATTERN } from '../platform/ids.ts'
 
 /** What the program knows of a code host without its code. */
-export type CodeHostFacts = {
+type CodeHostFacts = {
   /** What people call it. */
   name: string
   /** The host of its addresses, unless a server of one's own is connected. */

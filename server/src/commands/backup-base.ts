@@ -1,12 +1,12 @@
 import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { abandonRestore, completeRestore, recordBackup, startRestore } from '../platform/backup-marks.ts'
 import { systemClock } from '../platform/clock.ts'
 import { copyCluster, restoreBaseBackup } from '../platform/db/embedded/base-backup.ts'
 import { selectAccount } from '../platform/db/embedded/child-process.ts'
 import { stopLeftServer, writeToDisk } from '../platform/db/embedded/embedded-postgres.ts'
 import { openSql, readServerTime } from '../platform/db/sql.ts'
 import { synchronizeDirectory, toNullIfMissing } from '../platform/files.ts'
-import { abandonRestore, completeRestore, recordBackup, startRestore } from '../platform/backup-marks.ts'
 import { openDatabase, openForRecovery } from '../start/database.ts'
 import { defineCommand, UsageError } from './command.ts'
 

@@ -1,4 +1,6 @@
 import { stat } from 'node:fs/promises'
+import { encrypt, type Lock } from '../backup/age.ts'
+import { ArchiveWriter } from '../backup/archive.ts'
 import { createBackup } from '../backup/create-backup.ts'
 import {
   type BackupCounts,
@@ -9,12 +11,10 @@ import {
   toMib,
 } from '../backup/manifest.ts'
 import { openBackup, verifyBackup } from '../backup/read-backup.ts'
-import { encrypt, type Lock } from '../backup/age.ts'
-import { ArchiveWriter } from '../backup/archive.ts'
+import { recordBackup } from '../platform/backup-marks.ts'
 import { readSecretText } from '../platform/crypto/secret-key.ts'
 import { openSql, type Sql } from '../platform/db/sql.ts'
 import { toNullIfMissing, writeWhole } from '../platform/files.ts'
-import { recordBackup } from '../platform/backup-marks.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import { ProgressBar } from '../start/terminal.ts'

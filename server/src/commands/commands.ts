@@ -189,7 +189,7 @@ export const COMMANDS = {
   },
 } satisfies Record<string, Listed>
 
-export type CommandName = keyof typeof COMMANDS
+type CommandName = keyof typeof COMMANDS
 
 /** The command that arguments name: two words, such as `backup verify`, or else one. */
 export function findName(args: readonly string[]): CommandName | null {

@@ -1,7 +1,7 @@
 import { verifyMailServer } from '../access/links/send-mail.ts'
 import { findServerProvider, openIssuer } from '../access/sso/open-provider.ts'
-import { countCalls } from '../codehosts/connections/call.store.ts'
 import { APP_PROVIDERS, type AppProvider, getCodeHost } from '../codehosts/catalogue.ts'
+import { countCalls } from '../codehosts/connections/call.store.ts'
 import { listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
 import { countDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { checkOpa } from '../compliance/engines/opa-server.ts'

@@ -7,8 +7,8 @@ import { openServices } from '../start/open-services.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { checkVersion, DATABASE_CHECKS, QUEUE_CHECKS, RECORD_CHECKS } from './doctor-database.ts'
 import { type Check, type Finding, runCheck, toFinding } from './doctor-finding.ts'
-import { checkSecretKey, defineBackupChecks, defineKmsChecks, defineObjectChecks } from './doctor-storage.ts'
 import { CODE_HOST_CHECKS, defineServiceChecks } from './doctor-services.ts'
+import { checkSecretKey, defineBackupChecks, defineKmsChecks, defineObjectChecks } from './doctor-storage.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',

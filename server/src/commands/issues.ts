@@ -3,11 +3,7 @@ import { isUuid } from '../platform/ids.ts'
 import type { IssueChange } from '../security/issues/grouping/describe-groups.ts'
 import { countFindings } from '../security/issues/regroup.store.ts'
 import type { RegroupCounts } from '../security/issues/regroup-buckets.ts'
-import {
-  measureRegroup,
-  REPOSITORIES_AT_ONCE,
-  regroupOrganization,
-} from '../security/issues/regroup-organization.ts'
+import { measureRegroup, REPOSITORIES_AT_ONCE, regroupOrganization } from '../security/issues/regroup-organization.ts'
 import type { RegroupRun } from '../security/issues/regroup-run.store.ts'
 import { undoRegroup } from '../security/issues/undo-regroup.ts'
 import type { Services } from '../services.ts'

@@ -1,6 +1,5 @@
 import { deleteExamplePeople } from '../access/example-person.store.ts'
 import { listArtifactKeys, removeArtifactFiles } from '../ci/reports/remove-artifacts.job.ts'
-import { requireOrganization } from '../organizations/organization.ts'
 import { countOrganization, deleteOrganization, type OrganizationParts } from '../organizations/delete-organization.ts'
 import {
   type ExportedOrganization,
@@ -8,6 +7,7 @@ import {
   type ListObjects,
 } from '../organizations/export-organization.ts'
 import type { Organization } from '../organizations/organization.store.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { listUploadKeys, removeUploadFiles } from '../security/uploads/expire-uploads.job.ts'
 import type { Services } from '../services.ts'
 import { PROGRAM, ProgressBar } from '../start/terminal.ts'
@@ -15,7 +15,7 @@ import { withServices } from './administer.ts'
 import { type Context, defineCommand, UsageError } from './command.ts'
 
 /** The snapshot that is exported, and the progress beside it. */
-export const EXPORT_CONNECTIONS = 2
+const EXPORT_CONNECTIONS = 2
 
 export const orgExport = defineCommand({
   name: 'org export',
@@ -36,7 +36,7 @@ export const orgExport = defineCommand({
 
 type Asked = { organization: Organization; file: string }
 
-export async function writeExport(
+async function writeExport(
   context: Context,
   services: Services,
   { organization, file }: Asked,
@@ -49,7 +49,7 @@ export async function writeExport(
   return exported
 }
 
-export function describeExport(file: string, { rows, objects }: ExportedOrganization): string {
+function describeExport(file: string, { rows, objects }: ExportedOrganization): string {
   return `Wrote ${rows} rows and ${objects} files to ${file}.`
 }
 

@@ -11,8 +11,8 @@ import {
 } from '../codehosts/connections/connection-list.store.ts'
 import { disconnect } from '../codehosts/connections/remove-connection.job.ts'
 import { requireHostApp } from '../codehosts/setup/app-setup.ts'
-import { requireOrganization } from '../organizations/organization.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
+import { requireOrganization } from '../organizations/organization.ts'
 import { withServices } from './administer.ts'
 import { defineCommand, formatTable, type Options, readStandardInput, requireChoice, UsageError } from './command.ts'
 

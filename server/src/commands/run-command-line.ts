@@ -68,7 +68,7 @@ function fail({ say }: Terminal, lines: string[]): number {
 }
 
 /** The text of `--help` without a command. */
-export function formatProgramHelp(): string {
+function formatProgramHelp(): string {
   const commands = Object.entries(COMMANDS).map(([name, { about }]) => [`  ${name}`, about])
   return [
     `usage: ${PROGRAM} <command> [--json] [--help]`,
@@ -80,7 +80,7 @@ export function formatProgramHelp(): string {
   ].join('\n')
 }
 
-export function formatCommandHelp(command: AnyCommand): string {
+function formatCommandHelp(command: AnyCommand): string {
   const options = Object.entries(command.options).map(([name, option]) => [
     `  --${name} ${option.value}`.trimEnd(),
     option.about,

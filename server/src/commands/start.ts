@@ -1,5 +1,5 @@
-import { createFirstOrganization, type FirstOrganization } from '../access/manage-access.ts'
 import { createSetupLink, type SetupLink } from '../access/links/account-links.ts'
+import { createFirstOrganization, type FirstOrganization } from '../access/manage-access.ts'
 import type { Config } from '../config.ts'
 import { toBrowserAddress } from '../platform/loopback.ts'
 import { applyUpdates, requireMigrated } from '../start/bring-up-to-date.ts'

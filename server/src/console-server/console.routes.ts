@@ -109,7 +109,7 @@ const SECONDS = 2
  * The page in place of the console while it is not built. It loads itself again without a script,
  * and shows the console once that is there.
  */
-export const UNBUILT_PAGE = `<!doctype html>
+const UNBUILT_PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">

@@ -49,7 +49,7 @@ export function openConsole(directory: string): Console {
 export type ConsoleFile = { type: string; sha256: string; bodies: Partial<Record<Encoding, Buffer>> }
 
 /** One build of the console. `files` is by path, such as `/assets/main-B2x.js`. */
-export type BuiltConsole = { stamp: string; page: string; files: ReadonlyMap<string, ConsoleFile> }
+type BuiltConsole = { stamp: string; page: string; files: ReadonlyMap<string, ConsoleFile> }
 
 const PAGE = 'index.html'
 const ENDINGS: Partial<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' }
@@ -76,7 +76,7 @@ const READS_MAX = 3
  *
  * All files are read at once, so that a request selects one of them and never names a path.
  */
-export async function readBuiltConsole(directory: string, known: string | undefined): Promise<BuiltConsole | null> {
+async function readBuiltConsole(directory: string, known: string | undefined): Promise<BuiltConsole | null> {
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const stamp = await readStamp(directory)
     if (stamp === null || stamp === known) return null

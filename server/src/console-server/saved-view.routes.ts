@@ -80,7 +80,7 @@ function toOwner({ org_id, credential }: Actor): Owner {
 }
 
 /** Keeps a view of a list for a person. */
-export async function createSavedView({ sql, clock }: Services, owner: Owner, view: Static<typeof NewSavedView>) {
+async function createSavedView({ sql, clock }: Services, owner: Owner, view: Static<typeof NewSavedView>) {
   const now = clock.now()
   const stored = { id: createUuid(now), ...view, created_at: now }
   await sql.begin(async (tx) => {

@@ -3,7 +3,7 @@ import { OrganizationSlug } from '../access/gateway/open-to-people.ts'
 import { Closed, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../platform/ids.ts'
 
-export const SAVED_VIEW_LISTS = ['issues', 'findings'] as const
+const SAVED_VIEW_LISTS = ['issues', 'findings'] as const
 
 /** Saved views that a person can have in an organization. */
 export const SAVED_VIEWS_MAX = 100

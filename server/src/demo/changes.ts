@@ -4,13 +4,13 @@ import type { HostRun } from '../codehosts/host-run.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { enqueue } from '../platform/queue/job.ts'
 import { recordChangesJob } from '../provenance/changes/landings.job.ts'
-import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
-import { REQUIRED_CHECKS } from './world/demo-host.ts'
-import { AUTHORS, type DemoRepository, HOSTED, REVIEWERS } from './world/company.ts'
 import { reportCi } from './ci-reports.ts'
 import { computeSha, makeChangeCommit, selectSubject } from './commits.ts'
 import { type Delivery, makeDeliverySteps } from './deliveries.ts'
 import { completeRun, computeEnd, makeNextAttempt, startHostRun } from './host-runs.ts'
+import { AUTHORS, type DemoRepository, HOSTED, REVIEWERS } from './world/company.ts'
+import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
+import { REQUIRED_CHECKS } from './world/demo-host.ts'
 
 export const STORY_DAYS = 90
 

@@ -4,9 +4,9 @@ import { createReport } from '../ci/reports/create-report.ts'
 import { API_RULES } from '../ci/reports/read-attestations.ts'
 import type { AttestationItem } from '../ci/reports/report.schema.ts'
 import { formatHostRunId, type HostRun } from '../codehosts/host-run.ts'
+import type { DemoRepository } from './world/company.ts'
 import type { Demo } from './world/demo.ts'
 import { getComponents } from './world/packages.ts'
-import type { DemoRepository } from './world/company.ts'
 import { renderCyclonedx, type StoredFile, saveDemoFile, toFile } from './world/report-files.ts'
 
 /** A finished attempt, as its reports describe it. */
@@ -169,7 +169,7 @@ type Tests = {
 type Counts = { critical: number; high: number; medium: number; low: number }
 
 /** Summaries of jobs in Markdown, as CI systems show them. */
-export const SUMMARIES = {
+const SUMMARIES = {
   tests(repository: string, { passed, failed, lines, failures }: Tests): string {
     const rows = failures.map(({ suite, name, message }) => `| ${suite} | ${name} | \`${message}\` |`)
     const failed_ = rows.length > 0 ? ['', '| Suite | Test | Message |', '|---|---|---|', ...rows] : []

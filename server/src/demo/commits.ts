@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { HostChangeCommit } from '../codehosts/host-change.ts'
-import type { Demo } from './world/demo.ts'
 import { DOMAIN } from './world/company.ts'
+import type { Demo } from './world/demo.ts'
 
 /** The SHA of a commit, always the same for the same text. */
 export function computeSha(text: string): string {

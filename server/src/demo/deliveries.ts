@@ -1,15 +1,11 @@
-import {
-  formatHostDeploymentId,
-  type HostDeployment,
-  type HostDeploymentState,
-} from '../codehosts/host-deployment.ts'
+import { formatHostDeploymentId, type HostDeployment, type HostDeploymentState } from '../codehosts/host-deployment.ts'
 import type { HostRepository } from '../codehosts/host-repository.ts'
 import type { HostRun } from '../codehosts/host-run.ts'
-import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
-import { type DemoRepository, RELEASE_MANAGERS } from './world/company.ts'
 import { answer } from './answers.ts'
 import { reportDelivery } from './ci-reports.ts'
 import { completeRun, startHostRun } from './host-runs.ts'
+import { type DemoRepository, RELEASE_MANAGERS } from './world/company.ts'
+import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
 
 /** A landed change of a service on its way to production. */
 export type Delivery = {

@@ -9,25 +9,16 @@ import { COMMAND_LINE, insertAuditEntry } from '../audit/audit.store.ts'
 import { insertConnection } from '../codehosts/connections/connection.store.ts'
 import type { HostEvent, HostSource } from '../codehosts/host-event.ts'
 import type { HostAccount } from '../codehosts/host-repository.ts'
-import { createOrganization } from '../organizations/organization.ts'
 import { type Organization, updateOrganizationAsDemo } from '../organizations/organization.store.ts'
+import { createOrganization } from '../organizations/organization.ts'
 import { getPlan } from '../organizations/plan.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { createUuid } from '../platform/ids.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
 import { createDemoKey } from './settings.ts'
+import { COLLEAGUES, type Colleague, DOMAIN, HOST, HOSTED, OWNER, REPORTED, toHostRepository } from './world/company.ts'
 import type { Demo } from './world/demo.ts'
-import {
-  COLLEAGUES,
-  type Colleague,
-  DOMAIN,
-  HOST,
-  HOSTED,
-  OWNER,
-  REPORTED,
-  toHostRepository,
-} from './world/company.ts'
 
 const SLUG = 'demo'
 /** The account of the fictional code host. */

@@ -9,13 +9,13 @@ import type {
 } from '../codehosts/host-run.ts'
 import { type Demo, getTimeAfter } from './world/demo.ts'
 
-export const WORKFLOWS = {
+const WORKFLOWS = {
   ci: { id: '3101', name: 'CI', path: '.github/workflows/ci.yml' },
   deploy: { id: '3102', name: 'Deploy', path: '.github/workflows/deploy.yml' },
   nightly: { id: '3103', name: 'Nightly scan', path: '.github/workflows/nightly.yml' },
 } as const
 
-export type RunOfStory = {
+type RunOfStory = {
   repository: HostRepository
   workflow: keyof typeof WORKFLOWS
   kind: TriggerKind
@@ -139,12 +139,12 @@ const DEPLOY_FAILURE = {
 } as const
 
 /** The jobs of an attempt that succeeded. */
-export function makeSucceededJobs(run: HostRun): HostJob[] {
+function makeSucceededJobs(run: HostRun): HostJob[] {
   return makeJobs(run, () => 'success')
 }
 
 /** The jobs of an attempt that failed in one of them. The host keeps its annotation and log. */
-export function makeFailedJobs(demo: Demo, run: HostRun): HostJob[] {
+function makeFailedJobs(demo: Demo, run: HostRun): HostJob[] {
   const failure = run.workflow.name === 'CI' ? demo.random.pick(FAILURES) : DEPLOY_FAILURE
   const names = JOBS[run.workflow.name] ?? []
   const failed = names.includes(failure.job) ? failure.job : (names.at(-1) as string)

@@ -14,13 +14,13 @@ import { issueChangeStatement } from '../provenance/statements/change-statement.
 import { issueLineageStatement } from '../provenance/statements/lineage-statement.ts'
 import { issueVerificationStatement } from '../provenance/statements/verification-statement.ts'
 import type { Services } from '../services.ts'
-import { refreshOrganization } from '../trends/refresh-days.job.ts'
 import { countIssueDay } from '../trends/counted-days.store.ts'
+import { refreshOrganization } from '../trends/refresh-days.job.ts'
+import { makeAlertSteps } from './alerts.ts'
 import { updatePlannerStatistics } from './analyze.store.ts'
 import { type Background, settleWith } from './background.ts'
-import { ACCOUNT, createDemoOrganization, enrollRealAdmins } from './furnish.ts'
-import { makeAlertSteps } from './alerts.ts'
 import { makeChangeSteps, STORY_DAYS } from './changes.ts'
+import { ACCOUNT, createDemoOrganization, enrollRealAdmins } from './furnish.ts'
 import { makeNightlySteps } from './nightly-runs.ts'
 import { makePipelineSteps } from './pipelines.ts'
 import { makeScanSteps } from './scans.ts'
@@ -125,10 +125,10 @@ const COUNTED = {
   audit_entries: 'audit_entries',
 } as const
 
-export type DemoCounts = Record<keyof typeof COUNTED, number>
+type DemoCounts = Record<keyof typeof COUNTED, number>
 
 /** What the example data contains. */
-export async function countDemo(db: Db, orgId: string): Promise<DemoCounts> {
+async function countDemo(db: Db, orgId: string): Promise<DemoCounts> {
   const counts: [string, number][] = []
   for (const [what, table] of Object.entries(COUNTED)) counts.push([what, await countRows(db, table, orgId)])
   return Object.fromEntries(counts) as DemoCounts
@@ -155,7 +155,7 @@ async function ifAvailable(statement: Promise<unknown>): Promise<void> {
 }
 
 /** Every evening the open issues are counted, as the job of the worker does. */
-export function makeChartSteps(demo: Demo): Step[] {
+function makeChartSteps(demo: Demo): Step[] {
   return Array.from({ length: STORY_DAYS }, (_, index) => ({
     at: new Date(demo.now.getTime() - (STORY_DAYS - index) * DAY_MS + DAY_MS / 2),
     tell: ({ services, source, clock }: Demo) => countIssueDay(services.sql, source.org_id, clock.now()),

@@ -1,10 +1,10 @@
 import type { HostRepository } from '../codehosts/host-repository.ts'
 import { DAY_MS } from '../platform/clock.ts'
-import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
-import { HOSTED } from './world/company.ts'
 import { reportCi } from './ci-reports.ts'
 import { computeSha } from './commits.ts'
 import { completeRun, startHostRun } from './host-runs.ts'
+import { HOSTED } from './world/company.ts'
+import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
 
 const EVERY_DAYS = 3
 

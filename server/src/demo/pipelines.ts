@@ -4,11 +4,11 @@ import { settleWaiting } from '../deployments/decisions/decide-deployment.ts'
 import { EXPIRED } from '../deployments/deployment-state.ts'
 import { openGate } from '../deployments/gates/open-gate.ts'
 import { DAY_MS } from '../platform/clock.ts'
-import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
-import { AUTHORS, formatFullName, HOST, type PipelineRepository, REPORTED } from './world/company.ts'
 import { answer } from './answers.ts'
 import { type ReportedRun, reportPackage, reportTests } from './ci-reports.ts'
 import { computeSha } from './commits.ts'
+import { AUTHORS, formatFullName, HOST, type PipelineRepository, REPORTED } from './world/company.ts'
+import { type Demo, getTimeAfter, type Step } from './world/demo.ts'
 
 type Ending = 'approved' | 'rejected' | 'overridden' | 'expired' | 'failed_tests' | 'waiting' | 'running'
 
@@ -135,7 +135,7 @@ async function finish_(demo: Demo, repository: PipelineRepository, run: Run, { i
 }
 
 /** A deployment that nobody has answered in time ends, as the job of the worker ends it. */
-export async function expireDeployment(demo: Demo, id: string): Promise<void> {
+async function expireDeployment(demo: Demo, id: string): Promise<void> {
   const { services, source } = demo
   await services.sql.begin((tx) => settleWaiting(services, tx, { org_id: source.org_id, id }, EXPIRED))
   await demo.settle()

@@ -3,11 +3,11 @@ import { DAY_MS } from '../platform/clock.ts'
 import { completeUpload } from '../security/uploads/complete-upload.ts'
 import { createUpload } from '../security/uploads/create-upload.ts'
 import { getReportKey } from '../security/uploads/upload-file.ts'
+import { type DemoRepository, formatFullName, HOSTED } from './world/company.ts'
 import type { Demo, Step } from './world/demo.ts'
 import { getComponents } from './world/packages.ts'
-import { type DemoRepository, formatFullName, HOSTED } from './world/company.ts'
-import { ADVISORIES, type Advisory, getWeaknesses } from './world/weaknesses.ts'
 import { renderCyclonedx, renderSarif, renderSpdx, saveDemoFile, toFile } from './world/report-files.ts'
+import { ADVISORIES, type Advisory, getWeaknesses } from './world/weaknesses.ts'
 
 const SCAN_EVERY_DAYS = 13
 const FIRST_SCAN_DAYS = 86

@@ -1,7 +1,7 @@
 import { toAuthor as reasonedAuthor } from '../access/actor.ts'
-import { createApiKey, revokeApiKey } from '../access/manage-access.ts'
 import { insertLink } from '../access/links/link.store.ts'
 import { createLinkToken, hashLinkToken } from '../access/links/link.ts'
+import { createApiKey, revokeApiKey } from '../access/manage-access.ts'
 import { toGrantor, toMemberAuthor } from '../access/members/author.ts'
 import { updateMemberAccess } from '../access/members/manage-members.ts'
 import { createTrust, revokeTrust } from '../access/oidc-trusts/trusts/manage-trusts.ts'
@@ -11,9 +11,9 @@ import { createGate, updateGate } from '../deployments/gates/configure-gate.ts'
 import { listGates } from '../deployments/gates/configured-gate.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { createUuid } from '../platform/ids.ts'
+import { DOMAIN, formatFullName, OWNER } from './world/company.ts'
 import type { Demo, Step } from './world/demo.ts'
 import { POLICIES } from './world/policies.ts'
-import { DOMAIN, formatFullName, OWNER } from './world/company.ts'
 
 /** What the people of the story configure: gates, policies, keys, trusts, invitations. */
 export function makeSettingSteps(demo: Demo): Step[] {

@@ -1,8 +1,8 @@
 import { toPrincipal } from '../access/actor.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { createTriage } from '../security/triage/create-triage.ts'
-import { undoTriage } from '../security/triage/end-triage.ts'
 import { mergeIssues, splitIssue } from '../security/triage/edit-issues.ts'
+import { undoTriage } from '../security/triage/end-triage.ts'
 import { listOpenIssues } from '../security/triage/target.store.ts'
 import type { Demo, Step } from './world/demo.ts'
 

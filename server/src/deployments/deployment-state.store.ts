@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { notifyUpdates, update } from '../platform/queue/update.ts'
+import { publishUpdates, update } from '../platform/queue/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import {
   type DeploymentKey,
@@ -108,7 +108,7 @@ export async function updateDeploymentResult(
       updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
-  await notifyUpdates(tx, org_id, [update('deployment', id)])
+  await publishUpdates(tx, org_id, [update('deployment', id)])
 }
 
 /** Updates the deployment's opened gate, if it has one, and notifies its pollers on commit. */
@@ -135,7 +135,7 @@ export async function updateDeploymentStatus(
     set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
-  await notifyUpdates(tx, org_id, [update('deployment', id)])
+  await publishUpdates(tx, org_id, [update('deployment', id)])
 }
 
 /** What our protection rule says of a new deployment, and how its policies were evaluated. */
@@ -219,7 +219,7 @@ export async function updateEvaluation(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   { policy_evaluation, policy_rules, policy_evidence }: StoredEvaluation,
-  at: Date
+  at: Date,
 ): Promise<void> {
   await tx`
     update deployments

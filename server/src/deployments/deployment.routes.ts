@@ -9,8 +9,8 @@ import { sendData } from '../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
-import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
 import { Deployment, DeploymentPath, DeploymentQuery } from './deployment.schema.ts'
+import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
 
 export async function registerDeploymentRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(

@@ -45,7 +45,7 @@ export async function listWaiting(
  * Those of code hosts follow what their host says.
  */
 export async function listUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
-  return db<DeploymentKey[]> `
+  return db<DeploymentKey[]>`
     select org_id, id
     from deployments
     where org_id = ${orgId}
@@ -59,7 +59,7 @@ export async function listUnfinished(db: Db, orgId: string, runId: string, attem
 
 /** Deployments of all organizations that were not answered in time, longest overdue first. */
 export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
-  return db<DeploymentKey[]> `
+  return db<DeploymentKey[]>`
     select org_id, id
     from deployments
     where answer_until <= ${now}
@@ -68,19 +68,19 @@ export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
     limit 1000`
 }
 
-export type WaitingDeployments = { waiting: number; oldest_at: Date | null; overdue: number} 
+export type WaitingDeployments = { waiting: number; oldest_at: Date | null; overdue: number }
 /**
  * The deployments of all organizations that wait for an answer, and how many of them should have
  * expired before `now`.
  */
 export async function countWaiting(db: Db, now: Date): Promise<WaitingDeployments> {
   const [[waiting], [late]] = await Promise.all([
-    db<[Pick<WaitingDeployments, 'waiting' | 'oldest_at'>]> `
+    db<[Pick<WaitingDeployments, 'waiting' | 'oldest_at'>]>`
       select count(*)::int as waiting, min(created_at) as oldest_at
       from deployments
       where status = 'pending_approval'
         and custom_rule_state = 'pending'`,
-    db<[Pick<WaitingDeployments, 'overdue'>]> `
+    db<[Pick<WaitingDeployments, 'overdue'>]>`
       select count(*)::int as overdue
       from deployments
       where answer_until <= ${now}

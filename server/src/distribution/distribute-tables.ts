@@ -50,7 +50,7 @@ export async function distributeTables(
 }
 
 /** Throws with what is missing before tables can be distributed. */
-export function requireCluster(cluster: Cluster | null): Cluster {
+function requireCluster(cluster: Cluster | null): Cluster {
   if (cluster === null)
     throw new Error(
       'The database has no extension "citus". Install Citus on all servers, add it to shared_preload_libraries, ' +

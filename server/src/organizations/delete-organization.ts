@@ -19,7 +19,7 @@ const BATCH_ROWS = 5000
 type Progress = (rows: number, total: number) => void
 
 /** The number of deleted rows by table, without the tables that had none, and of files. */
-export type DeletedOrganization = { rows: number; objects: number; tables: Record<string, number> }
+type DeletedOrganization = { rows: number; objects: number; tables: Record<string, number> }
 
 /** What slices above this one have of an organization besides rows with its id. */
 export type OrganizationParts = {

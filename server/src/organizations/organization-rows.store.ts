@@ -93,7 +93,7 @@ export async function* listOwnedRows(tx: Tx, table: string, orgId: string): Asyn
 }
 
 /** What remains of an organization after its deletion. */
-export type DeletedRow = {
+type DeletedRow = {
   id: string
   slug: string
   name: string

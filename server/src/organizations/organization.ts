@@ -1,9 +1,9 @@
 import { slugTaken } from '../errors/commands.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db, Sql } from '../platform/db/sql.ts'
-import { isDisplayName } from '../platform/text.ts'
 import { invalidRequest, missing } from '../platform/http/errors.ts'
 import { createUuid } from '../platform/ids.ts'
+import { isDisplayName } from '../platform/text.ts'
 import { findOrganization, insertOrganization, type Organization } from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 

@@ -204,7 +204,7 @@ const LETTERS_MAX = 2
  * Mistakes about variables that are ignored although they look like a setting. Other names are left
  * alone: they may belong to another program, or to a later version of this one.
  */
-export function listMisspeltSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>, prefix: string): string[] {
+function listMisspeltSettings(env: NodeJS.ProcessEnv, known: ReadonlySet<string>, prefix: string): string[] {
   const ignored = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name) && env[name]?.trim())
   return ignored.flatMap((name) => {
     const setting = name.replace(/_FILE$/, '')

@@ -68,7 +68,7 @@ export async function measureDuration<Result>(
 }
 
 /** Returns the metrics that another thread, or the database, has at the moment. It never fails. */
-export type MetricSource = () => Promise<MetricValues>
+type MetricSource = () => Promise<MetricValues>
 
 /** The worker threads of this process. */
 export const threadMetrics = new Set<MetricSource>()

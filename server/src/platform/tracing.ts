@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-export type Attributes = Record<string, string | number>
+type Attributes = Record<string, string | number>
 
 export type SpanKind = 'server' | 'client' | 'consumer' | 'internal'
 

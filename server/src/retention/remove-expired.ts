@@ -18,7 +18,7 @@ type Slice = {
 }
 
 /** `busy`: another process is removing. */
-export type SliceResult = 'finished' | 'unfinished' | 'busy'
+type SliceResult = 'finished' | 'unfinished' | 'busy'
 
 const LOCK = 'retention'
 const ROWS_AT_ONCE = 100
@@ -106,7 +106,7 @@ async function removeBodies({ services, pace, slice }: Work, { org_id, before }:
 }
 
 /** Thrown when the time of a slice of a retention run is over. The run is unfinished. */
-export class SliceOver extends Error {}
+class SliceOver extends Error {}
 
 /** A run rests for four times as long as it worked: it takes a fifth of one connection's time. */
 const REST_PER_WORK = 4

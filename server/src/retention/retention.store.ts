@@ -4,7 +4,7 @@ import type { Db, Tx } from '../platform/db/sql.ts'
  * The run in progress, or the last one; and when the last run finished, and how long it took. Null
  * before one has finished.
  */
-export type RetentionState = {
+type RetentionState = {
   started_at: Date
   is_finished: boolean
   finished_at: Date | null

@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
+import { checkNoUnfinishedRestore } from '../platform/backup-marks.ts'
+import { openEmbeddedPostgres } from '../platform/db/embedded/embedded-postgres.ts'
 import type { PostgresSettings } from '../platform/db/embedded/settings.ts'
 import { getArchiveSettings, getRecoverySettings } from '../platform/db/embedded/wal-archive.ts'
-import { openEmbeddedPostgres } from '../platform/db/embedded/embedded-postgres.ts'
 import { findPrimary } from '../platform/db/primary-server.ts'
 import type { DatabaseAddress } from '../platform/db/sql.ts'
-import { checkNoUnfinishedRestore } from '../platform/backup-marks.ts'
 
 /** A running PostgreSQL: the embedded one in the data directory, or the one of `DATABASE_URL`. */
 export type Database = {

@@ -13,8 +13,8 @@ import {
   RunChartQuery,
 } from './chart.schema.ts'
 import { toDeliveryChart, toIssueChart, toRunChart } from './charts.ts'
-import { listDeliveryDays, listProductionEnvironments } from './delivery.store.ts'
 import { listIssueDays, listRunDays } from './counted-days.store.ts'
+import { listDeliveryDays, listProductionEnvironments } from './delivery.store.ts'
 import { getDaysBefore, getLastDays, listDates } from './trend-days.ts'
 
 const PATH = `${ORGANIZATION_PATH}/charts`

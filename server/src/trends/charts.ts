@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { RUN_STATUSES } from '../ci/runs/run-status.ts'
 import type { DeliveryChart, IssueChart, RunChart } from './chart.schema.ts'
-import type { DeliveryDay } from './delivery.store.ts'
 import type { IssueDay, RunDay } from './counted-days.store.ts'
+import type { DeliveryDay } from './delivery.store.ts'
 
 /** Fills the days without runs. `dates` are the days of the chart, oldest first. */
 export function toRunChart(

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { buildDeliveryFacts, type CreationTimes } from './delivery-facts.store.ts'
 import { buildCountedUntil, type CountedDays } from './counted-days.store.ts'
+import { buildDeliveryFacts, type CreationTimes } from './delivery-facts.store.ts'
 import type { TrendDays } from './trend-days.ts'
 
 /** `repository` is `owner/name`. */

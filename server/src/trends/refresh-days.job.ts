@@ -3,7 +3,6 @@ import type { Tx } from '../platform/db/sql.ts'
 import { defineJob, defineScheduledJob, enqueue, type ScheduledJob } from '../platform/queue/job.ts'
 import { definePayload, text } from '../platform/queue/payload.ts'
 import type { Services } from '../services.ts'
-import { countDeliveryDays } from './delivery.store.ts'
 import {
   type CountedDays,
   countIssueDay,
@@ -13,6 +12,7 @@ import {
   type Trend,
   upsertProgress,
 } from './counted-days.store.ts'
+import { countDeliveryDays } from './delivery.store.ts'
 
 type Counted = {
   /** Later days still change often, so every chart counts them itself. */

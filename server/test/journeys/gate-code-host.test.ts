@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { enqueueCall } from '../../src/codehosts/connections/send-call.job.ts'
 import type { HostAction } from '../../src/codehosts/code-host.ts'
+import { enqueueCall } from '../../src/codehosts/connections/send-call.job.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { followCall } from '../../src/deployments/events/read-reviews.ts'
 import { settleDeployments } from '../../src/deployments/gates/settle-deployments.job.ts'

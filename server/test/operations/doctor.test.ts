@@ -7,16 +7,16 @@ import { after, before, test } from 'node:test'
 import { COMMANDS } from '../../src/commands/commands.ts'
 import { checkVersion, DATABASE_CHECKS, QUEUE_CHECKS, RECORD_CHECKS } from '../../src/commands/doctor-database.ts'
 import { CHECK_NAMES, type Check, type CheckName, runCheck, toFinding } from '../../src/commands/doctor-finding.ts'
+import { CODE_HOST_CHECKS, defineServiceChecks } from '../../src/commands/doctor-services.ts'
 import {
   checkSecretKey,
   defineBackupChecks,
   defineKmsChecks,
   defineObjectChecks,
 } from '../../src/commands/doctor-storage.ts'
-import { CODE_HOST_CHECKS, defineServiceChecks } from '../../src/commands/doctor-services.ts'
 import { readConfig } from '../../src/config.ts'
-import { enqueue } from '../../src/platform/queue/job.ts'
 import { recordBackup } from '../../src/platform/backup-marks.ts'
+import { enqueue } from '../../src/platform/queue/job.ts'
 import { openLogKey } from '../../src/provenance/log/log-key.ts'
 import type { Services } from '../../src/services.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'

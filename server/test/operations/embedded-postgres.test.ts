@@ -5,12 +5,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
-import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import {
   DataDirectoryInUseError,
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/platform/db/embedded/embedded-postgres.ts'
+import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { isAlive } from '../../src/platform/processes.ts'
 

@@ -3,10 +3,10 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { encodePreAuth } from '../../src/platform/crypto/signed-bytes.ts'
-import { loadCurrentSigner, rotateKey } from '../../src/provenance/statements/rotate-key.ts'
-import type { StatementContent } from '../../src/provenance/statements/statement-content.ts'
 import { issueStatement } from '../../src/provenance/statements/issue-statement.ts'
+import { loadCurrentSigner, rotateKey } from '../../src/provenance/statements/rotate-key.ts'
 import type { StatementName } from '../../src/provenance/statements/statement.store.ts'
+import type { StatementContent } from '../../src/provenance/statements/statement-content.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 
 let api: TestApi

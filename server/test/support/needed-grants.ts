@@ -6,7 +6,7 @@ export const ROLES = new URL('../../../deploy/postgres/roles.sql', import.meta.u
 
 /** Only the owner runs these: they delete whole organizations, or migrate. */
 const OF_OWNER =
-  /^(?:organizations\/organization-rows\.store|access\/users\/example-person\.store|platform\/db\/migrations\/|demo\/)/
+  /^(?:organizations\/organization-rows\.store|access\/example-person\.store|platform\/db\/migrations\/|demo\/)/
 /** Retention runs in workers, whose role may delete every expired row. */
 const OF_RETENTION = /(?:^|\/)(?:expired|expiring)-[a-z-]+(?:\.store)?\.ts$|\/remove-[a-z-]+-files\.ts$/
 /** Statements whose table is not in their text. */

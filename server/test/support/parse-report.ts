@@ -1,6 +1,6 @@
 import { isVexFormat, type UploadFormat } from '../../src/security/formats/catalogue.ts'
-import type { KnownRepository } from '../../src/security/formats/report/checkout.ts'
 import { readFormat, readReport, readVexDocument } from '../../src/security/formats/read-report.ts'
+import type { KnownRepository } from '../../src/security/formats/report/checkout.ts'
 import { type ParsedFinding, ReportError, type ReportSource } from '../../src/security/formats/report/parsed-report.ts'
 import type { OnFindings } from '../../src/security/formats/report/report-reading.ts'
 import type { OnStatements, VexStatement } from '../../src/security/formats/report/vex-statement.ts'

@@ -1,7 +1,7 @@
+import { updateTriagedFindings } from '../../src/security/writing/finding-writing.store.ts'
 import { lockTriaged } from '../../src/security/writing/grouping.store.ts'
 import { updateRefreshedIssues } from '../../src/security/writing/issue-writing.store.ts'
 import { insertTriage, type NewTriage } from '../../src/security/writing/triage.store.ts'
-import { updateTriagedFindings } from '../../src/security/writing/finding-writing.store.ts'
 import type { TestApi } from './api.ts'
 
 /** Dismisses every finding of an organization. Returns the id of the triage. */

@@ -1,7 +1,6 @@
 // The compiler is the test: `npm run typecheck` fails where a line below `@ts-expect-error`
 // compiles. The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
-import { deleteGrouped } from '../../src/security/writing/grouping.store.ts'
 import { buildDetectedIntel, upsertFindings } from '../../src/security/reconcile/finding-merge.store.ts'
 import { groupReport } from '../../src/security/reconcile/group-report.ts'
 import { copyIncoming, type Incoming } from '../../src/security/reconcile/incoming.store.ts'
@@ -10,6 +9,7 @@ import type { ReportToReconcile } from '../../src/security/reconcile/reconcile-r
 import { updateReportedIssues, updateReportedStreams } from '../../src/security/reconcile/record-report.store.ts'
 import type { ReportMembers } from '../../src/security/reconcile/report-members.ts'
 import { updateGrouping } from '../../src/security/writing/finding-writing.store.ts'
+import { deleteGrouped } from '../../src/security/writing/grouping.store.ts'
 
 const TOUCHED = { issueIds: [], streamIds: [] }
 

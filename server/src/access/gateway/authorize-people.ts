@@ -9,6 +9,7 @@ import { assignOrganization } from '../../platform/tracing.ts'
 import type { Services } from '../../services.ts'
 import { type Actor, requireFeature } from '../actor.ts'
 import { BUILT_IN_ROLES, type Permission } from '../role.ts'
+import { getOwnOrigins } from '../sign-in/relying-party.ts'
 import { type FoundSession, findSession, type Membership, updateSessionLastUse } from '../sign-in/session.store.ts'
 import {
   defineSessionCookie,
@@ -20,7 +21,6 @@ import {
   readSessionCookie,
   type SessionCookie,
 } from '../sign-in/session.ts'
-import { getOwnOrigins } from '../sign-in/relying-party.ts'
 import { RequestLimits } from './request-limits.ts'
 
 /** The application's own API. Its routes of an organization start with `ORGANIZATION_PATH`. */
@@ -134,7 +134,7 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
  * cannot set the header, and browsers state where a request comes from (console.md §3).
  * Throws 403 `cross_site_request`.
  */
-export function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: string): void {
+function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: string): void {
   if (SAFE_METHODS.includes(method)) return
   if (!headers[CSRF_HEADER]) throw crossSiteRequest(`Send the header ${CSRF_HEADER}: 1.`)
   const { origin, 'sec-fetch-site': site } = headers

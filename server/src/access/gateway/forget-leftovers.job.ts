@@ -1,10 +1,10 @@
 import { DAY_MS } from '../../platform/clock.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { deleteOldSessions } from '../sign-in/session.store.ts'
-import { deleteUnconfirmedTotp } from '../sign-in/account.store.ts'
 import { deleteOldAttempts, deleteOldWindows } from '../rate-limit.store.ts'
+import { deleteUnconfirmedTotp } from '../sign-in/account.store.ts'
 import { deleteExpiredChallenges } from '../sign-in/passkey.store.ts'
+import { deleteOldSessions } from '../sign-in/session.store.ts'
 
 /** Removes the counts of callers that have sent nothing for a day. Runs every night. */
 export const forgetRequestCounts = defineScheduledJob<Services>('access.forget-request-counts', {

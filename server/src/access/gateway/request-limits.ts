@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import { Batch } from '../../platform/concurrency.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
+import { Batch } from '../../platform/concurrency.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
@@ -72,7 +72,7 @@ const CALLERS_MAX = 10_000
  * requests that arrive while a statement runs are counted by the next one, so that all of them
  * share its round trip.
  */
-export class RequestCounter {
+class RequestCounter {
   readonly #batch: Batch<string, Place>
   /** The ends of windows that are used up: their requests need no statement. */
   readonly #usedUp = new Map<string, Date>()

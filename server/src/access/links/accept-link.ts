@@ -9,13 +9,13 @@ import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { insertMember, lockOrganization } from '../members/member.store.ts'
 import { type Role, toStoredRole } from '../role.ts'
-import { updateSessionEnds } from '../sign-in/session.store.ts'
-import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
 import { deleteCredentials } from '../sign-in/account.store.ts'
 import { registerPasskey, verifyNewPasskey } from '../sign-in/manage-passkeys.ts'
+import { updateSessionEnds } from '../sign-in/session.store.ts'
 import { hashNewPassword, savePassword } from '../sign-in/set-password.ts'
-import { auditPerson, requireEmail, requireUserName } from '../user.ts'
+import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
 import { findUserByEmail, insertUser, type User } from '../user.store.ts'
+import { auditPerson, requireEmail, requireUserName } from '../user.ts'
 import { updateLinkClosed } from './link.store.ts'
 import { type OpenLink, openLink } from './open-link.ts'
 
@@ -154,7 +154,7 @@ function signInFirst(): ApiError {
 }
 
 /** How a person wants to sign in from now on: by a password, a passkey, or both. */
-export type NewCredentials = {
+type NewCredentials = {
   password?: string | undefined
   passkey?: { name: string; credential: RegistrationResponseJSON } | undefined
 }
@@ -168,7 +168,7 @@ type StoreCredentials = (tx: Tx, now: Date) => Promise<void>
  * Hashes and verifies outside of the transaction that stores the credentials, because this takes
  * long. Throws 400 `weak_password`, `passkey_refused`, or `invalid_request` if there are none.
  */
-export async function verifyNewCredentials(
+async function verifyNewCredentials(
   services: Services,
   owner: Owner,
   { password, passkey }: NewCredentials,

@@ -5,7 +5,6 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { type MailStatus, sendMail } from './send-mail.ts'
 import { type Author, lockMembers, requireCovers } from '../members/author.ts'
 import { requireRole } from '../members/manage-members.ts'
 import { findMember } from '../members/member.store.ts'
@@ -22,6 +21,7 @@ import {
   updateLinkClosed,
 } from './link.store.ts'
 import { buildLinkAddress, createLinkToken, hashLinkToken, LINK_MS } from './link.ts'
+import { type MailStatus, sendMail } from './send-mail.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'config' | 'log'>
 

@@ -1,7 +1,7 @@
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { lastOrgAdmin, ownMembership, providerAccountTaken } from '../../errors/organizations.ts'
-import { requireName } from '../../organizations/organization.ts'
 import { updateOrganizationName } from '../../organizations/organization.store.ts'
+import { requireName } from '../../organizations/organization.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError, invalidRequest } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
@@ -81,7 +81,7 @@ async function changeMember({ sql, clock }: Needs, { orgId, userId, author }: Ta
 }
 
 /** Throws 409 `last_org_admin` if a change of this member has left no active Org admin. */
-export async function requireOneAdmin(tx: Tx, orgId: string, before: Member): Promise<void> {
+async function requireOneAdmin(tx: Tx, orgId: string, before: Member): Promise<void> {
   const wasAdmin = before.is_active && before.built_in_role === 'org_admin'
   if (!wasAdmin || (await hasActiveAdmin(tx, orgId))) return
   throw lastOrgAdmin()

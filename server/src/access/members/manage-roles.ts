@@ -1,9 +1,9 @@
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { ownMembership, roleBuiltIn, roleInUse, roleNameTaken, tooManyRoles } from '../../errors/organizations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { isDisplayName } from '../../platform/text.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../platform/ids.ts'
+import { isDisplayName } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import {
   CUSTOM_ROLES_MAX,

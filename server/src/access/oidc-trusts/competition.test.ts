@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { TrustProvider } from './token-job.ts'
 import { canMatchBoth, canMatchRepository } from './competition.ts'
 import { type Conditions, matchConditions, toConditions } from './conditions.ts'
+import type { TrustProvider } from './token-job.ts'
 
 const ISSUER = 'https://token.actions.githubusercontent.com'
 

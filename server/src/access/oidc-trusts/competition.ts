@@ -1,8 +1,8 @@
 import { isLoopback } from '../../platform/loopback.ts'
-import { isOnThisMachine } from './issuer.ts'
-import { getGithubHost as githubHost } from './github-job.ts'
-import type { TrustProvider } from './token-job.ts'
 import { ClaimPattern, type Condition, type Conditions, toConditions } from './conditions.ts'
+import { getGithubHost as githubHost } from './github-job.ts'
+import { isOnThisMachine } from './issuer.ts'
+import type { TrustProvider } from './token-job.ts'
 
 /** A connected repository of a code host. */
 export type KnownRepository = {

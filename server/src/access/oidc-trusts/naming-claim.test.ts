@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TrustProvider } from './token-job.ts'
 import type { Conditions } from './conditions.ts'
 import { hasNamingCondition } from './naming-claim.ts'
+import type { TrustProvider } from './token-job.ts'
 
 const NAMING: [TrustProvider | null, Conditions][] = [
   ['github', { repository: 'acme/shop' }],

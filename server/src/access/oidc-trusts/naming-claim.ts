@@ -1,5 +1,5 @@
-import type { TrustProvider } from './token-job.ts'
 import type { Conditions } from './conditions.ts'
+import type { TrustProvider } from './token-job.ts'
 
 /**
  * What a value has to start with, so that it names an owner, a repository or an id: an id is

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { azureClaims, bitbucketClaims, githubClaims, gitlabClaims } from '../../../test/support/oidc-claims.ts'
 import type { Claims } from './claims.ts'
-import type { TokenJob, TrustProvider } from './token-job.ts'
 import { readTokenJob } from './read-token-job.ts'
+import type { TokenJob, TrustProvider } from './token-job.ts'
 
 const GITHUB = 'https://token.actions.githubusercontent.com'
 

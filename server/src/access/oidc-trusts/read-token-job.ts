@@ -1,9 +1,9 @@
-import type { Claims } from './claims.ts'
-import type { TokenJob, TrustProvider } from './token-job.ts'
 import { readAzureJob } from './azure-job.ts'
 import { readBitbucketJob } from './bitbucket-job.ts'
+import type { Claims } from './claims.ts'
 import { readGithubJob } from './github-job.ts'
 import { readGitlabJob } from './gitlab-job.ts'
+import type { TokenJob, TrustProvider } from './token-job.ts'
 
 const READERS: Record<TrustProvider, (claims: Claims, issuer: string) => TokenJob | null> = {
   github: readGithubJob,

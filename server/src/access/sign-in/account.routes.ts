@@ -3,16 +3,6 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { type ListedSession, listSessions, updateSessionEnd, updateSessionEnds } from './session.store.ts'
-import {
-  defineSessionCookie,
-  readSessionCookie,
-  removeSessionCookie,
-  SESSION_IDLE_MS_MAX,
-  SESSION_MS_MAX,
-  writeSessionCookie,
-} from './session.ts'
-import { SESSIONS_PER_USER_MAX } from './start-session.ts'
 import { auditPerson, requireUserName } from '../user.ts'
 import {
   AccountChange,
@@ -30,8 +20,18 @@ import {
 import { updateUserName } from './account.store.ts'
 import { readCurrentSession } from './read-current-session.ts'
 import { confirmEnrolment, removeTotp, rotateRecoveryCodes, startEnrolment } from './second-factor.ts'
+import { type ListedSession, listSessions, updateSessionEnd, updateSessionEnds } from './session.store.ts'
+import {
+  defineSessionCookie,
+  readSessionCookie,
+  removeSessionCookie,
+  SESSION_IDLE_MS_MAX,
+  SESSION_MS_MAX,
+  writeSessionCookie,
+} from './session.ts'
 import { updatePassword } from './set-password.ts'
 import { CurrentSession, ProofRefused } from './sign-in.schema.ts'
+import { SESSIONS_PER_USER_MAX } from './start-session.ts'
 
 const tags = ['Account']
 
@@ -162,7 +162,6 @@ export async function registerAccountRoutes(app: HttpServer, services: Services)
     async ({ session }) => ({ data: { recovery_codes: await rotateRecoveryCodes(services, session) } }),
   )
 }
-
 
 /** The sessions of the user who is signed in. */
 export async function registerOwnSessionRoutes(app: HttpServer, services: Services): Promise<void> {

@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts'
 import { countAttempt, deleteAttempts, updateReleasedAttempt } from '../rate-limit.store.ts'
 
 /** A limit on failed attempts. Its key contains neither email addresses nor secrets. */
-export type AttemptLimit = { key: string; max: number; windowMs: number }
+type AttemptLimit = { key: string; max: number; windowMs: number }
 
 /** Failed passwords of one account. Accounts that do not exist have the same limit. */
 export function getPasswordLimit(email: string): AttemptLimit {

@@ -4,7 +4,6 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { type FoundSession, updateSessionEnds } from './session.store.ts'
 import { auditPerson } from '../user.ts'
 import { findMethods, lockUser } from './account.store.ts'
 import {
@@ -18,6 +17,7 @@ import {
   type Passkey,
 } from './passkey.store.ts'
 import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
+import { type FoundSession, updateSessionEnds } from './session.store.ts'
 
 /** Who gets the passkey. The user may not be stored yet, but must get this id. */
 type PasskeyOwner = { userId: string; email: string; name: string }

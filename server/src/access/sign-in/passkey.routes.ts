@@ -6,8 +6,8 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../user.ts'
 import { NewPasskey, Passkey, PasskeyChange, PasskeyPath, PasskeyRemoved } from './account.schema.ts'
-import { listPasskeys, type Passkey as StoredPasskey, updatePasskeyName } from './passkey.store.ts'
 import { createPasskeyOptions, registerPasskey, removePasskey, verifyNewPasskey } from './manage-passkeys.ts'
+import { listPasskeys, type Passkey as StoredPasskey, updatePasskeyName } from './passkey.store.ts'
 import { PasskeyOptions } from './sign-in.schema.ts'
 
 const tags = ['Account']

@@ -1,9 +1,9 @@
 import type { Services } from '../../services.ts'
 import { BUILT_IN_ROLES } from '../role.ts'
-import { type FoundSession, findSession } from './session.store.ts'
-import { FRESH_MS_MAX, hashSessionToken, isFresh, SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from './session.ts'
 import { listOwnOrganizations, type OwnOrganization } from '../user.store.ts'
 import { findMethods } from './account.store.ts'
+import { type FoundSession, findSession } from './session.store.ts'
+import { FRESH_MS_MAX, hashSessionToken, isFresh, SESSION_IDLE_MS_MAX, SESSION_MS_MAX } from './session.ts'
 import type { CurrentSession } from './sign-in.schema.ts'
 import { createSessionEndedError } from './sign-in-person.ts'
 

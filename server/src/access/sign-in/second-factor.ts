@@ -3,7 +3,6 @@ import { Secret, TOTP } from 'otpauth'
 import { invalidCode, totpEnabled, totpNotEnabled, totpNotStarted } from '../../errors/sign-in.ts'
 import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Services } from '../../services.ts'
-import { type FoundSession, updateSessionEnds } from './session.store.ts'
 import { auditPerson } from '../user.ts'
 import {
   deleteTotp,
@@ -14,6 +13,7 @@ import {
   updateTotpConfirmed,
 } from './account.store.ts'
 import { getCodeLimit, removeAttempts, reserveAttempt } from './attempt-limit.ts'
+import { type FoundSession, updateSessionEnds } from './session.store.ts'
 
 const ISSUER = 'Shiplock'
 /** The values that all authenticator apps support (RFC 6238). */
@@ -23,12 +23,12 @@ const WINDOW_STEPS = 1
 const SECRET_BYTES = 20
 
 /** A new secret in base32. */
-export function createTotpSecret(): string {
+function createTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32
 }
 
 /** The address that authenticator apps read from a QR code (`otpauth://`). */
-export function formatTotpUri(secret: string, email: string): string {
+function formatTotpUri(secret: string, email: string): string {
   return new TOTP({ ...FORM, issuer: ISSUER, label: email, secret }).toString()
 }
 
@@ -41,7 +41,7 @@ export function verifyTotpCode(secret: string, code: string, now: Date): number 
   return delta === null ? null : TOTP.counter({ period: FORM.period, timestamp }) + delta
 }
 
-export function sealTotpSecret(key: KeyObject, userId: string, secret: string): string {
+function sealTotpSecret(key: KeyObject, userId: string, secret: string): string {
   return sealText(key, `TOTP secret of user ${userId}`, secret)
 }
 

@@ -1,11 +1,11 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { type FoundSession, updateSessionEnds, updateSessionToken } from './session.store.ts'
-import { createSessionToken, hashSessionToken } from './session.ts'
 import { auditPerson } from '../user.ts'
 import { findAccount, lockUser, upsertPassword } from './account.store.ts'
 import { hashPassword, type PasswordHash, requireStrongPassword } from './password.ts'
 import { verifyPassword } from './prove-by-password.ts'
+import { type FoundSession, updateSessionEnds, updateSessionToken } from './session.store.ts'
+import { createSessionToken, hashSessionToken } from './session.ts'
 import { createSessionEndedError } from './sign-in-person.ts'
 
 /**

@@ -2,10 +2,10 @@ import { notSignedIn, signInFailed } from '../../errors/sign-in.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
+import { auditPerson } from '../user.ts'
 import { type FoundSession, type SignInMethod, updateSessionToken } from './session.store.ts'
 import { createSessionToken, hashSessionToken } from './session.ts'
 import { type SignInPlace, startSession } from './start-session.ts'
-import { auditPerson } from '../user.ts'
 
 /** A visit of a browser: where it comes from, and the session token that it sent. */
 type Visit = { place: SignInPlace; token: string | null }

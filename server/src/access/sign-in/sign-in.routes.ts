@@ -5,13 +5,12 @@ import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { updateSessionEnd } from './session.store.ts'
-import { defineSessionCookie, readSessionCookie, removeSessionCookie, writeSessionCookie } from './session.ts'
-import { getSignInPlace } from './start-session.ts'
 import { auditPerson } from '../user.ts'
 import { authenticateByPasskey, createRequestOptions } from './prove-by-passkey.ts'
 import { authenticateByPassword } from './prove-by-password.ts'
 import { readCurrentSession, readSessionOfToken } from './read-current-session.ts'
+import { updateSessionEnd } from './session.store.ts'
+import { defineSessionCookie, readSessionCookie, removeSessionCookie, writeSessionCookie } from './session.ts'
 import {
   Confirmation,
   CurrentSession,
@@ -22,6 +21,7 @@ import {
   SignedOut,
 } from './sign-in.schema.ts'
 import { confirmSession, type Proof, signInPerson } from './sign-in-person.ts'
+import { getSignInPlace } from './start-session.ts'
 
 const SETS_COOKIE = 'Starts a session and sets its cookie. A session that the browser had ends.'
 const LIMITED = '429 `rate_limited` after too many failed attempts for this account or from this address.'

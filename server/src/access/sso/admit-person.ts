@@ -14,14 +14,14 @@ import {
 } from '../members/member.store.ts'
 import { findRole } from '../role.store.ts'
 import { getRoleId, type Role, toStoredRole } from '../role.ts'
+import { deleteCredentials } from '../sign-in/account.store.ts'
 import { updateSessionEnds } from '../sign-in/session.store.ts'
 import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
-import { deleteCredentials } from '../sign-in/account.store.ts'
-import { auditPerson } from '../user.ts'
 import { findUser, findUserByEmail, insertUser, type User } from '../user.store.ts'
+import { auditPerson } from '../user.ts'
+import { getVerifiedEmail, isAllowedDomain, type Provider, selectRole, selectUserName } from './provider.ts'
 import { type Authenticated, createSettingsChangedError } from './provider-sign-in.ts'
 import { findStoredProvider, findUserOfIdentity, insertIdentity } from './single-sign-on.store.ts'
-import { getVerifiedEmail, isAllowedDomain, type Provider, selectRole, selectUserName } from './provider.ts'
 
 /** The browser that comes back: the user of its unrestricted session, if any. */
 type SsoVisitor = { userId: string | null; token: string | null; place: SignInPlace }
@@ -121,14 +121,14 @@ async function createAccount(tx: Tx, { provider, claims }: Authenticated, email:
 }
 
 /** The account of an identity. `isNew`: the identity signs in for the first time. */
-export type AdmittedUser = { user: User; isNew: boolean; isCreated: boolean }
+type AdmittedUser = { user: User; isNew: boolean; isCreated: boolean }
 
 /**
  * Makes the user a member of the provider's organization at the first sign-in, if accounts are
  * made, and gives a member the role of their claims. A removed member does not come back by
  * themselves. Requires the lock of the members. Throws 403 `sso_refused`.
  */
-export async function settleMembership(tx: Tx, authenticated: Authenticated, admitted: AdmittedUser, now: Date) {
+async function settleMembership(tx: Tx, authenticated: Authenticated, admitted: AdmittedUser, now: Date) {
   const { provider, claims } = authenticated
   const { user, isNew, isCreated } = admitted
   const orgId = provider.joined_org_id
@@ -187,6 +187,6 @@ const MESSAGES = {
 type Refusal = keyof typeof MESSAGES
 
 /** The error 403 `sso_refused` with its reason. */
-export function createRefusedError(reason: Refusal): ApiError {
+function createRefusedError(reason: Refusal): ApiError {
   return ssoRefused(MESSAGES[reason], reason)
 }

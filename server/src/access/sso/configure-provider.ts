@@ -9,8 +9,8 @@ import { findRole } from '../role.store.ts'
 import type { Permission } from '../role.ts'
 import { updateSessionEndsOfProvider } from '../sign-in/session.store.ts'
 import { formatSecretLabel } from './open-provider.ts'
-import { deleteProvider, findStoredProvider, type StoredProvider, upsertProvider } from './single-sign-on.store.ts'
 import type { AdmissionRules } from './provider.ts'
+import { deleteProvider, findStoredProvider, type StoredProvider, upsertProvider } from './single-sign-on.store.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'sealingKey'>
 type Writer = { orgId: string; author: Author }

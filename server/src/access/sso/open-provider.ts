@@ -6,8 +6,8 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import { openSealedText } from '../../platform/crypto/sealed-text.ts'
 import type { Services } from '../../services.ts'
 import { isKeySetUrl } from '../oidc-trusts/issuer.ts'
-import { findStoredProvider } from './single-sign-on.store.ts'
 import type { Provider } from './provider.ts'
+import { findStoredProvider } from './single-sign-on.store.ts'
 
 const TIMEOUT_SECONDS = 5
 const RESPONSE_BYTES_MAX = 2 ** 20

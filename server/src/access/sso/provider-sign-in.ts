@@ -7,8 +7,8 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { getChallengeLimit, reserveAttempt } from '../sign-in/attempt-limit.ts'
 import { findOwnProvider, findProvider, findServerProvider, type OpenIssuer, openIssuer } from './open-provider.ts'
-import { deleteSignInRequest, insertSignInRequest, type SignInRequest } from './single-sign-on.store.ts'
 import { type IdClaims, type Provider, toOwnPath } from './provider.ts'
+import { deleteSignInRequest, insertSignInRequest, type SignInRequest } from './single-sign-on.store.ts'
 
 /** Who has signed in at a provider, and the request that started it. */
 export type Authenticated = { provider: Provider; claims: IdClaims; request: SignInRequest }
@@ -91,7 +91,7 @@ export function createSettingsChangedError(): ApiError {
 /** How long a person may take at the provider. */
 export const REQUEST_MS_MAX = 10 * MINUTE_MS
 /** How recent the authentication at the provider must be when it confirms a session. */
-export const CONFIRMATION_SECONDS_MAX = 300
+const CONFIRMATION_SECONDS_MAX = 300
 
 type Start = {
   /** The slug of an organization. */
@@ -142,6 +142,6 @@ export function buildCallbackUrl(baseUrl: string): string {
   return `${baseUrl}/app/api/sso/callback`
 }
 
-export function hashText(text: string): Buffer {
+function hashText(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }

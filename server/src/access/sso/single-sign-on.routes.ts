@@ -8,10 +8,10 @@ import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { toMemberAuthor } from '../members/author.ts'
-import { buildCallbackUrl } from './provider-sign-in.ts'
 import { removeProvider, saveProvider } from './configure-provider.ts'
-import { findStoredProvider } from './single-sign-on.store.ts'
+import { buildCallbackUrl } from './provider-sign-in.ts'
 import { NewSingleSignOn, SingleSignOn } from './single-sign-on.schema.ts'
+import { findStoredProvider } from './single-sign-on.store.ts'
 
 const PATH = `${ORGANIZATION_PATH}/single-sign-on`
 const TAGS = ['Single sign-on']

@@ -12,8 +12,8 @@ import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
 import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
 import { getSignInPlace } from '../sign-in/start-session.ts'
 import { admitPerson } from './admit-person.ts'
-import { completeSignIn, REQUEST_MS_MAX, startSignIn } from './provider-sign-in.ts'
 import { findProvider } from './open-provider.ts'
+import { completeSignIn, REQUEST_MS_MAX, startSignIn } from './provider-sign-in.ts'
 import { SsoCallback, SsoQuery, SsoStart, SsoStatus } from './single-sign-on.schema.ts'
 
 const PATH = `${APP_PATH}/sso`

@@ -57,7 +57,7 @@ export async function upsertReview(tx: Tx, source: HostSource, review: HostRevie
 }
 
 /** What is kept of an account: who it is, and whether it is a person. */
-export function buildAccountJson(tx: Tx, account: HostAccount | null) {
+function buildAccountJson(tx: Tx, account: HostAccount | null) {
   return account && tx.json({ id: account.id, login: account.login, is_bot: account.is_bot })
 }
 

@@ -182,7 +182,6 @@ export type RunResult = {
   completed_at: string | null
 }
 
-
 /** The code host's runs of a commit, oldest first. */
 export async function listCommitRuns(
   db: Db,

@@ -59,7 +59,7 @@ function requireProvider(provider: TrustProvider) {
 }
 
 /** Sends an error as the ingest routes describe it: `{code, error, retryable}` (docs/ingest.md). */
-export function sendIngestError(error: Error, request: FastifyRequest, reply: FastifyReply) {
+function sendIngestError(error: Error, request: FastifyRequest, reply: FastifyReply) {
   const known = error instanceof GatewayRejection ? toTokenError(error) : toRequestError(error, request)
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
   return sendApiError(known, request, reply, toBody)

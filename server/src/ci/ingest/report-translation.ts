@@ -1,7 +1,7 @@
-import { truncate } from '../../platform/text.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { normalizeUnstorable } from '../../platform/http/json-body.ts'
 import { toObject } from '../../platform/json/read-value.ts'
+import { truncate } from '../../platform/text.ts'
 import type { NewReport } from '../reports/create-report.ts'
 import { OWNERSHIP_BYTES_MAX } from '../reports/ownership-file.parser.ts'
 import { INGEST_RULES } from '../reports/read-attestations.ts'

@@ -6,7 +6,7 @@ import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
  * Runs that were created too long ago. One that has not ended stays, because a deployment may wait
  * for it.
  */
-export const EXPIRED_RUNS: ExpiringWithId = {
+const EXPIRED_RUNS: ExpiringWithId = {
   kind: 'runs',
   table: 'ci_runs',
   order: 'created_at',
@@ -32,7 +32,7 @@ export const expiringRuns = defineExpiringWithParts(EXPIRED_RUNS, async (tx, org
 const TABLES = ['provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']
 
 /** Deletes what is known of runs of code hosts, besides the runs themselves. */
-export async function deleteProviderFacts(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
+async function deleteProviderFacts(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
   await tx`
     delete from unscored_provider_runs unscored
     using provider_runs run
@@ -50,7 +50,7 @@ export async function deleteProviderFacts(tx: Tx, orgId: string, runIds: readonl
 }
 
 /** Deletes the reports of runs and their attestations. Their artifacts must be gone. */
-export async function deleteReports(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
+async function deleteReports(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
   await tx`
     delete from ci_attestations attestation
     using ci_reports report

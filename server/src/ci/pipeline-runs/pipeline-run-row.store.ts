@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
-import type { ClaimedRun } from '../runs/run-row.store.ts'
 import { type AttemptTable, buildCompletedAt, buildStatusAt, isOverdue } from '../runs/run-attempt.store.ts'
+import type { ClaimedRun } from '../runs/run-row.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 
 /** An attempt as it is at a certain time. Times are text in the form of PostgreSQL, in UTC. */
@@ -83,7 +83,7 @@ export async function listEarlierAttempts(
 }
 
 /** The members of a run without the braces, and the version of the rows that they come from. */
-export type ProviderMembers = { version: string; json: string }
+type ProviderMembers = { version: string; json: string }
 
 /**
  * The members of runs that only code hosts provide, by the id of the run. Ids that are not numbers,

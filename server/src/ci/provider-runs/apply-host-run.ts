@@ -7,20 +7,6 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { updateRunNames } from '../runs/run-row.store.ts'
-import { runFinished } from '../runs/run.events.ts'
-import { updateNewestAttempt, upsertEarlierAttempts } from '../runs/run-attempt.store.ts'
-import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import {
-  findRunVersion,
-  listAttemptFacts,
-  lockProviderRun,
-  updateDetailsDue,
-  updateFailureDue,
-  updateLastingFacts,
-  upsertAttemptFacts,
-  upsertRun,
-} from './provider-run.store.ts'
 import {
   type Attempt,
   type AttemptFacts,
@@ -32,6 +18,20 @@ import {
   toProviderRun,
   toRunCourse,
 } from '../runs/provider-run.ts'
+import { runFinished } from '../runs/run.events.ts'
+import { updateNewestAttempt, upsertEarlierAttempts } from '../runs/run-attempt.store.ts'
+import { updateRunNames } from '../runs/run-row.store.ts'
+import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
+import {
+  findRunVersion,
+  listAttemptFacts,
+  lockProviderRun,
+  updateDetailsDue,
+  updateFailureDue,
+  updateLastingFacts,
+  upsertAttemptFacts,
+  upsertRun,
+} from './provider-run.store.ts'
 import { enqueueCompletion } from './provider-runs.job.ts'
 import { updatePullRequestsOfRun, updateRunsOfPullRequest } from './pull-request-link.store.ts'
 import { upsertJobs } from './run-job.store.ts'

@@ -1,6 +1,5 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { upsertCiRun } from '../runs/run-row.store.ts'
 import type {
   AttemptFacts,
   AttemptVersion,
@@ -9,6 +8,7 @@ import type {
   ProviderRunKey,
   RunCourse,
 } from '../runs/provider-run.ts'
+import { upsertCiRun } from '../runs/run-row.store.ts'
 
 /** The version of the stored facts of a run; null if the run is not stored. */
 export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<string | null> {

@@ -10,7 +10,6 @@ import { findMergedPullRequests } from '../changes/host-change.store.ts'
 import { applyHostRun } from './apply-host-run.ts'
 import { insertUnscored } from './provider-run.store.ts'
 import { completeRunsJob } from './provider-runs.job.ts'
-import { createTolerantReads, READ_AGAIN_MS, type TolerantReads } from './tolerant-reads.ts'
 import {
   insertWorkflowFile,
   listKnownAccounts,
@@ -21,6 +20,7 @@ import {
   updateDetails,
   upsertAccount,
 } from './run-details.store.ts'
+import { createTolerantReads, READ_AGAIN_MS, type TolerantReads } from './tolerant-reads.ts'
 import { NO_WORKFLOW, parseWorkflowFile, toWorkflowFile, type WorkflowFile } from './workflow-file.parser.ts'
 
 const RUNS_AT_ONCE = 100

@@ -5,12 +5,12 @@ import type { HostJob } from '../../codehosts/host-run.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { listUnreadFailures, type UnreadFailure, updateFailure } from './run-details.store.ts'
 import { insertUnscored } from './provider-run.store.ts'
 import { completeRunsJob } from './provider-runs.job.ts'
+import { listUnreadFailures, type UnreadFailure, updateFailure } from './run-details.store.ts'
+import { explainFailure, type JobEvidence, LOG_BYTES_MAX, selectDecisiveJobs } from './run-failure.ts'
 import { upsertJobs } from './run-job.store.ts'
 import { createTolerantReads, READ_AGAIN_MS, type TolerantReads } from './tolerant-reads.ts'
-import { explainFailure, type JobEvidence, LOG_BYTES_MAX, selectDecisiveJobs } from './run-failure.ts'
 
 const RUNS_AT_ONCE = 20
 

@@ -84,7 +84,7 @@ const LINE_CHARS_MAX = 4000
 const LAST_WORD_CHARS_MAX = 500
 
 /** The lines of a text without time stamps, colors and control characters. */
-export function readLogLines(text: string): string[] {
+function readLogLines(text: string): string[] {
   return text.split('\n').map(cleanLine)
 }
 
@@ -92,7 +92,7 @@ export function readLogLines(text: string): string[] {
  * The lines of the end of a log, of which at most `bytesMax` were read. If there is more, the first
  * line is left out: it is incomplete, and may start within a secret.
  */
-export function readLogEnd(log: string, bytesMax: number): string[] {
+function readLogEnd(log: string, bytesMax: number): string[] {
   const isComplete = Buffer.byteLength(log) < bytesMax - UTF8_BYTES_MAX
   return readLogLines(isComplete ? log : log.slice(log.indexOf('\n') + 1 || log.length))
 }
@@ -120,7 +120,7 @@ const EXIT_CODE = `${ERROR}Process completed with exit code`
  * The lines of the step that failed, from the output of its command to its error. A log without
  * marks is returned whole.
  */
-export function selectFailedStepLines(lines: readonly string[]): string[] {
+function selectFailedStepLines(lines: readonly string[]): string[] {
   const exit = lines.findLastIndex((line) => line.startsWith(EXIT_CODE))
   const end = exit >= 0 ? exit : lines.findLastIndex((line) => line.startsWith(ERROR))
   if (end < 0) return withoutMarks(lines)

@@ -65,7 +65,7 @@ function importanceScore({ on_tracked_branch, deploys, status }: ScoredRun, anom
 }
 
 /** What the rules below need of a run. */
-export type HistoryRun = {
+type HistoryRun = {
   status: RunStatus
   created_at: Date
   /** From the start to the end of the newest attempt; null while it is open. */
@@ -74,7 +74,7 @@ export type HistoryRun = {
 }
 
 const ANOMALY_REASONS = ['slower_than_usual', 'first_failure_after_success', 'new_actor', 'unusual_hour'] as const
-export type AnomalyReason = (typeof ANOMALY_REASONS)[number]
+type AnomalyReason = (typeof ANOMALY_REASONS)[number]
 
 const DURATIONS_MIN = 5
 const USUAL_PERCENTILE = 0.95
@@ -85,7 +85,7 @@ const USUAL_HOURS = 2
  * Why a completed run is unusual, compared with its history: the runs before it of its workflow and
  * branch, oldest first, that were completed and not skipped (docs/runs.md).
  */
-export function computeAnomalyReasons(run: HistoryRun, history: readonly HistoryRun[]): AnomalyReason[] {
+function computeAnomalyReasons(run: HistoryRun, history: readonly HistoryRun[]): AnomalyReason[] {
   const rules: Record<AnomalyReason, (run: HistoryRun, history: readonly HistoryRun[]) => boolean> = {
     slower_than_usual: isSlower,
     first_failure_after_success: isFirstFailure,

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { ReportKey } from './artifact.store.ts'
 import type { TrustClass } from '../runs/trust.ts'
+import type { ReportKey } from './artifact.store.ts'
 import type { AttestationKind, AttestationStatus, ReadFile } from './attestation.ts'
 
 export type AttestationRow = {

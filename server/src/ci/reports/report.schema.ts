@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { Artifacts, uploadsAndSkipped } from './artifact.schema.ts'
 import { TrustLevel } from '../runs/run.schema.ts'
 import { TRUST_CLASSES } from '../runs/trust.ts'
+import { Artifacts, uploadsAndSkipped } from './artifact.schema.ts'
 import { ATTESTATION_KINDS, ATTESTATION_STATUSES } from './attestation.ts'
 
 export const SUMMARY_BYTES_MAX = 2 ** 20

@@ -1,9 +1,9 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { ObjectNotFoundError, type ObjectStore } from '../../platform/objects/object-store.ts'
 import type { Services } from '../../services.ts'
+import { selectWeakest, type TrustClass } from '../runs/trust.ts'
 import type { ReportKey } from './artifact.store.ts'
 import { formatArtifactKey } from './artifact-object.ts'
-import { selectWeakest, type TrustClass } from '../runs/trust.ts'
 import {
   type ArtifactKey,
   type AttestationRow,
@@ -75,7 +75,7 @@ type Reading = { kinds: Exclude<AttestationKind, StatedKind>[]; read(data: objec
  * Stores what was read from an artifact with the attestations that name it. An attestation is not
  * more trustworthy than the artifact with its figures.
  */
-export async function recordRead(tx: Tx, artifact: ArtifactKey, { kinds, read }: Reading, at: Date): Promise<void> {
+async function recordRead(tx: Tx, artifact: ArtifactKey, { kinds, read }: Reading, at: Date): Promise<void> {
   for (const { id, kind, data, ...trusts } of await lockNaming(tx, artifact, kinds)) {
     const parsed = read(data)
     const status = computeStatus(kind as (typeof kinds)[number], data, parsed)

@@ -3,9 +3,9 @@ import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { createInvalidFieldsError, type FieldError } from '../../platform/http/errors.ts'
 import { createRunId } from '../../platform/ids.ts'
+import type { RunToStore } from './record-run.ts'
 import type { NewCiRun } from './run.schema.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
-import type { RunToStore } from './record-run.ts'
 import { decideTrustOfJob } from './trust.ts'
 
 const TIMEOUT_MINUTES = 360

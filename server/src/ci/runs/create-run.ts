@@ -8,11 +8,11 @@ import { findOnHost } from '../../repositories/repository.store.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { checkClaims, toClaimedRun } from './claimed-run.ts'
+import { type CreatedRun, type RunToStore, recordRun } from './record-run.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { requireStoredRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { type CreatedRun, type RunToStore, recordRun } from './record-run.ts'
 import {
   getTokenHost,
   getTokenJob,

@@ -5,10 +5,10 @@ import { getNextUtcDayStart, getNextUtcMonthStart, getUtcMonthStart } from '../.
 import type { Tx } from '../../platform/db/sql.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
 import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, requireCiSystemRun } from './run.store.ts'
 import { type AttemptKey, findAttempt, insertAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
+import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
 import { isFinal } from './run-status.ts'
 import { selectWeakest, type TrustClass } from './trust.ts'
 

@@ -1,6 +1,6 @@
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
-import { Batch } from '../../platform/concurrency.ts'
 import { getUtcDayStart } from '../../platform/clock.ts'
+import { Batch } from '../../platform/concurrency.ts'
 import { runByOrganization } from '../../platform/db/spread.ts'
 import type { Sql } from '../../platform/db/sql.ts'
 import { findFreeDayNumbers, type InsertedRun, insertRuns, type NewRun } from './run-row.store.ts'

@@ -10,7 +10,7 @@ import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { getDefaultHost, splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { toClaimedRun } from './claimed-run.ts'
-import { updateClaims } from './run-row.store.ts'
+import { applyClaims, recordRun } from './record-run.ts'
 import {
   type CiSystemRun,
   findIdentifiedRun,
@@ -21,7 +21,7 @@ import {
 } from './run.store.ts'
 import { type AttemptKey, hasAttempt } from './run-attempt.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { applyClaims, recordRun } from './record-run.ts'
+import { updateClaims } from './run-row.store.ts'
 import { decideTrust, decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
 
 const RETRY_SECONDS = 5
@@ -93,7 +93,7 @@ export async function readTokenTrust(db: Db, orgId: string, job: TokenJob): Prom
 }
 
 /** Whether a run has the number of a token's run and only API keys have reported it. */
-export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
+async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
   const { ci_system, external_run_id } = job.run
   if (run.provider !== 'other' || run.repository !== null) return false
   if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false

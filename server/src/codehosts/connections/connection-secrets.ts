@@ -6,7 +6,7 @@ import type { HostCredentials } from '../code-host.ts'
 import { type ConnectionName, findSealedSecrets, updateSealedSecrets } from './connection.store.ts'
 
 /** What a connection to an account keeps. */
-export type ConnectionSecrets = {
+type ConnectionSecrets = {
   credentials: HostCredentials
   /** Proves that a webhook of the connection comes from the host. */
   webhook_secret: string

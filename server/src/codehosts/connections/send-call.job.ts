@@ -3,14 +3,12 @@ import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { runDrainAlone } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
+import { defineCounter } from '../../platform/metrics.ts'
 import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, OneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
-import { defineCounter } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
-import { findConnection } from './connection.store.ts'
-import { openClient } from './open-client.ts'
 import {
   type EndedStatus,
   type HostCall,
@@ -24,6 +22,8 @@ import {
   updateCallTried,
   updateSubjectPostponed,
 } from './call.store.ts'
+import { findConnection } from './connection.store.ts'
+import { openClient } from './open-client.ts'
 
 const ended = defineCounter(
   'shiplock_host_calls_total',
@@ -166,7 +166,7 @@ export function computeNextTry(
  * Whether later calls of the same subject wait for a call that failed. They do so for an hour, so
  * that a call that the host never accepts does not delay the others for a day.
  */
-export function isHoldingBack({ created_at }: { created_at: Date }, now: Date): boolean {
+function isHoldingBack({ created_at }: { created_at: Date }, now: Date): boolean {
   return now.getTime() < created_at.getTime() + HOUR_MS
 }
 

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../platform/db/sql.ts'
-import { enqueue } from '../../platform/queue/job.ts'
 import { defineHistogram } from '../../platform/metrics.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
@@ -13,6 +13,7 @@ import {
 } from '../connections/connection.store.ts'
 import { upsertInstallation } from '../connections/installation.store.ts'
 import { applyEvents } from './apply-events.ts'
+import { applyShard, readObject } from './deliveries.job.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 import {
   type ClaimedDelivery,
@@ -23,7 +24,6 @@ import {
   updateDeliveryWaiting,
   updateWaitingReleased,
 } from './pending-delivery.store.ts'
-import { applyShard, readObject } from './deliveries.job.ts'
 
 /** The label of events that we do not use. */
 const UNKNOWN_EVENT = 'other'

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { notifyUpdates, type Update, update } from '../../platform/queue/update.ts'
+import { publishUpdates, type Update, update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { saveRepository } from '../connections/save-repository.ts'
 import { formatHostAlertId } from '../host-alert.ts'
@@ -29,7 +29,7 @@ export async function applyEvents(
     remembered = repository
     await apply(kind, data)
   }
-  await notifyUpdates(
+  await publishUpdates(
     tx,
     source.org_id,
     events.flatMap((event) => updatesBy(source, event)),

@@ -5,9 +5,9 @@ import type { Sql } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { applyShard } from './deliveries.job.ts'
 import { insertDeliveries, lockDelivery, updateDeliveryReset } from './delivery.store.ts'
 import { computeShard, type NewDelivery } from './delivery.ts'
-import { applyShard } from './deliveries.job.ts'
 
 const QUEUED_EVERY_MS = 200
 

@@ -3,8 +3,8 @@ import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { enqueueRows } from '../../platform/queue/job.ts'
 import type { Provider } from '../catalogue.ts'
-import { computeShard, type DeliveryStatus, type NewDelivery } from './delivery.ts'
 import { applyShard } from './deliveries.job.ts'
+import { computeShard, type DeliveryStatus, type NewDelivery } from './delivery.ts'
 
 /** A delivery without its payload. */
 export type ListedDelivery = {

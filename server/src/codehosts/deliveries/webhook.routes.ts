@@ -7,8 +7,8 @@ import type { Services } from '../../services.ts'
 import { PROVIDERS, type Provider } from '../catalogue.ts'
 import type { DeliveryTarget } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
-import { WebhookBodies } from './read-webhook-body.ts'
 import { DeliveryIntake } from './delivery-intake.ts'
+import { WebhookBodies } from './read-webhook-body.ts'
 
 const received = defineCounter(
   'shiplock_webhooks_received_total',

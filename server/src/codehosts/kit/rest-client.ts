@@ -12,7 +12,7 @@ import {
   parseLimitEnd,
 } from './rest-error.ts'
 
-export type RestOptions = {
+type RestOptions = {
   provider: Provider
   /** The address that paths are appended to, without a slash at its end. */
   base: string

@@ -4,7 +4,7 @@ import { HostRefusal, HostUnavailable } from '../code-host.ts'
 export type FailedResponse = { status: number; headers: Headers; body: unknown }
 
 /** What is said of a request: `GET /api/v4/projects/7`, without its query. */
-export type RequestName = { host: string; request: string }
+type RequestName = { host: string; request: string }
 
 /** The host does not accept our credentials, even renewed. New ones end this. */
 export class CredentialsRefused extends HostUnavailable {}

@@ -60,7 +60,7 @@ async function mayUseApp({ sql, config }: Services, { org_id }: Actor): Promise<
 }
 
 /** Throws 403 `server_admin_required` unless people may set up the App of the server. */
-export async function requireOwnApp(services: Services, actor: Actor): Promise<void> {
+async function requireOwnApp(services: Services, actor: Actor): Promise<void> {
   if (!(await mayUseApp(services, actor))) throw serverAdminRequired('set up its App', 'provider setup')
 }
 

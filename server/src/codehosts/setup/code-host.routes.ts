@@ -186,7 +186,7 @@ type Body = Static<typeof NewConnection>
 type ConnectRequest = { provider: Provider; installation_id: string; credentials: HostCredentials | null }
 
 /** What to connect. Throws 400 `invalid_request` with the field that is missing or too many. */
-export function toConnectRequest(body: Body): ConnectRequest {
+function toConnectRequest(body: Body): ConnectRequest {
   return getCodeHost(body.provider).connects === 'app' ? toInstallation(body) : toAccount(body)
 }
 

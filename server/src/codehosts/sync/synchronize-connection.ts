@@ -130,11 +130,7 @@ async function queueRest({ sql, clock }: Services, connectionId: string): Promis
  * Reads the installation of a connection, so that a suspension or its end, or a new name of the
  * account takes effect although its event was missed. Returns whether the connection is active.
  */
-export async function followInstallation(
-  services: Services,
-  host: CodeHost,
-  connection: ConnectionName,
-): Promise<boolean> {
+async function followInstallation(services: Services, host: CodeHost, connection: ConnectionName): Promise<boolean> {
   const secrets = await services.secretsOfConnections.read(connection.id)
   const installation = await host.readInstallation(connection.installation_id, secrets?.credentials ?? null)
   // Another App's installation does not exist either. A connection is removed only by an event.
@@ -151,7 +147,7 @@ const RETRY_MS_MAX = 60 * 60_000
 const ERROR_CHARS_MAX = 1000
 
 /** Ends a synchronization that has read everything it could. */
-export async function completeSync({ services, sync }: SyncRun): Promise<void> {
+async function completeSync({ services, sync }: SyncRun): Promise<void> {
   const now = services.clock.now()
   const { noted, first_note } = await countRepositories(services.sql, sync)
   const note = noted === 0 ? null : `Repositories that were not read completely: ${noted}. The first: ${first_note}`
@@ -163,7 +159,7 @@ export async function completeSync({ services, sync }: SyncRun): Promise<void> {
  * Pauses a synchronization after a failure that concerns all of it. The pauses grow while nothing
  * gets through.
  */
-export async function scheduleSyncRetry({ services, sync, slice }: SyncRun, error: Error): Promise<void> {
+async function scheduleSyncRetry({ services, sync, slice }: SyncRun, error: Error): Promise<void> {
   const { sql, clock, log } = services
   await sql.begin(async (tx) => {
     const pauses = await updatePauses(tx, sync, slice.progressed)

@@ -1,5 +1,5 @@
-import { collectConcurrently } from '../../platform/concurrency.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
+import { collectConcurrently } from '../../platform/concurrency.ts'
 import { checkSql, type Tx } from '../../platform/db/sql.ts'
 import { type HostPage, HostRefusal, isDenied } from '../code-host.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
@@ -156,7 +156,7 @@ const DETAILS_AT_ONCE = 4
 type OnFailure = (itemId: string, error: unknown) => void
 
 /** Stores how far a list was read, in the transaction that applies its items. */
-export type StorePosition = (tx: Tx) => Promise<void>
+type StorePosition = (tx: Tx) => Promise<void>
 
 /**
  * Applies some items of a list in one transaction. If that fails, each item is applied in its own

@@ -28,7 +28,7 @@ const FREE_FORM: CelType = { type: 'map<string, dyn>', read: (value) => value }
 const LIMITS = { maxAstNodes: 1000, maxDepth: 40, maxListElements: 200, maxMapEntries: 50, maxCallArguments: 16 }
 
 /** The CEL environment with every member of the policy input as a typed variable. */
-export const celEnvironment = new Environment({ limits: LIMITS })
+const celEnvironment = new Environment({ limits: LIMITS })
 
 const members = Object.entries((PolicyInput as unknown as SchemaNode).properties ?? {}).map(([name, schema]) => {
   const { type, read } = celType(name, schema)
@@ -83,7 +83,7 @@ const MEMBERS = new Set(Object.keys(PolicyInput.properties))
 const ITEMS_SHOWN_MAX = 10
 
 /** Lists the input values that an expression reads, such as `findings.open.critical = 2`. */
-export function describeDecisiveValues(ast: ASTNode, input: PolicyInput): string | null {
+function describeDecisiveValues(ast: ASTNode, input: PolicyInput): string | null {
   const paths = [...new Set(pathsIn(ast))].filter((path) => MEMBERS.has(path.split('.', 1)[0] as string))
   if (paths.length === 0) return null
   return normalizeText(paths.map((path) => `${path} = ${describe(valueAt(input, path))}`).join('; '))

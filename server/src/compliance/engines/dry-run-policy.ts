@@ -3,12 +3,12 @@ import type { ApiError } from '../../platform/http/api-error.ts'
 import { limitReached } from '../../platform/http/errors.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { evaluatePolicy } from './evaluate-policy.ts'
-import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
-import { readPolicyInput } from '../policies/read-policy-input.ts'
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
 import { isDeploymentCovered } from '../policies/policy-binding.ts'
+import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
 import { decide, type PolicyDecision, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { readPolicyInput } from '../policies/read-policy-input.ts'
+import { evaluatePolicy } from './evaluate-policy.ts'
 
 /** How many runs or deployments a dry run looks at to find those that the policy covers. */
 export const EXAMINED_MAX = 1000

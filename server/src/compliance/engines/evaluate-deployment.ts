@@ -1,11 +1,9 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { evaluatePolicy } from './evaluate-policy.ts'
-import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
-import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
 import { isDeploymentCovered, type WorkflowName } from '../policies/policy-binding.ts'
+import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
 import {
   createErrorVerdict,
   createUnreadableVerdict,
@@ -14,6 +12,8 @@ import {
   type PolicyEvaluation,
   type PolicyVerdict,
 } from '../policies/policy-verdict.ts'
+import { readPolicyInput } from '../policies/read-policy-input.ts'
+import { evaluatePolicy } from './evaluate-policy.ts'
 
 /** A deployment as policies see it. */
 export type DeploymentSubject = {

@@ -1,8 +1,8 @@
 import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
 import { filterEvidence } from '../policies/evidence-view.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import {
   createErrorAnswer,
   createErrorVerdict,
@@ -109,9 +109,9 @@ export type Part = RuleAnswer | ModuleAnswer
 const policyProcess = new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
 
 /** Time limit for all rules of a policy, or for one module. */
-export const POLICY_TIMEOUT_MS = 1000
+const POLICY_TIMEOUT_MS = 1000
 
-export function runRules(question: Omit<RulesQuestion, 'type'>) {
+function runRules(question: Omit<RulesQuestion, 'type'>) {
   return policyProcess.ask({ type: 'cel', ...question }, POLICY_TIMEOUT_MS)
 }
 

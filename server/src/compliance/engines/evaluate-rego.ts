@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Services } from '../../services.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import type { PolicyEngine } from '../policies/policy.schema.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createErrorVerdict, type RuleVerdict, readVerdicts } from '../policies/policy-verdict.ts'
 import { fetchOpaDecision, OpaError, RegoError, sendModule } from './opa-server.ts'
 
@@ -84,7 +84,7 @@ export async function evaluateDecision(
 }
 
 /** Calls `evaluate` with the address of the OPA server. `policy` names the policy in the log. */
-export async function withOpa(
+async function withOpa(
   { config, log }: Pick<Services, 'config' | 'log'>,
   policy: string,
   evaluate: (url: string) => Promise<RuleVerdict[]>,

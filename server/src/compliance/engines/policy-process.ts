@@ -1,10 +1,10 @@
 import { type LoadedPolicy, loadPolicy } from '@open-policy-agent/opa-wasm'
 import { serveQuestions } from '../../platform/processes.ts'
-import { evaluateExpression, toCelInput } from './cel-expression.ts'
 import { filterEvidence } from '../policies/evidence-view.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import type { CelRule, EvidenceTerms, PolicyBundle } from '../policies/policy.schema.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import type { RuleAnswer } from '../policies/policy-verdict.ts'
+import { evaluateExpression, toCelInput } from './cel-expression.ts'
 import type { ModuleAnswer, ModuleQuestion, Part, Question } from './evaluate-policy.ts'
 
 /** Entry point of the child process that runs organizations' rules and modules within limits. */

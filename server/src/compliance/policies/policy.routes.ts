@@ -5,7 +5,6 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { compareDefinitions, listNamedPolicies, requireNamedPolicy } from './shown-policy.ts'
 import { PolicyFilter, VersionPath, VersionsToCompare } from './policy-request.schema.ts'
 import {
   ComparedVersions,
@@ -15,6 +14,7 @@ import {
   StoredPolicyVersion,
 } from './policy-response.schema.ts'
 import { findVersion, listVersions, type StoredVersion } from './policy-version.store.ts'
+import { compareDefinitions, listNamedPolicies, requireNamedPolicy } from './shown-policy.ts'
 
 const PATH = `${ORGANIZATION_PATH}/policies`
 const READ = { permission: ['view', 'manage_policies'] } as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareDefinitions } from './shown-policy.ts'
 import type { CelRule, PolicyDefinition } from './policy.schema.ts'
+import { compareDefinitions } from './shown-policy.ts'
 
 const rule = (fields: Partial<CelRule> = {}): CelRule => ({
   rule: 'tests',

@@ -3,7 +3,6 @@ import { invalidPolicy } from '../../errors/deployments.ts'
 import { parseDurationMs } from '../../platform/clock.ts'
 import { lazy } from '../../platform/lazy.ts'
 import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
-import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
 import {
   createFileError,
   describeMistake,
@@ -12,6 +11,7 @@ import {
   PolicyFileError,
   type PolicyMistake,
 } from './policy-document.ts'
+import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
 
 /** A policy file whose bundle, if any, has not been read. `file` is relative to the policy file. */
 type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
@@ -44,7 +44,7 @@ export function parsePolicyFile(text: string): PolicyFile {
  * Parses a policy file that comes without other files, so that its engine cannot be `wasm`. Throws
  * `PolicyFileError`.
  */
-export function parseSinglePolicyFile(text: string): PolicyDefinition {
+function parseSinglePolicyFile(text: string): PolicyDefinition {
   const { engine, ...policy } = parsePolicyFile(text)
   if (engine.type !== 'wasm') return { ...policy, engine }
   throw createFileError('engine: wasm needs a bundle; apply the file with "policy apply" at the command line')

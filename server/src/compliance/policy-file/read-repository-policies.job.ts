@@ -10,8 +10,8 @@ import { checkRego } from '../engines/evaluate-rego.ts'
 import { RegoError } from '../engines/opa-server.ts'
 import { POLICY_FILES_MAX } from '../policies/policy.store.ts'
 import { PolicyFileError } from './policy-document.ts'
-import { isPolicyFile, POLICY_FOLDERS, parseRepositoryPolicy } from './repository-policy.parser.ts'
 import { findPolicyCommit, listPolicyFiles, type PolicySource, upsertPush } from './policy-source.store.ts'
+import { isPolicyFile, POLICY_FOLDERS, parseRepositoryPolicy } from './repository-policy.parser.ts'
 import { type FoundPolicies, type ReadFile, synchronizePolicies } from './store-policies.ts'
 
 /**

@@ -135,7 +135,7 @@ function refusal(message: string, line = 1): PolicyFileError {
  * A name in a Rego module that does not follow a dot: a variable, keyword, import or built-in. `$`
  * stands for the start of a template string, whose text contains expressions.
  */
-export type RegoName = { name: string; offset: number; line: number; column: number }
+type RegoName = { name: string; offset: number; line: number; column: number }
 
 const WORD = /\$|[\p{L}_][\p{L}\p{N}_]*/uy
 const STRING = /"(?:[^"\\\n]|\\.)*"?/y
@@ -146,7 +146,7 @@ const COMMENT = /#[^\n]*/y
  * Lists the names that a module uses outside of strings and comments (Rego language reference,
  * "Lexical grammar"). Names after a dot are members of another value and are left out.
  */
-export function listRegoNames(module: string): RegoName[] {
+function listRegoNames(module: string): RegoName[] {
   const names: RegoName[] = []
   let line = 1
   let lineStart = 0

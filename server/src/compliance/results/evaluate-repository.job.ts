@@ -7,7 +7,6 @@ import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
 import { evaluatePolicy } from '../engines/evaluate-policy.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import {
   findBundle,
   hasPolicies,
@@ -16,6 +15,7 @@ import {
   type Policy,
 } from '../policies/policy.store.ts'
 import { getCoveredBranches, isRepositoryCovered } from '../policies/policy-binding.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createUnreadableVerdict, getResultStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
 import {
   getHostlessName,

@@ -2,10 +2,10 @@ import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.stor
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
-import { readPolicyInput } from '../policies/read-policy-input.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'
 import { isBranchCovered } from '../policies/policy-binding.ts'
+import type { PolicyInput } from '../policies/policy-input.schema.ts'
+import { readPolicyInput } from '../policies/read-policy-input.ts'
 
 /** The branches that a policy covers; null for all. */
 type Branches = Pick<PolicyBindings, 'branches'>

@@ -197,6 +197,6 @@ const FILES: Record<string, string> = {
 }
 
 /** The text of a workflow file of the fictional company; null for another path. */
-export function getWorkflowFile(path: string): string | null {
+function getWorkflowFile(path: string): string | null {
   return FILES[path] ?? null
 }

@@ -14,10 +14,10 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
+import { evaluatePolicies, isStillEvaluated } from '../decisions/evaluate-policies.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { findDeploymentState, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
 import type { DeploymentState } from '../deployment-state.ts'
-import { evaluatePolicies, isStillEvaluated } from '../decisions/evaluate-policies.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
 import { type AnswerContext, checkAnswerable, type Openers, requireReason } from './answerable.ts'
@@ -151,7 +151,7 @@ export function createNotDeployableError(): ApiError {
  * who created them, and those of `people` whose account on the code host started the run or created
  * the deployment there.
  */
-export async function findOpeners(db: Db, state: DeploymentState, people: readonly string[]): Promise<Openers> {
+async function findOpeners(db: Db, state: DeploymentState, people: readonly string[]): Promise<Openers> {
   const { org_id, pipeline_run_id: runId, attempt } = state
   const [runCredential, opening, started] = await Promise.all([
     runId === null ? null : findRunCredential(db, org_id, runId),

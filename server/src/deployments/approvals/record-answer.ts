@@ -5,14 +5,16 @@ import type { Services } from '../../services.ts'
 import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
 import { answerText, sendComment } from '../decisions/send-to-host.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { updateGatesApproved } from '../deployment-state.store.ts'
+import {
+  deleteEvaluation,
+  insertApproval,
+  updateEvaluation,
+  updateGatesApproved,
+  updateOverride,
+} from '../deployment-state.store.ts'
 import { createDecidedOutcome, OWN_RULE } from '../deployment-state.ts'
-import { deleteEvaluation } from '../deployment-state.store.ts'
-import { updateEvaluation } from '../deployment-state.store.ts'
 import { isShown, toStoredEvaluation } from '../policy-evaluation.ts'
 import { type Answer, insertAnswer } from './answer.store.ts'
-import { updateOverride } from '../deployment-state.store.ts'
-import { insertApproval } from '../deployment-state.store.ts'
 import { type AnswerContext, isOpener, selectApprovedGates } from './answerable.ts'
 
 /** An answer with what the deployment shows of the user. Both are null for an API key. */

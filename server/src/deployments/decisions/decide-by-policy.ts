@@ -6,25 +6,28 @@ import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import { findUploadSubject } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
-import { auditOutcome, decideDeployment, hasRunEndedBadly } from './decide-deployment.ts'
-import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 import {
+  deleteEvaluation,
   findDeploymentState,
   listRequiredGates,
   lockDeployment,
+  updateEvaluation,
   updateGatesApproved,
+  updatePoliciesEvaluated,
 } from '../deployment-state.store.ts'
 import { type DeploymentKey, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import {
-  listWaiting,
-  type WaitingFilter,
-} from '../waiting-deployment.store.ts'
-import { updatePoliciesEvaluated } from '../deployment-state.store.ts'
-import { deleteEvaluation } from '../deployment-state.store.ts'
-import { updateEvaluation } from '../deployment-state.store.ts'
-import { canPoliciesApprove, createPolicyApproval, explainBlocking, isShown, toStoredEvaluation } from '../policy-evaluation.ts'
+  canPoliciesApprove,
+  createPolicyApproval,
+  explainBlocking,
+  isShown,
+  toStoredEvaluation,
+} from '../policy-evaluation.ts'
+import { listWaiting, type WaitingFilter } from '../waiting-deployment.store.ts'
+import { auditOutcome, decideDeployment, hasRunEndedBadly } from './decide-deployment.ts'
+import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
+import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
 /**
  * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation

@@ -13,7 +13,6 @@ import {
   updateDeploymentStatus,
   updateGateState,
 } from '../deployment-state.store.ts'
-import { listUnfinished } from '../waiting-deployment.store.ts'
 import {
   type DeploymentKey,
   type DeploymentState,
@@ -23,6 +22,7 @@ import {
 } from '../deployment-state.ts'
 import { updateRuleDecision } from '../host/host-deployment.store.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { listUnfinished } from '../waiting-deployment.store.ts'
 import { formatNote, sendDecision } from './send-to-host.ts'
 
 const waited = defineHistogram(

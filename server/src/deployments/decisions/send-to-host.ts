@@ -1,6 +1,6 @@
-import { enqueueCall } from '../../codehosts/connections/send-call.job.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
+import { enqueueCall } from '../../codehosts/connections/send-call.job.ts'
 import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { truncate } from '../../platform/text.ts'

@@ -64,7 +64,7 @@ export type TriedDeployment = Pick<
  * The last deployments that a policy covers. A policy without bindings is tried on every
  * deployment, because any gate can name it.
  */
-export async function findDeploymentsToTry(
+async function findDeploymentsToTry(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
   orgId: string,
   definition: PolicyDefinition,

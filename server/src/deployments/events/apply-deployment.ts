@@ -15,6 +15,7 @@ import { settleAndCover } from '../gates/cover-deployment.ts'
 import {
   type LockedDeployment,
   listHostDeployments,
+  updateDeploymentRules,
   updateRepositoryName,
   upsertHostDeployment,
 } from '../host/host-deployment.store.ts'
@@ -29,7 +30,6 @@ import {
   upsertReview,
   upsertRun,
 } from '../host/host-news.store.ts'
-import { updateDeploymentRules } from '../host/host-deployment.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { computeStanding, isMissingReviews } from '../host/standing.ts'
 import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './host-reads.job.ts'

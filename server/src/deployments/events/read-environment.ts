@@ -2,14 +2,10 @@ import type { HostClient } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Services } from '../../services.ts'
+import { updateDeploymentRules } from '../host/host-deployment.store.ts'
 import { lockEnvironment } from '../host/host-facts.store.ts'
 import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'
-import {
-  findWaitingRun,
-  listWithoutRules,
-  updateEnvironmentRules,
-} from '../host/host-news.store.ts'
-import { updateDeploymentRules } from '../host/host-deployment.store.ts'
+import { findWaitingRun, listWithoutRules, updateEnvironmentRules } from '../host/host-news.store.ts'
 import { followDeployment } from './apply-deployment.ts'
 
 const NO_RULES: Omit<EnvironmentRules, 'is_known'> = {

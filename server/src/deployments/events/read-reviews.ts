@@ -11,12 +11,12 @@ import {
   type DeploymentRow,
   findHostDeployment,
   listOpenDeployments,
+  updateAttempt,
+  updateReviewsRead,
   updateUndelivered,
 } from '../host/host-deployment.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/host-facts.store.ts'
 import { insertStatus, upsertReview } from '../host/host-news.store.ts'
-import { updateReviewsRead } from '../host/host-deployment.store.ts'
-import { updateAttempt } from '../host/host-deployment.store.ts'
 import { followDeployment } from './apply-deployment.ts'
 
 /** Reads the answers of reviewers to the run of a deployment that has gone on. */
@@ -108,7 +108,7 @@ async function readView({ client, deployment, runId }: OpenedDeployment): Promis
 }
 
 /** Stores facts under the locks that events take, and derives the state of the deployment. */
-export async function saveFacts(
+async function saveFacts(
   services: Services,
   key: DeploymentKey,
   { repository, environment, run }: HostDeployment,

@@ -2,18 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
-import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { decideByPolicyJob } from '../decisions/decide-by-policy.ts'
+import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
+import { updateAnswerUntil } from '../host/host-deployment.store.ts'
+import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { listGates } from './configured-gate.store.ts'
 import { isTargetCovered } from './configured-gate.ts'
-import {
-  deleteRequiredGates,
-  hasRequiredGates,
-  insertRequiredGates,
-  listUncovered,
-} from './required-gate.store.ts'
-import { updateAnswerUntil } from '../host/host-deployment.store.ts'
+import { deleteRequiredGates, hasRequiredGates, insertRequiredGates, listUncovered } from './required-gate.store.ts'
 
 /**
  * Derives the state of a deployment of a code host, and makes it require the configured gates that

@@ -2,7 +2,7 @@ import type { StoredRun } from '../../ci/runs/run.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
-import { notifyUpdates, update } from '../../platform/queue/update.ts'
+import { publishUpdates, update } from '../../platform/queue/update.ts'
 import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, observeDecision, settleWaiting } from '../decisions/decide-deployment.ts'
@@ -17,9 +17,9 @@ import { ANSWER_WITHIN_MS, type DeploymentKey, type GateState, SUPERSEDED } from
 import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
 import type { ConfiguredGate } from './configured-gate.schema.ts'
-import { insertRequiredGates } from './required-gate.store.ts'
-import { computePollToken, hashPollToken } from './opened-gate.ts'
 import { findGateById, insertOpenedGate, type OpenedGateKey, type StoredGate } from './opened-gate.store.ts'
+import { computePollToken, hashPollToken } from './opened-gate.ts'
+import { insertRequiredGates } from './required-gate.store.ts'
 
 /** A gate to open, and the deployment that it is opened for. */
 type GateRequest = {
@@ -73,7 +73,7 @@ async function announceApproval(
   observeDecision({ created_at }, 'approved', now)
   await Promise.all([
     auditOutcome(tx, deployment, createPolicyApproval(approval.evaluation).audited, now),
-    notifyUpdates(tx, deployment.org_id, [update('deployment', deployment.id)]),
+    publishUpdates(tx, deployment.org_id, [update('deployment', deployment.id)]),
   ])
 }
 
@@ -133,7 +133,7 @@ function repositoryNames(repository: string) {
 type Standing = { deployment: NewStanding; gate: GateState }
 
 /** Of a deployment that waits for policies, people or API keys. */
-export function createWaitingStanding(now: Date): Standing {
+function createWaitingStanding(now: Date): Standing {
   return {
     deployment: {
       status: 'pending_approval',
@@ -148,7 +148,7 @@ export function createWaitingStanding(now: Date): Standing {
 }
 
 /** Of a deployment that policies have approved before it is stored. */
-export function createApprovedStanding(now: Date, evaluation: PolicyEvaluation): Standing {
+function createApprovedStanding(now: Date, evaluation: PolicyEvaluation): Standing {
   return {
     deployment: {
       status: 'approved',

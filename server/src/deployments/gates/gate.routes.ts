@@ -5,11 +5,11 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import { isPollToken, toDeploymentGate } from './opened-gate.ts'
 import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './gate.schema.ts'
 import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
+import { isPollToken, toDeploymentGate } from './opened-gate.ts'
 import { admitPoll, type PollAllowance, PollCounter, parseWaitSeconds, waitForDecision } from './poll-gate.ts'
 
 export async function registerGateRoutes(app: HttpServer, services: Services): Promise<void> {

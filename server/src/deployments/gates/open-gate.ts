@@ -15,7 +15,6 @@ import type { ConfiguredGate } from './configured-gate.schema.ts'
 import { listGates } from './configured-gate.store.ts'
 import { isTargetCovered } from './configured-gate.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
-import { computePollToken, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 import type { NewGate } from './gate.schema.ts'
 import {
   findGateById,
@@ -25,6 +24,7 @@ import {
   type StoredGate,
   updatePollToken,
 } from './opened-gate.store.ts'
+import { computePollToken, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 
 type AskedGate = {
   key: OpenedGateKey

@@ -89,7 +89,7 @@ export async function findGateById(db: Db, id: string): Promise<StoredGate | nul
 }
 
 /** The columns of `StoredGate`. */
-export function buildGateColumns(db: Db) {
+function buildGateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
     json_build_object('id', required.id, 'name', required.name) as gate, gate.status, gate.decision, gate.decided_by,
@@ -97,7 +97,7 @@ export function buildGateColumns(db: Db) {
     gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
 }
 
-export function buildGateTables(db: Db) {
+function buildGateTables(db: Db) {
   return db`
     opened_gates gate
     join deployments deployment on deployment.org_id = gate.org_id and deployment.id = gate.deployment_id

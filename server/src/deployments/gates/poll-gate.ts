@@ -1,10 +1,9 @@
-import { Batch } from '../../platform/concurrency.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
+import { Batch } from '../../platform/concurrency.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
 import { defineCounter, defineGauge } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
-import { getGateStateAt, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
 import {
   countPolls,
@@ -14,6 +13,7 @@ import {
   type PolledGate,
   type StoredGate,
 } from './opened-gate.store.ts'
+import { getGateStateAt, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 
 const waiting = defineGauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
 const polls = defineCounter('shiplock_gate_polls_total', 'Polls of gates, by the status of the gate.', ['status'])

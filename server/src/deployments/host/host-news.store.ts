@@ -193,4 +193,3 @@ export async function findWaitingRun(db: Db, key: EnvironmentKey): Promise<strin
     limit 1`
   return row?.host_run_id ?? null
 }
-

@@ -3,7 +3,7 @@ import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
-import { notifyUpdates, update } from '../../platform/queue/update.ts'
+import { publishUpdates, update } from '../../platform/queue/update.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { findDerived, updateDerived } from './host-deployment.store.ts'
 import {
@@ -32,7 +32,7 @@ export async function settleHostDeployment(tx: Tx, key: DeploymentKey, now: Date
   if (!isDeepStrictEqual({ ...before }, derived)) {
     await updateDerived(tx, key, derived, now)
     await recordChange(tx, deployment, { before, derived }, now)
-    await notifyUpdates(tx, key.org_id, [update('deployment', key.id)])
+    await publishUpdates(tx, key.org_id, [update('deployment', key.id)])
   }
   return { facts, before, derived }
 }

@@ -103,7 +103,7 @@ class NoPrimaryError extends Error {
 const ANSWER_MS_MAX = 2000
 
 /** Asks a server whether it can be written to, on a connection that does not keep us running. */
-export class ServerProbe {
+class ServerProbe {
   readonly host: DatabaseHost
   #sql: Sql | null = null
 

@@ -116,13 +116,13 @@ class ReplicaTimeout extends Error {
 }
 
 /** How far a primary server has written its log, on the timeline that its last promotion began. */
-export type WalPosition = { lsn: string; timeline: number }
+type WalPosition = { lsn: string; timeline: number }
 
 /**
  * The position behind every transaction that was acknowledged before the call. With
  * `synchronous_commit = off`, such a transaction may not have been written to the disk yet.
  */
-export async function readWalPosition(primary: Sql): Promise<WalPosition> {
+async function readWalPosition(primary: Sql): Promise<WalPosition> {
   const [row] = await primary<[{ lsn: string; timeline: string }]>`
     select
       case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()
@@ -132,7 +132,7 @@ export async function readWalPosition(primary: Sql): Promise<WalPosition> {
 }
 
 /** Writes the timeline where a replica can read it, once. */
-export async function writeTimeline(primary: Sql, timeline: number): Promise<void> {
+async function writeTimeline(primary: Sql, timeline: number): Promise<void> {
   await primary`
     insert into replica_marks as mark (timeline)
     values (${timeline})
@@ -145,9 +145,9 @@ export async function writeTimeline(primary: Sql, timeline: number): Promise<voi
  * How a replica compares with a position: `lags`, or is `foreign`, because it follows another
  * primary server, or none.
  */
-export type ReplicaState = 'current' | 'lags' | 'foreign'
+type ReplicaState = 'current' | 'lags' | 'foreign'
 
-export async function readReplicaState(replica: Sql, { lsn, timeline }: WalPosition): Promise<ReplicaState> {
+async function readReplicaState(replica: Sql, { lsn, timeline }: WalPosition): Promise<ReplicaState> {
   const [row] = await replica<[{ is_replica: boolean; has_replayed: boolean; timeline: number | null }]>`
     select pg_is_in_recovery() as is_replica,
       coalesce(pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn, false) as has_replayed,

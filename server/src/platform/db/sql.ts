@@ -117,7 +117,7 @@ defineGauge(
 )
 
 /** Counts the connections of a pool that are in exclusive use, as told by what is returned. */
-export function measurePool(name: string, connections: number): (change: 1 | -1) => void {
+function measurePool(name: string, connections: number): (change: 1 | -1) => void {
   const pool = pools.get(name) ?? { connections, reserved: 0 }
   pools.set(name, pool)
   return (change) => {

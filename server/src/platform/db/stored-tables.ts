@@ -110,7 +110,7 @@ export async function createPartition(db: Db, { name, parent, bounds }: StoredPa
 }
 
 /** Statements that give tables back what was taken from them, in their order. */
-export type RestoreStatements = readonly string[]
+type RestoreStatements = readonly string[]
 
 /**
  * Takes triggers, references, keys and indexes from all tables, so that rows can be loaded in any

@@ -5,8 +5,8 @@ import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { copyBytes, copyField, copyFields, copyTable } from './table-copy.ts'
 import { openSql } from './sql.ts'
+import { copyBytes, copyField, copyFields, copyTable } from './table-copy.ts'
 
 test('what separates fields and lines is escaped within them', () => {
   assert.equal(copyField('a\tb\nc\rd\\e'), 'a\\tb\\nc\\rd\\\\e')

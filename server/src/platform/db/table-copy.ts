@@ -100,7 +100,7 @@ function toArrayElement(text: string): string {
 const LINE_BREAK = 10
 
 /** COPY text of a table. `rows` counts what was read of `bytes`. */
-export type CopiedTable = { bytes: AsyncIterable<Uint8Array>; rows(): number }
+type CopiedTable = { bytes: AsyncIterable<Uint8Array>; rows(): number }
 
 /** Reads a table as COPY text, in which each row is one line ("COPY", "Text Format"). */
 export function copyTable(

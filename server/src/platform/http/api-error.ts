@@ -1,4 +1,4 @@
-export type ErrorDetails = Record<string, unknown>
+type ErrorDetails = Record<string, unknown>
 
 /** An error that the caller may see. It is sent as the error envelope (specification, "Errors"). */
 export class ApiError extends Error {
@@ -45,7 +45,7 @@ export type ErrorDescription = {
 }
 
 /** Builds the error of one code: `throw policyInUse(gates)`. */
-export type ErrorKind<Params extends unknown[]> = ((...params: Params) => ApiError) & ErrorDescription
+type ErrorKind<Params extends unknown[]> = ((...params: Params) => ApiError) & ErrorDescription
 
 type FixedError = ErrorDescription & { message: string }
 type DescribedError<Params extends unknown[]> = ErrorDescription & {

@@ -3,11 +3,6 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify'
 import type { Log } from '../log.ts'
-import { registerErrorHandler, registerNotFound, sendApiError, toApiError } from './error-handler.ts'
-import { registerJsonBody, registerStorableQuery } from './json-body.ts'
-import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
-import { registerRequestWork } from './request-work.ts'
-import { createSerializers, getSecurityHeaders, registerSecurityHeaders } from './responses.ts'
 import {
   BODY_MS_MAX,
   HEADERS_MS_MAX,
@@ -17,6 +12,11 @@ import {
   registerBodyTimeout,
   TIME_LIMITS_CHECK_MS,
 } from './connection-limits.ts'
+import { registerErrorHandler, registerNotFound, sendApiError, toApiError } from './error-handler.ts'
+import { registerJsonBody, registerStorableQuery } from './json-body.ts'
+import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
+import { registerRequestWork } from './request-work.ts'
+import { createSerializers, getSecurityHeaders, registerSecurityHeaders } from './responses.ts'
 import { ServerResponseAfterBody } from './unread-body.ts'
 import { registerValidation } from './validation.ts'
 

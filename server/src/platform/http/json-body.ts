@@ -89,7 +89,7 @@ const SUSPICIOUS = new RegExp(
 )
 
 /** Whether a text of JSON may contain a value that PostgreSQL cannot store. */
-export function canBeUnstorable(text: string): boolean {
+function canBeUnstorable(text: string): boolean {
   return SUSPICIOUS.test(text)
 }
 
@@ -99,7 +99,7 @@ const NESTING_MAX = 64
  * Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone
  * surrogates, infinity.
  */
-export function checkStorable(value: unknown, path: string, depth = 0): void {
+function checkStorable(value: unknown, path: string, depth = 0): void {
   if (depth > NESTING_MAX) throw createInvalidFieldError(path, `must not be nested deeper than ${NESTING_MAX} levels`)
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
     throw createInvalidFieldError(path, 'must not contain U+0000 or a lone surrogate')

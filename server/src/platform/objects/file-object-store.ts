@@ -128,18 +128,18 @@ async function requireAvailable<Result>(operation: Promise<Result>): Promise<Res
 export const STORAGE_PATH = '/storage/objects'
 
 /** What an address permits. These names are part of the signed token. */
-export type PutGrant = { method: 'PUT'; key: string; expected: ExpectedObject }
+type PutGrant = { method: 'PUT'; key: string; expected: ExpectedObject }
 type Sealed = PutGrant & { expires_at_ms: number }
 
 /** Returns an address with this grant and the time of its expiry. */
-export function sealAddress(signingKey: KeyObject, baseUrl: string, grant: PutGrant, now: Date) {
+function sealAddress(signingKey: KeyObject, baseUrl: string, grant: PutGrant, now: Date) {
   const expires_at = new Date(now.getTime() + ADDRESS_LIFETIME_MS)
   const token = sealToken(signingKey, { ...grant, expires_at_ms: expires_at.getTime() } satisfies Sealed)
   return { url: `${baseUrl}${STORAGE_PATH}?token=${token}`, expires_at }
 }
 
 /** Returns what the token permits. Throws 403 `invalid_signature` or `url_expired`. */
-export function openAddress(signingKey: KeyObject, token: unknown, now: Date): PutGrant {
+function openAddress(signingKey: KeyObject, token: unknown, now: Date): PutGrant {
   const grant = typeof token === 'string' ? openToken<Sealed>(signingKey, token) : null
   if (grant?.method !== 'PUT')
     throw invalidSignature(

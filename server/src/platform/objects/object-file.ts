@@ -9,7 +9,7 @@ const WRITE_BATCH_BYTES = 256 * 1024
 const READ_CHUNK_BYTES = 256 * 1024
 
 /** What is stored, and what is to be done with each chunk once it is written. */
-export type ObjectBody = { chunks: AsyncIterable<Uint8Array>; written: (chunk: Uint8Array) => void }
+type ObjectBody = { chunks: AsyncIterable<Uint8Array>; written: (chunk: Uint8Array) => void }
 
 /**
  * Stores the body under `path` once it is complete, verified and on disk. Until then, and on

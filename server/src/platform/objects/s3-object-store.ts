@@ -204,7 +204,7 @@ export async function requireAvailable<Result>(request: Promise<Result>): Promis
 }
 
 /** Returns the request's result, or null if the object does not exist. Rethrows other failures. */
-export async function toNullIfAbsent<Result>(request: Promise<Result>): Promise<Result | null> {
+async function toNullIfAbsent<Result>(request: Promise<Result>): Promise<Result | null> {
   try {
     return await request
   } catch (error) {
@@ -226,7 +226,7 @@ function isAbsent(error: unknown): boolean {
  * rewritten: the errors of the SDK contain the whole response, which may repeat key ids and
  * signatures.
  */
-export function toS3Failure(error: unknown): unknown {
+function toS3Failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const status = error instanceof S3ServiceException ? ` (HTTP ${error.$metadata.httpStatusCode})` : ''
   const code = 'code' in error ? ` ${error.code}` : ''

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../clock.ts'
 import { defineExpiringRows } from '../db/expiring-rows.ts'
 import type { Db } from '../db/sql.ts'
-import type { Update } from './update.ts'
 import { defineJob, enqueue, enqueueWith, type Job } from './job.ts'
 import type { PayloadSchema } from './payload.ts'
+import type { Update } from './update.ts'
 
 /** What an event is about. `id` is null where it is about several objects. */
 type Subject = { type: string; id: string | null; repository?: string; url?: string }

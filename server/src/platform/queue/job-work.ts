@@ -16,7 +16,7 @@ export const givenUp = defineCounter(
 )
 
 /** Which request and which span caused a job. They do not identify it. */
-export type JobCause = { request_id: string | null; traceparent: string | null }
+type JobCause = { request_id: string | null; traceparent: string | null }
 
 /** The cause of the jobs that the present work queues. */
 export function getCurrentCause(): JobCause {

@@ -1,9 +1,9 @@
 import type { Db } from '../db/sql.ts'
 import type { Lazy } from '../lazy.ts'
-import { EVERY_ORGANIZATION, type Update, type UpdateFeed } from './update.ts'
 import { insertJob, insertJobs, type JobClass, type NewJobKind } from './job.store.ts'
 import { getCurrentCause } from './job-work.ts'
 import type { PayloadSchema } from './payload.ts'
+import { EVERY_ORGANIZATION, type Update, type UpdateFeed } from './update.ts'
 
 /** The last try failed, or the worker died during too many tries. */
 export type GiveUpCause = { cause: 'failed' } | { cause: 'interrupted'; times: number }

@@ -136,7 +136,7 @@ export async function updateReturnedJobs(sql: Sql, workerId: string, except: rea
  * Ends the try of a job that a worker has, as `changes` say. If it was queued again under its key
  * meanwhile, that job takes its place.
  */
-export async function updateEndedJob(
+async function updateEndedJob(
   sql: Sql,
   { id, worker_id }: { id: number; worker_id: string },
   changes: ReturnType<Db>,
@@ -224,7 +224,7 @@ const LOCK_SPACE = 0x776f726b
  * An SQL expression that takes the lock of a worker, which ends with the connection. If it was lost
  * with a connection that the server still has, that one holds it; the next call gets it.
  */
-export function buildWorkerLock(db: Db, workerId: string): ReturnType<Db> {
+function buildWorkerLock(db: Db, workerId: string): ReturnType<Db> {
   return db`pg_try_advisory_lock(${LOCK_SPACE}::int, hashtext(${workerId}))`
 }
 
@@ -234,7 +234,7 @@ export async function lockWorker(db: Db, workerId: string): Promise<void> {
 }
 
 /** An SQL condition: the worker that a column names does not run. */
-export function hasDied(db: Db, column: ReturnType<Db>): ReturnType<Db> {
+function hasDied(db: Db, column: ReturnType<Db>): ReturnType<Db> {
   return db`not exists (
     select from pg_locks held
     where held.locktype = 'advisory'

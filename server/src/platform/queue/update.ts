@@ -41,7 +41,7 @@ const IDS_PER_TYPE_MAX = 20
 const UPDATES_PER_MESSAGE = 20
 
 /** Each update once. Where many objects of a type changed, one update stands for all of them. */
-export function mergeUpdates(updates: Iterable<Update>): Update[] {
+function mergeUpdates(updates: Iterable<Update>): Update[] {
   const byType = Map.groupBy(updates, ({ type }) => type)
   return [...byType].flatMap(([type, ofType]) => {
     const ids = [...new Set(ofType.map(({ id }) => id))]
@@ -53,7 +53,7 @@ export function mergeUpdates(updates: Iterable<Update>): Update[] {
 type Message = { org: string; changes: Update[] }
 
 /** The payloads of notifications that carry the updates of an organization. */
-export function toMessages(orgId: string, updates: Iterable<Update>): string[] {
+function toMessages(orgId: string, updates: Iterable<Update>): string[] {
   const condensed = mergeUpdates(updates)
   const messages: string[] = []
   for (let at = 0; at < condensed.length; at += UPDATES_PER_MESSAGE) {
@@ -75,7 +75,7 @@ export const UPDATE_CHANNEL = 'shiplock_changes'
  * transactions with notifications one after the other, so hot transactions leave it to the
  * `UpdateFeed`.
  */
-export async function notifyUpdates(db: Db, orgId: string, updates: readonly Update[]): Promise<void> {
+export async function publishUpdates(db: Db, orgId: string, updates: readonly Update[]): Promise<void> {
   const messages = toMessages(orgId, updates)
   if (messages.length === 0) return
   await db`
@@ -87,7 +87,7 @@ export async function notifyUpdates(db: Db, orgId: string, updates: readonly Upd
  * Notifies every process of what committed transactions have changed. It does not wait for the
  * disk: a notification that a crash of the database loses has no listeners either.
  */
-export async function notifyCommitted(db: Db, messages: readonly string[]): Promise<void> {
+async function notifyCommitted(db: Db, messages: readonly string[]): Promise<void> {
   await db`
     select set_config('synchronous_commit', 'off', true), pg_notify(${UPDATE_CHANNEL}, message)
     from unnest(${[...messages]}::text[]) message`

@@ -5,7 +5,7 @@ import { type ChainKey, hashValues, type Link, type Value } from './link.ts'
  * What a link states about its change. The rows of the change repeat it. An amendment has only
  * `deviations`.
  */
-export type StatedChange = {
+type StatedChange = {
   branch?: string
   landed_by?: string
   pull_request?: number | null

@@ -62,7 +62,7 @@ export async function* listChains({ sql }: Services, orgId: string | null): Asyn
   }
 }
 
-export type Walk = {
+type Walk = {
   stopping?: AbortSignal | undefined
   /** Called with the number of links that were read since the last call. */
   onProgress?: ((links: number) => void) | undefined

@@ -121,12 +121,12 @@ const LONG_PARTS = ['commits.list', 'reviews', 'checks', 'runs', 'code_owners.ru
 const AMENDMENTS_MAX = 1000
 
 /** A row of `changes` as JSON text. Null if retention has removed its record. */
-export function buildChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
+function buildChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
   return itemJson(db, change, { orgId, isLong: db`false`, omitted: db`` })
 }
 
 /** A row of `changes` as JSON text of an item of a list. */
-export function buildListedChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
+function buildListedChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
   const omitted: ReturnType<Db> = db`, case when is_long then ${LONG_PARTS}::text[] else '{}' end as omitted`
   return itemJson(db, change, { orgId, isLong: db`link.bytes + amended.bytes > ${LISTED_BYTES_MAX}`, omitted })
 }

@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import { type ChainPosition, getPosition, type Link } from '../chain/link.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
-import type { Landing } from './landing.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
+import type { Landing } from './landing.store.ts'
 
 /** A change with its record. `record` is null after retention has removed it. */
 export type StoredChange = {

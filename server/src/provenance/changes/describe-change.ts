@@ -1,13 +1,13 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CheckResult, RunResult } from '../../ci/evidence/commit-evidence.store.ts'
 import { parseCodeOwners } from '../../repositories/code-owners.parser.ts'
-import type { Landing } from './landing.store.ts'
-import { DEADLINE_MS } from './landing-schedule.ts'
-import type { HostFacts } from './read-landing.ts'
 import { getApprovalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordedResults } from './change-record.ts'
 import { computeOwners } from './code-owners.ts'
 import { computeDeviations } from './deviations.ts'
+import type { Landing } from './landing.store.ts'
+import { DEADLINE_MS } from './landing-schedule.ts'
+import type { HostFacts } from './read-landing.ts'
 
 /** Everything that a record is made of. `push` is the push that contained the commit, if known. */
 export type ChangeFacts = {

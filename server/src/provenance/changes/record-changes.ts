@@ -6,6 +6,9 @@ import { enqueue } from '../../platform/queue/job.ts'
 import { formatRepositoryKey, type RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { appendLink } from '../chain/append-link.ts'
+import { findChange, type StoredChange, updateNewestAmendment } from './change.store.ts'
+import type { Amendment } from './change-record.ts'
+import { describeResults } from './describe-change.ts'
 import { type HostReads, openHostReads } from './host-reads.ts'
 import {
   findNextDue,
@@ -17,11 +20,8 @@ import {
 } from './landing.store.ts'
 import { AFTER_ERROR, computeFirstDue, computeLaterTry } from './landing-schedule.ts'
 import { recordChangesJob } from './landings.job.ts'
-import type { LandingPass } from './read-landing.ts'
-import { findChange, type StoredChange, updateNewestAmendment } from './change.store.ts'
-import type { Amendment } from './change-record.ts'
-import { describeResults } from './describe-change.ts'
 import { AMENDED_FOR_MS, collectLateFacts, type LateFact } from './late-facts.ts'
+import type { LandingPass } from './read-landing.ts'
 import { readResults, settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20

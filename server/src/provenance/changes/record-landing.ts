@@ -13,7 +13,10 @@ import { createChangeId } from '../../platform/ids.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { findChangeSecurity } from '../../security/issues/change-security.store.ts'
 import { appendLink } from '../chain/append-link.ts'
+import { insertChange } from './change.store.ts'
 import { readOwnCommits } from './change-of-push.ts'
+import type { ChangeRecord } from './change-record.ts'
+import { describeChange, type Results } from './describe-change.ts'
 import {
   type Landing,
   lockLanding,
@@ -36,9 +39,6 @@ import {
   readPullRequest,
   readPush,
 } from './read-landing.ts'
-import { insertChange } from './change.store.ts'
-import type { ChangeRecord } from './change-record.ts'
-import { describeChange, type Results } from './describe-change.ts'
 
 /**
  * Does what is due for a landing: waits for checks and runs, finds that a push is no change of its

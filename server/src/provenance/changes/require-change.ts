@@ -6,10 +6,10 @@ import { createInvalidFieldError, createNotFoundError } from '../../platform/htt
 import { findByName } from '../../repositories/repository.store.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { findLanding } from './landing.store.ts'
-import { computeDeadline } from './landing-schedule.ts'
 import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
 import type { ChangeSelection } from './change-list.store.ts'
+import { findLanding } from './landing.store.ts'
+import { computeDeadline } from './landing-schedule.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 

@@ -8,7 +8,6 @@ import type { LinkRow } from '../chain/link.store.ts'
 import type { ChainKey } from '../chain/link.ts'
 import { type ChainState, readChainState, verifyLinks } from '../chain/read-chain-state.ts'
 import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
-import { type Breaks, type RecordedChange, readRecordedChange, toChangeContent } from './statement-content.ts'
 import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
 import {
   findIssuedChange,
@@ -18,6 +17,7 @@ import {
   type StatementName,
   type StoredStatement,
 } from './statement.store.ts'
+import { type Breaks, type RecordedChange, readRecordedChange, toChangeContent } from './statement-content.ts'
 
 /**
  * Returns the statement of a change (provenance.md §3). `id` is the id of a change or of its pull

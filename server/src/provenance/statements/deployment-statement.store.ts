@@ -7,8 +7,8 @@ import { buildPromoted, buildPromotedColumns, type PromotedRow } from '../../dep
 import type { Db } from '../../platform/db/sql.ts'
 import { buildConnectionId } from '../../repositories/followed-repository.store.ts'
 import { buildChangeId } from '../changes/change.store.ts'
-import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './statement-content.ts'
 import { buildNewestStatement, buildStoredRecord, type StoredStatement } from './statement.store.ts'
+import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './statement-content.ts'
 
 /** A deployment and what determines its statements, except the breaks of the chain. */
 export type StatedDeployment = PromotedRow & {
@@ -20,7 +20,7 @@ export type StatedDeployment = PromotedRow & {
 /** The SHA-256 of the facts of the statement that was issued last. Null if none was issued. */
 type Issued = StoredStatement & { facts: Buffer }
 
-export type LineageDeployment = StatedDeployment & { lineage: Issued | null }
+type LineageDeployment = StatedDeployment & { lineage: Issued | null }
 
 /** The newest statement of an input of a summary. */
 type IssuedInput = Pick<Issued, 'facts' | 'statement_digest'>

@@ -5,8 +5,8 @@ import { selectSmallestPlan } from '../../organizations/plan.ts'
 import { encodePreAuth, toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import type { Services } from '../../services.ts'
 import { loadCurrentSigner } from './rotate-key.ts'
-import { encodeStatement, IN_TOTO, type StatementContent, toEnvelope } from './statement-content.ts'
 import { findStatement, insertStatement, type StatementName, type StoredStatement } from './statement.store.ts'
+import { encodeStatement, IN_TOTO, type StatementContent, toEnvelope } from './statement-content.ts'
 
 type BuildContent = (issuedAt: Date) => StatementContent | Promise<StatementContent>
 

@@ -9,10 +9,10 @@ import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
 import { getHashes, verifyChange } from './change-statement.ts'
 import { findLineageDeployment, type StatedDeployment } from './deployment-statement.store.ts'
-import { readRecordedChange, type StoredRecord } from './statement-content.ts'
 import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
 import { isCommit, toChangeOfPath, toPromotionPathContent } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
+import { readRecordedChange, type StoredRecord } from './statement-content.ts'
 
 /**
  * Returns the lineage statement of a deployment (provenance.md §3). Throws 404 `not_found`, 402

@@ -14,8 +14,8 @@ import {
   RecordPusher,
   review,
 } from '../changes/change-record.schema.ts'
-import { CHANGE_RECORD } from './statement-content.ts'
 import { PROMOTION_PATH } from './promotion-path.ts'
+import { CHANGE_RECORD } from './statement-content.ts'
 
 const JSON_SCHEMA = { $schema: 'https://json-schema.org/draft/2020-12/schema' }
 

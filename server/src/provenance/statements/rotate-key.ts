@@ -24,7 +24,7 @@ type KeyServices = Pick<Services, 'sql' | 'clock' | 'config' | 'sealingKey'>
  * The key that signs new statements of an organization. It is made on first use, and replaced when
  * SHIPLOCK_SIGNING_KMS_KEY names a key that the organization has never had.
  */
-export async function requireCurrentKey(services: KeyServices, orgId: string): Promise<SigningKey> {
+async function requireCurrentKey(services: KeyServices, orgId: string): Promise<SigningKey> {
   const { sql, config } = services
   const current = await findCurrentKey(sql, orgId)
   if (current !== null && !(await isNewSetting(services, orgId, current))) return current

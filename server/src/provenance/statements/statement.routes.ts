@@ -5,11 +5,10 @@ import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { ChangePath } from '../changes/change.schema.ts'
-import { listPublicKeys } from './rotate-key.ts'
 import { readLogProof } from '../log/read-log-proof.ts'
 import { issueChangeStatement } from './change-statement.ts'
-import { toSigstoreBundle } from './statement-content.ts'
 import { issueLineageStatement } from './lineage-statement.ts'
+import { listPublicKeys } from './rotate-key.ts'
 import {
   DeploymentPath,
   defineStatementErrors,
@@ -18,6 +17,7 @@ import {
   StatementQuery,
 } from './statement.schema.ts'
 import type { StoredStatement } from './statement.store.ts'
+import { toSigstoreBundle } from './statement-content.ts'
 import { issueVerificationStatement } from './verification-statement.ts'
 
 type StatementRoute = {

@@ -15,7 +15,6 @@ import {
   verifyChange,
 } from './change-statement.ts'
 import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
-import { type RecordedChange, readRecordedChange, type StoredRecord } from './statement-content.ts'
 import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
 import {
   computeLineageFacts,
@@ -26,6 +25,7 @@ import {
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
+import { type RecordedChange, readRecordedChange, type StoredRecord } from './statement-content.ts'
 import { getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
 
 /**

@@ -4,8 +4,8 @@ import { getVerdict, type PromotedDeployment, type PromotionPath, type Verdict }
 import { toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import { getApprovals, isByAuthor } from '../changes/approvals.ts'
 import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
-import type { StatementContent } from './statement-content.ts'
 import { getSubjects } from './promotion-path.ts'
+import type { StatementContent } from './statement-content.ts'
 
 const VERIFIER = { id: 'https://shiplock.dev/verifier/v1', version: { shiplock: packageJson.version } }
 

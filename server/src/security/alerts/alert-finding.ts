@@ -17,7 +17,7 @@ const TOOLS: Record<HostAlertType, string> = {
 }
 
 /** The scanner that raised an alert. */
-export function getAlertTool({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>): string {
+function getAlertTool({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>): string {
   return tool_name ?? TOOLS[type]
 }
 

@@ -37,7 +37,7 @@ const PARTS = { tables: ['triage_findings', 'issue_pins'], column: 'finding_id' 
 export const expiringFindings = buildExpiringFindings(EXPIRED)
 
 /** Findings with their parts. Their issues are settled anew. */
-export function buildExpiringFindings(expired: ExpiringWithId): Expiring {
+function buildExpiringFindings(expired: ExpiringWithId): Expiring {
   return {
     kind: expired.kind,
     count: (db, expiry) => countExpired(db, expired, expiry),

@@ -7,8 +7,8 @@ import {
   type UploadFormat,
   type VexFormat,
 } from './catalogue.ts'
-import type { KnownRepository, ReadRepository } from './report/checkout.ts'
 import { classifyFile } from './classify-file.ts'
+import type { KnownRepository, ReadRepository } from './report/checkout.ts'
 import { ReportError, type ReportSource, type ReportSummary } from './report/parsed-report.ts'
 import type { OnFindings } from './report/report-reading.ts'
 import type { OnStatements, VexDocument } from './report/vex-statement.ts'

@@ -1,6 +1,6 @@
-import { copyAll, openCopy } from '../../platform/db/table-copy.ts'
 import { buildUnnestedRows } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { copyAll, openCopy } from '../../platform/db/table-copy.ts'
 import { lockIntelTable } from './intel-source.store.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Copy, CopyValue } from '../../platform/db/table-copy.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { Copy, CopyValue } from '../../platform/db/table-copy.ts'
 import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'

@@ -1,6 +1,6 @@
-import { type Copy, openCopy, writeCopy } from '../../platform/db/table-copy.ts'
 import { buildUnnestedRows } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { type Copy, openCopy, writeCopy } from '../../platform/db/table-copy.ts'
 import type { FileFacts } from './intel-file.ts'
 
 /** KEV and EPSS files are complete. OSV data arrives record by record. */

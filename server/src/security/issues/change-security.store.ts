@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { buildFindingDismissal } from '../findings/finding.store.ts'
-import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
+import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
 import { buildRepositoryNos } from './policy-facts.store.ts'
 
 /** Null if no scanner had reported on the tracked branch. */

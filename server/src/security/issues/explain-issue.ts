@@ -2,6 +2,8 @@ import type { Services } from '../../services.ts'
 import { type AliasAssertion, type AliasStep, findAliasPath } from '../intel/aliases.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
+import { findEdits } from '../writing/edit.store.ts'
+import { listCanonicalIds } from '../writing/grouping.store.ts'
 import { computeBucket } from './grouping/bucket.ts'
 import { linkPinned } from './grouping/group-members.ts'
 import type { GroupingFacts } from './grouping/grouping-facts.ts'
@@ -9,8 +11,6 @@ import { KnownRules } from './grouping/known-rules.ts'
 import { applyRules, type Names } from './grouping/link-bucket.ts'
 import { RecordedLinks, type RecordedMatch } from './grouping/links.ts'
 import { type Cluster, type Edits, splitBetween } from './grouping/pins.ts'
-import { findEdits } from '../writing/edit.store.ts'
-import { listCanonicalIds } from '../writing/grouping.store.ts'
 import {
   type Evidence,
   findIssue,
@@ -67,7 +67,7 @@ type Known = Names & { assertions: readonly AliasAssertion[]; edits: Edits | nul
  * Applies the rules to the findings of an issue (`own`) and to the others in its bucket, and
  * explains the result.
  */
-export function explainGroup(
+function explainGroup(
   own: readonly Evidence[],
   others: readonly Evidence[],
   known: Known,

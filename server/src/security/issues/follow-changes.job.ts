@@ -2,9 +2,9 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
-import { KnownRules } from './grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { listStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-writing.store.ts'
+import { KnownRules } from './grouping/known-rules.ts'
 import {
   type DueRepository,
   deleteDueBuckets,

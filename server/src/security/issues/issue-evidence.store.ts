@@ -3,10 +3,10 @@ import type { FindingIdentity } from '../findings/finding.schema.ts'
 import { buildIdentityJson } from '../findings/finding.store.ts'
 import type { AliasAssertion } from '../intel/aliases.ts'
 import type { FindingState, GroupingCode } from '../vocabulary/finding.ts'
-import type { IssueChange } from './grouping/describe-groups.ts'
-import type { Member } from './grouping/grouping-facts.ts'
 import { listJoinedBuckets } from '../writing/edit.store.ts'
 import { buildMemberColumns } from '../writing/grouping.store.ts'
+import type { IssueChange } from './grouping/describe-groups.ts'
+import type { Member } from './grouping/grouping-facts.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 
 type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_into'> & {

@@ -105,7 +105,7 @@ export type Order = {
  * The parts of a sorted list, each of which an index has in order. Of equal issues the newest is
  * first.
  */
-export function buildOrders(db: Db, sort: IssueSort, page: Page): Order[] {
+function buildOrders(db: Db, sort: IssueSort, page: Page): Order[] {
   const { after } = page
   const order = byAge(db)
   if (sort === 'newest') {

@@ -12,11 +12,11 @@ import { listAliases } from '../intel/alias.store.ts'
 import { selectRepositories } from '../repositories/select-repository.ts'
 import { collectVulnerabilityIds, removeDistribution } from '../vocabulary/vulnerability-id.ts'
 import { explainIssue } from './explain-issue.ts'
-import { IssueExplanation, IssuePath } from './issue-explanation.schema.ts'
 import { computePackageBuckets } from './grouping/bucket.ts'
 import { Issue, IssueQuery } from './issue.schema.ts'
-import type { IssueSelection } from './issue-page.store.ts'
 import { findIssueJson, listIssues } from './issue.store.ts'
+import { IssueExplanation, IssuePath } from './issue-explanation.schema.ts'
+import type { IssueSelection } from './issue-page.store.ts'
 
 export async function registerIssueRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -118,7 +118,7 @@ function toFilters({ severity, status, kind, kev, urgent, epss_min, sort = 'newe
 type NameQuery = { vulnerability?: string; package?: string }
 
 /** The filters of a query that name a vulnerability or a package. */
-export async function selectNames(db: Db, query: NameQuery): Promise<Pick<IssueSelection, 'vulnIds' | 'buckets'>> {
+async function selectNames(db: Db, query: NameQuery): Promise<Pick<IssueSelection, 'vulnIds' | 'buckets'>> {
   return {
     vulnIds: query.vulnerability === undefined ? null : await listIds(db, query.vulnerability.trim()),
     buckets: query.package === undefined ? null : computePackageBuckets(query.package.trim()),

@@ -12,10 +12,10 @@ import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildFindingDismissal } from '../findings/finding.store.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
-import type { Issue } from './issue.schema.ts'
-import { buildPageByFacet, buildPageByName, type IssueSelection } from './issue-page.store.ts'
 import { isOfRepositories, lockIdleRepositories } from '../writing/grouping.store.ts'
 import { buildRankedSeverity, buildSeverityRank } from '../writing/issue-writing.store.ts'
+import type { Issue } from './issue.schema.ts'
+import { buildPageByFacet, buildPageByName, type IssueSelection } from './issue-page.store.ts'
 
 /**
  * Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON.
@@ -77,7 +77,7 @@ export async function listIssuesById(db: Db, orgId: string, ids: readonly string
 }
 
 /** The JSON of an issue. Its title, location and package are those of its worst open finding. */
-export function buildIssueJson(db: Db, orgId: string) {
+function buildIssueJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (

@@ -3,8 +3,8 @@ import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { getDefaultHost } from '../../repositories/repository-identity.ts'
-import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
+import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
 
 type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
 
@@ -18,7 +18,7 @@ type ScanFacts = {
   trust: string
 }
 
-export type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues: OpenFigures }
+type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues: OpenFigures }
 
 const STREAMS_MAX = 1000
 
@@ -27,7 +27,7 @@ const STREAMS_MAX = 1000
  * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both
  * count, because under a branch the host lists only what is not on the tracked one.
  */
-export async function findSecurityFacts(
+async function findSecurityFacts(
   db: Db,
   orgId: string,
   repositoryNos: number[],
@@ -115,7 +115,7 @@ type RepositoryAtHost = {
 }
 
 /** Finds the numbers of a reported repository. */
-export async function findRepositoryNos(db: Db, orgId: string, repository: RepositoryAtHost): Promise<number[]> {
+async function findRepositoryNos(db: Db, orgId: string, repository: RepositoryAtHost): Promise<number[]> {
   const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, repository)}`
   return rows.map(({ id }) => id)
 }

@@ -1,9 +1,5 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { RuleMap } from '../vocabulary/rule-map.ts'
-import { type Cause, type DescribedGroup, describeGroups, type IssueChange } from './grouping/describe-groups.ts'
-import { groupMembers, isSplit, restoreMergedIssues } from './grouping/group-members.ts'
-import type { Member } from './grouping/grouping-facts.ts'
-import { KnownRules } from './grouping/known-rules.ts'
 import { findEdits } from '../writing/edit.store.ts'
 import {
   deleteGrouped,
@@ -14,6 +10,10 @@ import {
 } from '../writing/grouping.store.ts'
 import { insertHistory, updateRefreshedIssues, updateThreats } from '../writing/issue-writing.store.ts'
 import { assignCurrentBucket, listEditedMembers, writeGroups } from '../writing/write-groups.ts'
+import { type Cause, type DescribedGroup, describeGroups, type IssueChange } from './grouping/describe-groups.ts'
+import { groupMembers, isSplit, restoreMergedIssues } from './grouping/group-members.ts'
+import type { Member } from './grouping/grouping-facts.ts'
+import { KnownRules } from './grouping/known-rules.ts'
 import { listIssues, listMerged } from './regroup.store.ts'
 
 /** `remember` is called before anything is written. */
@@ -28,7 +28,7 @@ type BucketsToRegroup = {
  * `findings` counts those that were regrouped: a finding that moves to a later bucket counts there.
  * `moved` findings have another issue, `restated` ones another reason. `issues` were written.
  */
-export type Regrouped = { findings: number; moved: number; restated: number; issues: number; changes: IssueChange[] }
+type Regrouped = { findings: number; moved: number; restated: number; issues: number; changes: IssueChange[] }
 
 /**
  * Groups the findings of some buckets by the current rules and aliases, and writes what differs.

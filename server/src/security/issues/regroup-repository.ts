@@ -1,10 +1,10 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import { type Grouped, lockRepository } from '../writing/grouping.store.ts'
 import type { IssueChange } from './grouping/describe-groups.ts'
 import type { KnownRules } from './grouping/known-rules.ts'
-import { type Grouped, lockRepository } from '../writing/grouping.store.ts'
 import { findNextRepository, listNextBuckets } from './regroup.store.ts'
-import { mergeCounts, regroupBuckets } from './regroup-buckets.ts'
 import { insertBatch } from './regroup-batch.store.ts'
+import { mergeCounts, regroupBuckets } from './regroup-buckets.ts'
 import { lockRun, type Place, type RegroupRun, requireRun, updateRun } from './regroup-run.store.ts'
 
 /** `taken` are the repositories that this process regroups at the moment. */

@@ -2,9 +2,9 @@ import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { deleteAliasChanges } from '../intel/alias.store.ts'
 import { DISTRIBUTION_CVE } from '../vocabulary/vulnerability-id.ts'
+import type { MergeScope } from '../writing/grouping.store.ts'
 import type { StoredIssue } from './grouping/describe-groups.ts'
 import type { MergedIssue } from './grouping/group-members.ts'
-import type { MergeScope } from '../writing/grouping.store.ts'
 
 type Repository = Pick<MergeScope, 'org_id' | 'repository_no'>
 

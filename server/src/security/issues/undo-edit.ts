@@ -1,12 +1,12 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { type StoredEdit, updateRestoredFindings } from '../writing/finding-writing.store.ts'
 import type { RuleMap } from '../vocabulary/rule-map.ts'
-import type { IssueChange } from './grouping/describe-groups.ts'
-import { describeEdit } from './grouping/pins.ts'
-import { settleIssues } from './regroup-buckets.ts'
+import { type StoredEdit, updateRestoredFindings } from '../writing/finding-writing.store.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 import { insertHistory, updateDissolvedIssues } from '../writing/issue-writing.store.ts'
+import type { IssueChange } from './grouping/describe-groups.ts'
+import { describeEdit } from './grouping/pins.ts'
 import { deleteEdit, type EditMove, findEdit, findIssues, listEmpty, listMoves } from './issue-edit.store.ts'
+import { settleIssues } from './regroup-buckets.ts'
 
 /** A split or a merge to undo, who undoes it, and when. */
 type UndoneEdit = { org_id: string; triage_id: string; action: 'split' | 'merge'; by: string; at: Date }

@@ -3,15 +3,14 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
-import { updateReturnedFindings } from '../writing/finding-writing.store.ts'
-import type { Member } from './grouping/grouping-facts.ts'
-import { KnownRules } from './grouping/known-rules.ts'
-import { type Cluster, computeClusters, splitBetween } from './grouping/pins.ts'
 import { findEdits } from '../writing/edit.store.ts'
+import { updateReturnedFindings } from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope } from '../writing/grouping.store.ts'
 import { updateRefreshedIssues, updateThreats } from '../writing/issue-writing.store.ts'
 import { listEditedMembers } from '../writing/write-groups.ts'
-import { regroupBuckets } from './regroup-buckets.ts'
+import type { Member } from './grouping/grouping-facts.ts'
+import { KnownRules } from './grouping/known-rules.ts'
+import { type Cluster, computeClusters, splitBetween } from './grouping/pins.ts'
 import {
   type Batch,
   buildBatchCondition,
@@ -22,6 +21,7 @@ import {
   updateEmptiedIssues,
   updateReturnedIssues,
 } from './regroup-batch.store.ts'
+import { regroupBuckets } from './regroup-buckets.ts'
 import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run.store.ts'
 
 /**
@@ -88,12 +88,7 @@ async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promi
  * person
  * has split or merged them since, and they are no longer apart or together.
  */
-export async function restoreEdits(
-  tx: Tx,
-  scope: MergeScope,
-  issueIds: readonly string[],
-  rules: KnownRules,
-): Promise<void> {
+async function restoreEdits(tx: Tx, scope: MergeScope, issueIds: readonly string[], rules: KnownRules): Promise<void> {
   const near = await listBuckets(tx, scope.org_id, issueIds)
   const { members, buckets } = await listEditedMembers(tx, scope, near, rules)
   const edits = await findEdits(

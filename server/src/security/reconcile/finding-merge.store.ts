@@ -190,7 +190,7 @@ type Detected = After<'detect'> & { readonly tx: Tx; readonly at: Date }
  * Looks up what is known of the vulnerabilities of new findings. Findings with the same
  * vulnerabilities in the same version of a package are looked up once.
  */
-export async function insertDetected({ tx, scope }: Paired): Promise<Detected> {
+async function insertDetected({ tx, scope }: Paired): Promise<Detected> {
   await tx`
     create temporary table detected on commit drop as
     with named as materialized (

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { copyBytes, copyField, openCopy } from '../../platform/db/table-copy.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { copyBytes, copyField, openCopy } from '../../platform/db/table-copy.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import {
   type AddedMember,

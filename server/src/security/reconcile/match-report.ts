@@ -43,7 +43,7 @@ export async function matchReport(
  * Applies the matching rules to the findings whose pair is not certain. Streams where only one side
  * has such findings are skipped.
  */
-export async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
+async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
   const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
   const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
   return updateMatchedPairs(exact, byStream.flatMap(matchStream))
@@ -99,7 +99,7 @@ function matchStream({ stored, reported, anchors }: Candidates): CandidateMatch[
  * line if possible, else in the same file in the order of lines. In another file only if there is
  * one on each side.
  */
-export function matchReopened(findings: readonly (ReturnedFinding | ClosedFinding)[]): Reopening[] {
+function matchReopened(findings: readonly (ReturnedFinding | ClosedFinding)[]): Reopening[] {
   const returned = findings.filter((finding) => finding.position !== null).sort(byLine)
   const closed = findings.filter((finding) => finding.position === null).sort(byLine)
   const atLine = pairBy(line, returned, closed)

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
+import { updateTriagedFindings } from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
 import type { NewIssues } from '../writing/issue-writing.store.ts'
-import { updateTriagedFindings } from '../writing/finding-writing.store.ts'
 import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
 import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
@@ -190,7 +190,7 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
  * dismissed all other findings of their issue. `hasTriages` is false if nobody triaged in the
  * repository, so that most reports skip this.
  */
-export async function writeAndFollow(
+async function writeAndFollow(
   grouped: GroupedReport,
   judged: readonly { id: number; closing: Closing }[],
   hasTriages: boolean,

@@ -4,7 +4,7 @@ import type { After } from './incoming.store.ts'
 import { countPairs, hasPairs, type Paired, type Pairs } from './paired.store.ts'
 
 /** The table `paired` with the fixed findings that the report reopens. */
-export type ReopenedPairs = After<'reopen'> & Pairs
+type ReopenedPairs = After<'reopen'> & Pairs
 
 /** A finding of the report without a pair, or a stored one that was closed, by its fingerprint. */
 export type ReturningFinding = {

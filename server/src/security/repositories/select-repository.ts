@@ -105,11 +105,7 @@ export async function renameReportedRepository(
  * Returns a provider's id of a repository in the form that is stored, so that all spellings name
  * the same repository. Throws 400 that names the field of the request.
  */
-export function requireRepositoryId(
-  provider: Provider | null,
-  id: string,
-  fields: { provider: string; id: string },
-): string {
+function requireRepositoryId(provider: Provider | null, id: string, fields: { provider: string; id: string }): string {
   if (provider === null) throw createInvalidFieldError(fields.provider, 'is required with a repository id')
   const stored = normalizeRepositoryId(provider, id)
   if (stored === null)

@@ -6,11 +6,11 @@ import type { Services } from '../../services.ts'
 import { buildShownAlerts, type DecidableAlert, lockDecidable } from '../alerts/alert-decision.store.ts'
 import { decideAlerts, getAuthor, getRepositoryName, listAlertConnections } from '../alerts/decide-alerts.ts'
 import { truncateText } from '../vocabulary/bounded-text.ts'
+import { updateShownStatus, updateTriagedFindings } from '../writing/finding-writing.store.ts'
+import { insertTriage, type NewTriage, type TriageTarget } from '../writing/triage.store.ts'
+import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
 import { insertTriagedAlerts, listTargetFindings, listTargetRepositories, type TargetFinding } from './target.store.ts'
 import { type NewTriageRequest, TRIAGE_COMMENT_MAX } from './triage.schema.ts'
-import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
-import { insertTriage, type NewTriage, type TriageTarget } from '../writing/triage.store.ts'
-import { updateShownStatus, updateTriagedFindings } from '../writing/finding-writing.store.ts'
 
 type Decision = NewTriage & { action: 'dismiss' | 'reopen' }
 
@@ -129,7 +129,7 @@ type TriageSubject = {
 }
 
 /** What a triage changes, and the targets for which it is impossible. */
-export type TriageSelection = {
+type TriageSelection = {
   findingIds: string[]
   alerts: DecidableAlert[]
   /** Do not exist. */
@@ -144,7 +144,7 @@ export type TriageSelection = {
  * of an alert follows its alert, which the code host is told about; if that is impossible, the
  * finding is triaged itself.
  */
-export function selectTriaged(subject: TriageSubject): TriageSelection {
+function selectTriaged(subject: TriageSubject): TriageSelection {
   const { target, findings } = subject
   const changed = findings.filter((finding) => isChanged(subject, finding))
   const changedAlerts = subject.alerts.filter((alert) => isChangedAlert(subject, alert))

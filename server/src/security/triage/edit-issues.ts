@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
+import { describeEdit } from '../issues/grouping/pins.ts'
 import {
   type EditedIssue,
   findIssues,
@@ -13,13 +14,12 @@ import {
   listFindingIds,
   listIssueIds,
 } from '../issues/issue-edit.store.ts'
-import { describeEdit } from '../issues/grouping/pins.ts'
 import { settleIssues } from '../issues/regroup-buckets.ts'
+import { updateIssueOfAllFindings, updateIssueOfFindings } from '../writing/finding-writing.store.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 import { updateDissolvedIssues } from '../writing/issue-writing.store.ts'
-import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
 import { insertTriage } from '../writing/triage.store.ts'
-import { updateIssueOfAllFindings, updateIssueOfFindings } from '../writing/finding-writing.store.ts'
+import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
 
 type SplitRequest = { issueId: string; findingIds: readonly string[]; comment: string | null }
 
@@ -76,7 +76,7 @@ async function requireIssue(tx: Tx, orgId: string, id: string): Promise<EditedIs
   return requireUnmerged(issue)
 }
 
-export function requireUnmerged(issue: EditedIssue): EditedIssue {
+function requireUnmerged(issue: EditedIssue): EditedIssue {
   if (issue.merged_into === null) return issue
   throw issueMerged(issue.id, issue.merged_into)
 }

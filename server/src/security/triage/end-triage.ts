@@ -7,10 +7,10 @@ import { buildShownAlerts, lockDecidable } from '../alerts/alert-decision.store.
 import { decideAlerts, getAuthor, getRepositoryName, listAlertConnections } from '../alerts/decide-alerts.ts'
 import { findEdit, listLaterEdits } from '../issues/issue-edit.store.ts'
 import { undoEdit } from '../issues/undo-edit.ts'
-import { listTriagedAlerts, type TriagedAlert } from './target.store.ts'
-import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
-import { listLaterTriages, listTriagedRepositories, lockTriage, updateEndedTriages } from '../writing/triage.store.ts'
 import { updateFindingsOfEnded, updateShownStatus } from '../writing/finding-writing.store.ts'
+import { listLaterTriages, listTriagedRepositories, lockTriage, updateEndedTriages } from '../writing/triage.store.ts'
+import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
+import { listTriagedAlerts, type TriagedAlert } from './target.store.ts'
 
 type End = { id: string; as: 'undone' | 'expired'; principal: Principal; at: Date }
 

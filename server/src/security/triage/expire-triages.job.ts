@@ -2,8 +2,8 @@ import { SYSTEM } from '../../audit/audit.store.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { lockTriaged } from '../writing/grouping.store.ts'
-import { closeTriage } from './end-triage.ts'
 import { listExpired, listTriagedRepositories, lockTriage } from '../writing/triage.store.ts'
+import { closeTriage } from './end-triage.ts'
 
 const TRIAGES_AT_ONCE = 1000
 

@@ -99,7 +99,7 @@ export async function listTriagedAlerts(db: Db, orgId: string, triageId: string)
 }
 
 /** An open issue that only reports have stated, with its findings. */
-export type OpenIssue = { id: string; repository: string; finding_ids: string[] }
+type OpenIssue = { id: string; repository: string; finding_ids: string[] }
 
 /** The open issues without alerts, in the order of their repositories and fingerprints. */
 export async function listOpenIssues(db: Db, orgId: string): Promise<OpenIssue[]> {

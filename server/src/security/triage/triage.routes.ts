@@ -12,8 +12,8 @@ import type { Services } from '../../services.ts'
 import { listIssuesById } from '../issues/issue.store.ts'
 import { truncateText } from '../vocabulary/bounded-text.ts'
 import { createTriage } from './create-triage.ts'
-import { undoTriage } from './end-triage.ts'
 import { type Edited, mergeIssues, splitIssue } from './edit-issues.ts'
+import { undoTriage } from './end-triage.ts'
 import {
   EditedIssuePath,
   EditedIssues,

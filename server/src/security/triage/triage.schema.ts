@@ -3,8 +3,8 @@ import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
 import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
-import { IssuePath } from '../issues/issue-explanation.schema.ts'
 import { Issue } from '../issues/issue.schema.ts'
+import { IssuePath } from '../issues/issue-explanation.schema.ts'
 import { TRIAGE_ACTIONS, TRIAGE_SOURCES } from '../writing/triage.store.ts'
 
 /** Why a person dismisses a finding (console.md §3). */

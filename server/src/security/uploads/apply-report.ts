@@ -127,7 +127,7 @@ type UploadToCopy = UploadKey &
   Pick<UploadToRead, 'repository_no' | 'tracked'> & { format: ReportFormat; source: ReportSource }
 
 /** Streams the findings of a report into the transaction while the report is being parsed. */
-export async function copyReport(
+async function copyReport(
   services: Services,
   tx: Tx,
   upload: UploadToCopy,

@@ -18,12 +18,12 @@ import { isTracked } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { type SeenAgain, updateSeenAgain } from '../reconcile/finding-stream.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
+import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import {
   type RepositoryReference,
   type ResolvedRepository,
   selectRepository,
 } from '../repositories/select-repository.ts'
-import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
@@ -183,7 +183,7 @@ function toRow(
 const USED_UP_RETRY_SECONDS = 24 * 60 * 60
 
 /** Throws 413 `payload_too_large` for a report that is larger than the plan allows. */
-export function checkReportSize({ plan }: Actor, size: number): void {
+function checkReportSize({ plan }: Actor, size: number): void {
   const limit = plan.security_report_bytes_max
   if (size <= limit) return
   const message = `/body/size: the plan ${plan.name} allows reports of up to ${limit} bytes`
@@ -191,7 +191,7 @@ export function checkReportSize({ plan }: Actor, size: number): void {
 }
 
 /** Called for new files only, and under the repository's lock, so that the number is exact. */
-export async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now: Date): Promise<void> {
+async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now: Date): Promise<void> {
   const limit = plan.security_uploads_per_commit_max
   const used = await countUploads(tx, row, getUtcDayStart(now))
   if (used < limit) return

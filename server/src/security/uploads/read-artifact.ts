@@ -12,8 +12,8 @@ import { findOnHost } from '../../repositories/repository.store.ts'
 import { isTracked, normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
-import { type ResolvedRepository, selectRepository } from '../repositories/select-repository.ts'
 import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
+import { type ResolvedRepository, selectRepository } from '../repositories/select-repository.ts'
 import { readUploadJob } from './read-upload.job.ts'
 import {
   countRunUploads,

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { formatArtifactKey } from '../../ci/reports/artifact-object.ts'
+import { defineCounter, defineHistogram } from '../../platform/metrics.ts'
 import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
 import type { GiveUpCause } from '../../platform/queue/job.ts'
-import { defineCounter, defineHistogram } from '../../platform/metrics.ts'
 import { withSpan } from '../../platform/tracing.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
@@ -97,7 +97,7 @@ const bytes = defineCounter('shiplock_report_bytes_total', 'Bytes of reports tha
 ])
 
 /** A source that counts what is read from it, and the function that notes the end. */
-export function measureReading(source: ReportSource) {
+function measureReading(source: ReportSource) {
   const startedAt = performance.now()
   let read = 0
   async function* count(): AsyncIterable<Uint8Array> {

@@ -1,9 +1,9 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { listCanonicalIds, lockTriaged, type RepositoryChange } from '../writing/grouping.store.ts'
-import type { NewIssues } from '../writing/issue-writing.store.ts'
 import { getPackageIdentity } from '../vocabulary/package-url.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
+import { listCanonicalIds, lockTriaged, type RepositoryChange } from '../writing/grouping.store.ts'
+import type { NewIssues } from '../writing/issue-writing.store.ts'
 import { toComparedIds } from './statement-match.ts'
 import {
   type AppliedDocument,

@@ -4,15 +4,15 @@ import { getCodeHost, type Provider } from '../../codehosts/catalogue.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { getDefaultHost } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { listCanonicalIds } from '../writing/grouping.store.ts'
 import { type RepositoryQuery, selectRepositories } from '../repositories/select-repository.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
+import { listCanonicalIds } from '../writing/grouping.store.ts'
 import { evaluateFindings } from './apply-statements.ts'
+import { type ExportedFinding, listExported, upsertVersion } from './export.store.ts'
+import { computeUuid, type ExportedDocument, toStatements } from './exported-document.ts'
 import type { OwnRepository } from './statement-match.ts'
 import { findOwnRepository, listDocuments } from './verdict.store.ts'
 import type { Verdict } from './verdict.ts'
-import { type ExportedFinding, listExported, upsertVersion } from './export.store.ts'
-import { computeUuid, type ExportedDocument, toStatements } from './exported-document.ts'
 
 /**
  * What people and VEX documents have stated about the findings of a repository. Throws 404

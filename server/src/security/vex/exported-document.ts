@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
 import type { CanonicalId } from '../issues/grouping/shared-names.ts'
+import type { ExportedFinding } from './export.store.ts'
 import { isAmbiguous, toComparedIds } from './statement-match.ts'
 import { toDismissal, type Verdict } from './verdict.ts'
-import type { ExportedFinding } from './export.store.ts'
 
 /** Statements about one vulnerability. Its own id is the first one. */
 export type ExportedStatement = Assessment & { ids: string[]; packages: string[] }
@@ -113,7 +113,7 @@ export const JUSTIFICATIONS = [
 export type Justification = (typeof JUSTIFICATIONS)[number]
 
 /** What is stated about a vulnerability in a package. */
-export type Assessment = {
+type Assessment = {
   status: VexStatus
   /** One of these two explains `not_affected`. */
   justification: Justification | null
@@ -139,7 +139,7 @@ const PLAIN = {
  * What a person or a document has stated about a finding; null if nobody has. The dismissal of a
  * report or a code host is a statement of theirs, and is not repeated.
  */
-export function toAssessment(finding: ExportedFinding, verdict: Verdict | undefined): Assessment | null {
+function toAssessment(finding: ExportedFinding, verdict: Verdict | undefined): Assessment | null {
   const { action, source, reason, comment, at } = finding
   if (action === null || source === null || at === null) return ofOpenFinding(finding, verdict)
   if (action === 'reopen') return { ...PLAIN, status: 'under_investigation', notes: comment, at: at.toISOString() }

@@ -3,10 +3,10 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findHost } from '../../repositories/repository.store.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
-import type { RepositoryChange } from '../writing/grouping.store.ts'
-import type { NewIssues } from '../writing/issue-writing.store.ts'
 import type { RepositoryIdentity } from '../repositories/reported-repository.store.ts'
 import { toSeverityRank } from '../vocabulary/severity.ts'
+import type { RepositoryChange } from '../writing/grouping.store.ts'
+import type { NewIssues } from '../writing/issue-writing.store.ts'
 import type { FoundPackage, OwnRepository } from './statement-match.ts'
 
 /** A repository of an organization. */

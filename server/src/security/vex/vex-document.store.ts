@@ -1,5 +1,5 @@
-import { copyField, openCopy } from '../../platform/db/table-copy.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { copyField, openCopy } from '../../platform/db/table-copy.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatement } from '../formats/report/vex-statement.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'

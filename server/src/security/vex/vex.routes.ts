@@ -3,8 +3,8 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Closed, OneOf } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { toCycloneDxDocument, toOpenVexDocument } from './format-document.ts'
 import { exportVex } from './export-vex.ts'
+import { toCycloneDxDocument, toOpenVexDocument } from './format-document.ts'
 
 const VexQuery = Closed({
   ...repositoryFilters,

@@ -1,9 +1,9 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
-import type { RepositoryChange } from '../writing/grouping.store.ts'
-import { refreshTriaged } from '../writing/write-triage.ts'
-import { updateEndedTriages } from '../writing/triage.store.ts'
 import { updateSettledFindings } from '../writing/finding-writing.store.ts'
+import type { RepositoryChange } from '../writing/grouping.store.ts'
+import { updateEndedTriages } from '../writing/triage.store.ts'
+import { refreshTriaged } from '../writing/write-triage.ts'
 import {
   deleteTriagedFindings,
   insertStatedTriages,

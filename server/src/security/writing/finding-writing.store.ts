@@ -167,8 +167,8 @@ export async function updateReturnedFindings(tx: Tx, batch: ReturnType<Tx>): Pro
 /**
  * Shows the status of these alerts in their findings at once. Otherwise, the job that brings
  * findings in line with their alerts would do it a moment later. The empty hash makes that job
- * write the finding again. `alerts` selects them as `buildShownAlerts` does. The repositories of the
- * findings must be locked. Returns the issues to refresh.
+ * write the finding again. `alerts` selects them as `buildShownAlerts` does. The repositories of
+ * the findings must be locked. Returns the issues to refresh.
  */
 export async function updateShownStatus(tx: Tx, orgId: string, alerts: ReturnType<Tx>, at: Date): Promise<string[]> {
   const rows = await tx<{ issue_id: string }[]>`

@@ -1,12 +1,12 @@
-import { openCopy, writeCopy } from '../../platform/db/table-copy.ts'
 import type { ExpiredBatch, ExpiringWithId } from '../../platform/db/expiring-rows.ts'
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { openCopy, writeCopy } from '../../platform/db/table-copy.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
-import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 import type { IssueRow } from '../issues/grouping/describe-groups.ts'
 import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../issues/grouping/grouping-facts.ts'
 import type { CanonicalId } from '../issues/grouping/shared-names.ts'
+import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 
 /** What grouping and writing a repository's findings needs besides the usual steps. */
 type LockedRepository = {
@@ -161,7 +161,7 @@ export const ISSUE_COLUMNS = [
   'canonical_id',
   'split_from',
 ] as const satisfies (keyof IssueRow)[]
-export const FINDING_COLUMNS = ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail']
+const FINDING_COLUMNS = ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail']
 
 declare const copied: unique symbol
 

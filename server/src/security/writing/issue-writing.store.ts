@@ -1,8 +1,8 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { buildThreats } from '../intel/intel.store.ts'
-import { SEVERITIES, type Severity, toSeverityRank } from '../vocabulary/severity.ts'
 import type { DescribedGroup, IssueChange } from '../issues/grouping/describe-groups.ts'
+import { SEVERITIES, type Severity, toSeverityRank } from '../vocabulary/severity.ts'
 import type { Grouped } from './grouping.store.ts'
 
 /**

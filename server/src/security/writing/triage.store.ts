@@ -3,7 +3,7 @@ import { createUuid } from '../../platform/ids.ts'
 import { VEX_FORMATS } from '../formats/catalogue.ts'
 
 export const TRIAGE_ACTIONS = ['dismiss', 'reopen', 'split', 'merge'] as const
-export type TriageAction = (typeof TRIAGE_ACTIONS)[number]
+type TriageAction = (typeof TRIAGE_ACTIONS)[number]
 
 /** What states a triage: a person in Shiplock, or the format of a VEX document. */
 export const TRIAGE_SOURCES = ['shiplock', ...VEX_FORMATS] as const

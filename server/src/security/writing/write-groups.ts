@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { copyBytes, copyField, copyFields } from '../../platform/db/table-copy.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { updateGrouping } from './finding-writing.store.ts'
+import { copyBytes, copyField, copyFields } from '../../platform/db/table-copy.ts'
 import { computeBucket } from '../issues/grouping/bucket.ts'
 import {
   type Cause,
@@ -15,6 +14,7 @@ import type { Group } from '../issues/grouping/group-members.ts'
 import type { Member } from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { listJoinedBuckets, upsertJoinedBuckets } from './edit.store.ts'
+import { updateGrouping } from './finding-writing.store.ts'
 import {
   copyGrouped,
   type Grouped,

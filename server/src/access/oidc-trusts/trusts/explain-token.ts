@@ -3,8 +3,8 @@ import { type Claims, getClaimTexts } from '../claims.ts'
 import { type CheckedCondition, checkConditions } from '../conditions.ts'
 import { readTokenJob } from '../read-token-job.ts'
 import type { TokenJob } from '../token-job.ts'
-import { listTrusts, type Trust } from './trust.store.ts'
 import { decodeClaims, type RejectionReason, TokenRejection, TokenVerifier } from './token-verifier.ts'
+import { listTrusts, type Trust } from './trust.store.ts'
 
 /** A live trust beside the claims of a token, whose signature need not be valid. */
 type CheckedTrust = Pick<Trust, 'id' | 'name'> & {

@@ -130,7 +130,7 @@ const BYTES_MAX = 1024 * 1024
 export class IssuerError extends Error {}
 
 /** Reads where an issuer has its keys (OpenID Connect Discovery §4). Throws `IssuerError`. */
-export async function fetchKeySetUrl(issuer: string): Promise<string> {
+async function fetchKeySetUrl(issuer: string): Promise<string> {
   const url = buildDiscoveryUrl(issuer)
   const document = await fetchJson(url)
   if (document.issuer !== issuer) throw new IssuerError(`${url} has another issuer.`)
@@ -139,7 +139,7 @@ export async function fetchKeySetUrl(issuer: string): Promise<string> {
 }
 
 /** Reads a key set (RFC 7517 §5). Throws `IssuerError`. */
-export async function fetchKeySet(url: string): Promise<JSONWebKeySet> {
+async function fetchKeySet(url: string): Promise<JSONWebKeySet> {
   const document = await fetchJson(url)
   if (Array.isArray(document.keys)) return { keys: document.keys.filter(isObject) as JSONWebKeySet['keys'] }
   throw new IssuerError(`${url} has no list of keys.`)

@@ -1,13 +1,13 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
-import { truncate } from '../../../platform/text.ts'
 import { GatewayRejection } from '../../../platform/http/api-error.ts'
+import { truncate } from '../../../platform/text.ts'
 import type { Services } from '../../../services.ts'
 import { AccessCache } from '../../access-cache.ts'
 import { type Claims, getClaimText, getClaimTexts } from '../claims.ts'
 import { type Condition, matchConditions, toConditions } from '../conditions.ts'
 import { isIssuer } from '../issuer.ts'
-import { type LiveTrust, listLiveTrusts } from './trust.store.ts'
 import { IssuerError, IssuerKeySets } from './issuer-keys.ts'
+import { type LiveTrust, listLiveTrusts } from './trust.store.ts'
 
 const ALGORITHMS = ['RS256', 'ES256', 'PS256']
 /** Node accepts 16 KiB of headers in all. */
@@ -166,7 +166,7 @@ const LIFETIME_SECONDS_MAX = 24 * 3600
  * Checks the times of a token (RFC 7519 §4.1) with 60 s of leeway. Returns when it stops being
  * valid. Throws `TokenRejection`; `expired` only if nothing else is wrong with the times.
  */
-export function checkTokenTimes(claims: Claims, now: Date): Date {
+function checkTokenTimes(claims: Claims, now: Date): Date {
   const seconds = now.getTime() / 1000
   const [expiresAt, issuedAt] = [requireTime(claims, 'exp'), requireTime(claims, 'iat')]
   const notBefore = claims.nbf === undefined ? issuedAt : requireTime(claims, 'nbf')

@@ -2,8 +2,8 @@ import type { Config } from '../../../config.ts'
 import { invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
-import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
+import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
 import type { TrustProvider } from '../token-job.ts'
 
 /** The scopes that a trust can have. */

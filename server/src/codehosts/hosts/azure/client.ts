@@ -11,7 +11,7 @@ import { encodePath, RestClient, type RestRequest, type RestResponse } from '../
 import { acceptRefusal } from '../../kit/rest-error.ts'
 
 /** The addresses of the APIs of Azure DevOps. */
-export type AzureUrls = {
+type AzureUrls = {
   /** `https://dev.azure.com`, without a slash at its end. */
   main: string
   /** The API of Advanced Security. */

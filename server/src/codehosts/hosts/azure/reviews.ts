@@ -53,7 +53,7 @@ export function parseIteration(value: unknown): Iteration {
 /** -10: rejected, -5: waits for the author, 0: none, 5: approved with suggestions, 10: approved. */
 export const Reviewer = Type.Object({ ...Identity.properties, vote: Maybe(Type.Integer()) })
 
-export /** What a pull request says of its reviewers, and of its own time. */
+/** What a pull request says of its reviewers, and of its own time. */
 type ReviewedPullRequest = {
   pullRequestId: number
   creationDate: string

@@ -9,10 +9,10 @@ import {
   type RepositoryName,
   type WebhookTarget,
 } from '../../code-host.ts'
-import { formatLane, isDeliveryId, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
+import { formatLane, isDeliveryId, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
 import { type BitbucketApi, formatUuid, parseUuid } from './client.ts'
 import { EVENTS, parseSpans } from './events.ts'
 

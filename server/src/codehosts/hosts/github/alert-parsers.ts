@@ -5,7 +5,7 @@ import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../
 import { Account, toHostAccount } from './repositories.ts'
 
 /** What code scanning and Dependabot alerts say alike about their life. */
-export const AlertTimes = {
+const AlertTimes = {
   created_at: Timestamp,
   updated_at: Maybe(Timestamp),
   fixed_at: Maybe(Timestamp),
@@ -50,7 +50,7 @@ export function parseSeverity(severity: string | null | undefined): HostAlert['s
   return SEVERITIES[severity ?? ''] ?? null
 }
 
-export const SourceRange = Type.Object({
+const SourceRange = Type.Object({
   path: Maybe(Text),
   start_line: Maybe(Id),
   end_line: Maybe(Id),

@@ -210,7 +210,7 @@ export function toHostReview(
   }
 }
 
-export function parseReview(value: unknown, repository: HostRepository, pullRequest: number): HostReview | null {
+function parseReview(value: unknown, repository: HostRepository, pullRequest: number): HostReview | null {
   return toHostReview(readAs(Review, value), repository, pullRequest)
 }
 
@@ -225,7 +225,7 @@ const Activity = Type.Object({
 })
 
 /** Null for a merged pull request, which the list of pull requests contains. */
-export function parseActivity(value: unknown, repository: HostRepository): HostPush | null {
+function parseActivity(value: unknown, repository: HostRepository): HostPush | null {
   const { activity_type: type, ref, before, after, timestamp, actor } = readAs(Activity, value)
   if (type === 'pr_merge') return null
   return {

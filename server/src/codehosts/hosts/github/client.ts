@@ -19,7 +19,7 @@ export type Parameters = { repository?: RepositoryName } & Record<string, unknow
 /** A page as GitHub sent it. `next` holds the parameters of the next page. */
 export type RawPage = { data: unknown; next: string | null; etag: string | null }
 
-export type GithubApiOptions = {
+type GithubApiOptions = {
   keys: AppKeys
   /** Null: requests are sent as the App itself. */
   installation: string | null

@@ -161,7 +161,7 @@ export function toHostDeploymentStatus(
   }
 }
 
-export function parseDeploymentStatus(value: unknown, deployment: HostDeployment): HostDeploymentStatus | null {
+function parseDeploymentStatus(value: unknown, deployment: HostDeployment): HostDeploymentStatus | null {
   return toHostDeploymentStatus(readAs(DeploymentStatus, value), deployment, null)
 }
 
@@ -244,7 +244,7 @@ const PendingDeployment = Type.Object({
   reviewers: Maybe(Type.Array(Reviewer)),
 })
 
-export function parsePendingDeployment(value: unknown): HostPendingDeployment {
+function parsePendingDeployment(value: unknown): HostPendingDeployment {
   const pending = readAs(PendingDeployment, value)
   return { environment: pending.environment.name, ...parseReviewers(pending.reviewers ?? []) }
 }

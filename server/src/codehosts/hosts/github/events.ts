@@ -64,13 +64,13 @@ export function createParseDelivery(clock: Clock): HostWebhooks['translate'] {
 }
 
 /** Reads the payload of one event. Throws an `Error` that names the field if it does not fit. */
-export type EventParser = (payload: unknown) => TranslatedDelivery
+type EventParser = (payload: unknown) => TranslatedDelivery
 
 /**
  * Translates payloads that have these fields and a repository. `toEvent` returns null for one that
  * tells nothing.
  */
-export function createEventParser<Fields extends TProperties>(
+function createEventParser<Fields extends TProperties>(
   fields: Fields,
   toEvent: (payload: Static<TObject<Fields>>, repository: HostRepository) => HostEvent | null,
 ): EventParser {
@@ -84,7 +84,7 @@ export function createEventParser<Fields extends TProperties>(
 }
 
 /** Older servers leave the actor out of the run. The sender of the event is the same account. */
-export const parseWorkflowRunEvent = createEventParser(
+const parseWorkflowRunEvent = createEventParser(
   { workflow_run: WorkflowRun, workflow: Maybe(Workflow), sender: Maybe(Account) },
   ({ workflow_run: run, workflow, sender }, repository) => ({
     kind: 'run',
@@ -92,13 +92,10 @@ export const parseWorkflowRunEvent = createEventParser(
   }),
 )
 
-export const parseWorkflowJobEvent = createEventParser(
-  { workflow_job: WorkflowJob },
-  ({ workflow_job: job }, repository) => ({
-    kind: 'job',
-    data: toHostJob(job, repository),
-  }),
-)
+const parseWorkflowJobEvent = createEventParser({ workflow_job: WorkflowJob }, ({ workflow_job: job }, repository) => ({
+  kind: 'job',
+  data: toHostJob(job, repository),
+}))
 
 export const parseDeploymentEvent = createEventParser(
   { deployment: Deployment, workflow_run: Maybe(DeployingRun) },
@@ -109,7 +106,7 @@ export const parseDeploymentEvent = createEventParser(
 )
 
 /** The check run of a workflow's deployment is its job: both have the same id. */
-export const parseDeploymentStatusEvent = createEventParser(
+const parseDeploymentStatusEvent = createEventParser(
   {
     deployment_status: DeploymentStatus,
     deployment: Deployment,
@@ -126,7 +123,7 @@ export const parseDeploymentStatusEvent = createEventParser(
 const CALLBACK_RUN = /\/actions\/runs\/([1-9]\d{0,15})\/deployment_protection_rule$/
 
 /** The payload has no time of its own: that of the deployment is used, else the current time. */
-export function createProtectionRuleParser(clock: Clock): EventParser {
+function createProtectionRuleParser(clock: Clock): EventParser {
   return createEventParser(
     {
       environment: Text,
@@ -174,7 +171,7 @@ const REVIEW_FIELDS = {
 const ReviewPayload = Type.Object(REVIEW_FIELDS)
 
 /** A payload without a run cannot be assigned to a deployment. */
-export const parseDeploymentReviewEvent = createEventParser(REVIEW_FIELDS, (payload, repository) => {
+const parseDeploymentReviewEvent = createEventParser(REVIEW_FIELDS, (payload, repository) => {
   const { action, workflow_run: run, approver, comment } = payload
   if (!run || (action !== 'requested' && action !== 'approved' && action !== 'rejected')) return null
   const data = {
@@ -203,7 +200,7 @@ export const parsePullRequestEvent = createEventParser(
   }),
 )
 
-export const parsePullRequestReviewEvent = createEventParser(
+const parsePullRequestReviewEvent = createEventParser(
   { review: Review, pull_request: Type.Object({ number: Id }) },
   ({ review, pull_request: pull }, repository) => {
     const data = toHostReview(review, repository, pull.number)
@@ -211,7 +208,7 @@ export const parsePullRequestReviewEvent = createEventParser(
   },
 )
 
-export const parseCheckRunEvent = createEventParser({ check_run: CheckRun }, ({ check_run: check }, repository) => ({
+const parseCheckRunEvent = createEventParser({ check_run: CheckRun }, ({ check_run: check }, repository) => ({
   kind: 'check',
   data: toHostCheck(check, repository),
 }))
@@ -261,7 +258,7 @@ function parsePerson({ name, email, username }: Static<typeof Person>): HostPush
 }
 
 /** The payloads of alerts lack fields, so they only say which alert changed. */
-export function createAlertParser(type: HostAlertType): EventParser {
+function createAlertParser(type: HostAlertType): EventParser {
   return createEventParser({ alert: Type.Object({ number: Id }) }, ({ alert }, repository) => ({
     kind: 'alert_change',
     data: { type, number: alert.number, repository },
@@ -269,7 +266,7 @@ export function createAlertParser(type: HostAlertType): EventParser {
 }
 
 /** A deleted repository keeps its last facts. Every other action changes them. */
-export const parseRepositoryEvent = createEventParser({ action: Maybe(Text) }, ({ action }, repository) => ({
+const parseRepositoryEvent = createEventParser({ action: Maybe(Text) }, ({ action }, repository) => ({
   kind: 'repository',
   data: { repository, change: action === 'deleted' ? 'deleted' : 'changed' },
 }))
@@ -292,7 +289,7 @@ const CHANGES: Readonly<Record<string, InstallationEvent['change']>> = {
 }
 
 /** Also reads `installation_repositories`, whose actions change the selection of repositories. */
-export function parseInstallationEvent(value: unknown): TranslatedDelivery {
+function parseInstallationEvent(value: unknown): TranslatedDelivery {
   const payload = readAs(InstallationPayload, value)
   const event = {
     change: CHANGES[payload.action] ?? 'changed',

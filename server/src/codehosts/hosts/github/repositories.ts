@@ -191,7 +191,7 @@ export function toHostInstallation(installation: Static<typeof Installation>): H
   }
 }
 
-export function parseInstallation(value: unknown): HostInstallation {
+function parseInstallation(value: unknown): HostInstallation {
   return toHostInstallation(readAs(Installation, value))
 }
 

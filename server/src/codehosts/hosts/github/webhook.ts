@@ -7,8 +7,8 @@ import type {
   HostRedeliveries,
   HostWebhooks,
 } from '../../code-host.ts'
-import { formatLane, getField, isDeliveryId, isEventName, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { formatLane, getField, isDeliveryId, isEventName, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
 import { type GithubApi, parseValues } from './client.ts'
 import type { ReadAppCredentials } from './credentials.ts'
 

@@ -26,7 +26,7 @@ export function parseVulnerability(value: unknown): Vulnerability {
 }
 
 /** What the REST API does not say of a dismissal. */
-export type DismissalFacts = { by: HostAccount | null; reason: string | null; comment: string | null }
+type DismissalFacts = { by: HostAccount | null; reason: string | null; comment: string | null }
 
 /** Null for a kind of report that we do not know. */
 export function toHostAlert(
@@ -153,7 +153,7 @@ const ECOSYSTEMS: [file: RegExp, ecosystem: string][] = [
 ]
 
 /** GitLab names the file and not the package manager. `unknown` for other files. */
-export function parseEcosystem(path: string | null): string {
+function parseEcosystem(path: string | null): string {
   const name = path?.split('/').at(-1) ?? ''
   return ECOSYSTEMS.find(([file]) => file.test(name))?.[1] ?? 'unknown'
 }

@@ -99,7 +99,7 @@ function byChange(one: HostAlert, other: HostAlert): number {
 const Dismissal = Type.Object({ dismissalReason: Maybe(Text), stateComment: Maybe(Text) })
 const Found = Type.Record(Type.String(), Type.Union([Dismissal, Type.Null()]))
 
-export type DismissalText = { reason: string | null; comment: string | null }
+type DismissalText = { reason: string | null; comment: string | null }
 
 const IDS_AT_ONCE = 50
 
@@ -107,7 +107,7 @@ const IDS_AT_ONCE = 50
  * The reasons and comments of dismissed vulnerabilities, which only GraphQL has. Those that cannot
  * be read are left out.
  */
-export async function fetchDismissals(api: GitlabApi, ids: readonly number[]): Promise<Map<number, DismissalText>> {
+async function fetchDismissals(api: GitlabApi, ids: readonly number[]): Promise<Map<number, DismissalText>> {
   const texts = new Map<number, DismissalText>()
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const part = ids.slice(at, at + IDS_AT_ONCE)

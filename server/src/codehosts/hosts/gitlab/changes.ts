@@ -140,7 +140,7 @@ const MergeRequest = Type.Object({
 })
 export type MergeRequest = Static<typeof MergeRequest>
 
-export function parseMergeRequest(value: unknown): MergeRequest {
+function parseMergeRequest(value: unknown): MergeRequest {
   return readAs(MergeRequest, value)
 }
 
@@ -201,7 +201,7 @@ const Note = Type.Object({
 })
 type Note = Static<typeof Note>
 
-export function parseNote(value: unknown): Note {
+function parseNote(value: unknown): Note {
   return readAs(Note, value)
 }
 

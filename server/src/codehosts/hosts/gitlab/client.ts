@@ -235,7 +235,7 @@ export type ConnectedAccount = { id: string; login: string; type: 'group' | 'use
 
 const Group = Type.Object({ id: Id, full_path: Text })
 
-export function parseGroup(value: unknown): ConnectedAccount {
+function parseGroup(value: unknown): ConnectedAccount {
   const { id, full_path } = readAs(Group, value)
   return { id: String(id), login: full_path, type: 'group' }
 }
@@ -243,7 +243,7 @@ export function parseGroup(value: unknown): ConnectedAccount {
 const Namespace = Type.Object({ id: Id, kind: Text, full_path: Text })
 
 /** Groups and users share the ids of namespaces. */
-export function parseNamespace(value: unknown): ConnectedAccount {
+function parseNamespace(value: unknown): ConnectedAccount {
   const { id, kind, full_path } = readAs(Namespace, value)
   return { id: String(id), login: full_path, type: kind === 'user' ? 'user' : 'group' }
 }
@@ -265,7 +265,7 @@ export type ProjectSettings = {
 
 const CONFIG_PATH = '.gitlab-ci.yml'
 
-export function parseProjectSettings(value: unknown): ProjectSettings {
+function parseProjectSettings(value: unknown): ProjectSettings {
   const settings = readAs(Settings, value)
   const path = parseText(settings.ci_config_path) ?? CONFIG_PATH
   return {

@@ -175,7 +175,7 @@ const VERIFIED = ['verified', 'verified_system', 'verified_ca']
 const UNSIGNED = { verified: false, reason: 'unsigned' }
 
 /** `value` is null for a commit without a signature. */
-export function parseSignature(value: unknown): { verified: boolean; reason: string } {
+function parseSignature(value: unknown): { verified: boolean; reason: string } {
   if (value === null) return UNSIGNED
   const status = parseText(readAs(Signature, value).verification_status) ?? 'unknown'
   return { verified: VERIFIED.includes(status), reason: status }

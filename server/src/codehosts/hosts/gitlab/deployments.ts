@@ -258,7 +258,7 @@ function toHostDeploymentStatus(
 }
 
 /** The answers of people. `ownId` is the id of our own user, whose answers are our decisions. */
-export function toDeploymentReviews(
+function toDeploymentReviews(
   found: Deployment,
   deployment: HostDeployment,
   ownId: string | null,

@@ -17,7 +17,7 @@ const ProtectedEnvironment = Type.Object({
   approval_rules: Maybe(Type.Array(Rule)),
 })
 
-export type ApprovalRules = {
+type ApprovalRules = {
   /** The ids of users who have to approve. */
   users: string[]
   /** Groups and roles that have to approve, by the names that GitLab shows. */

@@ -47,7 +47,7 @@ const Pipeline = Type.Object({
  * The checks of a commit are read when its pipeline has ended, and so is the project: GitLab sends
  * no event when a project is renamed or moved.
  */
-export function parsePipelineEvent(payload: unknown): ObjectChange[] {
+function parsePipelineEvent(payload: unknown): ObjectChange[] {
   const { project, object_attributes: found } = readAs(Pipeline, payload)
   const repository_id = String(project.id)
   const checks = { repository_id, type: 'checks', commit_sha: found.sha } as const
@@ -56,7 +56,7 @@ export function parsePipelineEvent(payload: unknown): ObjectChange[] {
   return found.status && isOpen(parseStatus(found.status)) ? [run] : [createProjectChange(repository_id), run, checks]
 }
 
-export function createProjectChange(repository_id: string): ObjectChange {
+function createProjectChange(repository_id: string): ObjectChange {
   return { repository_id, type: 'repository', change: 'changed' }
 }
 
@@ -91,7 +91,7 @@ const MergeRequest = Type.Object({
   object_attributes: Type.Object({ iid: Id, target_project_id: Maybe(Id) }),
 })
 
-export function parseMergeRequestEvent(payload: unknown): ObjectChange[] {
+function parseMergeRequestEvent(payload: unknown): ObjectChange[] {
   const { project, object_attributes: found } = readAs(MergeRequest, payload)
   return [{ repository_id: String(found.target_project_id ?? project.id), type: 'pull_request', number: found.iid }]
 }
@@ -99,7 +99,7 @@ export function parseMergeRequestEvent(payload: unknown): ObjectChange[] {
 const Note = Type.Object({ project: Project, merge_request: Maybe(Type.Object({ iid: Id })) })
 
 /** Comments on merge requests are reviews. */
-export function parseNoteEvent(payload: unknown): ObjectChange[] {
+function parseNoteEvent(payload: unknown): ObjectChange[] {
   const { project, merge_request: request } = readAs(Note, payload)
   return request ? [{ repository_id: String(project.id), type: 'pull_request', number: request.iid }] : []
 }
@@ -109,7 +109,7 @@ const Vulnerability = Type.Object({
 })
 
 /** Older servers name the vulnerability only by the address of its page. */
-export function parseVulnerabilityEvent(payload: unknown): ObjectChange[] {
+function parseVulnerabilityEvent(payload: unknown): ObjectChange[] {
   const { id, url, project_id, report_type } = readAs(Vulnerability, payload).object_attributes
   const type = parseAlertType(report_type)
   const number = id ?? Number(/\/vulnerabilities\/([1-9]\d{0,15})$/.exec(url ?? '')?.[1])
@@ -119,7 +119,7 @@ export function parseVulnerabilityEvent(payload: unknown): ObjectChange[] {
 
 const ProjectEvent = Type.Object({ project_id: Id })
 
-export function createProjectParser(change: 'changed' | 'deleted'): (payload: unknown) => ObjectChange[] {
+function createProjectParser(change: 'changed' | 'deleted'): (payload: unknown) => ObjectChange[] {
   return (payload) => [{ repository_id: String(readAs(ProjectEvent, payload).project_id), type: 'repository', change }]
 }
 
@@ -135,7 +135,7 @@ const Push = Type.Object({
 })
 
 /** GitLab states neither when the commits were pushed nor whether the push was forced. */
-export function createPushParser(clock: Clock): (payload: unknown) => ObjectChange[] {
+function createPushParser(clock: Clock): (payload: unknown) => ObjectChange[] {
   return (payload) => {
     const { project_id, ref, before, after, ...user } = readAs(Push, payload)
     const pushed = {

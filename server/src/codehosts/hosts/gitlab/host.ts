@@ -22,7 +22,7 @@ import { createRepositoryReads } from './repositories.ts'
 import { createRunReads } from './runs.ts'
 import { createWebhookActions, readHead, verify } from './webhook.ts'
 
-export type GitlabHostOptions = {
+type GitlabHostOptions = {
   /** The address of the server: `https://gitlab.com`, with its path if it has one. */
   url: string
   /** Null for a connection without credentials. */

@@ -86,7 +86,7 @@ export const Project = Type.Object({
 const DEFAULT_BRANCH = 'main'
 
 /** Null if the project is outside the connected account. */
-export function parseProject(value: unknown, account: ConnectedAccount, host: string): HostRepository | null {
+function parseProject(value: unknown, account: ConnectedAccount, host: string): HostRepository | null {
   const project = readAs(Project, value)
   const path = project.path_with_namespace
   if (!path.toLowerCase().startsWith(`${account.login.toLowerCase()}/`)) return null

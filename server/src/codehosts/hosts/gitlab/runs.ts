@@ -117,20 +117,20 @@ const Pipeline = Type.Object({
 
 export type Pipeline = Static<typeof Pipeline>
 
-export function parsePipeline(value: unknown): Pipeline {
+function parsePipeline(value: unknown): Pipeline {
   return readAs(Pipeline, value)
 }
 
 const Branches = Type.Object({ source_branch: Text, source_project_id: Maybe(Id) })
 
 /** The branch of a merge request, and the project that has it. */
-export function parseSource(value: unknown): { branch: string; project_id: string | null } {
+function parseSource(value: unknown): { branch: string; project_id: string | null } {
   const { source_branch: branch, source_project_id: id } = readAs(Branches, value)
   return { branch, project_id: id ? String(id) : null }
 }
 
 /** What a run is made of. */
-export type PipelineFacts = {
+type PipelineFacts = {
   repository: HostRepository
   pipeline: Pipeline
   /** With retried ones. */

@@ -9,9 +9,9 @@ import {
   type WebhookTarget,
 } from '../../code-host.ts'
 import { Remembered } from '../../kit/cache.ts'
-import { formatLane, getField, isDeliveryId, isEventName, isSameText, parseBody } from '../../kit/webhook-delivery.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
+import { formatLane, getField, isDeliveryId, isEventName, isSameText, parseBody } from '../../kit/webhook-delivery.ts'
 import { formatProjectPath, type GitlabApi, type Session } from './client.ts'
 
 /** The form of GitLab's signing tokens: 32 bytes. */

@@ -7,7 +7,7 @@ import { PreparedStatements } from './prepared-statements.ts'
 import type { Query } from './query.ts'
 import type { Target } from './target.ts'
 
-export type ChannelEvents = {
+type ChannelEvents = {
   /** Nothing is in flight any more. */
   idle?(channel: Channel): void
   lost(channel: Channel, error: Error): void

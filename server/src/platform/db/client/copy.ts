@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { CopyConnection, Query } from './query.ts'
 
 /** An open COPY … FROM STDIN. */
-export type CopyIn = {
+type CopyIn = {
   /** Resolves when PostgreSQL can accept more. */
   write(bytes: string | Uint8Array): Promise<void>
   /** Resolves when PostgreSQL has stored the rows. */

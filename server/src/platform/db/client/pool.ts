@@ -4,7 +4,7 @@ import { ConnectionError } from './connection-error.ts'
 import { Query } from './query.ts'
 import type { Target } from './target.ts'
 
-export type PoolOptions = {
+type PoolOptions = {
   max: number
   /** Called for each connection, because the server can change. */
   target(): Target

@@ -4,7 +4,7 @@ import { type Measured, type MeasuredStatement, startMeasurement, stopMeasuremen
 import { Fragment, type Rendered, renderTemplate, renderText, type Template } from './template.ts'
 
 /** The rows of a result, and how many rows were read or changed. */
-export type RowList<Result> = Result & { readonly count: number }
+type RowList<Result> = Result & { readonly count: number }
 
 /** Sends a statement: to any connection of a pool, or to the one of a transaction. */
 export type Runner = (query: Query<unknown>) => void
@@ -13,7 +13,7 @@ export type Runner = (query: Query<unknown>) => void
 export type Mode = 'prepared' | 'unnamed' | 'simple'
 
 /** Takes part in how a statement is answered. */
-export type Conversation = {
+type Conversation = {
   /** The most rows that are sent at once; 0 for all. */
   rowsAtOnce: number
   /** Receives a part of the rows. `proceed` must be called. */

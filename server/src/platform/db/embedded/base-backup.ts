@@ -1,8 +1,8 @@
 import { chmod, chown, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toNullIfMissing } from '../../files.ts'
-import type { Account } from './child-process.ts'
 import type { Sql } from '../sql.ts'
+import type { Account } from './child-process.ts'
 
 /** Directories of which the server makes the contents again (PostgreSQL manual, 25.3.4). */
 const WITHOUT_CONTENTS = [

@@ -1,6 +1,6 @@
-import { copyTable, measureBytes, openCopy, writeCopy } from '../table-copy.ts'
 import { type DatabaseAddress, type Db, openSql, type Sql, type Tx } from '../sql.ts'
 import { listAllTables, listSequences, type StoredTable, updateSequence } from '../stored-tables.ts'
+import { copyTable, measureBytes, openCopy, writeCopy } from '../table-copy.ts'
 
 /** Receives how many bytes of how many were copied. The total is an estimate. */
 export type FollowCopy = (bytes: number, total: number) => void
@@ -60,7 +60,7 @@ async function compare(from: Sql, tx: Tx, table: StoredTable): Promise<number> {
 }
 
 /** Throws if a table of the old database has no counterpart, because its data would be lost. */
-export function checkTablesAreKnown(before: StoredTable[], after: StoredTable[]): void {
+function checkTablesAreKnown(before: StoredTable[], after: StoredTable[]): void {
   const known = new Map(after.map(({ name, columns }) => [name, columns.toSorted().join()]))
   const unknown = before.filter(({ name, columns }) => known.get(name) !== columns.toSorted().join())
   if (unknown.length === 0) return
@@ -72,10 +72,7 @@ export function checkTablesAreKnown(before: StoredTable[], after: StoredTable[])
  * The number of rows, and a sum over the hashes of all of them, which does not depend on their
  * order.
  */
-export async function computeTableDigest(
-  sql: Db,
-  { name, columns }: StoredTable,
-): Promise<{ rows: number; sum: string }> {
+async function computeTableDigest(sql: Db, { name, columns }: StoredTable): Promise<{ rows: number; sum: string }> {
   const [digest] = await sql.unsafe<[{ rows: number; sum: string }]>(
     `select count(*) as rows,
        coalesce(sum(('x' || left(md5(row(${columns.join(', ')})::text), 15))::bit(60)::bigint), 0)::text as sum

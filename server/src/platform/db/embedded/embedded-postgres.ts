@@ -18,14 +18,7 @@ import {
   type SocketConnection,
   toConnectionUrl,
 } from './membership.ts'
-import {
-  findPostmaster,
-  logFile,
-  logTail,
-  type StartedServer,
-  startPostmaster,
-  stopPostmaster,
-} from './postmaster.ts'
+import { findPostmaster, logFile, logTail, type StartedServer, startPostmaster, stopPostmaster } from './postmaster.ts'
 import type { PostgresSettings } from './settings.ts'
 import { PORT, selectSocketDirectory } from './socket-directory.ts'
 import { createArchive } from './wal-archive.ts'
@@ -138,7 +131,7 @@ const NOT_NOW = ['57P01', '57P02', '57P03', '53300', 'ECONNRESET', 'EPIPE', 'CON
  * Connects to the running server. Waits while it starts or stops, and starts one if none is
  * running.
  */
-export async function connectOrStart(server: Server, signal: AbortSignal): Promise<Membership> {
+async function connectOrStart(server: Server, signal: AbortSignal): Promise<Membership> {
   const startIfNone = starter(server)
   const since = Date.now()
   for (let spokenAt = since; Date.now() - since < READY_TIMEOUT_MS; ) {

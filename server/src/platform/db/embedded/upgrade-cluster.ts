@@ -1,12 +1,12 @@
 import { copyFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openSql, type Sql } from '../sql.ts'
 import { findBinaries, readBinariesMajor, readClusterMajor } from './binaries.ts'
 import { selectAccount } from './child-process.ts'
 import { applyReplacement, CLUSTER, completeReplacement, getReplacedName, NEW_CLUSTER } from './cluster.ts'
-import { stopPostmaster } from './postmaster.ts'
-import { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres.ts'
-import { openSql, type Sql } from '../sql.ts'
 import { copyDatabase, type FollowCopy } from './copy-database.ts'
+import { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres.ts'
+import { stopPostmaster } from './postmaster.ts'
 
 type UpgradeOptions = {
   dataDir: string
@@ -90,7 +90,7 @@ async function carrySettings(dataDir: string): Promise<void> {
 }
 
 /** Roles that an administrator has added. They belong to the server, not to the database. */
-export async function listOwnRoles(sql: Sql): Promise<string[]> {
+async function listOwnRoles(sql: Sql): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select rolname as name
     from pg_roles

@@ -37,7 +37,7 @@ export async function record(sql: Db, { name, checksum, replaces }: Migration): 
 }
 
 /** How far a migration in batches is: its last position, and how many rows it has handled. */
-export type BatchPosition = { position: string | null; rows: number }
+type BatchPosition = { position: string | null; rows: number }
 
 export async function readPosition(tx: Tx, name: string): Promise<BatchPosition> {
   const [row] = await tx<[BatchPosition?]>`select position, rows from schema_migration_batches where name = ${name}`

@@ -48,7 +48,7 @@ function hasReplaced({ name, replaces }: Migration, recorded: RecordedMigrations
 }
 
 /** The migrations of the database that this program does not know, in order. */
-export function listUnknownMigrations(known: readonly Migration[], recorded: RecordedMigrations): string[] {
+function listUnknownMigrations(known: readonly Migration[], recorded: RecordedMigrations): string[] {
   const names = new Set(known.flatMap(({ name, replaces }) => [name, ...replaces.map((file) => file.name)]))
   return [...recorded.keys()].filter((name) => !names.has(name)).sort()
 }

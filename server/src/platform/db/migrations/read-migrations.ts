@@ -9,7 +9,7 @@ import { readdir, readFile } from 'node:fs/promises'
  * - `batches` (`-- run: batches of TABLE`): one statement, which is repeated until it reports the
  *   end.
  */
-export type MigrationKind =
+type MigrationKind =
   | { run: 'transaction' }
   | { run: 'statements' }
   | { run: 'batches' /** The rows of this table are the whole work. */; table: string }

@@ -131,7 +131,7 @@ async function tryStep<T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<{ res
 }
 
 /** Takes the lock for the session of this connection. It ends with the connection. */
-export async function lockSession(connection: Sql): Promise<void> {
+async function lockSession(connection: Sql): Promise<void> {
   for (;;) {
     const [{ held }] = await connection<[{ held: boolean }]>`select pg_try_advisory_lock(${MIGRATION_LOCK}) as held`
     if (held) return

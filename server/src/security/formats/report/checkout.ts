@@ -165,7 +165,7 @@ const RUNNER_WORK = new Set(['work', '_work', '__w', 'a'])
  * longer name: `group-app`, `app_main`, `app@2`. Null if there is none. `shared` are all
  * directories above most of the paths.
  */
-export function findNamedDirectory(
+function findNamedDirectory(
   paths: readonly string[],
   shared: readonly string[],
   repository: string,
@@ -221,7 +221,7 @@ type Fit = {
 }
 
 /** The paths that a repository has. Absolute ones say nothing about the checkout. */
-export class EarlierPaths {
+class EarlierPaths {
   readonly #files = new Set<string>()
   readonly #directories = new Set<string>()
   #lengthMax = 0

@@ -130,11 +130,7 @@ class ResultReader {
  * Infers the checkout of a report from the files of all its results, which takes another pass over
  * them, and from the known repository.
  */
-export async function readCheckout(
-  source: ReportSource,
-  report: ReadRuns,
-  repository: KnownRepository,
-): Promise<Checkout> {
+async function readCheckout(source: ReportSource, report: ReadRuns, repository: KnownRepository): Promise<Checkout> {
   const paths = new ReportPaths()
   const runs = report.runs.filter((run) => run !== undefined)
   for (const run of runs) for (const file of run.unscannedFiles.values()) paths.add(getFileLocation(run, file).path)
@@ -165,7 +161,7 @@ const FIX =
   'or state the directory in `originalUriBaseIds`.'
 
 /** What the sender of a report should know of a checkout that is a guess; else null. */
-export function explainCheckout({ directories: [directory], isGuess }: Checkout): string | null {
+function explainCheckout({ directories: [directory], isGuess }: Checkout): string | null {
   if (!isGuess) return null
   if (directory === undefined) return `The report has absolute paths without a common directory; they were kept. ${FIX}`
   const shown = directory.length > DIRECTORY_SHOWN_MAX ? `${directory.slice(0, DIRECTORY_SHOWN_MAX)}…` : directory

@@ -99,13 +99,13 @@ export function getVulnerabilityIds({ members }: Group): string[] {
 
 type GroupMember = { member: Member; reason: GroupingReason }
 /** Findings that belong to one issue, before it is decided which. */
-export type UnassignedGroup = { bucket: string; members: GroupMember[] }
+type UnassignedGroup = { bucket: string; members: GroupMember[] }
 
 /**
  * Groups findings by the rules, except those that people have split or merged: they stay apart or
  * together, in one bucket or in several.
  */
-export function groupPinned(members: readonly Member[], names: Names, edits: Edits): UnassignedGroup[] {
+function groupPinned(members: readonly Member[], names: Names, edits: Edits): UnassignedGroup[] {
   const sorted = members.toSorted(byAge)
   const { groups, clusters, linked } = linkPinned(sorted, { names, edits }, (inBucket, allow) => {
     return new Links(inBucket, names.rules, allow)

@@ -40,7 +40,7 @@ function linkByPlace(links: Links): void {
 }
 
 /** Joins findings of one package that name the same vulnerability, also by aliases. */
-export function linkByVulnerability(links: Links, canonicalId: CanonicalId): void {
+function linkByVulnerability(links: Links, canonicalId: CanonicalId): void {
   const named = [...links.members.keys()].flatMap((index) =>
     selectVulnerabilityNames(links.getFacts(index).vuln_ids, canonicalId).map((name) => ({ index, name })),
   )
@@ -57,7 +57,7 @@ export function linkByVulnerability(links: Links, canonicalId: CanonicalId): voi
  * Joins findings of one package that name no vulnerability by their rule, such as a license or a
  * vendor's number.
  */
-export function linkByRule(links: Links): void {
+function linkByRule(links: Links): void {
   const unnamed = [...links.members.keys()].filter((index) => links.getFacts(index).vuln_ids.length === 0)
   for (const [rule, indexes] of groupBy(unnamed, (index) => links.getFacts(index).rule_id)) {
     if (rule === null) continue
@@ -83,7 +83,7 @@ function subject({ package_name: name, path }: GroupingFacts): string {
 }
 
 /** Joins findings of the same secret, and findings of secrets at overlapping lines. */
-export function linkSecrets(links: Links): void {
+function linkSecrets(links: Links): void {
   linkByText(links)
   linkByLines(links)
 }

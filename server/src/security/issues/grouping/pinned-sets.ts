@@ -135,7 +135,7 @@ type Pinned = { member: Member; cluster: Cluster }
 type KeyOf = (facts: GroupingFacts, rules: KnownRules) => string | null
 
 /** Finds the pinned finding that another one repeats, for another branch or in a later report. */
-export class Twins {
+class Twins {
   readonly #rules: KnownRules
   readonly #pinnedByKey: Map<string | null, Pinned[]>[]
 

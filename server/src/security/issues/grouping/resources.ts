@@ -12,7 +12,7 @@ const INDEX = /\[[^\]]*\]/g
 const MODULE = /^(?:module\.[^.]+\.)+/
 
 /** The type and name in the name of a resource, in lower case. */
-export function parseResource(text: string): Resource {
+function parseResource(text: string): Resource {
   const address = text
     .toLowerCase()
     .replaceAll(INDEX, '')

@@ -122,7 +122,7 @@ const COMPARED_MAX = 200
  * Matches edited findings: those of one rule between two neighbours that kept their order, if the
  * text is alike or the line is where the neighbours predict it.
  */
-export function matchGaps(
+function matchGaps(
   file: ComparedFile,
   chain: readonly LinePair[],
   methods: { same: IdentityMethod; edited: IdentityMethod },

@@ -1,4 +1,4 @@
-export type LineChain = { pairs: LinePair[]; score: number }
+type LineChain = { pairs: LinePair[]; score: number }
 
 /**
  * The pairs with the most evidence that keep the order of lines on both sides. A change of the
@@ -76,7 +76,7 @@ export type LinePair = {
 }
 
 /** The cost of an edit that adds or removes lines. Small edits are likelier than large ones. */
-export function computeEditCost(lines: number): number {
+function computeEditCost(lines: number): number {
   return lines === 0 ? 0 : 1 + 0.4 * Math.log2(1 + Math.abs(lines))
 }
 
@@ -90,7 +90,7 @@ const WIDTHS = [1, 8, 64, 2 ** 32]
 const TIE = 1e-9
 
 /** The ends of chains so far, among which the best one for the next pair is looked for. */
-export class Frontier {
+class Frontier {
   readonly scores: Float64Array
   readonly #pairs: readonly LinePair[]
   readonly #ranges = WIDTHS.map(() => new Map<number, Skyline>())

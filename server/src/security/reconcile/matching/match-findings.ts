@@ -49,7 +49,7 @@ function byPath(findings: readonly TrackedFinding[]): Map<string, number[]> {
  * Matches findings that moved to another file: those whose text is left only once on each side.
  * Equal findings that moved with them follow.
  */
-export function matchElsewhere(matching: Matching, before: Paths, after: Paths): void {
+function matchElsewhere(matching: Matching, before: Paths, after: Paths): void {
   const moves = new Map<string, FilePair>()
   const reported = onlyFree(matching, 'reported')
   for (const [content, from] of onlyFree(matching, 'stored')) {
@@ -65,7 +65,7 @@ export function matchElsewhere(matching: Matching, before: Paths, after: Paths):
 }
 
 /** Matches the findings of blocks that moved to another file, all by the same number of lines. */
-export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void {
+function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void {
   for (const { from, to, offset } of collectMovedBlocks(matching, before, after)) {
     const arrived = groupIndexes(after.get(to) ?? [], (index) => {
       const finding = matching.reported[index] as TrackedFinding

@@ -171,7 +171,7 @@ type Group = { stored: LineFindings[]; reported: LineFindings[] }
 type LineFindings = [line: number, indexes: number[]]
 
 /** Findings by their line, in the order of lines. */
-export function groupByLine(findings: readonly TrackedFinding[], indexes: readonly number[]): LineFindings[] {
+function groupByLine(findings: readonly TrackedFinding[], indexes: readonly number[]): LineFindings[] {
   const lines = groupIndexes(indexes, (index) => findings[index]?.start_line ?? null)
   return [...lines].sort(([a], [b]) => a - b)
 }

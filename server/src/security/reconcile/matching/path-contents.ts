@@ -115,7 +115,7 @@ type Neighbours = { key: string; line: number }
  * Two findings that follow each other, with the number of lines between them. Even where messages
  * say little, the same neighbours at the same distance are seldom a coincidence.
  */
-export function collectNeighbours(findings: readonly TrackedFinding[], indexes: readonly number[]): Neighbours[] {
+function collectNeighbours(findings: readonly TrackedFinding[], indexes: readonly number[]): Neighbours[] {
   const placed = indexes.filter((index) => findings[index]?.start_line !== null)
   placed.sort((a, b) => (findings[a]?.start_line ?? 0) - (findings[b]?.start_line ?? 0))
   return placed.slice(1).flatMap((index, rank) => {
@@ -127,7 +127,7 @@ export function collectNeighbours(findings: readonly TrackedFinding[], indexes: 
 }
 
 /** A block of findings that moved to another file, and by how many lines. */
-export type MovedBlock = { from: string; to: string; offset: number }
+type MovedBlock = { from: string; to: string; offset: number }
 
 /** The blocks that moved between different files. */
 export function collectMovedBlocks(matching: Matching, before: Paths, after: Paths): MovedBlock[] {

@@ -47,7 +47,7 @@ const SCORE_MIN = 3
  * The renamed files that follow from renamed folders. Files that kept their names show together
  * that a folder was renamed, which then holds for the rest of its files.
  */
-export function matchRenamedFolders(
+function matchRenamedFolders(
   candidates: readonly RenameCandidate[],
   vanished: readonly string[],
   appeared: ReadonlySet<string>,

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify'
 import { createApp } from '../../../../src/app.ts'
 import { registerRouteUpdates } from '../../../../src/console-server/route-updates.ts'
-import { notifyUpdates } from '../../../../src/platform/queue/update.ts'
+import { publishUpdates } from '../../../../src/platform/queue/update.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
 import { createRun, patchRun } from '../../../support/ci-runs.ts'
@@ -183,7 +183,7 @@ test('429 rate_limited for the 21st stream of a person, until one is closed', as
 test('many changes of one kind arrive as one without an id', async () => {
   const reader = await open()
   const changes = Array.from({ length: 5000 }, (_, at) => ({ type: 'finding' as const, id: `finding-${at}` }))
-  await notifyUpdates(api.services.sql, caller.orgId, changes)
+  await publishUpdates(api.services.sql, caller.orgId, changes)
   assert.deepEqual((await reader.until('finding')).data, { type: 'finding', id: null })
   reader.close()
 })

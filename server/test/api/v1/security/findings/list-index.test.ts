@@ -3,10 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from '../../../../../src/platform/http/lists.ts'
 import { getLowestUuid } from '../../../../../src/platform/ids.ts'
 import { listFindings } from '../../../../../src/security/findings/finding.store.ts'
-import {
-  type RepositoryQuery,
-  selectRepositories,
-} from '../../../../../src/security/repositories/select-repository.ts'
+import { type RepositoryQuery, selectRepositories } from '../../../../../src/security/repositories/select-repository.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { ALL_FINDINGS } from '../../../../support/findings.ts'
 import { type PlanNode, plansOf } from '../../../../support/query-plans.ts'

@@ -65,7 +65,7 @@ import { readUploadJob, uploadFinished } from './security/uploads/read-upload.jo
 import { followAliases } from './security/vex/apply-statements.ts'
 import { findingsTriaged } from './security/writing/write-triage.ts'
 import {
-  recountIssues,
+  refreshIssues,
   refreshAllDays,
   refreshIssueDay,
   refreshIssueDays,
@@ -93,11 +93,11 @@ export const jobs: Job<HostServices, never>[] = [
   subscribe(artifactCompleted, readArtifact),
   subscribe(ownershipCompleted, readOwnership),
   readUploadJob,
-  subscribe(uploadFinished, refreshUploadGates, refreshUploadResults, recountIssues),
+  subscribe(uploadFinished, refreshUploadGates, refreshUploadResults, refreshIssues),
   readAlertJob,
   reconcileAlertsJob,
-  subscribe(alertsChanged, refreshRepositoryGates, refreshNamedResults, recountIssues),
-  subscribe(findingsTriaged, refreshRepositoryGates, refreshNamedResults, recountIssues),
+  subscribe(alertsChanged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
+  subscribe(findingsTriaged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
   subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, refreshAllGates, refreshAllResults),
   readRepositoryPoliciesJob,
   subscribe(policyChanged, refreshOrganizationGates, refreshOrganizationResults),

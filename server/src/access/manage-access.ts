@@ -60,10 +60,14 @@ export async function createApiKey(
   now: Date,
 ): Promise<NewKey> {
   const { principal, reason } = grantor
-  const name = requireKeyName(request.name)
+  const name = request.name.trim()
+  if (name.length < 1 || name.length > NAME_CHARS_MAX)
+    throw invalidRequest(`A key name must have 1 to ${NAME_CHARS_MAX} characters`)
   const scopes = requireScopes(request.scopes)
   await checkGrantedScopes(tx, grantor, scopes)
-  await refuseTooMany(tx, orgId, now)
+  // The lock makes simultaneous calls count each other's key.
+  await lockName(tx, `API keys of ${orgId}`)
+  if ((await countLiveApiKeys(tx, orgId, now)) >= API_KEYS_MAX) throw tooManyApiKeys(API_KEYS_MAX)
   const stored = {
     id: createUuid(now),
     name,
@@ -79,19 +83,6 @@ export async function createApiKey(
   const entry = { principal, reason, action: 'api_key.create', object: { type: 'api_key', id: stored.id } }
   await insertAuditEntry(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at } }, now)
   return { ...stored, key }
-}
-
-function requireKeyName(name: string): string {
-  const trimmed = name.trim()
-  if (trimmed.length >= 1 && trimmed.length <= NAME_CHARS_MAX) return trimmed
-  throw invalidRequest(`A key name must have 1 to ${NAME_CHARS_MAX} characters`)
-}
-
-/** The lock makes simultaneous calls count each other's key. */
-async function refuseTooMany(tx: Tx, orgId: string, now: Date): Promise<void> {
-  await lockName(tx, `API keys of ${orgId}`)
-  if ((await countLiveApiKeys(tx, orgId, now)) < API_KEYS_MAX) return
-  throw tooManyApiKeys(API_KEYS_MAX)
 }
 
 /**

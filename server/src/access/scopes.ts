@@ -21,16 +21,12 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-function isScope(text: string): text is Scope {
-  return (SCOPES as readonly string[]).includes(text)
-}
-
 /**
  * Returns the named scopes without duplicates, in the order of `SCOPES`. Throws 400
  * `invalid_request`.
  */
 export function requireScopes(names: readonly string[]): Scope[] {
-  const unknown = names.find((name) => !isScope(name))
+  const unknown = names.find((name) => !(SCOPES as readonly string[]).includes(name))
   if (unknown !== undefined) throw invalid(`Scope "${unknown}" does not exist`)
   if (names.length === 0) throw invalid('A key must have at least one scope')
   return SCOPES.filter((scope) => names.includes(scope))
@@ -74,17 +70,15 @@ export const SCOPE_PERMISSIONS: Record<Scope, Permission> = {
  */
 export async function checkGrantedScopes(tx: Tx, grantor: Grantor, scopes: readonly Scope[]): Promise<void> {
   const held = await grantor.holdPermissions(tx)
-  if (!held.includes(MANAGES_CREDENTIALS)) throw noManager()
+  if (!held.includes(MANAGES_CREDENTIALS)) {
+    const message = `Your role does not have the permission ${MANAGES_CREDENTIALS}.`
+    throw insufficientPermission(message, { requiredPermission: MANAGES_CREDENTIALS })
+  }
   const refused = scopes.find((scope) => !held.includes(SCOPE_PERMISSIONS[scope]))
   if (refused === undefined) return
   const requiredPermission = SCOPE_PERMISSIONS[refused]
   const message = `To give the scope ${refused}, your role needs the permission ${requiredPermission}.`
   throw insufficientPermission(message, { requiredPermission, scope: refused })
-}
-
-function noManager(): ApiError {
-  const message = `Your role does not have the permission ${MANAGES_CREDENTIALS}.`
-  return insufficientPermission(message, { requiredPermission: MANAGES_CREDENTIALS })
 }
 
 /** The creator of a credential as it is stored. */

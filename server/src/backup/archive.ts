@@ -204,7 +204,9 @@ async function* provenEntries(source: AsyncIterable<Uint8Array>): AsyncGenerator
     if (isComplete) throw new ArchiveError('The file has more after its end')
     if (count === 0 && entry.name !== FIRST_ENTRY) throw new ArchiveError('This is not a backup of Shiplock')
     if (entry.name === LAST_ENTRY) {
-      requireProof(entry.bytes, { entries: count, sha256: digest.digest('hex') })
+      const { entries, sha256 } = parseJson(LAST_ENTRY, entry.bytes) as Record<string, unknown>
+      if (entries !== count || sha256 !== digest.digest('hex'))
+        throw new ArchiveError('The file was changed: its checksum is wrong')
       isComplete = true
     } else {
       digest.update(describeEntry(entry.name, entry.bytes.length)).update(entry.bytes)
@@ -214,12 +216,6 @@ async function* provenEntries(source: AsyncIterable<Uint8Array>): AsyncGenerator
   }
   if (count === 0) throw new ArchiveError('This is not a backup of Shiplock')
   if (!isComplete) throw new ArchiveError('The file was cut: its end is missing')
-}
-
-function requireProof(bytes: Buffer, found: { entries: number; sha256: string }): void {
-  const { entries, sha256 } = parseJson(LAST_ENTRY, bytes) as Record<string, unknown>
-  if (entries !== found.entries || sha256 !== found.sha256)
-    throw new ArchiveError('The file was changed: its checksum is wrong')
 }
 
 /** Parses an entry of JSON. */

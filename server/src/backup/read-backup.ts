@@ -92,8 +92,10 @@ class ContentsReader {
     await this.#sink.object(key, this.#facts.facts, bytes)
   }
 
-  async #takeClosing(content: Content): Promise<Closing> {
-    const closing = await readClosing(content)
+  /** Parses the last content, whose presence proves that nothing is missing before it. */
+  async #takeClosing({ name, chunks }: Content): Promise<Closing> {
+    if (name !== LAST_ENTRY) throw new ArchiveError(`${name} is unknown: the file was changed`)
+    const closing = parseJson(name, await buffer(chunks)) as Closing
     const wrong = Object.entries(closing.rows).find(([table, rows]) => this.#rows[table] !== rows)
     if (wrong) throw new ArchiveError(`The table ${wrong[0]} does not have its ${wrong[1]} rows: the file was changed`)
     if (closing.objects !== this.#objects) throw new ArchiveError('Objects are missing: the file was changed')
@@ -127,12 +129,6 @@ export async function openBackup(source: AsyncIterable<Uint8Array>): Promise<Ope
     await contents.return(undefined)
     throw error
   }
-}
-
-/** Parses the last content, whose presence proves that nothing is missing before it. */
-async function readClosing({ name, chunks }: Content): Promise<Closing> {
-  if (name !== LAST_ENTRY) throw new ArchiveError(`${name} is unknown: the file was changed`)
-  return parseJson(name, await buffer(chunks)) as Closing
 }
 
 async function readNext(contents: AsyncGenerator<Content>, name: string): Promise<Buffer> {

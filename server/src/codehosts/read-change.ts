@@ -4,7 +4,6 @@ import type { HostPush, ToldPush } from './host-change.ts'
 import type { HostDeployment } from './host-deployment.ts'
 import type { HostEvent, ObjectChange } from './host-event.ts'
 import type { HostRepository } from './host-repository.ts'
-import type { HostRun } from './host-run.ts'
 
 /**
  * Reads an object that a webhook named. `known` is its repository, or null if it is new. Returns
@@ -42,7 +41,9 @@ async function readObject(
   switch (change.type) {
     case 'run': {
       const run = await client.readRun(repository, change.id)
-      return run ? runEvents(client, run) : []
+      if (run === null) return []
+      const jobs = await client.listJobs(run.repository, run.id, run.attempt)
+      return [{ kind: 'run', data: run }, ...jobs.map((data): HostEvent => ({ kind: 'job', data }))]
     }
     case 'deployment': {
       const deployment = await client.readDeployment(repository, change.id)
@@ -64,16 +65,16 @@ async function readObject(
       return [{ kind: 'alert_change', data: { ...change.alert, repository } }]
     case 'alerts':
       return readAlerts(client, repository)
-    case 'push':
-      return [{ kind: 'push', data: await readPush(client, repository, change.push) }]
-    case 'gate_request':
-      return [gateRequest(repository, change)]
+    case 'push': {
+      // Times are texts in the payload of a job.
+      const pushed_at = new Date(change.push.pushed_at)
+      return [{ kind: 'push', data: await settleForce(client, { ...change.push, repository, commits: [], pushed_at }) }]
+    }
+    case 'gate_request': {
+      const requested_at = new Date(change.request.requested_at)
+      return [{ kind: 'gate_request', data: { ...change.request, requested_at, repository, deployment: null } }]
+    }
   }
-}
-
-async function runEvents(client: HostClient, run: HostRun): Promise<HostEvent[]> {
-  const jobs = await client.listJobs(run.repository, run.id, run.attempt)
-  return [{ kind: 'run', data: run }, ...jobs.map((data): HostEvent => ({ kind: 'job', data }))]
 }
 
 /** They are among the newest ones. The webhook may name the run by another id than its own. */
@@ -121,21 +122,6 @@ export async function readReviewEvents(
   number: number,
 ): Promise<HostEvent[]> {
   return (await client.listReviews(repository, number)).map((data) => ({ kind: 'review', data }))
-}
-
-type PushChange = Extract<ObjectChange, { type: 'push' }>['push']
-
-/** Times are texts in the payload of a job. */
-function readPush(client: HostClient, repository: HostRepository, push: PushChange): Promise<HostPush> {
-  return settleForce(client, { ...push, repository, commits: [], pushed_at: new Date(push.pushed_at) })
-}
-
-function gateRequest(
-  repository: HostRepository,
-  { request }: Extract<ObjectChange, { type: 'gate_request' }>,
-): HostEvent {
-  const requested_at = new Date(request.requested_at)
-  return { kind: 'gate_request', data: { ...request, requested_at, repository, deployment: null } }
 }
 
 /** Finds out whether a push replaced commits, if its host does not say it. */

@@ -40,11 +40,15 @@ export async function registerConsoleRoutes(app: HttpServer, services: Services)
     request: FastifyRequest,
     reply: FastifyReply,
     { path, file }: { path: string; file: ConsoleFile },
-  ) =>
-    sendUnlessKnown(request, reply.header('content-security-policy', filePolicy), {
-      file,
-      caching: path.startsWith(ASSETS) ? IMMUTABLE : REVALIDATED,
-    })
+  ) => {
+    const { 'accept-encoding': accepted, 'if-none-match': known } = request.headers
+    const encoding = selectEncoding(accepted, (name) => file.bodies[name] !== undefined)
+    const etag = `"${file.sha256.slice(0, 32)}-${encoding}"`
+    const caching = path.startsWith(ASSETS) ? IMMUTABLE : REVALIDATED
+    reply.headers({ 'content-security-policy': filePolicy, 'cache-control': caching, etag })
+    if (matchEtag(known, etag)) return reply.code(304).header('vary', 'accept-encoding').send()
+    return sendEncoded(reply.type(file.type), encoding, file.bodies[encoding] as Buffer)
+  }
 
   app.get('/', { schema }, (request, reply) => {
     if (request.headers.authorization !== undefined) throw createNotFoundError('path')
@@ -86,16 +90,6 @@ const ENCODERS: Record<Encoding, (page: string) => Buffer> = {
   br: (page) => brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
   gzip: (page) => gzipSync(page),
   identity: (page) => Buffer.from(page),
-}
-
-type SentFile = { file: ConsoleFile; caching: string }
-
-function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, { file, caching }: SentFile) {
-  const encoding = selectEncoding(request.headers['accept-encoding'], (name) => file.bodies[name] !== undefined)
-  const etag = `"${file.sha256.slice(0, 32)}-${encoding}"`
-  reply.headers({ 'cache-control': caching, etag })
-  if (matchEtag(request.headers['if-none-match'], etag)) return reply.code(304).header('vary', 'accept-encoding').send()
-  return sendEncoded(reply.type(file.type), encoding, file.bodies[encoding] as Buffer)
 }
 
 function sendEncoded(reply: FastifyReply, encoding: Encoding, body: Buffer) {

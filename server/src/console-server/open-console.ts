@@ -104,22 +104,17 @@ async function readFiles(directory: string): Promise<Map<string, ConsoleFile>> {
   // Sorted, so that each file comes before its compressed forms.
   for (const path of paths.sort()) {
     const body = await readFile(path)
-    const [address, encoding] = parsePath(path.slice(directory.length).replaceAll('\\', '/'))
+    const name = path.slice(directory.length).replaceAll('\\', '/')
+    const encoding = ENDINGS[extname(name)] ?? 'identity'
+    const address = encoding === 'identity' ? name : name.slice(0, -extname(name).length)
     const file = files.get(address)
     if (encoding !== 'identity' && file) file.bodies[encoding] = body
-    else files.set(address, { type: getContentType(address), sha256: hash('sha256', body), bodies: { identity: body } })
+    else {
+      const type = TYPES[extname(address)] ?? 'application/octet-stream'
+      files.set(address, { type, sha256: hash('sha256', body), bodies: { identity: body } })
+    }
   }
   return files
-}
-
-function parsePath(path: string): [address: string, encoding: Encoding] {
-  const ending = extname(path)
-  const encoding = ENDINGS[ending]
-  return encoding ? [path.slice(0, -ending.length), encoding] : [path, 'identity']
-}
-
-function getContentType(address: string): string {
-  return TYPES[extname(address)] ?? 'application/octet-stream'
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): null {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 
@@ -30,12 +30,10 @@ export function registerRouteUpdates(app: FastifyInstance, { updates }: Services
   })
   app.decorateRequest('created', null)
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.actor && reply.statusCode < 300) updates.note(request.actor.org_id, routeUpdates(request))
+    const { actor, params, created } = request
+    if (!actor || reply.statusCode >= 300) return done()
+    const { updates: list = 'none' } = request.routeOptions.config
+    if (list !== 'none') updates.note(actor.org_id, list({ params: params as Concerned['params'], created }))
     done()
   })
-}
-
-function routeUpdates({ routeOptions, params, created }: FastifyRequest): readonly Update[] {
-  const { updates = 'none' } = routeOptions.config
-  return updates === 'none' ? [] : updates({ params: params as Concerned['params'], created })
 }

@@ -4,7 +4,6 @@ import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import { nameTaken, tooManySavedViews } from '../errors/organizations.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
-import type { Tx } from '../platform/db/sql.ts'
 import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
@@ -84,15 +83,10 @@ async function createSavedView({ sql, clock }: Services, owner: Owner, view: Sta
   const now = clock.now()
   const stored = { id: createUuid(now), ...view, created_at: now }
   await sql.begin(async (tx) => {
-    await refuseTooMany(tx, owner)
+    // The lock makes simultaneous requests count each other's view.
+    await lockName(tx, `saved views of ${owner.userId} in ${owner.orgId}`)
+    if ((await countSavedViews(tx, owner)) >= SAVED_VIEWS_MAX) throw tooManySavedViews(SAVED_VIEWS_MAX)
     if (!(await insertSavedView(tx, owner, stored))) throw nameTaken('You have a saved view with this name.')
   })
   return stored
-}
-
-/** The lock makes simultaneous requests count each other's view. */
-async function refuseTooMany(tx: Tx, owner: Owner): Promise<void> {
-  await lockName(tx, `saved views of ${owner.userId} in ${owner.orgId}`)
-  if ((await countSavedViews(tx, owner)) < SAVED_VIEWS_MAX) return
-  throw tooManySavedViews(SAVED_VIEWS_MAX)
 }

@@ -1,4 +1,3 @@
-import type { Actor } from '../access/actor.ts'
 import { answerDeployment } from '../deployments/approvals/answer-deployment.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import type { Demo } from './world/demo.ts'
@@ -16,6 +15,8 @@ const OVERRIDES = [
   'Hotfix for the failed payments of this morning, agreed with the security team.',
   'The scanner was down this week. The change touches texts only.',
 ] as const
+
+const BLOCKED = 'A policy blocks the deployment. Fix the findings first.'
 
 type Asked = {
   id: string
@@ -42,7 +43,9 @@ export async function answer(demo: Demo, { id, isApproved, by, overriddenBy }: A
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.status === 409) return error.details.status !== 'rejected' && error.code === 'already_decided'
-      return overriddenBy === null ? reject(demo, id, actor) : override(demo, id, overriddenBy)
+      if (overriddenBy !== null) return override(demo, id, overriddenBy)
+      await answerDeployment(services, actor, id, { decision: 'rejected', reason: BLOCKED })
+      return false
     }
   }
   return false
@@ -55,11 +58,5 @@ async function override(demo: Demo, id: string, logins: readonly string[]): Prom
     const status = await answerDeployment(demo.services, demo.person(login), id, { decision: 'approved', reason })
     if (status !== 'pending_approval') return true
   }
-  return false
-}
-
-async function reject(demo: Demo, id: string, actor: Actor): Promise<boolean> {
-  const reason = 'A policy blocks the deployment. Fix the findings first.'
-  await answerDeployment(demo.services, actor, id, { decision: 'rejected', reason })
   return false
 }

@@ -53,6 +53,7 @@ function makeChanges(demo: Demo, about: DemoRepository, repository: HostReposito
     const number = 100 + index * 3 + random.below(3)
     const title = selectSubject(random, index + about.changes)
     const text = `${about.name} ${number}`
+    const oddity: Change['oddity'] = index % 4 === 3 ? random.pick(ODDITIES) : 'none'
     return {
       repository,
       about,
@@ -61,7 +62,7 @@ function makeChanges(demo: Demo, about: DemoRepository, repository: HostReposito
       author,
       reviewer,
       merged,
-      oddity: selectOddity(demo, index),
+      oddity,
       opened: getTimeAfter(merged, -(180 + random.below(40 * 60))),
       head: computeSha(`head ${text}`),
       merge: computeSha(`merge ${text}`),
@@ -69,10 +70,8 @@ function makeChanges(demo: Demo, about: DemoRepository, repository: HostReposito
   })
 }
 
-function selectOddity({ random }: Demo, index: number): Change['oddity'] {
-  if (index % 4 !== 3) return 'none'
-  return random.pick(['unreviewed', 'stale', 'self_approved', 'unsigned', 'failed_check', 'none', 'none'] as const)
-}
+/** Every fourth change has one of these; some of them are as usual, too. */
+const ODDITIES = ['unreviewed', 'stale', 'self_approved', 'unsigned', 'failed_check', 'none', 'none'] as const
 
 /** Moves a time into the working hours of its day or of the Monday after it, but not past now. */
 function workingTime({ random, now }: Demo, at: Date): Date {

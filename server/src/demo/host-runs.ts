@@ -75,7 +75,7 @@ export async function completeRun(demo: Demo, run: HostRun, status: HostRunStatu
   facts.runs.set(`${run.id} ${run.attempt}`, ended)
   facts.jobs.set(
     `${run.id} ${run.attempt}`,
-    status === 'success' ? makeSucceededJobs(ended) : makeFailedJobs(demo, ended),
+    status === 'success' ? makeJobs(ended, () => 'success') : makeFailedJobs(demo, ended),
   )
   await demo.apply({ kind: 'run', data: ended })
   return ended
@@ -138,20 +138,16 @@ const DEPLOY_FAILURE = {
   log: 'Waiting for deployment rollout: 2 of 6 updated replicas are available\nerror: deployment exceeded its progress deadline\n',
 } as const
 
-/** The jobs of an attempt that succeeded. */
-function makeSucceededJobs(run: HostRun): HostJob[] {
-  return makeJobs(run, () => 'success')
-}
-
 /** The jobs of an attempt that failed in one of them. The host keeps its annotation and log. */
 function makeFailedJobs(demo: Demo, run: HostRun): HostJob[] {
   const failure = run.workflow.name === 'CI' ? demo.random.pick(FAILURES) : DEPLOY_FAILURE
   const names = JOBS[run.workflow.name] ?? []
   const failed = names.includes(failure.job) ? failure.job : (names.at(-1) as string)
   const at = names.indexOf(failed)
-  const jobs = makeJobs(run, (name) =>
-    getStatus(run.status, { isFailed: name === failed, isLater: names.indexOf(name) > at }),
-  )
+  const jobs = makeJobs(run, (name) => {
+    if (name === failed) return run.status
+    return names.indexOf(name) > at ? 'skipped' : 'success'
+  })
   const job = jobs.find(({ name }) => name === failed) as HostJob
   job.failed_steps = [{ number: 4, name: failure.step }]
   const annotation: HostAnnotation = {
@@ -164,11 +160,6 @@ function makeFailedJobs(demo: Demo, run: HostRun): HostJob[] {
   demo.host.facts.annotations.set(job.id, [annotation])
   demo.host.facts.logs.set(job.id, failure.log)
   return jobs
-}
-
-function getStatus(run: HostRunStatus, { isFailed, isLater }: { isFailed: boolean; isLater: boolean }): HostRunStatus {
-  if (isFailed) return run
-  return isLater ? 'skipped' : 'success'
 }
 
 function makeJobs(run: HostRun, statusOfJob: (name: string) => HostRunStatus): HostJob[] {

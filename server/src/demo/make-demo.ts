@@ -5,7 +5,6 @@ import { findDemoOrganization } from '../organizations/organization.store.ts'
 import { countRows } from '../organizations/organization-rows.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
-import type { Db } from '../platform/db/sql.ts'
 import { toNestedSql } from '../platform/db/transaction.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import { SeededRandom } from '../platform/seeded-random.ts'
@@ -72,7 +71,9 @@ export async function makeDemo(services: Services, background: Background, progr
 }
 
 async function describe({ sql }: Pick<Services, 'sql'>, { id, slug, name }: Demo['organization'], created: boolean) {
-  return { created, id, slug, name, counts: await countDemo(sql, id) }
+  const counts: [string, number][] = []
+  for (const [what, table] of Object.entries(COUNTED)) counts.push([what, await countRows(sql, table, id)])
+  return { created, id, slug, name, counts: Object.fromEntries(counts) as DemoCounts }
 }
 
 async function tellAll(demo: Demo, progress: Progress): Promise<void> {
@@ -126,13 +127,6 @@ const COUNTED = {
 } as const
 
 type DemoCounts = Record<keyof typeof COUNTED, number>
-
-/** What the example data contains. */
-async function countDemo(db: Db, orgId: string): Promise<DemoCounts> {
-  const counts: [string, number][] = []
-  for (const [what, table] of Object.entries(COUNTED)) counts.push([what, await countRows(db, table, orgId)])
-  return Object.fromEntries(counts) as DemoCounts
-}
 
 /** Somebody has asked for the statements of the newest changes and deployments. */
 export async function sign(demo: Demo): Promise<void> {

@@ -117,7 +117,10 @@ type Told = { id: string; deployment: string }
 
 async function finish_(demo: Demo, repository: PipelineRepository, run: Run, { id, deployment }: Told): Promise<void> {
   if (run.ending === 'expired') {
-    await expireDeployment(demo, deployment)
+    // A deployment that nobody has answered in time ends, as the job of the worker ends it.
+    const { services, source } = demo
+    await services.sql.begin((tx) => settleWaiting(services, tx, { org_id: source.org_id, id: deployment }, EXPIRED))
+    await demo.settle()
     return end(demo, id, 'cancelled')
   }
   const byKey = repository.name === 'data-pipeline' && run.index % 2 === 0
@@ -132,11 +135,4 @@ async function finish_(demo: Demo, repository: PipelineRepository, run: Run, { i
   await demo.settle()
   demo.clock.advance(getTimeAfter(demo.clock.now(), 6))
   await end(demo, id, goesOn ? (run.index % 13 === 7 ? 'failure' : 'success') : 'cancelled')
-}
-
-/** A deployment that nobody has answered in time ends, as the job of the worker ends it. */
-async function expireDeployment(demo: Demo, id: string): Promise<void> {
-  const { services, source } = demo
-  await services.sql.begin((tx) => settleWaiting(services, tx, { org_id: source.org_id, id }, EXPIRED))
-  await demo.settle()
 }

@@ -46,7 +46,11 @@ async function scan(demo: Demo, { name, language, isService }: Scanned, daysAgo:
   }
   const components = getComponents(name)
   if (components.length === 0) return
-  const known = knownVulnerabilities(name, daysAgo)
+  const known = components.flatMap((component) =>
+    ADVISORIES.filter(
+      (advisory) => advisory.package === component.name && isPresent(`${name} ${advisory.id}`, daysAgo),
+    ).map((advisory) => ({ advisory, component })),
+  )
   const at = demo.clock.now()
   const text = renderCyclonedx({ name, version: '1', at, components, vulnerabilities: known, tool: 'trivy' })
   await upload(demo, name, { file: 'trivy.cdx.json', text, category: 'dependencies' })
@@ -57,14 +61,6 @@ async function scan(demo: Demo, { name, language, isService }: Scanned, daysAgo:
 }
 
 type Known = { advisory: Advisory; component: ReturnType<typeof getComponents>[number] }
-
-function knownVulnerabilities(name: string, daysAgo: number): Known[] {
-  return getComponents(name).flatMap((component) =>
-    ADVISORIES.filter(
-      (advisory) => advisory.package === component.name && isPresent(`${name} ${advisory.id}`, daysAgo),
-    ).map((advisory) => ({ advisory, component })),
-  )
-}
 
 /** Another scanner that reports the same vulnerabilities in its own words. */
 function grype(known: readonly Known[]): string {

@@ -17,13 +17,11 @@ export const expiringDeployments = defineExpiringWithParts(
     order: 'created_at',
     isExpired: (db, { before }) => db`item.created_at < ${before} and item.status <> 'pending_approval'`,
   },
-  deleteParts,
+  async (tx, orgId, ids) => {
+    await deleteReviews(tx, orgId, ids)
+    await deleteBy(tx, PARTS, orgId, ids)
+  },
 )
-
-async function deleteParts(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
-  await deleteReviews(tx, orgId, ids)
-  await deleteBy(tx, PARTS, orgId, ids)
-}
 
 /** The reviews of a run belong to all deployments of the run to the environment. */
 async function deleteReviews(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {

@@ -35,15 +35,18 @@ export function buildPromotedColumns(db: Db) {
 
 /**
  * SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`.
+ * Its `address` is `host/owner/name`; self-reported deployments take the host of their run.
  */
 export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
       select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,
-        deployment.provider, deployment.repository_id, ${buildAddress(db)} as address, deployment.environment,
-        deployment.branch, coalesce(deployment.commit_sha, '') as commit_sha, deployment.pipeline_run_id,
-        deployment.attempt,
-        run.status as run_status, deployment.custom_rule_state, deployment.bypass, deployment.override,
-        deployment.policy_evaluation, deployment.succeeded_at, deployment.created_at
+        deployment.provider, deployment.repository_id,
+        case when deployment.host is null then coalesce(run.repository, deployment.repository_full_name)
+          else deployment.host || '/' || deployment.repository_full_name end as address,
+        deployment.environment, deployment.branch, coalesce(deployment.commit_sha, '') as commit_sha,
+        deployment.pipeline_run_id, deployment.attempt, run.status as run_status, deployment.custom_rule_state,
+        deployment.bypass, deployment.override, deployment.policy_evaluation, deployment.succeeded_at,
+        deployment.created_at
       from deployments deployment
       left join lateral ${buildDeploymentRun(db, org_id, 'deployment', now)} run on true
       where deployment.org_id = ${org_id}
@@ -58,12 +61,6 @@ export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) 
       ) as json
       from ${buildSteps(db, org_id, now)} steps
     ) path`
-}
-
-/** `host/owner/name`. Self-reported deployments take the host of their run. */
-function buildAddress(db: Db) {
-  return db`case when deployment.host is null then coalesce(run.repository, deployment.repository_full_name)
-    else deployment.host || '/' || deployment.repository_full_name end`
 }
 
 /** A deployment that was not answered in time has expired, settled or not. */

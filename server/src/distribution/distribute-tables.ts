@@ -117,15 +117,11 @@ type Options = {
  */
 export async function distributeDatabase(sql: Sql, { dryRun, follow }: Options): Promise<Distribution> {
   const { workers } = requireCluster(await findCluster(sql))
-  await refuseWhileInUse(sql)
+  const programs = await listPrograms(sql)
+  if (programs.length > 0)
+    throw new Error(`Shiplock is running on this database (${programs.join(', ')}). Stop "server" and "worker" first.`)
   const moves = await listDueMoves(sql)
   if (!dryRun) await distributeTables(sql, moves, follow)
   const of = (place: string) => moves.filter((move) => move.place === place).map(({ table }) => table)
   return { workers, distributed: of('distributed'), reference: of('reference') }
-}
-
-async function refuseWhileInUse(sql: Sql): Promise<void> {
-  const programs = await listPrograms(sql)
-  if (programs.length === 0) return
-  throw new Error(`Shiplock is running on this database (${programs.join(', ')}). Stop "server" and "worker" first.`)
 }

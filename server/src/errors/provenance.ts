@@ -1,7 +1,7 @@
 import { type ApiError, defineError } from '../platform/http/api-error.ts'
 import { missing } from '../platform/http/errors.ts'
 
-const statementUnavailable = defineError({
+export const statementUnavailable = defineError({
   status: 409,
   code: 'statement_unavailable',
   cause:

@@ -25,9 +25,15 @@ const PlansFile = Type.Array(
 /** Reads the plans of SHIPLOCK_PLANS_FILE. Throws an error that names the first mistake. */
 export async function loadPlansFile(file: string): Promise<Plan[]> {
   const content = await readJson(file)
-  if (Value.Check(PlansFile, content)) return refuseDuplicates(file, content as Plan[])
-  const [mistake] = Value.Errors(PlansFile, content)
-  throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${mistake?.instancePath || '/'} ${mistake?.message}`)
+  if (!Value.Check(PlansFile, content)) {
+    const [mistake] = Value.Errors(PlansFile, content)
+    throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${mistake?.instancePath || '/'} ${mistake?.message}`)
+  }
+  const plans = content as Plan[]
+  const names = plans.map((plan) => plan.name)
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
+  if (duplicate !== undefined) throw new Error(`SHIPLOCK_PLANS_FILE ${file}: two plans are named ${duplicate}`)
+  return plans
 }
 
 async function readJson(file: string): Promise<unknown> {
@@ -36,11 +42,4 @@ async function readJson(file: string): Promise<unknown> {
   } catch (cause) {
     throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${(cause as Error).message}`, { cause })
   }
-}
-
-function refuseDuplicates(file: string, plans: Plan[]): Plan[] {
-  const names = plans.map((plan) => plan.name)
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
-  if (duplicate !== undefined) throw new Error(`SHIPLOCK_PLANS_FILE ${file}: two plans are named ${duplicate}`)
-  return plans
 }

@@ -21,7 +21,11 @@ export async function createOrganization(
   input: NewOrganization,
 ): Promise<Organization> {
   const now = clock.now()
-  const slug = requireSlug(input.slug)
+  const { slug } = input
+  if (!isSlug(slug))
+    throw invalidRequest(
+      'A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen',
+    )
   const name = requireName(input.name ?? slug)
   const plan = requireKnownPlan(plans, input.plan ?? DEFAULT_PLAN)
   const organization = await insertOrganization(sql, { id: createUuid(now), slug, name, plan }, now)
@@ -34,14 +38,6 @@ const NAME_CHARS_MAX = 200
 
 export function isSlug(text: string): boolean {
   return SLUG.test(text)
-}
-
-/** Validates the short name that commands use. Throws 400. */
-function requireSlug(slug: string): string {
-  if (isSlug(slug)) return slug
-  throw invalidRequest(
-    'A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen',
-  )
 }
 
 /** Trims and validates the display name. Throws 400. */

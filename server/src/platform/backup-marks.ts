@@ -28,9 +28,13 @@ export async function checkNoUnfinishedRestore(dataDir: string): Promise<void> {
  */
 export async function startRestore(dataDir: string, stop: () => Promise<void>): Promise<void> {
   await makeDataDirectory(dataDir, 0o700)
-  if ((await readMarker(dataDir)) === null) await requireEmpty(dataDir)
-  else {
-    await refuseRunning(dataDir)
+  const pid = await readMarker(dataDir)
+  if (pid === null) {
+    const found = (await readdir(dataDir)).filter((name) => !NOT_OURS.includes(name))
+    const names = found.slice(0, 3).join(', ')
+    if (found.length > 0) throw new Error(`${dataDir} is not empty (it has ${names}); restore into an empty directory`)
+  } else {
+    if (isOther(pid)) await checkNoUnfinishedRestore(dataDir)
     await stop()
     await removeContents(dataDir)
     await rm(join(dataDir, MARKER))
@@ -52,17 +56,6 @@ export async function completeRestore(dataDir: string): Promise<void> {
 export async function abandonRestore(dataDir: string): Promise<void> {
   await removeContents(dataDir)
   await rm(join(dataDir, MARKER), { force: true })
-}
-
-async function requireEmpty(dataDir: string): Promise<void> {
-  const found = (await readdir(dataDir)).filter((name) => !NOT_OURS.includes(name))
-  if (found.length > 0)
-    throw new Error(`${dataDir} is not empty (it has ${found.slice(0, 3).join(', ')}); restore into an empty directory`)
-}
-
-async function refuseRunning(dataDir: string): Promise<void> {
-  const pid = await readMarker(dataDir)
-  if (pid !== null && isOther(pid)) await checkNoUnfinishedRestore(dataDir)
 }
 
 async function removeContents(dataDir: string): Promise<void> {

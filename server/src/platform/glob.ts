@@ -3,6 +3,7 @@ import picomatch from 'picomatch/posix.js'
 export const GLOB_CHARS_MAX = 200
 const WILDCARD = /[*?{]/
 const REFUSED = /[()[\]\\|]|\.\.(?=[^{]*\})/
+const BALANCED = /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/
 /** Limits the cost of a failing match, which multiplies with each star that can backtrack. */
 const STARS_PER_PART_MAX = 3
 const GLOBSTARS_MAX = 2
@@ -22,9 +23,10 @@ export function validateGlob(pattern: string): string | null {
   if (pattern.length > GLOB_CHARS_MAX) return `a pattern has at most ${GLOB_CHARS_MAX} characters`
   if (!WILDCARD.test(pattern)) return null
   if (REFUSED.test(pattern)) return 'a pattern with *, ? or { cannot have ( ) [ ] \\ | or a range'
-  if (!balanced(pattern)) return 'the braces of a pattern must be closed and not nested'
+  if (!BALANCED.test(pattern)) return 'the braces of a pattern must be closed and not nested'
   if (count(pattern, '{') > BRACES_MAX) return `a pattern has at most ${BRACES_MAX} pairs of braces`
-  if (globstars(pattern) > GLOBSTARS_MAX) return `a pattern has at most ${GLOBSTARS_MAX} times **`
+  if (pattern.split('/').filter((part) => part === '**').length > GLOBSTARS_MAX)
+    return `a pattern has at most ${GLOBSTARS_MAX} times **`
   if (starsInPart(pattern) > STARS_PER_PART_MAX)
     return `a pattern has at most ${STARS_PER_PART_MAX} times * between two /`
   return null
@@ -39,14 +41,6 @@ export function matchGlob(pattern: string, text: string): boolean {
 
 export function matchAnyGlob(patterns: readonly string[], text: string): boolean {
   return patterns.some((pattern) => matchGlob(pattern, text))
-}
-
-function balanced(pattern: string): boolean {
-  return /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/.test(pattern)
-}
-
-function globstars(pattern: string): number {
-  return pattern.split('/').filter((part) => part === '**').length
 }
 
 /** Alternatives may contain a `/`. All stars then count for the same segment. */

@@ -8,7 +8,10 @@ export type Log = pino.Logger
  * `--json`. The lines of a request or a job state its ids. Headers are never logged, and fields
  * with the names of secrets are redacted.
  */
-export function createLog(level: string, destination: pino.DestinationStream = toStandardError()): Log {
+export function createLog(
+  level: string,
+  destination: pino.DestinationStream = pino.destination({ dest: 2, sync: false }),
+): Log {
   return pino(
     {
       level,
@@ -18,8 +21,4 @@ export function createLog(level: string, destination: pino.DestinationStream = t
     },
     destination,
   )
-}
-
-function toStandardError(): pino.DestinationStream {
-  return pino.destination({ dest: 2, sync: false })
 }

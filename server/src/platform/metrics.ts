@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   AggregatorRegistry,
   Counter,
@@ -130,7 +131,7 @@ export function createStateMetrics<Context>(context: Context, sources: readonly 
     if (last && performance.now() - last.at < KEPT_MS) return last.values
     last = null
     reading ??= read()
-    await Promise.race([reading, elapsed(READ_TIMEOUT_MS)])
+    await Promise.race([reading, delay(READ_TIMEOUT_MS, undefined, { ref: false })])
     return (last as { values: MetricValues } | null)?.values ?? [toMetric(UP, UP_HELP, [{ value: 0 }])]
   }
 }
@@ -143,8 +144,4 @@ function toMetric(name: string, help: string, samples: Sample[]): MetricValues[n
   const values = samples.map(({ value, labels = {} }) => ({ value, labels }))
   const type = 'gauge' as unknown as MetricType
   return { name, help, values, type, aggregator: 'first', collect: () => {} }
-}
-
-function elapsed(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Context, SpanContext } from '@opentelemetry/api'
 import type { Log } from './log.ts'
 import type { Span, Tracer } from './tracing.ts'
@@ -54,7 +55,10 @@ export async function openOtlpTracer(settings: TracingSettings, part: string, lo
       const options = { kind: api.SpanKind[KINDS[kind]], attributes, ...(startedAt && { startTime: startedAt }) }
       return toSpan(api, tracer.startSpan(name, options, parseContext(api, parent)))
     },
-    close: () => Promise.race([provider.shutdown().catch(() => {}), elapsed(CLOSE_TIMEOUT_MS)]),
+    close: () => {
+      const timeout = delay(CLOSE_TIMEOUT_MS, undefined, { ref: false })
+      return Promise.race([provider.shutdown().catch(() => {}), timeout])
+    },
   }
 }
 
@@ -114,8 +118,4 @@ function warnSeldom({ diag, DiagLogLevel }: Api, log: Log): void {
   const silent = () => {}
   const logger = { error: warn, warn, info: silent, debug: silent, verbose: silent }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
-}
-
-function elapsed(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
 }

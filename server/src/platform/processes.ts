@@ -36,11 +36,15 @@ export class BoundedProcess<Question, Part> {
     const starting = this.#process ?? startProcess(this.#module, () => this.#forget(starting))
     this.#process = starting
     const child = await starting
-    hold(child)
+    // The child keeps our process alive while it answers, but not while it is idle.
+    child.ref()
+    child.channel?.ref()
     child.send(question as object, () => {})
     const answer = await collectParts<Part>(child, timeoutMs)
-    if (answer.interrupted === null) release(child)
-    else await end(child)
+    if (answer.interrupted === null) {
+      child.unref()
+      child.channel?.unref()
+    } else await end(child)
     return answer
   }
 
@@ -69,17 +73,6 @@ function startProcess(module: URL, ended: () => void): Promise<ChildProcess> {
   })
   child.once('message', () => resolve(child))
   return promise
-}
-
-/** Keeps our process alive while it answers, but not while it is idle. */
-function hold(child: ChildProcess): void {
-  child.ref()
-  child.channel?.ref()
-}
-
-function release(child: ChildProcess): void {
-  child.unref()
-  child.channel?.unref()
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -32,7 +32,7 @@ function parseLine(line: string): OwnerRule[] {
   if (pattern === '' || !isPattern(pattern)) return []
   const [given = ''] = rest.split('#')
   const owners = given.split(/\s+/).filter((owner) => owner !== '')
-  if (!owners.every(isOwner)) return []
+  if (!owners.every((owner) => ACCOUNT.test(owner) || ADDRESS.test(owner))) return []
   return [{ pattern, owners: [...new Set(owners)] }]
 }
 
@@ -41,10 +41,6 @@ function isPattern(text: string): boolean {
   if (text.length > PATTERN_CHARS_MAX || /^\\?#|^!|\0/.test(text)) return false
   const unescaped = text.replaceAll(/\\./gu, '')
   return !/[[\]]|\/\//.test(unescaped) && /[^/]/.test(text)
-}
-
-function isOwner(text: string): boolean {
-  return ACCOUNT.test(text) || ADDRESS.test(text)
 }
 
 /** Whether an owner is a user. Other owners are teams or addresses. */

@@ -64,7 +64,8 @@ export type Due = { expiring: Expiring; expiry: Expiry }
  * Everything that retention removes of an organization, except for the bodies of change records.
  */
 export function listDue(expiry: Expiry, auditRetentionDays: number): Due[] {
-  const facts = computeFactExpiry(expiry)
+  // Change records are amended by what is stored of code hosts, which must not be gone before.
+  const facts = notAfter(expiry, new Date(expiry.at.getTime() - AMENDED_FOR_MS))
   const audit = computeAuditExpiry(expiry, auditRetentionDays)
   const events = { ...expiry, before: new Date(expiry.at.getTime() - EVENTS_KEPT_MS) }
   return [
@@ -73,11 +74,6 @@ export function listDue(expiry: Expiry, auditRetentionDays: number): Due[] {
     { expiring: expiringEvents, expiry: events },
     ...(audit === null ? [] : [{ expiring: expiringAuditEntries, expiry: audit }]),
   ]
-}
-
-/** Change records are amended by what is stored of code hosts, which must not be gone before. */
-function computeFactExpiry(expiry: Expiry): Expiry {
-  return notAfter(expiry, new Date(expiry.at.getTime() - AMENDED_FOR_MS))
 }
 
 /**

@@ -48,7 +48,9 @@ async function work(services: Services, slice: Slice): Promise<SliceResult> {
       await removeExpiredRows(running, computeExpiry(next.id, plan, clock.now()))
       await updatePassed(sql, next.id)
     }
-    await removeShared(running)
+    const at = clock.now()
+    for (const { kind, remove } of EXPIRING_SHARED)
+      await removeKind(running, kind, async (tx) => ({ removed: await remove(tx, at, ROWS_AT_ONCE), last: null }))
   } catch (error) {
     if (error instanceof SliceOver) return 'unfinished'
     throw error
@@ -67,12 +69,6 @@ async function removeExpiredRows(running: Work, expiry: Expiry): Promise<void> {
   for (const { expiring, expiry: own } of listDue(expiry, running.services.config.auditRetentionDays))
     await removeKind(running, expiring.kind, (tx, from) => expiring.remove(tx, { ...own, limit: ROWS_AT_ONCE, from }))
   await removeBodies(running, expiry)
-}
-
-async function removeShared(running: Work): Promise<void> {
-  const at = running.services.clock.now()
-  for (const { kind, remove } of EXPIRING_SHARED)
-    await removeKind(running, kind, async (tx) => ({ removed: await remove(tx, at, ROWS_AT_ONCE), last: null }))
 }
 
 type RemoveBatch = (tx: Tx, from: Removal['last']) => Promise<Removal>

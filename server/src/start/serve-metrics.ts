@@ -51,13 +51,13 @@ export async function serveMetrics(services: Services): Promise<ServingMetrics |
 
 /** What must work before the program can do anything. */
 export function defineReadinessChecks({ sql, objects }: Services) {
+  const checkMigrations = async () => {
+    const names = await listPendingMigrations(sql)
+    if (names.length > 0) throw new Error(`Not migrated: ${names.join(', ')}`)
+  }
   return [
     { name: 'database', check: () => checkSql(sql) },
-    { name: 'migrations', check: async () => refusePending(await listPendingMigrations(sql)) },
+    { name: 'migrations', check: checkMigrations },
     { name: 'objects', check: () => objects.check() },
   ]
-}
-
-function refusePending(names: string[]): void {
-  if (names.length > 0) throw new Error(`Not migrated: ${names.join(', ')}`)
 }

@@ -18,7 +18,10 @@ const CONNECTIONS = 16
 
 /** Reserves the server's port and opens the services of the API. `opened` closes both. */
 export async function openApi(settings: Config, database: Database, opened: AsyncDisposableStack) {
-  const port = await chooseServerPort(settings)
+  // Port 0 of the settings becomes a free port.
+  const port = await selectPort(settings.host, settings.port).catch((cause) =>
+    Promise.reject(portFailure(settings, cause)),
+  )
   opened.defer(() => port.release())
   const options = { applicationName: 'shiplock api', connections: CONNECTIONS }
   const { services, close } = await openServices(withPort(settings, port.number), database, options)
@@ -51,11 +54,6 @@ export async function serve(services: Services, port: ChosenPort, idleGraceMs = 
   opened.defer(async () => metrics?.close())
   const open = opened.move()
   return { metricsUrl: metrics?.url ?? null, close: () => open.disposeAsync() }
-}
-
-/** Port 0 of the settings becomes a free port. */
-function chooseServerPort(config: Config): Promise<ChosenPort> {
-  return selectPort(config.host, config.port).catch((cause) => Promise.reject(portFailure(config, cause)))
 }
 
 const PORT_FAILURES: Record<string, string> = {

@@ -81,7 +81,7 @@ export const refreshIssueDay = defineJob('trends.refresh-issue-day', {
 })
 
 /** After a report was read, alerts or triage changed. */
-export async function recountIssues({ sql }: Services, { org_id }: Organization): Promise<void> {
+export async function refreshIssues({ sql }: Services, { org_id }: Organization): Promise<void> {
   await enqueue(sql, refreshIssueDay, { org_id })
 }
 

@@ -18,9 +18,8 @@ export function getDaysBefore({ from, to }: TrendDays): TrendDays {
 /** The dates of the days as `YYYY-MM-DD`, oldest first. */
 export function listDates({ from, to }: TrendDays): string[] {
   const count = Math.round((to.getTime() - from.getTime()) / DAY_MS) + 1
-  return Array.from({ length: count }, (_, index) => formatDate(new Date(from.getTime() + index * DAY_MS)))
-}
-
-function formatDate(at: Date): string {
-  return at.toISOString().slice(0, 10)
+  return Array.from({ length: count }, (_, index) => {
+    const day = new Date(from.getTime() + index * DAY_MS)
+    return day.toISOString().slice(0, 10)
+  })
 }

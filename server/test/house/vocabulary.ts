@@ -22,7 +22,7 @@ export const WORDS: readonly string[] = [
   // What the product does.
   ...'abandon accept admit answer append apply approve assign audit authenticate complete confirm'.split(' '),
   ...'connect describe disconnect dismiss distribute enroll expire explain export import invite issue'.split(' '),
-  ...'link log measure migrate observe reconcile record recount refresh regroup reject release remove'.split(' '),
+  ...'link log measure migrate observe reconcile record refresh regroup reject release remove'.split(' '),
   ...'rename replay report resend reserve restore revoke rotate settle synchronize trace triage undo'.split(' '),
   ...'upgrade'.split(' '),
 ]

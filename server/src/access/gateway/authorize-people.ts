@@ -10,7 +10,7 @@ import type { Services } from '../../services.ts'
 import { type Actor, requireFeature } from '../actor.ts'
 import { BUILT_IN_ROLES, type Permission } from '../role.ts'
 import { getOwnOrigins } from '../sign-in/relying-party.ts'
-import { type FoundSession, findSession, type Membership, updateSessionLastUse } from '../sign-in/session.store.ts'
+import { type FoundSession, findSession, updateSessionLastUse } from '../sign-in/session.store.ts'
 import {
   defineSessionCookie,
   FRESH_MS_MAX,
@@ -109,13 +109,10 @@ export async function findLiveSession({ sql, clock }: Services, cookie: SessionC
 /** An organization that the user does not belong to is a 404, like one that does not exist. */
 function toActor({ user_id, name, email, membership }: FoundSession, { plans }: Services): Actor {
   if (membership === null) throw createNotFoundError('organization')
-  const { organization } = membership
-  const credential = { type: 'user', id: user_id, name, email, permissions: getPermissions(membership) } as const
+  const { organization, built_in_role, custom_permissions } = membership
+  const permissions = built_in_role === null ? (custom_permissions ?? []) : BUILT_IN_ROLES[built_in_role].permissions
+  const credential = { type: 'user', id: user_id, name, email, permissions } as const
   return { org_id: organization.id, organization, plan: getPlan(organization, plans), credential }
-}
-
-function getPermissions({ built_in_role, custom_permissions }: Membership): readonly Permission[] {
-  return built_in_role === null ? (custom_permissions ?? []) : BUILT_IN_ROLES[built_in_role].permissions
 }
 
 /** Throws 403 `insufficient_permission` unless the person has one of the permissions. */
@@ -140,9 +137,7 @@ function requireSameOrigin({ method, headers }: FastifyRequest, baseUrl: string)
   const { origin, 'sec-fetch-site': site } = headers
   if (origin === undefined && site === undefined) throw crossSiteRequest('Send the header Origin or Sec-Fetch-Site.')
   if (site !== undefined && site !== 'same-origin') throw crossSiteRequest('The request comes from another site.')
-  if (origin !== undefined && !isOwn(origin, baseUrl)) throw crossSiteRequest('The request comes from another origin.')
-}
-
-function isOwn(origin: string, baseUrl: string): boolean {
-  return URL.canParse(origin) && getOwnOrigins(baseUrl).includes(new URL(origin).origin)
+  const isOwn =
+    origin === undefined || (URL.canParse(origin) && getOwnOrigins(baseUrl).includes(new URL(origin).origin))
+  if (!isOwn) throw crossSiteRequest('The request comes from another origin.')
 }

@@ -54,7 +54,8 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   app.addHook('onRequest', async (request, reply) => {
     const { scope, feature, limitedAs } = request.routeOptions.config
     if (!scope) return
-    request.actor = toActor(await admit(authenticator, request), services)
+    const { credential, organization } = await admit(authenticator, request)
+    request.actor = { org_id: organization.id, organization, plan: getPlan(organization, services.plans), credential }
     assignOrganization(request.actor.org_id)
     requireApiAccess(request.actor)
     requireFeature(request.actor, feature, services)
@@ -107,10 +108,6 @@ export function logRejection(request: FastifyRequest, rejection: TokenRejection)
 export function parseBearerToken(header: string | undefined): string | null {
   const match = /^Bearer ([\x21-\x7e]{1,16384})$/i.exec(header ?? '')
   return match?.[1] ?? null
-}
-
-function toActor({ credential, organization }: Authenticated, { plans }: Services): Actor {
-  return { org_id: organization.id, organization, plan: getPlan(organization, plans), credential }
 }
 
 function requireApiAccess({ plan }: Actor): void {

@@ -21,13 +21,14 @@ export function registerAccessDescriptions(app: FastifyInstance): void {
     if (!url.startsWith(`${APP_PATH}/`) || method === 'HEAD' || (config.public && schema?.hide)) return
     if (!schema?.operationId) throw new Error(`${method} ${url} has no operationId`)
     schema.description = `${schema.description ?? ''}\n\n${describeRequirements(config)}`.trim()
-    Object.assign(schema, toExtensions(config))
+    const { permission = [], fresh } = config
+    const extensions: AccessExtensions = {
+      'x-permissions': [permission].flat() as Permission[],
+      'x-fresh-sign-in': fresh === true,
+    }
+    Object.assign(schema, extensions)
     if (config.public) schema.security ??= []
   })
-}
-
-function toExtensions({ permission = [], fresh }: FastifyContextConfig): AccessExtensions {
-  return { 'x-permissions': [permission].flat() as Permission[], 'x-fresh-sign-in': fresh === true }
 }
 
 function describeRequirements(config: FastifyContextConfig): string {

@@ -14,11 +14,13 @@ export function registerOpenToPeople(app: FastifyInstance): void {
     if (!route.url.startsWith('/v1/') || !route.config?.permission || route.method === 'HEAD') return
     const { scope: _, tokenOnly: __, ...config } = route.config
     const { schema } = route
+    const ownParams = (schema?.params as TObject | undefined)?.properties ?? {}
+    const params = Type.Object({ org: OrganizationSlug, ...ownParams }, { additionalProperties: false })
     this.route({
       ...route,
       url: ORGANIZATION_PATH + route.url.slice('/v1'.length),
       config,
-      schema: { ...schema, params: withOrganization(schema?.params), response: { ...(schema?.response as object) } },
+      schema: { ...schema, params, response: { ...(schema?.response as object) } },
     })
   })
 }
@@ -30,11 +32,6 @@ export const OrganizationSlug = Type.String({
 
 /** The path of a route of an organization. */
 export const OrganizationPath = Closed({ org: OrganizationSlug })
-
-function withOrganization(params: unknown) {
-  const properties = (params as TObject | undefined)?.properties ?? {}
-  return Type.Object({ org: OrganizationSlug, ...properties }, { additionalProperties: false })
-}
 
 /** The path of a route of one object. */
 export const ItemPath = Closed({ org: OrganizationSlug, id: { ...ItemId, description: 'The id of the object.' } })

@@ -44,18 +44,14 @@ type Accepted = { user: Person; organization: string | null; sessionToken: strin
 export async function acceptLink(services: Services, acceptance: Acceptance, visitor: Visitor): Promise<Accepted> {
   const { sql, clock, updates } = services
   const link = await openLink(sql, acceptance.token, clock.now())
-  if (link.kind === 'reset') return resetAccount(services, { link, acceptance, visitor })
-  const accepted = await join(services, { link, acceptance, visitor })
+  const use = { link, acceptance, visitor }
+  if (link.kind === 'reset') return resetAccount(services, use)
+  const email = requireLinkEmail(link, acceptance)
+  const user = link.user ?? (await findUserByEmail(sql, email))
+  const accepted = await (user === null ? joinAsNewUser(services, use, email) : joinAsUser(services, use, user))
   if (link.org_id !== null)
     updates.note(link.org_id, [update('member', accepted.user.id), update('invitation', link.id)])
   return accepted
-}
-
-async function join(services: Services, use: Use): Promise<Accepted> {
-  const { link, acceptance } = use
-  const email = requireLinkEmail(link, acceptance)
-  const user = link.user ?? (await findUserByEmail(services.sql, email))
-  return user === null ? joinAsNewUser(services, use, email) : joinAsUser(services, use, user)
 }
 
 type Use = { link: OpenLink; acceptance: Acceptance; visitor: Visitor }
@@ -122,18 +118,15 @@ async function addMember(tx: Tx, { org_id, id, kind, role }: OpenLink, user: Use
   const orgId = org_id as string
   const member = { user_id: user.id, ...toStoredRole(role as Role), created_at: now }
   if (!(await insertMember(tx, orgId, member))) throw alreadyMember('You are a member of the organization already.')
+  const principal = { type: 'user', id: user.id, name: user.name } as const
   const object = kind === 'setup' ? { type: 'user', id: user.id } : { type: 'invitation', id }
   const details = { email: user.email, role: role?.id }
   const action = kind === 'setup' ? 'organization.set_up' : 'invitation.accept'
-  await insertAuditEntry(tx, orgId, { principal: principalOfUser(user), action, object, reason: null, details }, now)
+  await insertAuditEntry(tx, orgId, { principal, action, object, reason: null, details }, now)
 }
 
 function toSignIn({ place, token }: Visitor) {
   return { method: 'link', place, replaces: token } as const
-}
-
-function principalOfUser({ id, name }: User) {
-  return { type: 'user', id, name } as const
 }
 
 function requireLinkEmail({ email }: OpenLink, acceptance: Acceptance): string {

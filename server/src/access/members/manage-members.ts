@@ -103,8 +103,13 @@ export async function updateProviderAccount(
     const known = (await findProviderAccounts(tx, orgId, userId)).find((account) => account.provider === provider)
     if (known?.login === login) return
     if (known && userId === author.userId) throw ownMembership('membership')
-    if (login === null) await requireRemoved(tx, orgId, userId, provider)
-    else await requireUntaken(tx, orgId, { user_id: userId, provider, login }, clock.now())
+    if (login === null) {
+      const removed = await deleteProviderAccount(tx, orgId, userId, provider)
+      if (removed === null) throw createNotFoundError('provider account')
+    } else {
+      const account = { user_id: userId, provider, login }
+      if (!(await upsertProviderAccount(tx, orgId, account, clock.now()))) throw providerAccountTaken()
+    }
     const details = { provider, from: known?.login ?? null, to: login }
     const change = { action: login === null ? 'provider_account.remove' : 'provider_account.set', details }
     await recordChange(tx, orgId, { author, member, change }, clock.now())
@@ -132,15 +137,6 @@ export async function renameOrganization(
     await insertAuditEntry(tx, orgId, entry, clock.now())
   })
   return name
-}
-
-async function requireRemoved(tx: Tx, orgId: string, userId: string, provider: string): Promise<void> {
-  if ((await deleteProviderAccount(tx, orgId, userId, provider)) === null) throw createNotFoundError('provider account')
-}
-
-async function requireUntaken(tx: Tx, orgId: string, account: Parameters<typeof upsertProviderAccount>[2], now: Date) {
-  if (await upsertProviderAccount(tx, orgId, account, now)) return
-  throw providerAccountTaken()
 }
 
 type Recorded = { author: Author; member: Member; change: NonNullable<Change> }

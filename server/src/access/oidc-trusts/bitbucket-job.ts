@@ -23,6 +23,8 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
   const repository = getClaimOfForm(claims, 'repositoryUuid', UUID)
   if (pipeline === null || repository === null) return null
   const workspace = getClaimOfForm(claims, 'workspaceUuid', UUID)
+  const branch = getClaimText(claims, 'branchName')
+  const ref = branch && `refs/heads/${branch}`
   return {
     provider: 'bitbucket',
     run: {
@@ -38,7 +40,7 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
       address: null,
     },
     commit_sha: null,
-    ref: toRef(getClaimText(claims, 'branchName')),
+    ref: ref !== null && REF.test(ref) ? ref : null,
     pipeline_name: null,
     run_number: null,
     event: 'other',
@@ -49,9 +51,4 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
     foreign_code: 'none',
     claims: selectClaims(claims, KEPT),
   }
-}
-
-function toRef(branch: string | null): string | null {
-  const ref = branch && `refs/heads/${branch}`
-  return ref !== null && REF.test(ref) ? ref : null
 }

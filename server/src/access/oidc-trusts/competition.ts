@@ -24,7 +24,8 @@ export function canMatchBoth(one: Claimant, other: Claimant): boolean {
 /** Whether a token of the repository could satisfy the conditions of the trust. */
 export function canMatchRepository(trust: Claimant, repository: KnownRepository): boolean {
   if (trust.provider !== repository.provider || !mayHost(trust, repository.host)) return false
-  return mayBothHold(allConditions(trust), claimsOfRepository(repository))
+  const claims = CLAIMS[repository.provider](repository)
+  return mayBothHold(allConditions(trust), toConditions(claims))
 }
 
 /**
@@ -95,10 +96,6 @@ const CLAIMS: Record<TrustProvider, (repository: KnownRepository) => Conditions>
     rpo_id: id,
     sub: ['p', 'sc'].map((scheme) => `${scheme}://${full_name.split('/')[0]}/**`),
   }),
-}
-
-function claimsOfRepository(repository: KnownRepository): Condition[] {
-  return toConditions(CLAIMS[repository.provider](repository))
 }
 
 /** An issuer or a code host on this machine may stand for any host. */

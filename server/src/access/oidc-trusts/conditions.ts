@@ -131,7 +131,8 @@ function acceptsText(steps: readonly Step[], text: string): boolean {
 
 /** Searches the pairs of states that one text can reach in both patterns. */
 function acceptCommonText(ours: readonly Step[], theirs: readonly Step[]): boolean {
-  const alphabet = [...new Set([...ours, ...theirs].map(getCharacter)), '/', null]
+  const characters = [...ours, ...theirs].map((step) => (step.kind === 'character' ? step.character : null))
+  const alphabet = [...new Set(characters), '/', null]
   const seen = new Set<string>()
   const open: [State, State][] = pairs(closure(ours, [0]), closure(theirs, [0]))
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -149,10 +150,6 @@ function acceptCommonText(ours: readonly Step[], theirs: readonly Step[]): boole
     }
   }
   return false
-}
-
-function getCharacter(step: Step): string | null {
-  return step.kind === 'character' ? step.character : null
 }
 
 function pairs(ours: Set<State>, theirs: Set<State>): [State, State][] {

@@ -18,17 +18,14 @@ export async function readSessionOfToken(services: Services, token: string): Pro
 export async function readCurrentSession({ sql, clock }: Services, session: FoundSession): Promise<CurrentSession> {
   const { user_id, email, name } = session
   const [methods, organizations] = await Promise.all([findMethods(sql, user_id), listOwnOrganizations(sql, user_id)])
+  // A session of an organization's identity provider shows only this organization.
+  const shown = organizations.filter(({ id }) => session.org_id === null || session.org_id === id)
   return {
     user: { id: user_id, email, name },
     session: describeSession(session, clock.now()),
     sign_in_methods: methods,
-    organizations: organizations.filter(({ id }) => opens(session, id)).map(describeOrganization),
+    organizations: shown.map(describeOrganization),
   }
-}
-
-/** A session of an organization's identity provider shows only this organization. */
-function opens({ org_id }: FoundSession, organizationId: string): boolean {
-  return org_id === null || org_id === organizationId
 }
 
 function describeSession(session: FoundSession, now: Date): CurrentSession['session'] {

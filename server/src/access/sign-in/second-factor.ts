@@ -22,16 +22,6 @@ const FORM = { algorithm: 'SHA1', digits: 6, period: 30 } as const
 const WINDOW_STEPS = 1
 const SECRET_BYTES = 20
 
-/** A new secret in base32. */
-function createTotpSecret(): string {
-  return new Secret({ size: SECRET_BYTES }).base32
-}
-
-/** The address that authenticator apps read from a QR code (`otpauth://`). */
-function formatTotpUri(secret: string, email: string): string {
-  return new TOTP({ ...FORM, issuer: ISSUER, label: email, secret }).toString()
-}
-
 /** The time step that a code belongs to, or null if the code is wrong. */
 export function verifyTotpCode(secret: string, code: string, now: Date): number | null {
   const timestamp = now.getTime()
@@ -72,10 +62,12 @@ type Owner = Pick<FoundSession, 'id' | 'user_id' | 'email' | 'name'>
 
 /** Starts an enrolment. TOTP is on after `confirmEnrolment`. Throws 409 `totp_enabled`. */
 export async function startEnrolment({ sql, clock, sealingKey }: Services, { user_id, email }: Owner) {
-  const secret = createTotpSecret()
+  const secret = new Secret({ size: SECRET_BYTES }).base32
   const isStarted = await insertTotp(sql, user_id, sealTotpSecret(sealingKey, user_id, secret), clock.now())
   if (!isStarted) throw totpEnabled()
-  return { secret, uri: formatTotpUri(secret, email) }
+  // Authenticator apps read this address (`otpauth://`) from a QR code.
+  const uri = new TOTP({ ...FORM, issuer: ISSUER, label: email, secret }).toString()
+  return { secret, uri }
 }
 
 /**

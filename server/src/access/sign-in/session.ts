@@ -49,7 +49,8 @@ export type SessionCookie = { name: string; secure: boolean }
  * URL decides, not the request, which a proxy may have rewritten.
  */
 export function defineSessionCookie(baseUrl: string): SessionCookie {
-  const secure = !isPlainLoopback(baseUrl)
+  const { protocol, hostname } = new URL(baseUrl)
+  const secure = protocol !== 'http:' || !isLoopback(hostname)
   return { name: secure ? '__Host-shiplock' : 'shiplock', secure }
 }
 
@@ -67,9 +68,4 @@ export function removeSessionCookie(reply: FastifyReply, cookie: SessionCookie):
 
 function toHeader({ name, secure }: SessionCookie, value: string, maxAge: number): string {
   return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, sameSite: 'lax', secure })
-}
-
-function isPlainLoopback(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl)
-  return protocol === 'http:' && isLoopback(hostname)
 }

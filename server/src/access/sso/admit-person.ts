@@ -75,14 +75,13 @@ async function findAccount(
   const user = existing ?? (await createAccount(tx, authenticated, email, now))
   if (!(await insertIdentity(tx, { ...identity, id: createUuid(now), user_id: user.id }, now)))
     throw createRefusedError('account_exists')
-  if (existing !== null && !ownsAccount(authenticated, existing, visitor)) await takeOver(tx, existing.id, now)
-  if (existing !== null) await recordConnection(tx, existing, authenticated, now)
+  if (existing !== null) {
+    const { id } = existing
+    if (!ownsAccount(authenticated, existing, visitor)) await takeOver(tx, id, now)
+    const details = { issuer: provider.issuer }
+    await auditPerson(tx, id, { action: 'single_sign_on.connect', object: { type: 'user', id }, details }, now)
+  }
   return { user, isNew: true, isCreated: existing === null }
-}
-
-function recordConnection(tx: Tx, { id }: User, { provider }: Authenticated, now: Date): Promise<void> {
-  const details = { issuer: provider.issuer }
-  return auditPerson(tx, id, { action: 'single_sign_on.connect', object: { type: 'user', id }, details }, now)
 }
 
 /**

@@ -27,7 +27,10 @@ export async function completeSignIn(services: Services, { query, browser }: Cal
   const keys = { state_sha256: hashText(state), browser_sha256: hashText(browser) }
   const request = await deleteSignInRequest(sql, keys, clock.now())
   if (request === null) throw ssoFailed('The sign-in was completed already, has expired, or was started elsewhere.')
-  const provider = await requireProvider(services, request)
+  const { org_id } = request
+  const provider = org_id === null ? await findServerProvider(services) : await findOwnProvider(services, org_id)
+  // The settings may have changed in the meantime.
+  if (provider === null || provider.issuer !== request.issuer) throw createSettingsChangedError()
   const url = new URL(`${buildCallbackUrl(config.baseUrl)}?${query}`)
   const issuer = await openIssuer(services, provider)
   try {
@@ -37,13 +40,6 @@ export async function completeSignIn(services: Services, { query, browser }: Cal
     services.log.info({ issuer: provider.issuer, reason: describeReason(error) }, 'A single sign-on failed')
     throw ssoFailed('The identity provider did not confirm the sign-in. Start again.')
   }
-}
-
-/** The settings may have changed in the meantime. */
-async function requireProvider(services: Services, { org_id, issuer }: SignInRequest): Promise<Provider> {
-  const provider = org_id === null ? await findServerProvider(services) : await findOwnProvider(services, org_id)
-  if (provider === null || provider.issuer !== issuer) throw createSettingsChangedError()
-  return provider
 }
 
 type Exchange = { url: URL; state: string; request: SignInRequest; provider: Provider }

@@ -1,7 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import { reportNotFound } from '../../errors/ingest.ts'
 import { ApiError } from '../../platform/http/api-error.ts'
-import type { PresignedPut } from '../../platform/objects/object-store.ts'
 import type { Services } from '../../services.ts'
 import { completeArtifacts } from '../reports/complete-artifacts.ts'
 import { createReport } from '../reports/create-report.ts'
@@ -34,15 +33,11 @@ export async function createIngestedReport(services: Services, intake: RunIntake
       path,
       url,
       method,
-      headers: withLength(services, headers, sizes.get(path)),
+      // The client announces the length of a file only if the slot has a header for it.
+      headers: services.objects.requiresLength ? { ...headers, 'Content-Length': String(sizes.get(path)) } : headers,
       expiresAt: expires_at,
     })),
   }
-}
-
-/** The client announces the length of a file only if the slot has a header for it. */
-function withLength({ objects }: Services, headers: PresignedPut['headers'], size: number | undefined) {
-  return objects.requiresLength ? { ...headers, 'Content-Length': String(size) } : headers
 }
 
 type Completion = { reportId: string; artifactIds: string[] }
@@ -56,7 +51,9 @@ export async function completeIngested(services: Services, intake: RunIntake, ac
   if (!REPORT_ID.test(reportId)) throw reportNotFound()
   const { run_id } = await requireTokenRun(services, intake, actor)
   const report = { run_id, report_id: reportId }
-  const { results } = await completeArtifacts(services, actor, report, artifactIds).catch(rethrowNotFound)
+  const { results } = await completeArtifacts(services, actor, report, artifactIds).catch((error: unknown) => {
+    throw error instanceof ApiError && error.status === 404 ? reportNotFound() : error
+  })
   return {
     results: results.map(({ artifact_id, status, reason }) => ({
       artifactId: artifact_id,
@@ -64,8 +61,4 @@ export async function completeIngested(services: Services, intake: RunIntake, ac
       ...(reason !== null && { reason }),
     })),
   }
-}
-
-function rethrowNotFound(error: unknown): never {
-  throw error instanceof ApiError && error.status === 404 ? reportNotFound() : error
 }

@@ -39,19 +39,12 @@ export function toReport({ job, name, summary, attestations, artifacts }: Ingest
 }
 
 function toItem({ kind, name, status, data: sent }: IngestedAttestation, warnings: string[]): AttestationItem {
-  const data = hasFreeData(kind) ? sent : withoutNulls(sent)
+  const isFree = kind === 'custom' || kind === 'provenance'
+  // A field that is null is the same as one that is absent.
+  const data: object = isFree ? sent : Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
   const cut = computeSize(data) > INGEST_RULES.dataBytesMax ? withShortMessages(data, INGEST_RULES.dataBytesMax) : null
   if (cut) warnings.push(`The messages of ${kind} "${name}" were cut, because its data is larger than 256 KiB.`)
   return { kind, name, data: cut ?? data, ...(status != null && { status }) }
-}
-
-function hasFreeData(kind: string): boolean {
-  return kind === 'custom' || kind === 'provenance'
-}
-
-/** A field that is null is the same as one that is absent. */
-function withoutNulls(data: object): object {
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
 }
 
 /**

@@ -84,7 +84,9 @@ export async function runReportRoutes(app: HttpServer, services: Services): Prom
   }
   const sendList = async (request: ListRequest, reply: FastifyReply, list: typeof listReports) => {
     const { query, params, actor } = request
-    const context = listOfRun(services, request, params.id)
+    const common = listContext(services, request)
+    // A cursor belongs to the list of one run.
+    const context = { ...common, route: `${common.route} ${params.id}` }
     const page = readPage(query, context)
     const run = await requireRun(actor.org_id, params.id, computeRetentionStart(actor.plan, context.now))
     return sendPage(reply, { rows: await list(services.sql, run, page), page, query, context })
@@ -169,10 +171,4 @@ export async function runReportRoutes(app: HttpServer, services: Services): Prom
       return sendData(reply, `[${jobs.join(',')}]`)
     },
   )
-}
-
-/** A cursor belongs to the list of one run. */
-function listOfRun(services: Services, request: FastifyRequest, runId: string) {
-  const context = listContext(services, request)
-  return { ...context, route: `${context.route} ${runId}` }
 }

@@ -24,7 +24,10 @@ export class RunPages {
    * page.
    */
   async list(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<PageRow<Buffer>[]> {
-    const runs = await withMembers(db, orgId, await listRunVersions(db, orgId, page, filter))
+    const listed = await listRunVersions(db, orgId, page, filter)
+    const ofHosts = listed.filter(isOfHost).map(({ id }) => id)
+    const versions = await listMemberVersions(db, orgId, ofHosts)
+    const runs: ListedRun[] = listed.map((run) => ({ ...run, version: buildWholeVersion(run, versions.get(run.id)) }))
     const json = new Map(runs.map((run) => [run.id, this.#kept.find(orgId, run)]))
     const missing = runs.filter(({ id }) => json.get(id) === undefined).map(({ id }) => id)
     for (const run of await listPipelineRuns(db, orgId, missing, filter.now)) json.set(run.id, this.#keep(orgId, run))
@@ -41,12 +44,6 @@ export class RunPages {
     this.#kept.keep(orgId, run, bytes)
     return bytes
   }
-}
-
-async function withMembers(db: Db, orgId: string, runs: ListedRun[]): Promise<ListedRun[]> {
-  const ofHosts = runs.filter(isOfHost).map(({ id }) => id)
-  const versions = await listMemberVersions(db, orgId, ofHosts)
-  return runs.map((run) => ({ ...run, version: buildWholeVersion(run, versions.get(run.id)) }))
 }
 
 const BYTES_MAX = 32 * 1024 * 1024

@@ -84,13 +84,12 @@ export const applyHostJob: HostEventHandler<'job'> = async ({ clock }, tx, sourc
   if (changed === null) return
   await upsertAttemptFacts(tx, key, changed.attempt)
   const after = toRunCourse(changed.facts)
-  if (after === null) return enqueueRunRead(tx, { ...getRepositoryKey(source, job), run_id: job.run_id })
+  if (after === null) {
+    const { org_id, provider } = source
+    return enqueueRunRead(tx, { org_id, provider, repository_id: job.repository.id, run_id: job.run_id })
+  }
   await updateNewestAttempt(tx, key, after)
   await followChange(tx, { key, run: job, before: toRunCourse(facts), after }, clock.now())
-}
-
-function getRepositoryKey({ org_id, provider }: HostSource, { repository }: HostJob): RepositoryKey {
-  return { org_id, provider, repository_id: repository.id }
 }
 
 function getRunKey({ org_id, provider }: HostSource, runId: string): ProviderRunKey {

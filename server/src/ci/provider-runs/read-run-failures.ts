@@ -40,7 +40,8 @@ async function readOne({ sql, clock }: Services, reading: Reading, orgId: string
   const missedBefore = reading.reads.missed
   const allJobs = await listJobs(reading, run)
   await upsertJobs(sql, { org_id: orgId, run_id: run.run_id }, allJobs)
-  const jobs = await readJobs(reading, allJobs)
+  const jobs: JobEvidence[] = []
+  for (const job of selectDecisiveJobs(allJobs)) jobs.push(await readJob(reading, job))
   const now = clock.now()
   const isRecent = run.failure_tried_at === null || now.getTime() - run.failure_tried_at.getTime() < READ_AGAIN_MS
   const due = reading.reads.missed > missedBefore && isRecent
@@ -49,12 +50,6 @@ async function readOne({ sql, clock }: Services, reading: Reading, orgId: string
 
 function listJobs({ client, reads, repository }: Reading, run: UnreadFailure): Promise<HostJob[]> {
   return reads.read('listJobs', () => client.listJobs(repository, run.external_run_id, run.attempt), [])
-}
-
-async function readJobs(reading: Reading, jobs: readonly HostJob[]): Promise<JobEvidence[]> {
-  const evidence: JobEvidence[] = []
-  for (const job of selectDecisiveJobs(jobs)) evidence.push(await readJob(reading, job))
-  return evidence
 }
 
 /** The log of a cancelled job says nothing about a failure. */

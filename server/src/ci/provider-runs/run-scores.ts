@@ -30,14 +30,10 @@ export function computeRunScores(history: readonly ScoredRun[], runs: readonly S
   return runs.map((run) => {
     const scores = isFinal(run.status) ? computeScores(run, before.slice(-HISTORY_RUNS)) : null
     const scored = { ...run, scores }
-    if (countsAsHistory(run)) before.push(scored)
+    // Open runs have no result yet, and skipped ones did nothing.
+    if (isFinal(run.status) && run.status !== 'skipped') before.push(scored)
     return scored
   })
-}
-
-/** Open runs have no result yet, and skipped ones did nothing. */
-function countsAsHistory({ status }: ScoredRun): boolean {
-  return isFinal(status) && status !== 'skipped'
 }
 
 function computeScores(run: ScoredRun, history: readonly ScoredRun[]): RunScores {

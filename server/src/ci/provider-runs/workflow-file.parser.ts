@@ -28,7 +28,11 @@ export function parseWorkflowFile(text: string): WorkflowFile {
   const dependencies = new Map<string, Set<string>>()
   for (const [id, job] of jobs) {
     const name = names.get(id) as string
-    const needed = getNeeds(job).map((need) => names.get(need) ?? need)
+    const { needs } = job
+    const needed = (Array.isArray(needs) ? needs : [needs])
+      .filter((need) => typeof need === 'string')
+      .map(storable)
+      .map((need) => names.get(need) ?? need)
     dependencies.set(name, new Set([...(dependencies.get(name) ?? []), ...needed]))
   }
   return {
@@ -91,11 +95,6 @@ function trimSeparators(name: string): string {
   while (start < end && isSeparator(name[start])) start += 1
   while (end > start && isSeparator(name[end - 1])) end -= 1
   return name.slice(start, end)
-}
-
-function getNeeds({ needs }: Members): string[] {
-  const list = Array.isArray(needs) ? needs : [needs]
-  return list.filter((need) => typeof need === 'string').map(storable)
 }
 
 /** A name of limited length, without NUL and lone surrogates, which PostgreSQL does not store. */

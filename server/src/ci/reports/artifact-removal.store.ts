@@ -26,13 +26,10 @@ export async function deleteOtherArtifacts(
   await deleteWhere(tx, report, tx`(path, size, sha256) not in (${kept})`)
 }
 
-/** SQL: whether the status of an attestation depends on its file. */
-function statusNeedsFile(tx: Tx) {
-  return tx`attestation.kind in ('sbom', 'ownership')
-    or (attestation.kind = 'scan' and not attestation.data ?& array['critical', 'high', 'medium', 'low'])`
-}
-
-/** Attestations that name a deleted artifact lose the figures that were read from it. */
+/**
+ * Attestations that name a deleted artifact lose the figures that were read from it. Where the
+ * status depends on the file, it becomes `info`.
+ */
 async function deleteWhere(tx: Tx, report: ReportKey, condition: ReturnType<typeof tx>): Promise<void> {
   const deleted = await tx<AbandonedArtifact[]>`
     with deleted as (
@@ -43,7 +40,13 @@ async function deleteWhere(tx: Tx, report: ReportKey, condition: ReturnType<type
       returning id, path, put_until
     ), forgotten as (
       update ci_attestations attestation
-      set parsed = null, status = case when ${statusNeedsFile(tx)} then 'info' else attestation.status end
+      set parsed = null,
+        status = case
+          when attestation.kind in ('sbom', 'ownership')
+            or (attestation.kind = 'scan' and not attestation.data ?& array['critical', 'high', 'medium', 'low'])
+            then 'info'
+          else attestation.status
+        end
       from deleted
       where attestation.org_id = ${report.org_id}
         and attestation.report_id = ${report.report_id}

@@ -9,7 +9,7 @@ import type { TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem } from './artifact.schema.ts'
 import { countArtifacts, type ReportKey, updateAnnounced } from './artifact.store.ts'
 import { signSlots } from './artifact-object.ts'
-import { type AttestationRow, countAttestations, type StoredAttestation } from './attestation.store.ts'
+import { countAttestations } from './attestation.store.ts'
 import { API_RULES, readAttestations } from './read-attestations.ts'
 import type { AttestationItem, ReportPath } from './report.schema.ts'
 import { lockReport } from './report.store.ts'
@@ -67,12 +67,9 @@ export async function appendAttestations(services: Services, actor: Actor, path:
     await publishChange(tx, report)
     return merged
   })
-  return { report_id: report.report_id, attestations: sortStored(rows, stored), warnings }
-}
-
-/** Stored attestations in the order of the request. A replaced one has kept its id. */
-function sortStored(rows: AttestationRow[], stored: StoredAttestation[]): StoredAttestation[] {
-  return rows.flatMap((row) => stored.filter(({ kind, name }) => kind === row.kind && name === row.name))
+  // In the order of the request. A replaced one has kept its id.
+  const attestations = rows.flatMap((row) => stored.filter(({ kind, name }) => kind === row.kind && name === row.name))
+  return { report_id: report.report_id, attestations, warnings }
 }
 
 /**

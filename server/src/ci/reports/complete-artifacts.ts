@@ -33,8 +33,13 @@ export async function completeArtifacts(services: Services, actor: Actor, path: 
     await publishChange(tx, report)
     return results
   })
-  await removeRejected(services, actor, [...settled.values()])
-  const results = ids.map((id) => settled.get(id) ?? unknownArtifact(id))
+  const rejected = [...settled.values()].filter(({ status }) => status === 'rejected')
+  await Promise.all(
+    rejected.map(({ artifact_id }) => services.objects.remove(formatArtifactKey(actor.org_id, artifact_id))),
+  )
+  const results = ids.map(
+    (id): Completion => settled.get(id) ?? { artifact_id: id, status: 'missing', reason: 'unknown_artifact' },
+  )
   return { report_id: report.report_id, results }
 }
 
@@ -92,13 +97,4 @@ async function decideResult(tx: Tx, settling: Settling, artifact: StoredArtifact
 async function fitsQuota(tx: Tx, { actor, report, now }: Settling, artifact: StoredArtifact): Promise<boolean> {
   if (artifact.put_until > now) return true
   return (await countRunBytes(tx, report, now)) + artifact.size <= actor.plan.artifact_bytes_per_run_max
-}
-
-async function removeRejected({ objects }: Services, { org_id }: Actor, results: Completion[]): Promise<void> {
-  const rejected = results.filter(({ status }) => status === 'rejected')
-  await Promise.all(rejected.map(({ artifact_id }) => objects.remove(formatArtifactKey(org_id, artifact_id))))
-}
-
-function unknownArtifact(id: string): Completion {
-  return { artifact_id: id, status: 'missing', reason: 'unknown_artifact' }
 }

@@ -44,7 +44,8 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
     await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
     await publishChange(tx, report)
-    return { row, created, reserved, otherRunner: otherThan(row.runner, runnerBefore) }
+    const otherRunner = row.runner === null || runnerBefore === row.runner ? null : runnerBefore
+    return { row, created, reserved, otherRunner }
   })
   const result = {
     report_id: row.id,
@@ -116,8 +117,4 @@ export function sortMatrix(matrix: object | null): [string, unknown][] {
       key,
       typeof value === 'object' && value !== null ? JSON.parse(toCanonicalJson(value)) : value,
     ])
-}
-
-function otherThan(runner: string | null, before: string | null): string | null {
-  return runner === null || before === runner ? null : before
 }

@@ -28,7 +28,7 @@ function unread(format: Ownership['format'], error: string): Ownership {
 function countJsonRules(text: string): number | null {
   const value = parsedJson(text)
   const rules = getMember(value, 'rules') ?? value
-  return Array.isArray(rules) ? rules.filter(isRule).length : null
+  return Array.isArray(rules) ? rules.filter((rule) => toText(getMember(rule, 'pattern')) !== null).length : null
 }
 
 function parsedJson(text: string): unknown {
@@ -37,8 +37,4 @@ function parsedJson(text: string): unknown {
   } catch {
     return null
   }
-}
-
-function isRule(value: unknown): boolean {
-  return toText(getMember(value, 'pattern')) !== null
 }

@@ -55,7 +55,12 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
       const report = { ...(request.body as NewCiReport), rules: API_RULES }
       const { result, created, otherRunner } = await createReport(services, request.actor, run_id, report)
       reply.code(created ? 201 : 200)
-      return { data: { ...result, warnings: [...result.warnings, ...aboutRunner(otherRunner)] } }
+      const warnings = [...result.warnings]
+      if (otherRunner !== null)
+        warnings.push(
+          `This report replaced a report from the runner "${otherRunner}". Check whether two jobs have the same name.`,
+        )
+      return { data: { ...result, warnings } }
     },
   )
 
@@ -118,9 +123,4 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
     },
     async ({ actor, params, body }) => ({ data: await completeArtifacts(services, actor, params, body.artifact_ids) }),
   )
-}
-
-function aboutRunner(replaced: string | null): string[] {
-  if (replaced === null) return []
-  return [`This report replaced a report from the runner "${replaced}". Check whether two jobs have the same name.`]
 }

@@ -45,20 +45,13 @@ export async function saveAttestations(
 }
 
 function withRead(row: AttestationRow, stated: TrustClass, reads: StoredRead[]) {
-  const isSame = ({ kind, name, artifact }: StoredRead) =>
-    kind === row.kind && name === row.name && artifact === getArtifact(row.data)
+  const named = (row.data as { artifact?: unknown }).artifact
+  const isSame = ({ kind, name, artifact }: StoredRead) => kind === row.kind && name === row.name && artifact === named
   const read = reads.find(isSame)
   const parsed = read?.parsed ?? null
   const stored = { ...row, parsed, trust: read ? selectWeakest(stated, read.artifact_trust) : stated }
-  return isStated(row.kind) ? stored : { ...stored, status: computeStatus(row.kind, row.data, parsed) }
-}
-
-function getArtifact(data: { artifact?: unknown }): unknown {
-  return data.artifact
-}
-
-function isStated(kind: AttestationKind): kind is StatedKind {
-  return kind === 'custom' || kind === 'provenance'
+  if (row.kind === 'custom' || row.kind === 'provenance') return stored
+  return { ...stored, status: computeStatus(row.kind, row.data, parsed) }
 }
 
 /**

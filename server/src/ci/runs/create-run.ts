@@ -40,7 +40,8 @@ export async function createRun(
   const given = readRepository(input.repository)
   const repository = job === null ? given : await requireRepository(services.sql, actor.org_id, job, given)
   const now = services.clock.now()
-  if (job === null || !isOwnRun(job, input))
+  const { ci_system, external_run_id } = input
+  if (job === null || ci_system !== job.run.ci_system || external_run_id !== job.run.external_run_id)
     return recordRun(services, intake, actor, toRun(actor, input, repository, now))
   checkClaims(job, input)
   if (await isHostConnected(intake, actor.org_id, job)) {
@@ -48,10 +49,6 @@ export async function createRun(
     return { run: toCiSystemRun(run, job), created: false }
   }
   return recordRun(services, intake, actor, toClaimedRun(actor, { job, repository, body: input }, now))
-}
-
-function isOwnRun({ run }: TokenJob, { ci_system, external_run_id }: NewCiRun): boolean {
-  return ci_system === run.ci_system && external_run_id === run.external_run_id
 }
 
 function readRepository(address: string): string {

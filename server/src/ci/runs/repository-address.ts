@@ -25,7 +25,9 @@ export function normalizeRepository(address: string): string {
   const text = address.trim()
   if (/[\p{Cc}\\]/u.test(text)) throw new RepositoryAddressError('must not contain control characters or backslashes')
   const { host, path } = text.includes('://') ? fromUrl(text) : (fromScp(text) ?? fromPath(text))
-  return [normalizeHost(host), ...normalizePath(path)].join('/')
+  const lower = host.toLowerCase()
+  if (!HOST.test(lower)) throw new RepositoryAddressError('must start with a host name')
+  return [lower, ...normalizePath(path)].join('/')
 }
 
 type Parts = { host: string; path: string }
@@ -60,18 +62,14 @@ function fromScp(text: string): Parts | null {
   const colon = text.indexOf(':')
   const slash = text.indexOf('/')
   if (colon < 0 || (slash >= 0 && slash < colon)) return null
-  const [user, host] = splitUser(text.slice(0, colon))
+  const authority = text.slice(0, colon)
+  const at = authority.lastIndexOf('@')
   const path = text.slice(colon + 1)
   if (path.includes('@') && path.indexOf('@') < (path.indexOf('/') + 1 || path.length)) {
     throw new RepositoryAddressError('must not contain a user or password')
   }
-  if (user === null && /^\d{1,5}\//.test(path)) return null
-  return { host, path }
-}
-
-function splitUser(text: string): [user: string | null, host: string] {
-  const at = text.lastIndexOf('@')
-  return at < 0 ? [null, text] : [text.slice(0, at), text.slice(at + 1)]
+  if (at < 0 && /^\d{1,5}\//.test(path)) return null
+  return { host: authority.slice(at + 1), path }
 }
 
 function fromPath(text: string): Parts {
@@ -80,12 +78,6 @@ function fromPath(text: string): Parts {
   const host = text.slice(0, slash)
   if (host.includes('@')) throw new RepositoryAddressError('must not contain a user or password')
   return { host, path: text.slice(slash + 1) }
-}
-
-function normalizeHost(host: string): string {
-  const lower = host.toLowerCase()
-  if (!HOST.test(lower)) throw new RepositoryAddressError('must start with a host name')
-  return lower
 }
 
 function normalizePath(path: string): string[] {

@@ -157,7 +157,10 @@ async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<Inserted
  * first, which takes about nine times as long.
  */
 async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): Promise<InsertedRun[]> {
-  const rows = runs.toSorted(bySource).map((run) => toRow(db, run))
+  const ordered = runs.toSorted(
+    (a, b) => compare(a.ci_system, b.ci_system) || compare(a.external_run_id, b.external_run_id),
+  )
+  const rows = ordered.map((run) => toRow(db, run))
   const repositories = runs.map(({ id, org_id, repository, claimed }) => ({
     id,
     org_id,
@@ -174,10 +177,6 @@ async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): P
   ])
   const ids = new Set(inserted.map(({ id }) => id))
   return linked.filter(({ id }) => ids.has(id))
-}
-
-function bySource(a: NewRun, b: NewRun): number {
-  return compare(a.ci_system, b.ci_system) || compare(a.external_run_id, b.external_run_id)
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))

@@ -194,8 +194,9 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
 
 /**
  * SQL: the repository of a run at a provider, or null. A token names it by its id; otherwise it is
- * the one with the host and name of `run.repository`. `orgId` is the organization of all rows of
- * `run`, or null for several.
+ * the one with the host and name of `run.repository`. Some code hosts number the repositories of
+ * each server from 1: theirs must have the host of the run, too. `orgId` is the organization of all
+ * rows of `run`, or null for several.
  */
 export function buildLinkedRepository(db: Db, orgId: string | null) {
   const object: ReturnType<Db> = db`json_build_object('provider', repository.provider, 'id', repository.id)`
@@ -214,14 +215,8 @@ export function buildLinkedRepository(db: Db, orgId: string | null) {
       where repository.org_id = run.org_id ${buildSpreadCondition(db, 'repository', orgId)}
         and repository.provider = run.claimed_provider
         and repository.id = run.claimed_repository_id
-        and ${buildIsOnHost(db)}
+        and (
+          run.claimed_provider <> all(${COUNTING_PROVIDERS}) or repository.host = split_part(run.repository, '/', 1)
+        )
     ) end`
-}
-
-/**
- * SQL: whether `repository` can be the one that the token of `run` names with the same id. Some
- * hosts number the repositories of each server from 1.
- */
-function buildIsOnHost(db: Db): ReturnType<Db> {
-  return db`(run.claimed_provider <> all(${COUNTING_PROVIDERS}) or repository.host = split_part(run.repository, '/', 1))`
 }

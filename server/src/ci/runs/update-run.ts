@@ -59,15 +59,12 @@ async function readHostRun(
 }
 
 /** Throws 409 unless the body repeats what is stored. */
-function refuseChange(attempt: StoredAttempt, input: CiRunUpdate): void {
-  if (input.status === undefined ? isRepetition(attempt, input) : input.status === attempt.status) return
+function refuseChange(attempt: StoredAttempt, { status, url, completed_at }: CiRunUpdate): void {
+  const isSameUrl = url === undefined || url === attempt.url
+  const isSameEnd = completed_at === undefined || Date.parse(completed_at) === attempt.completed_at?.getTime()
+  if (status === undefined ? isSameUrl && isSameEnd : status === attempt.status) return
   const message = `The attempt has finished with the status ${attempt.status} and cannot change. Create a new attempt.`
   throw runAlreadyFinished(message, { status: attempt.status })
-}
-
-function isRepetition(attempt: StoredAttempt, { url, completed_at }: CiRunUpdate): boolean {
-  const sameUrl = url === undefined || url === attempt.url
-  return sameUrl && (completed_at === undefined || Date.parse(completed_at) === attempt.completed_at?.getTime())
 }
 
 type OpenAttempt = { key: AttemptKey; run: RunToChange; attempt: StoredAttempt }

@@ -2,7 +2,6 @@ import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.stor
 import { accountConnected, hostUnavailable } from '../../errors/codehosts.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ApiError } from '../../platform/http/api-error.ts'
 import { invalidRequest, missing } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
@@ -46,7 +45,8 @@ export async function connectInstallation(
   principal: Principal,
 ): Promise<MadeConnection> {
   const { org_id, provider, credentials } = request
-  const codeHost = await requireCodeHost(services, provider)
+  const codeHost = await services.codeHosts.get(provider)
+  if (!codeHost) throw invalidRequest(`Shiplock cannot connect to ${provider}`)
   requireForm(codeHost, request)
   const installation = await readInstallation(services, codeHost, request)
   const wanted = { org_id, provider, host: await codeHost.host(), installation, credentials }
@@ -66,12 +66,6 @@ function requireForm({ connects }: CodeHost, { provider, installation_id, creden
   throw invalidRequest(message)
 }
 
-async function requireCodeHost({ codeHosts }: Pick<Services, 'codeHosts'>, provider: Provider): Promise<CodeHost> {
-  const codeHost = await codeHosts.get(provider)
-  if (codeHost) return codeHost
-  throw invalidRequest(`Shiplock cannot connect to ${provider}`)
-}
-
 /** Reads the installation from its host, or what a webhook told if the host cannot be reached. */
 async function readInstallation(
   { sql }: Pick<Services, 'sql'>,
@@ -80,9 +74,12 @@ async function readInstallation(
 ): Promise<HostInstallation> {
   const read = await codeHost.readInstallation(installation_id, credentials).catch(async (error) => {
     if (!(error instanceof HostUnavailable)) throw error
-    if (codeHost.connects === 'account') throw unreachableAccount(error)
+    if (codeHost.connects === 'account') throw hostUnavailable(`${error.message} Try again later.`).causedBy(error)
     const known = await findInstallation(sql, { provider, host: await codeHost.host(), id: installation_id })
-    if (!known?.account || !known.repositories) throw unreachable(provider, installation_id).causedBy(error)
+    if (!known?.account || !known.repositories) {
+      const why = `no webhook has described the installation ${installation_id} yet`
+      throw hostUnavailable(`${provider} cannot be reached, and ${why}. Try again later.`).causedBy(error)
+    }
     const { account, repositories, suspended } = known
     return known.removed_at ? null : { id: installation_id, account, repositories, suspended }
   })
@@ -92,15 +89,6 @@ async function readInstallation(
       ? `Installation ${installation_id} does not exist, or it belongs to another App`
       : `The account "${installation_id}" does not exist on ${await codeHost.host()}, or the credentials may not read it`
   throw missing(message)
-}
-
-function unreachable(provider: Provider, id: string): ApiError {
-  const message = `${provider} cannot be reached, and no webhook has described the installation ${id} yet. Try again later.`
-  return hostUnavailable(message)
-}
-
-function unreachableAccount(error: HostUnavailable): ApiError {
-  return hostUnavailable(`${error.message} Try again later.`).causedBy(error)
 }
 
 type Wanted = Pick<ConnectRequest, 'org_id' | 'provider' | 'credentials'> & {

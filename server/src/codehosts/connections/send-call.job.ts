@@ -1,4 +1,4 @@
-import { type AuditEntry, insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { runDrainAlone } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -115,17 +115,14 @@ async function end(services: Services, subject: SubjectKey, call: PendingCall, r
   await services.sql.begin(async (tx) => {
     if (!(await updateCallEnded(tx, call, result, now))) return
     await publish(tx, callEnded, { ...subject, call_id: call.id, outcome: status })
-    if (status !== 'done')
-      await insertAuditEntry(tx, call.org_id, auditEntry(AUDIT_ACTIONS[status], subject, call, error), now)
+    if (status === 'done') return
+    const { subject_type, subject_id } = subject
+    const object = { type: 'host_call', id: call.id }
+    const details = { subject_type, subject_id, action: call.action.type, error }
+    const entry = { principal: SYSTEM, action: AUDIT_ACTIONS[status], object, reason: null, details }
+    await insertAuditEntry(tx, call.org_id, entry, now)
   })
   return null
-}
-
-function auditEntry(action: string, subject: SubjectKey, call: PendingCall, error: string | null): AuditEntry {
-  const { subject_type, subject_id } = subject
-  const object = { type: 'host_call', id: call.id }
-  const details = { subject_type, subject_id, action: call.action.type, error }
-  return { principal: SYSTEM, action, object, reason: null, details }
 }
 
 /** Published when a call has ended: accepted, refused by the host, or given up after 24 hours. */

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../platform/db/sql.ts'
+import type { Tx } from '../../platform/db/sql.ts'
 import { defineHistogram } from '../../platform/metrics.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -63,7 +63,10 @@ export async function applyDelivery(context: ApplyContext, claimed: ClaimedDeliv
     ])
     return delivery && apply(context, tx, origin, { delivery, connection })
   })
-  if (waiting) await releaseIfConnected(sql, origin, waiting)
+  if (!waiting) return
+  // The installation may have been connected while the delivery was marked as waiting.
+  const connection = await findConnectionOfInstallation(sql, provider, origin.host, waiting)
+  if (connection) await sql.begin((tx) => release(tx, provider, waiting))
 }
 
 /** A locked delivery, and the connection of its installation. */
@@ -139,12 +142,6 @@ function settle({ clock }: Services, tx: Tx, delivery: LockedDelivery, settlemen
   const { provider, event, received_at } = delivery
   lag.observe({ provider, event, outcome: settlement.status }, (now.getTime() - received_at.getTime()) / 1000)
   return updateDeliverySettled(tx, delivery, settlement, now)
-}
-
-/** The installation may have been connected while the delivery was marked as waiting. */
-async function releaseIfConnected(sql: Sql, { provider, host }: Origin, installationId: string): Promise<void> {
-  const connection = await findConnectionOfInstallation(sql, provider, host, installationId)
-  if (connection) await sql.begin((tx) => release(tx, provider, installationId))
 }
 
 /** Releases the deliveries that waited for a connection. Subscribed to `connectionMade`. */

@@ -191,7 +191,9 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
   queuedShards: readonly number[],
 ): Promise<void> {
-  const rows = deliveries.map((delivery) => ({ ...delivery, shard: computeShard(delivery.lane) })).sort(byId)
+  const rows = deliveries
+    .map((delivery) => ({ ...delivery, shard: computeShard(delivery.lane) }))
+    .sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
   await sql`
     with stored as (
       insert into codehost_deliveries ${sql(rows, ...COLUMNS)}
@@ -216,7 +218,3 @@ const COLUMNS = [
   'received_at',
   'payload',
 ] as const
-
-function byId(a: NewDelivery, b: NewDelivery): number {
-  return a.id < b.id ? -1 : Number(a.id > b.id)
-}

@@ -34,7 +34,10 @@ export function createApiFetch({ provider, origin, timeLimitMs, stream }: FetchO
     const response = await measured(provider, init?.method ?? 'GET', url, async () =>
       followOnce(await fetch(url.href, limited), url, limited),
     )
-    return stream && response.ok ? response : readWhole(response)
+    if (stream && response.ok) return response
+    // A body that is cut off is an error here, and not a shorter one.
+    const { status, statusText, headers } = response
+    return new Response(await readBounded(response), { status, statusText, headers })
   }
 }
 
@@ -61,21 +64,13 @@ function measured(provider: Provider, method: string, { host }: URL, send: () =>
 
 /** Hosts redirect requests for renamed repositories, and ask to repeat them as they are. */
 async function followOnce(response: Response, url: URL, init: RequestInit): Promise<Response> {
-  const next = parseRedirect(response, url)
-  if (next?.origin !== url.origin) return response
+  const { status, headers } = response
+  const location = status >= 300 && status < 400 ? headers.get('location') : null
+  if (location === null || !URL.canParse(location, url.href)) return response
+  const next = new URL(location, url)
+  if (next.origin !== url.origin) return response
   await response.body?.cancel()
   return fetch(next.href, init)
-}
-
-function parseRedirect(response: Response, url: URL): URL | null {
-  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
-  return location !== null && URL.canParse(location, url.href) ? new URL(location, url) : null
-}
-
-/** A body that is cut off is an error here, and not a shorter one. */
-async function readWhole(response: Response): Promise<Response> {
-  const { status, statusText, headers } = response
-  return new Response(await readBounded(response), { status, statusText, headers })
 }
 
 async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | null> {
@@ -87,11 +82,8 @@ async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | nu
     if (size > BODY_BYTES_MAX) throw new Error(`The response is longer than ${BODY_BYTES_MAX} bytes.`)
     chunks.push(chunk)
   }
-  return isBodiless(response.status) ? null : Buffer.concat(chunks)
-}
-
-function isBodiless(status: number): boolean {
-  return status === 204 || status === 205 || status === 304
+  const isBodiless = [204, 205, 304].includes(response.status)
+  return isBodiless ? null : Buffer.concat(chunks)
 }
 
 /** The time limit of a request, and the unit of the waits between its tries. */

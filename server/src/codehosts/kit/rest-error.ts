@@ -69,7 +69,9 @@ export function createRestError(
   const until = parseLimitEnd(failed, now)
   if (until !== null) return createLimitError(name.host, until)
   const { status } = failed
-  const what = `${name.host} answered ${status} to ${name.request}${formatReason(failed.body)}`
+  const message = getMessage(failed.body)
+  const reason = message === null ? '' : `: ${bounded(message)}`
+  const what = `${name.host} answered ${status} to ${name.request}${reason}.`
   const explained = explain?.(failed, what)
   if (explained) return explained
   if (status === 401)
@@ -100,11 +102,6 @@ export async function acceptRefusal<Result>(
 export function createNoAnswerError(error: Error, { host, request }: RequestName): HostUnavailable {
   const cause = error.cause instanceof Error ? `: ${bounded(error.cause.message)}` : ''
   return new HostUnavailable(`${host} did not answer ${request}: ${bounded(error.message)}${cause}`)
-}
-
-function formatReason(body: unknown): string {
-  const reason = getMessage(body)
-  return reason === null ? '.' : `: ${bounded(reason)}.`
 }
 
 /** The host's own explanation: `message` or `error`, which can be an object with a message. */

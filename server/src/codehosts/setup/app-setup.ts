@@ -2,7 +2,6 @@ import { type Actor, toPrincipal } from '../../access/actor.ts'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { alreadyConfigured, serverAdminRequired } from '../../errors/codehosts.ts'
 import { isOnlyOrganization } from '../../organizations/organization.store.ts'
-import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { type AppProvider, getCodeHost, type Provider } from '../catalogue.ts'
 import type { AppSetupOptions, HostApp } from '../code-host.ts'
@@ -25,9 +24,12 @@ export async function startAppSetup(
 ) {
   const { sql, config, clock } = services
   const { provider, ...chosen } = options
-  await requireOwnApp(services, actor)
+  if (!(await mayUseApp(services, actor))) throw serverAdminRequired('set up its App', 'provider setup')
   return sql.begin(async (tx) => {
-    if (await hasOtherConnections(tx, actor.org_id, provider)) throw usedByOthers(provider)
+    if (await hasOtherConnections(tx, actor.org_id, provider)) {
+      const why = `Another organization of this server uses its ${getCodeHost(provider).name} App.`
+      throw alreadyConfigured(`${why} Only an administrator of the server can replace the App.`)
+    }
     const org = config.console === null ? null : actor.organization.slug
     const setup = await requireHostApp(services, provider).startSetup(tx, { ...chosen, org })
     const object = { type: 'code_host', id: provider }
@@ -35,11 +37,6 @@ export async function startAppSetup(
     await insertAuditEntry(tx, actor.org_id, entry, clock.now())
     return { url: setup.url, expires_at: setup.expires_at.toISOString() }
   })
-}
-
-function usedByOthers(provider: Provider): ApiError {
-  const message = `Another organization of this server uses its ${getCodeHost(provider).name} App. Only an administrator of the server can replace the App.`
-  return alreadyConfigured(message)
 }
 
 /** Throws for a host at which no App is set up. */
@@ -57,11 +54,6 @@ export function requireHostApp({ hostApps }: Pick<Services, 'hostApps'>, provide
  */
 async function mayUseApp({ sql, config }: Services, { org_id }: Actor): Promise<boolean> {
   return config.organizationsTrustEachOther || (await isOnlyOrganization(sql, org_id))
-}
-
-/** Throws 403 `server_admin_required` unless people may set up the App of the server. */
-async function requireOwnApp(services: Services, actor: Actor): Promise<void> {
-  if (!(await mayUseApp(services, actor))) throw serverAdminRequired('set up its App', 'provider setup')
 }
 
 /**

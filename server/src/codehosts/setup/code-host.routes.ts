@@ -93,7 +93,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
     },
     async (request, reply) => {
       const { actor, body } = request
-      const wanted = toConnectRequest(body)
+      const wanted = getCodeHost(body.provider).connects === 'app' ? toInstallation(body) : toAccount(body)
       if (wanted.credentials === null) await requireOwnInstallation(services, actor, wanted)
       await services.hostApps.get(body.provider)?.require()
       const made = await connectInstallation(services, { org_id: actor.org_id, ...wanted }, toPrincipal(actor))
@@ -186,10 +186,6 @@ type Body = Static<typeof NewConnection>
 type ConnectRequest = { provider: Provider; installation_id: string; credentials: HostCredentials | null }
 
 /** What to connect. Throws 400 `invalid_request` with the field that is missing or too many. */
-function toConnectRequest(body: Body): ConnectRequest {
-  return getCodeHost(body.provider).connects === 'app' ? toInstallation(body) : toAccount(body)
-}
-
 function toInstallation({ provider, installation_id, account, credentials }: Body): ConnectRequest {
   if (installation_id === undefined)
     throw createInvalidFieldError('/body/installation_id', `is required for ${provider}`)

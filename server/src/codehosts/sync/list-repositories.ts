@@ -14,7 +14,7 @@ import type { SyncRun } from './sync-run.ts'
  * lists. Returns false if the time of the job ended before.
  */
 export async function listRepositories(run: SyncRun): Promise<boolean> {
-  const { client, sync, slice } = run
+  const { services, client, sync, slice } = run
   let next = sync.repositories_next
   do {
     if (slice.isOver) return false
@@ -22,7 +22,8 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
     // A list that may not be read must not take every repository out of the connection.
     if (page === 'not_modified' || (next === null && isDenied(page))) return true
     await applyPage(run, page, next === null)
-    await showProgress(run)
+    const { listed } = await countRepositories(services.sql, sync)
+    await updateConnection(services.sql, sync.connection_id, { sync_done: listed })
     next = page.next
   } while (next !== null)
   return removeUnlisted(run)
@@ -49,10 +50,6 @@ async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: 
     await updateRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
   })
   slice.progressed = true
-}
-
-async function showProgress({ services: { sql }, sync }: SyncRun): Promise<void> {
-  await updateConnection(sql, sync.connection_id, { sync_done: (await countRepositories(sql, sync)).listed })
 }
 
 /** Repositories that have joined since the synchronization started may not be listed yet. */

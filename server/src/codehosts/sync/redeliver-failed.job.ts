@@ -61,7 +61,8 @@ async function redeliverFailed(redelivering: Redelivering): Promise<void> {
   const { services, host, provider, slice } = redelivering
   const { sql } = services
   const now = services.clock.now()
-  const since = firstCheckedAt(await findLastCheck(sql, provider), now)
+  const lastCheck = await findLastCheck(sql, provider)
+  const since = new Date(Math.max(now.getTime() - KEPT_MS, (lastCheck?.getTime() ?? 0) - OVERLAP_MS))
   const failed = newestTries(await host.listFailed(since))
   const ids = failed.map(({ id }) => id)
   const requested = await listRequested(sql, provider, ids)
@@ -76,10 +77,6 @@ async function redeliverFailed(redelivering: Redelivering): Promise<void> {
 /** The newest failed try of each delivery. The host lists the newest first. */
 function newestTries(failed: readonly FailedDelivery[]): FailedDelivery[] {
   return [...new Map(failed.toReversed().map((delivery) => [delivery.delivery_id, delivery])).values()]
-}
-
-function firstCheckedAt(lastCheck: Date | null, now: Date): Date {
-  return new Date(Math.max(now.getTime() - KEPT_MS, (lastCheck?.getTime() ?? 0) - OVERLAP_MS))
 }
 
 /** A request that is lost after the host has taken it is sent again: deliveries can be repeated. */

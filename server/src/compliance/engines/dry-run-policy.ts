@@ -1,5 +1,4 @@
 import { listRecentRuns, type RecentRun } from '../../ci/evidence/newest-runs.store.ts'
-import type { ApiError } from '../../platform/http/api-error.ts'
 import { limitReached } from '../../platform/http/errors.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
@@ -41,7 +40,10 @@ export async function evaluateDryRun<Shown>(
   definition: PolicyDefinition,
   findSubjects: () => Promise<DryRunSubject<Shown>[]>,
 ): Promise<DryRun<Shown>> {
-  if (waiting.has(orgId)) throw alreadyRunning()
+  if (waiting.has(orgId)) {
+    const message = 'Another dry run of the organization is running. Try again when it has ended.'
+    throw limitReached(message, { limit: 1, resetAt: null }).retryAfter(RETRY_SECONDS)
+  }
   waiting.add(orgId)
   const running = last.then(async () => evaluateSubjects(services, definition, await findSubjects()))
   last = running.catch(() => {})
@@ -61,11 +63,6 @@ async function evaluateSubjects<Shown>(
     results.push({ ...shown, decision: decide('enforce', rules), rules })
   }
   return { results, is_complete: true }
-}
-
-function alreadyRunning(): ApiError {
-  const message = 'Another dry run of the organization is running. Try again when it has ended.'
-  return limitReached(message, { limit: 1, resetAt: null }).retryAfter(RETRY_SECONDS)
 }
 
 /** Which runs or deployments to try a policy on. `repository` is `owner/name`. */
@@ -88,17 +85,14 @@ export async function findRunsToTry(
   const { environment } = filter
   const runs = await listRecentRuns(sql, orgId, { ...filter, limit: EXAMINED_MAX }, now)
   const tried = runs.map(({ ref, ...run }) => ({ ...run, branch: parseBranchName(ref) }))
+  const target: { environment?: string } = environment === null ? {} : { environment }
   return tried
-    .filter((run) => definition.bindings === null || isDeploymentCovered(definition, { ...run, ...named(environment) }))
+    .filter((run) => definition.bindings === null || isDeploymentCovered(definition, { ...run, ...target }))
     .slice(0, last)
     .map((run) => ({
       shown: { run },
       readInput: () => readPolicyInput(sql, { org_id: orgId, ...toSubject(run, environment) }, clock.now()),
     }))
-}
-
-function named(environment: string | null): { environment?: string } {
-  return environment === null ? {} : { environment }
 }
 
 function toSubject(run: TriedRun, environment: string | null) {

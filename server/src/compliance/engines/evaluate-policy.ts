@@ -35,7 +35,7 @@ export async function evaluatePolicy(
 
 /** Evaluates a policy's CEL rules. A rule that the process did not answer is an error. */
 async function evaluateRules(rules: CelRule[], input: PolicyInput): Promise<RuleVerdict[]> {
-  const { parts, interrupted } = await runRules({ rules, input })
+  const { parts, interrupted } = await policyProcess.ask({ type: 'cel', rules, input }, POLICY_TIMEOUT_MS)
   const answers = parts as RuleAnswer[]
   const limit = interrupted === 'timeout' ? `more than ${POLICY_TIMEOUT_MS} ms` : 'too much memory'
   const unanswered = (index: number) => createErrorAnswer(whyUnanswered(rules, answers.length, index, limit))
@@ -75,10 +75,7 @@ export async function evaluateModule(
   }
   if (interrupted === 'timeout') return createErrorVerdict(`The policy took more than ${POLICY_TIMEOUT_MS} ms`)
   if (interrupted === 'died') return createErrorVerdict('The policy took too much memory')
-  return toVerdicts(parts[0] as ModuleAnswer)
-}
-
-function toVerdicts(answer: ModuleAnswer): RuleVerdict[] {
+  const answer = parts[0] as ModuleAnswer
   if (answer.type === 'result') return readVerdicts(answer.result)
   return createErrorVerdict(
     answer.type === 'failed' ? `The module failed: ${answer.reason}` : 'The module was not loaded',
@@ -110,10 +107,6 @@ const policyProcess = new BoundedProcess<Question, Part>(new URL('./policy-proce
 
 /** Time limit for all rules of a policy, or for one module. */
 const POLICY_TIMEOUT_MS = 1000
-
-function runRules(question: Omit<RulesQuestion, 'type'>) {
-  return policyProcess.ask({ type: 'cel', ...question }, POLICY_TIMEOUT_MS)
-}
 
 export function runModule(question: Omit<ModuleQuestion, 'type'>) {
   return policyProcess.ask({ type: 'wasm', ...question }, POLICY_TIMEOUT_MS)

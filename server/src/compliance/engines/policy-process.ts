@@ -18,14 +18,14 @@ function* answerRules(rules: readonly CelRule[], input: PolicyInput): Generator<
   const views = new Map<string, { view: PolicyInput; cel: Record<string, unknown> }>()
   for (const rule of rules) {
     const key = `${rule.trust} ${rule.max_age_ms}`
-    const known = views.get(key) ?? viewWithCel(filterEvidence(input, rule))
-    views.set(key, known)
+    let known = views.get(key)
+    if (known === undefined) {
+      const view = filterEvidence(input, rule)
+      known = { view, cel: toCelInput(view) }
+      views.set(key, known)
+    }
     yield withHint(evaluateExpression(rule.expression, known.cel, known.view), rule, input)
   }
-}
-
-function viewWithCel(view: PolicyInput) {
-  return { view, cel: toCelInput(view) }
 }
 
 const HINTS: Record<string, string> = {
@@ -52,7 +52,10 @@ async function answerModule(question: Omit<ModuleQuestion, 'type'>): Promise<Mod
   if (bundle === null && !loaded.has(sha256)) return { type: 'unknown' }
   try {
     const policy = loaded.get(sha256) ?? (await load(bundle as PolicyBundle))
-    if (!Object.hasOwn(policy.entrypoints, entrypoint)) return refuse(entrypoint, policy.entrypoints)
+    if (!Object.hasOwn(policy.entrypoints, entrypoint)) {
+      const known = Object.keys(policy.entrypoints).join(', ')
+      return { type: 'failed', reason: `no entrypoint ${entrypoint}; the entrypoints are ${known}` }
+    }
     const [answer] = policy.evaluate(input, entrypoint) as { result?: unknown }[]
     keep(sha256, policy)
     return { type: 'result', result: answer?.result }
@@ -72,9 +75,4 @@ function keep(sha256: string, policy: LoadedPolicy): void {
   loaded.delete(sha256)
   if (policy.mem.buffer.byteLength <= KEPT_BYTES_MAX) loaded.set(sha256, policy)
   for (const [oldest] of loaded) if (loaded.size > LOADED_MAX) loaded.delete(oldest)
-}
-
-function refuse(entrypoint: string, entrypoints: object): ModuleAnswer {
-  const known = Object.keys(entrypoints).join(', ')
-  return { type: 'failed', reason: `no entrypoint ${entrypoint}; the entrypoints are ${known}` }
 }

@@ -61,10 +61,12 @@ export async function savePolicy(
   now: Date,
 ): Promise<AppliedPolicy> {
   const { author, definition, source, bundle, file } = policy
-  const content_hash = hashDefinition(definition)
+  // Equal definitions are equal JSON, because the parser keeps one order of members.
+  const content_hash = createHash('sha256').update(JSON.stringify(definition)).digest()
   const { name, mode, engine } = definition
   const { id, version, is_removed } = await lockPolicy(tx, orgId, { name, newId: createUuid(now), file }, now)
-  refuseOtherVersion(is_removed ? 0 : version, policy.expected_version)
+  const present = is_removed ? 0 : version
+  if ((policy.expected_version ?? present) !== present) throw versionConflict('policy', present)
   const stored = await findContentHash(tx, orgId, id, version)
   if (stored?.equals(content_hash) && !is_removed) return { id, name, version, mode, changed: false }
   if ((version === 0 || is_removed) && file === null) await refuseTooMany(tx, orgId)
@@ -75,16 +77,6 @@ export async function savePolicy(
   await insertAuditEntry(tx, orgId, { ...author, action: 'policy.apply', object: { type: 'policy', id }, details }, now)
   await publish(tx, policyChanged, { org_id: orgId, policy_id: id }, { actor: author.principal })
   return applied
-}
-
-function refuseOtherVersion(version: number, expected: number | undefined): void {
-  if (expected === undefined || expected === version) return
-  throw versionConflict('policy', version)
-}
-
-/** Equal definitions are equal JSON, because the parser keeps one order of members. */
-function hashDefinition(definition: PolicyDefinition): Buffer {
-  return createHash('sha256').update(JSON.stringify(definition)).digest()
 }
 
 /** The lock makes simultaneous calls count each other's policy. The new one is stored already. */

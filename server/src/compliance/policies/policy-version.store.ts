@@ -33,6 +33,8 @@ type NewVersion = {
  */
 export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
   const { principal, reason } = policy.author
+  // PostgreSQL cannot store U+0000, which a comment of a file may contain.
+  const source = policy.source.replaceAll('\0', '\ufffd')
   await tx`
     insert into policy_versions (
       org_id, policy_id, version, mode, definition, source, content_hash, principal_type, principal_id,
@@ -40,18 +42,13 @@ export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, a
     )
     values (
       ${orgId}, ${policy.id}, ${policy.version}, ${policy.definition.mode}, ${tx.json(policy.definition)},
-      ${storable(policy.source)}, ${policy.content_hash}, ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${at}
+      ${source}, ${policy.content_hash}, ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${at}
     )`
   await tx`
     update policies
     set version = ${policy.version}, updated_at = ${at}, removed_at = null
     where org_id = ${orgId}
       and id = ${policy.id}`
-}
-
-/** PostgreSQL cannot store U+0000, which a comment of a file may contain. */
-function storable(source: string): string {
-  return source.replaceAll('\0', '\ufffd')
 }
 
 /** A version of a policy without its content. Who applied it is null if that is not known. */

@@ -64,7 +64,15 @@ async function readChange(
   if (commitSha === null || known === undefined || others.length > 0) return NO_CHANGE
   const commit = { commit_sha: commitSha, pull_request: null }
   const facts = await findChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })
-  return { pull_request: toPullRequest(facts), reviews: facts.reviews.map(toReview), checks: facts.checks.map(toCheck) }
+  return {
+    pull_request: toPullRequest(facts),
+    reviews: facts.reviews.map(({ reviewer, submitted_at, ...review }) => ({
+      ...review,
+      reviewer: reviewer?.login ?? null,
+      at: submitted_at,
+    })),
+    checks: facts.checks.map(({ name, source, status, completed_at }) => ({ name, source, status, completed_at })),
+  }
 }
 
 function toPullRequest({ pull_request: found }: ChangeFacts): PolicyInput['pull_request'] {
@@ -72,14 +80,6 @@ function toPullRequest({ pull_request: found }: ChangeFacts): PolicyInput['pull_
   const { author, base_ref, merged_by, merge_commit_sha: _, ...pullRequest } = found
   const logins = { author: author?.login ?? null, merged_by: merged_by?.login ?? null }
   return { ...pullRequest, ...logins, base_branch: base_ref }
-}
-
-function toReview({ reviewer, submitted_at: at, ...review }: ChangeFacts['reviews'][number]) {
-  return { ...review, reviewer: reviewer?.login ?? null, at }
-}
-
-function toCheck({ name, source, status, completed_at }: ChangeFacts['checks'][number]) {
-  return { name, source, status, completed_at }
 }
 
 function truncatedLists(evidence: RunEvidence): string[] {

@@ -69,16 +69,14 @@ export function describeMistake({ keyword, params, parentSchema, data }: ErrorOb
       return `is not a field here; the fields are ${fields.join(', ')}`
     case 'minProperties':
       return `must have at least one of the fields ${fields.join(', ')}`
-    case 'type':
-      return `${requirement(schema)}${schema.type === 'string' && isUnquoted(data) ? '; put the value in quotes' : ''}`
+    case 'type': {
+      // YAML reads a plain scalar such as 1 or true as something other than text.
+      const isUnquoted = schema.type === 'string' && (typeof data === 'number' || typeof data === 'boolean')
+      return `${requirement(schema)}${isUnquoted ? '; put the value in quotes' : ''}`
+    }
     default:
       return FORMATS[schema.format ?? '']?.(data as string) ?? requirement(schema)
   }
-}
-
-/** Whether YAML read a plain scalar as something other than text. */
-function isUnquoted(data: unknown): boolean {
-  return typeof data === 'number' || typeof data === 'boolean'
 }
 
 const NOUNS: Record<string, string> = { glob: 'a glob', age: 'an age', cel: 'a CEL expression' }

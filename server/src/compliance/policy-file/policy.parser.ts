@@ -17,7 +17,7 @@ import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
 type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
   engine: Exclude<PolicyEngine, { type: 'wasm' }> | WasmFile
 }
-export type WasmFile = EvidenceTerms & { type: 'wasm'; file: string; entrypoint: string }
+type WasmFile = EvidenceTerms & { type: 'wasm'; file: string; entrypoint: string }
 
 const ajv = lazy(() => {
   const created = new Ajv({ allErrors: true, verbose: true, strict: false })
@@ -40,16 +40,6 @@ export function parsePolicyFile(text: string): PolicyFile {
   return toPolicyFile(value as PolicyFileContent)
 }
 
-/**
- * Parses a policy file that comes without other files, so that its engine cannot be `wasm`. Throws
- * `PolicyFileError`.
- */
-function parseSinglePolicyFile(text: string): PolicyDefinition {
-  const { engine, ...policy } = parsePolicyFile(text)
-  if (engine.type !== 'wasm') return { ...policy, engine }
-  throw createFileError('engine: wasm needs a bundle; apply the file with "policy apply" at the command line')
-}
-
 /** The first mistake at each path; later ones at the same path follow from it. */
 function schemaMistakes(document: PolicyDocument): PolicyMistake[] {
   const { engine } = document.value as { engine?: unknown }
@@ -64,17 +54,14 @@ function schemaMistakes(document: PolicyDocument): PolicyMistake[] {
 }
 
 function toMistake(document: PolicyDocument, error: ErrorObject): PolicyMistake {
-  const path = error.instancePath.split('/').slice(1).map(unescapeToken)
+  // RFC 6901 §4.
+  const tokens = error.instancePath.split('/').slice(1)
+  const path = tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>
   const named = missingProperty ?? additionalProperty
   const full = named === undefined ? path : [...path, named]
   const position = additionalProperty === undefined ? document.valueAt(full) : document.keyAt(full)
   return { ...position, path: displayPath(full), message: describeMistake(error) }
-}
-
-/** RFC 6901 §4. */
-function unescapeToken(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 function displayPath(path: readonly string[]): string {
@@ -132,7 +119,11 @@ type Validated = { valid: boolean; mistakes: PolicyMistake[]; definition: Policy
 /** Checks the text of a policy file, and returns its mistakes or its content. */
 export function validatePolicyText(text: string): Validated {
   try {
-    return { valid: true, mistakes: [], definition: parseSinglePolicyFile(text) }
+    const { engine, ...policy } = parsePolicyFile(text)
+    // The text comes without other files.
+    if (engine.type === 'wasm')
+      throw createFileError('engine: wasm needs a bundle; apply the file with "policy apply" at the command line')
+    return { valid: true, mistakes: [], definition: { ...policy, engine } }
   } catch (error) {
     if (!(error instanceof PolicyFileError)) throw error
     return { valid: false, mistakes: error.mistakes.slice(0, MISTAKES_SHOWN_MAX), definition: null }

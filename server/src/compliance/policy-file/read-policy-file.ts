@@ -5,7 +5,7 @@ import type { PolicyToApply } from '../policies/apply-policy.ts'
 import type { PolicyBundle } from '../policies/policy.schema.ts'
 import { createEmptyInput } from '../policies/policy-input.schema.ts'
 import { BUNDLE_BYTES_MAX, hashBundle, parseBundle } from './bundle.parser.ts'
-import { parsePolicyFile, type WasmFile } from './policy.parser.ts'
+import { parsePolicyFile } from './policy.parser.ts'
 import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
 
 /**
@@ -15,18 +15,13 @@ export async function readPolicyFile(path: string): Promise<PolicyToApply> {
   const source = (await readBounded(path, POLICY_FILE_BYTES_MAX)).toString()
   const { engine, ...policy } = parsePolicyFile(source)
   if (engine.type !== 'wasm') return { definition: { ...policy, engine }, source, bundle: null, file: null }
-  const { bundle, sha256 } = await readBundle(engine, dirname(path))
-  const { type, entrypoint, trust, max_age_ms } = engine
+  const { type, file, entrypoint, trust, max_age_ms } = engine
+  const bundlePath = resolve(dirname(path), file)
+  const bundle = await parseBundle(await readBounded(bundlePath, BUNDLE_BYTES_MAX), bundlePath)
+  const sha256 = hashBundle(bundle)
+  await tryBundle(bundle, sha256, entrypoint, bundlePath)
   const definition = { ...policy, engine: { type, bundle: sha256, entrypoint, trust, max_age_ms } }
   return { definition, source, bundle, file: null }
-}
-
-async function readBundle({ file, entrypoint }: WasmFile, directory: string) {
-  const path = resolve(directory, file)
-  const bundle = await parseBundle(await readBounded(path, BUNDLE_BYTES_MAX), path)
-  const sha256 = hashBundle(bundle)
-  await tryBundle(bundle, sha256, entrypoint, path)
-  return { bundle, sha256 }
 }
 
 /** Evaluates the entrypoint once on an empty input, within the usual limits. */

@@ -41,7 +41,12 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
       isKnown ? { ...file, policy: 'unchanged' } : await readFile(services, { client, repository, commitSha }, file),
     )
   }
-  await synchronizePolicies(services, source, { commitSha, files, mistakes: tooMany(listed.length) })
+  const mistakes: FoundPolicies['mistakes'] = []
+  if (listed.length > POLICY_FILES_MAX) {
+    const message = `a repository can have at most ${POLICY_FILES_MAX} policy files; the others are ignored`
+    mistakes.push({ path: POLICY_FOLDERS[0] as string, message })
+  }
+  await synchronizePolicies(services, source, { commitSha, files, mistakes })
 }
 
 /** Before the first push, the head of the tracked branch counts. Every push is newer. */
@@ -73,12 +78,6 @@ async function keepPolicies(services: Services, source: PolicySource, commitSha:
   const files = [...known].map(([path, blob]) => ({ path, blob, policy: 'unchanged' as const }))
   const mistakes = files.map(({ path }) => ({ path, message: 'the file could not be read' }))
   if (files.length > 0) await synchronizePolicies(services, source, { commitSha, files, mistakes })
-}
-
-function tooMany(count: number): FoundPolicies['mistakes'] {
-  if (count <= POLICY_FILES_MAX) return []
-  const message = `a repository can have at most ${POLICY_FILES_MAX} policy files; the others are ignored`
-  return [{ path: POLICY_FOLDERS[0] as string, message }]
 }
 
 type Place = { client: HostClient; repository: HostRepository; commitSha: string }

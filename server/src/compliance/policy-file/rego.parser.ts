@@ -81,18 +81,15 @@ function readMetadata(head: string, custom: string): { title: string; settings: 
     throw refusal(`title: must be text of at most ${NAME_CHARS_MAX} characters`, start + 1)
   if (typeof settings !== 'object' || settings === null)
     throw refusal(`custom.${custom}: is required and must be a map`, start + 1)
-  return { title: title.trim(), settings: requireFormat(settings, custom) }
+  const known: Settings = settings
+  if (known.format !== FORMAT) throw refusal(`custom.${custom}.format: must be ${FORMAT}`)
+  return { title: title.trim(), settings: known }
 }
 
 function parseBlock(yaml: string, line: number): unknown {
   const document = parseDocument(yaml, { prettyErrors: false })
   if (document.errors[0]) throw refusal(`the METADATA block is not valid YAML: ${document.errors[0].message}`, line)
   return document.toJS({ maxAliasCount: 0 }) ?? {}
-}
-
-function requireFormat(settings: Settings, custom: string): Settings {
-  if (settings.format === FORMAT) return settings
-  throw refusal(`custom.${custom}.format: must be ${FORMAT}`)
 }
 
 function parseMode({ mode }: Settings): PolicyMode {

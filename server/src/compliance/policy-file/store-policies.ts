@@ -38,14 +38,18 @@ export async function synchronizePolicies(
   found: FoundPolicies,
 ): Promise<void> {
   const { sql, clock } = services
+  const { org_id, provider, repository_id } = source
   await sql.begin(async (tx) => {
     const now = clock.now()
     if (!(await lockSource(tx, source, found.commitSha))) return
     const mistakes = [...found.mistakes]
     for (const file of found.files) {
-      if (file.policy === null) mistakes.push({ path: file.path, message: file.mistake })
-      else if (file.policy !== 'unchanged')
-        await applyFile(tx, source, { file, definition: file.policy, text: file.source }, now)
+      const { path, blob } = file
+      if (file.policy === null) mistakes.push({ path, message: file.mistake })
+      else if (file.policy !== 'unchanged') {
+        const policy = { author: AUTHOR, definition: file.policy, source: file.source, bundle: null }
+        await savePolicy(tx, org_id, { ...policy, file: { provider, repository_id, path, blob } }, now)
+      }
     }
     const removed = await removeOthers(tx, source, found.files, now)
     await updateSourceRead(tx, source, { commitSha: found.commitSha, mistakes }, now)
@@ -54,16 +58,7 @@ export async function synchronizePolicies(
   })
 }
 
-type AppliedFile = { file: { path: string; blob: string }; definition: PolicyDefinition; text: string }
-
 const AUTHOR: Author = { principal: SYSTEM, reason: null }
-
-async function applyFile(tx: Tx, source: PolicySource, applied: AppliedFile, now: Date): Promise<void> {
-  const { file, definition, text } = applied
-  const { org_id, provider, repository_id } = source
-  const name = { provider, repository_id, path: file.path, blob: file.blob }
-  await savePolicy(tx, org_id, { author: AUTHOR, definition, source: text, bundle: null, file: name }, now)
-}
 
 async function removeOthers(tx: Tx, source: PolicySource, files: ReadFile[], now: Date): Promise<number> {
   const kept = new Set(files.map(({ path }) => path))

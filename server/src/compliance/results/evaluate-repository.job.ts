@@ -15,7 +15,6 @@ import {
   type Policy,
 } from '../policies/policy.store.ts'
 import { getCoveredBranches, isRepositoryCovered } from '../policies/policy-binding.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createUnreadableVerdict, getResultStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
 import {
   getHostlessName,
@@ -63,14 +62,10 @@ async function evaluate(
   const result = { policy_id: id, policy_name: name }
   if (!definition?.bindings) return { ...result, ...evaluated(createUnreadableVerdict()) }
   const input = await inputs({ branches: getCoveredBranches(definition) })
-  if (hasNoEvidence(input)) return { ...result, status: 'not_evaluated', details: [] }
+  // No run and no security report of the repository is known.
+  if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
   const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
   return { ...result, ...evaluated(await evaluatePolicy(services, definition.engine, input, find)) }
-}
-
-/** Whether no run and no security report of the repository is known. */
-function hasNoEvidence({ run, scans }: PolicyInput): boolean {
-  return run === null && scans.length === 0
 }
 
 function evaluated(rules: RuleVerdict[]): Pick<NewResult, 'status' | 'details'> {

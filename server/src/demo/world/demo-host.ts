@@ -59,10 +59,12 @@ export class DemoHost implements CodeHost {
       readCommits: async (_, wanted) =>
         wanted.flatMap(({ sha, workflow_path }) => {
           const commit = facts.commits.get(sha)
-          return commit ? [{ ...commit, workflow_blob: workflow_path && computeBlobSha(workflow_path) }] : []
+          if (!commit) return []
+          const workflow_blob = workflow_path && createHash('sha1').update(workflow_path).digest('hex')
+          return [{ ...commit, workflow_blob }]
         }),
       readBranchHead: async () => null,
-      readFile: async (_, { path }) => getWorkflowFile(path),
+      readFile: async (_, { path }) => FILES[path] ?? null,
       readAccount: async (login) => facts.accounts.get(login) ?? null,
       readEnvironment: async (repository, name) => makeEnvironment(repository, name),
       readDeployment: async () => null,
@@ -130,10 +132,6 @@ function makeEnvironment(repository: HostRepository, name: string) {
   return { ...open, rule_types: ['required_reviewers'], reviewers: ['malvarez', 'isolberg'] }
 }
 
-function computeBlobSha(path: string): string {
-  return createHash('sha1').update(path).digest('hex')
-}
-
 const CI = `name: CI
 on: [push, pull_request]
 jobs:
@@ -190,13 +188,9 @@ jobs:
     needs: [dependencies, code]
 `
 
+/** The workflow files of the fictional company. */
 const FILES: Record<string, string> = {
   '.github/workflows/ci.yml': CI,
   '.github/workflows/deploy.yml': DEPLOY,
   '.github/workflows/nightly.yml': NIGHTLY,
-}
-
-/** The text of a workflow file of the fictional company; null for another path. */
-function getWorkflowFile(path: string): string | null {
-  return FILES[path] ?? null
 }

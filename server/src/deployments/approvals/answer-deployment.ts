@@ -49,7 +49,8 @@ export async function answerDeployment(
     computeRetentionStart(actor.plan, clock.now()),
   )
   if (!state) throw createNotFoundError('deployment')
-  const given = { ...(await sign(sql, actor, state)), ...readContent(input), reason }
+  const comment = input.comment?.trim() || null
+  const given = { ...(await sign(sql, actor, state)), decision: input.decision, comment, reason }
   const context = await readContext(sql, state, given)
   checkAnswerable(context, given, clock.now())
   const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
@@ -63,10 +64,6 @@ export async function answerDeployment(
 function readReason({ credential }: Actor, { reason }: AnswerInput): string | null {
   const isOmitted = credential.type === 'user' && !reason?.trim()
   return isOmitted ? null : requireReason(reason)
-}
-
-function readContent({ decision, comment }: AnswerInput): Pick<Answer, 'decision' | 'comment'> {
-  return { decision, comment: comment?.trim() || null }
 }
 
 type Signature = Pick<

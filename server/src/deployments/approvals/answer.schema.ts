@@ -61,7 +61,6 @@ const DecisionRule = Closed({
   evidence: Nullable(Text('The values that the result is based on. Null if they were not stored.')),
   expression: Nullable(Text('The CEL expression of the rule. Null for rules in other languages.')),
 })
-type DecisionRule = Static<typeof DecisionRule>
 
 const DecisionPolicy = Closed({
   id: Text('The id of the policy. The name of a required policy that does not exist.'),

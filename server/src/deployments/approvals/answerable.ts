@@ -54,7 +54,8 @@ export function checkAnswerable(context: AnswerContext, given: Answering, now: D
   const { state, required, answers, openers } = context
   if (!isWaiting(state, now)) throw isAwaitingReviewers(state) ? requiresHuman(given) : notWaiting(state)
   if (required.length > 0) requireOpenGate(context, given)
-  else if (given.principal_type === 'api_key') throw notConfigured(state)
+  else if (given.principal_type === 'api_key')
+    throw gateNotConfigured(`No configured gate covers ${state.environment}, so only a person can answer.`)
   else if (given.decision === 'approved' && isOpener(given, openers)) throw openerRefused(given)
   if (answers.some(({ principal_id }) => principal_id === given.principal_id)) throw alreadyAnswered(given)
 }
@@ -132,11 +133,6 @@ function requiresHuman({ principal_type }: Answering): ApiError {
       ? 'The deployment waits for the reviewers that the code host requires. They answer on the code host.'
       : 'Only a person can answer the remaining gates of this deployment.'
   return reviewerGateRequiresHuman(message)
-}
-
-function notConfigured({ environment }: DeploymentState): ApiError {
-  const message = `No configured gate covers ${environment}, so only a person can answer.`
-  return gateNotConfigured(message)
 }
 
 function openerRefused({ principal_type }: Answering): ApiError {

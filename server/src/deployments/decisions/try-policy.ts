@@ -76,12 +76,10 @@ async function findDeploymentsToTry(
     const subject = await findSubject(sql, state, clock.now())
     if (definition.bindings !== null && !isDeploymentCovered(definition, subject)) continue
     const readInput = () => readDeploymentInput(sql, subject, clock.now())
-    found.push({ shown: { deployment: toTried(state) }, readInput })
+    const { id, environment, branch, commit_sha, status, created_at } = state
+    const repository = getRepositoryAddress(state)
+    const deployment = { id, environment, repository, branch, commit_sha, status, created_at }
+    found.push({ shown: { deployment }, readInput })
   }
   return found
-}
-
-function toTried(state: RecentDeployment): TriedDeployment {
-  const { id, environment, branch, commit_sha, status, created_at } = state
-  return { id, environment, repository: getRepositoryAddress(state), branch, commit_sha, status, created_at }
 }

@@ -14,17 +14,16 @@ export type GatePatterns = Pick<GateSettings, 'environment' | 'repository' | 'br
 /** Returns the settings with trimmed, unique names. Throws 400 `invalid_request`. */
 export function requireGate(settings: GateSettings): GateSettings {
   const { required_approvals: approvals } = settings
-  for (const field of ['environment', 'repository', 'branch'] as const) requireGlob(field, settings[field])
+  for (const field of ['environment', 'repository', 'branch'] as const) {
+    const pattern = settings[field]
+    const mistake = pattern === null ? null : validateGlob(pattern)
+    if (mistake !== null) throw invalidRequest(`The ${field} is not a valid pattern: ${mistake}`)
+  }
   if (!Number.isInteger(approvals) || approvals < 1 || approvals > REQUIRED_APPROVALS_MAX)
     throw invalidRequest(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
   const policies = [...new Set(settings.policies.map((name) => requireName('policy', name)))]
   if (policies.length > GATE_POLICIES_MAX) throw invalidRequest(`A gate can have at most ${GATE_POLICIES_MAX} policies`)
   return { ...settings, name: requireName('gate', settings.name), policies }
-}
-
-function requireGlob(field: string, pattern: string | null): void {
-  const mistake = pattern === null ? null : validateGlob(pattern)
-  if (mistake !== null) throw invalidRequest(`The ${field} is not a valid pattern: ${mistake}`)
 }
 
 function requireName(of: string, name: string): string {

@@ -24,7 +24,9 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   const isNew = settled.before.custom_rule_state === null || hasNewFacts(settled)
   if (isNew) await enqueue(tx, decideByPolicyJob, key)
   if (await hasRequiredGates(tx, key)) return settled
-  const covering = await findCovering(tx, settled)
+  const { repository_address: repository, environment, org_id } = settled.facts.deployment
+  const target = { environment, repository, branch: settled.derived.branch }
+  const covering = (await listGates(tx, org_id)).filter((gate) => isTargetCovered(gate, target))
   if (covering.length === 0) return settled
   await insertRequiredGates(tx, key, covering, null)
   await updateAnswerUntil(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))
@@ -42,12 +44,6 @@ function hasNewFacts({ before, derived }: Settled): boolean {
     required_reviewer_teams,
   }: Settled['derived']) => [protection_rule_types, required_reviewers, required_reviewer_teams]
   return hasNewRun || !isDeepStrictEqual(getEnvironment(before), getEnvironment(derived))
-}
-
-async function findCovering(tx: Tx, { facts: { deployment }, derived }: Settled) {
-  const { repository_address: repository, environment, org_id } = deployment
-  const gates = await listGates(tx, org_id)
-  return gates.filter((gate) => isTargetCovered(gate, { environment, repository, branch: derived.branch }))
 }
 
 /** After a gate was configured: covers the waiting deployments that have no gate yet. */

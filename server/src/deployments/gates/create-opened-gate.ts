@@ -103,8 +103,10 @@ export async function createDeployment(
 
 function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
   const { org_id, id, environment, job, run, attempts, standing } = request
+  const { name: fullName } = splitAddress(run.repository)
   return {
-    ...repositoryNames(run.repository),
+    repository: fullName.slice(fullName.lastIndexOf('/') + 1),
+    repository_full_name: fullName,
     org_id,
     id,
     environment,
@@ -121,12 +123,6 @@ function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
     standing,
     created_at: now,
   }
-}
-
-/** Splits `host/owner/name` into the deployment's `repository` and `repository_full_name`. */
-function repositoryNames(repository: string) {
-  const { name: fullName } = splitAddress(repository)
-  return { repository: fullName.slice(fullName.lastIndexOf('/') + 1), repository_full_name: fullName }
 }
 
 /** How a new deployment and its opened gate are stored. */

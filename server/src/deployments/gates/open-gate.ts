@@ -4,7 +4,6 @@ import { isFinal } from '../../ci/runs/run-status.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createDeploymentId } from '../../platform/ids.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
@@ -52,14 +51,11 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   const deployment_id = createDeploymentId(now)
   const approval = await approveAhead(services, key, deployment_id)
   const asked = { key, credential_id: actor.credential.id, gate_id: input.gate_id, deployment_id, approval }
-  const { gate, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked, now))
-  const evaluated = gate.is_evaluated ? gate : await evaluate(services, gate)
-  return { gate: evaluated, created, token: getPollToken(services, evaluated) }
-}
-
-async function evaluate(services: Services, { org_id, id, deployment_id }: StoredGate): Promise<StoredGate> {
-  await decideByPolicy(services, { org_id, id: deployment_id })
-  return (await findGateById(services.sql, id)) as StoredGate
+  const { gate: opened, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked, now))
+  if (opened.is_evaluated) return { gate: opened, created, token: getPollToken(services, opened) }
+  await decideByPolicy(services, { org_id: opened.org_id, id: opened.deployment_id })
+  const gate = (await findGateById(services.sql, opened.id)) as StoredGate
+  return { gate, created, token: getPollToken(services, gate) }
 }
 
 /**
@@ -80,7 +76,10 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
   if (newest === null) throw createNotFoundError('run')
   if (opened !== null) return { gate: await reopen(services, tx, opened), created: false }
   if (run === null) throw createNotFoundError(`attempt with the number ${key.attempt}`)
-  if (isFinal(run.status)) throw cannotDeploy(run)
+  if (isFinal(run.status)) {
+    const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
+    throw runAlreadyFinished(message, { status: run.status })
+  }
   const required = requireCovering(gates, key.environment, run, gate_id)
   const holds = attempts.next === null && approval !== null && isApprovalFor(approval, key, run, gates)
   const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
@@ -104,13 +103,6 @@ async function reopen(services: Services, tx: Tx, id: string): Promise<StoredGat
 function getPollToken({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedAt }: StoredGate) {
   const expiresAt = new Date(issuedAt.getTime() + POLL_TOKEN_LIFETIME_MS)
   return { text: computePollToken(pollTokenKey, id, issuedAt), expiresAt }
-}
-
-function cannotDeploy({ status }: StoredRun): ApiError {
-  return runAlreadyFinished(
-    `The attempt has finished with the status ${status} and cannot deploy. Create a new attempt.`,
-    { status },
-  )
 }
 
 /**

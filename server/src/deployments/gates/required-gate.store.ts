@@ -13,6 +13,7 @@ export async function insertRequiredGates(
   required: ConfiguredGate[],
   approvedAt: Date | null,
 ): Promise<void> {
+  const records = required.map(({ created_at: _, ...gate }, position) => ({ ...gate, position }))
   await tx`
     insert into required_gates (
       org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
@@ -20,14 +21,10 @@ export async function insertRequiredGates(
     )
     select ${org_id}, ${id}, position, given.id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
       ${approvedAt}, ${approvedAt && 'policies'}
-    from json_to_recordset(${tx.json(required.map(toRecord))}::json) as given (
+    from json_to_recordset(${tx.json(records)}::json) as given (
       position smallint, id uuid, name text, required_approvals smallint, allow_api_keys boolean,
       allow_run_creator boolean, policies text[]
     )`
-}
-
-function toRecord({ created_at: _, ...gate }: ConfiguredGate, position: number) {
-  return { ...gate, position }
 }
 
 /** Takes back the gates of a locked deployment that is not decided and that nobody has answered. */

@@ -73,23 +73,20 @@ export type DerivedDeployment = ReturnType<typeof computeDeployment>
 function runColumns({ deployment, run, statuses }: HostFacts) {
   const logUrl = statuses.findLast(({ log_url }) => log_url)?.log_url ?? null
   const ref = run?.ref ?? deployment.host_ref
+  const tag = ref?.startsWith('refs/tags/') ? ref.slice('refs/tags/'.length) : null
   return {
     workflow_name: run?.workflow_name ?? null,
     workflow_path: run?.workflow_path ?? null,
     branch: ref === deployment.commit_sha ? null : parseBranchName(ref),
     commit_message: run?.commit_message ?? null,
     release_name: run?.release_name ?? null,
-    version: run?.release_name ?? tagName(ref),
+    version: run?.release_name ?? tag,
     author: run?.author ?? deployment.host_creator,
     author_avatar_url: run?.author ? run.author_avatar_url : deployment.host_creator_avatar_url,
     html_url: run?.html_url ?? logUrl,
     run_created_at: run?.created_at ?? null,
     attempt: deployment.host_attempt ?? 1,
   }
-}
-
-function tagName(ref: string | null): string | null {
-  return ref?.startsWith('refs/tags/') ? ref.slice('refs/tags/'.length) : null
 }
 
 function ruleColumns(facts: HostFacts, { reviewers, hasGoneOn, host }: Standing) {

@@ -110,9 +110,10 @@ export function computeBypass(facts: HostFacts, standing: Standing): Bypass | nu
   const gates = bypassedGates(facts, standing)
   if (gates.length === 0) return null
   const isOwn = gates.includes(OWN_RULE)
+  const fromReviewers = standing.reviewers === 'rejected' ? 'rejected' : 'pending_approval'
   return {
     at: started.created_at.toISOString(),
-    from: isOwn && standing.rule !== 'pending' ? (standing.rule as string) : fromReviewers(standing),
+    from: isOwn && standing.rule !== 'pending' ? (standing.rule as string) : fromReviewers,
     to: started.state,
     actor: started.creator,
     gates,
@@ -136,8 +137,4 @@ function bypassedGates({ deployment }: HostFacts, { rule, reviewers }: Standing)
     ...(rule === 'pending' || rule === 'rejected' || rule === 'expired' ? [OWN_RULE] : []),
     ...(isReviewed || isUnknown ? [] : ['required_reviewers']),
   ]
-}
-
-function fromReviewers({ reviewers }: Standing): string {
-  return reviewers === 'rejected' ? 'rejected' : 'pending_approval'
 }

@@ -77,7 +77,9 @@ export function copyField(value: CopyValue): string {
   if (typeof value === 'string') return escapeField(value)
   if (typeof value !== 'object') return String(value)
   if (Buffer.isBuffer(value)) return copyBytes(value.toString('hex'))
-  return value.length === 0 ? '{}' : escapeField(`{${value.map(toArrayElement).join(',')}}`)
+  if (value.length === 0) return '{}'
+  const elements = value.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`)
+  return escapeField(`{${elements.join(',')}}`)
 }
 
 /** Formats bytes that are given in hex. */
@@ -91,10 +93,6 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 
 function escapeField(text: string): string {
   return SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (character) => ESCAPES[character] as string) : text
-}
-
-function toArrayElement(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
 const LINE_BREAK = 10

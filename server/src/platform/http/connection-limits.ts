@@ -32,7 +32,9 @@ export function registerBodyTimeout(app: FastifyInstance, bodyMsMax: number): vo
     const { raw } = request
     if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
     if (hasUnreadBody(raw) && !request.routeOptions.config.longBody) {
-      const timer = setTimeout(() => interrupt(raw, tooSlow(bodyMsMax)), bodyMsMax)
+      const timer = setTimeout(() => {
+        interrupt(raw, requestTooSlow(`The body did not arrive within ${bodyMsMax / 1000} seconds.`))
+      }, bodyMsMax)
       for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
       // A request whose response has ended is not closed with its connection.
       reply.raw.once('close', () => clearTimeout(timer))
@@ -47,10 +49,6 @@ export function registerBodyTimeout(app: FastifyInstance, bodyMsMax: number): vo
  */
 function interrupt(raw: IncomingMessage, error: ApiError): void {
   if (raw.listenerCount('error') > 0) raw.emit('error', error)
-}
-
-function tooSlow(bodyMsMax: number): ApiError {
-  return requestTooSlow(`The body did not arrive within ${bodyMsMax / 1000} seconds.`)
 }
 
 /**
@@ -72,12 +70,10 @@ export function limitConnectionsPerAddress(server: Server, max: number, log: Log
       return void log.warn({ address, max }, 'Too many open connections from one address; further ones are closed')
     }
     openByAddress.set(address, open + 1)
-    socket.once('close', () => release(openByAddress, address))
+    socket.once('close', () => {
+      const left = (openByAddress.get(address) ?? 1) - 1
+      if (left > 0) openByAddress.set(address, left)
+      else openByAddress.delete(address)
+    })
   })
-}
-
-function release(openByAddress: Map<string, number>, address: string): void {
-  const open = (openByAddress.get(address) ?? 1) - 1
-  if (open > 0) openByAddress.set(address, open)
-  else openByAddress.delete(address)
 }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnreachable } from '../unreachable.ts'
 import { ApiError, type ErrorDescription, GatewayRejection } from './api-error.ts'
 import {
@@ -26,14 +26,19 @@ const REFUSALS: readonly ErrorDescription[] = [missing, methodNotAllowed, payloa
 
 export function registerErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    if (error instanceof GatewayRejection) return sendGatewayRejection(error, reply)
-    return sendApiError(toRequestError(error, request), request, reply)
+    if (!(error instanceof GatewayRejection)) return sendApiError(toRequestError(error, request), request, reply)
+    if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+    return reply.code(error.status).serializer(JSON.stringify).type('application/json; charset=utf-8').send({
+      message: error.message,
+    })
   })
 }
 
 /** Converts an error of a request to one that its caller may see. */
 export function toRequestError(error: FastifyError | Error, request: FastifyRequest): ApiError {
-  return hasClientLeft(request) ? clientLeft(request) : toApiError(error)
+  if (!hasClientLeft(request)) return toApiError(error)
+  request.log.debug({ request_id: request.id }, 'The client closed the connection before the end of the body')
+  return invalidRequest('The connection was closed before the end of the body.')
 }
 
 /**
@@ -42,11 +47,6 @@ export function toRequestError(error: FastifyError | Error, request: FastifyRequ
  */
 function hasClientLeft({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
-}
-
-function clientLeft(request: FastifyRequest): ApiError {
-  request.log.debug({ request_id: request.id }, 'The client closed the connection before the end of the body')
-  return invalidRequest('The connection was closed before the end of the body.')
 }
 
 /**
@@ -74,27 +74,16 @@ function clientError(status: number): ApiError {
   return new ApiError(status, code, `${STATUS_CODES[status]}.`)
 }
 
-function sendGatewayRejection(rejection: GatewayRejection, reply: FastifyReply) {
-  if (rejection.status === 401) reply.header('www-authenticate', 'Bearer')
-  return reply.code(rejection.status).serializer(JSON.stringify).type('application/json; charset=utf-8').send({
-    message: rejection.message,
-  })
-}
-
 /** Sends an error, by default in the error envelope. */
 export function sendApiError(
   error: ApiError,
   request: FastifyRequest,
   reply: FastifyReply,
-  toBody: (error: ApiError) => object = toEnvelope,
+  toBody: (error: ApiError) => object = ({ code, message, details }) => ({ error: { code, message, details } }),
 ) {
   if (error.status >= 500) request.log.error({ err: error.cause ?? error, request_id: request.id }, error.message)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
   return reply.code(error.status).serializer(JSON.stringify).type('application/json; charset=utf-8').send(toBody(error))
-}
-
-function toEnvelope({ code, message, details }: ApiError) {
-  return { error: { code, message, details } }
 }
 
 type MethodsByPath = Map<string, Set<string>>
@@ -125,7 +114,11 @@ export function registerNotFound(app: FastifyInstance): void {
   app.decorate('answerUnknownPaths', (given: Answer) => {
     answer = given
   })
-  app.addHook('onRoute', (route) => remember(methodsByPath, route))
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByPath.get(url) ?? new Set()
+    for (const name of [method].flat()) methods.add(name.toUpperCase())
+    methodsByPath.set(url, methods)
+  })
   app.addHook('onRequest', (request, reply, done) => {
     const isRefused = request.is404 && !isElsewhere(methodsByPath, request)
     done(isRefused ? noSuchRoute(methodsByPath, request, reply) : undefined)
@@ -153,12 +146,6 @@ function noSuchRoute(methodsByPath: MethodsByPath, request: FastifyRequest, repl
   if (!allowed) return missing('This path does not exist.')
   reply.header('allow', [...allowed].sort().join(', '))
   return methodNotAllowed(request.method)
-}
-
-function remember(methodsByPath: MethodsByPath, { url, method }: RouteOptions): void {
-  const methods = methodsByPath.get(url) ?? new Set()
-  for (const name of [method].flat()) methods.add(name.toUpperCase())
-  methodsByPath.set(url, methods)
 }
 
 /** Compares segment by segment; `:name` matches any one segment, `*` at the end all that follow. */

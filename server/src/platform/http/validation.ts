@@ -55,14 +55,13 @@ function compiledWhenUsed(ajv: () => Ajv, schema: AnySchema): Validate {
 
 /** For a route without a body: no body and `{}` are the same. */
 function refuseBody({ body }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  done(body === undefined ? undefined : mistakeInBody(body))
-}
-
-function mistakeInBody(body: unknown): ApiError | undefined {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return createInvalidFieldError('/body', 'must be empty or {}')
-  const [name] = Object.keys(body)
-  return name === undefined ? undefined : createInvalidFieldError(`/body/${encodePointerToken(name)}`, NOT_A_FIELD)
+  if (body === undefined) done()
+  else if (typeof body !== 'object' || body === null || Array.isArray(body))
+    done(createInvalidFieldError('/body', 'must be empty or {}'))
+  else {
+    const [name] = Object.keys(body)
+    done(name === undefined ? undefined : createInvalidFieldError(`/body/${encodePointerToken(name)}`, NOT_A_FIELD))
+  }
 }
 
 const INTEGER = /^-?\d{1,15}$/

@@ -30,19 +30,14 @@ export function createSelectionTree(
   const root = newNode()
   for (const path of paths) {
     const [location = '', wanted] = path.split(':')
-    const node = nodeAt(root, location)
+    let node = root
+    for (const step of location.split(/\.|(?=\[\*\])/).filter((part) => part !== '')) node = child(node, step)
     if (wanted === 'type') node.typePath = path
     else if (wanted === 'span') node.spanPath = path
     else node.valuePath = path
     for (const member of omit[path] ?? []) node.omitted.add(member)
   }
   return root
-}
-
-function nodeAt(root: SelectionNode, location: string): SelectionNode {
-  let node = root
-  for (const step of location.split(/\.|(?=\[\*\])/).filter((part) => part !== '')) node = child(node, step)
-  return node
 }
 
 function child(node: SelectionNode, step: string): SelectionNode {

@@ -26,7 +26,10 @@ export async function writeObjectFile(
   try {
     await using file = await open(temporary, 'wx', 0o600)
     await writeVerified(file, expected, body)
-    await giveName(root, temporary, path)
+    const directory = dirname(path)
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await rename(temporary, path)
+    for (let at = directory; at.length >= root.length; at = dirname(at)) await synchronizeDirectory(at)
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
@@ -71,13 +74,6 @@ async function writeBatch(file: FileHandle, batch: Uint8Array[]): Promise<void> 
   const { bytesWritten } = await file.writev(batch)
   const batchBytes = batch.reduce((sum, chunk) => sum + chunk.byteLength, 0)
   if (bytesWritten < batchBytes) await file.writeFile(Buffer.concat(batch).subarray(bytesWritten))
-}
-
-async function giveName(root: string, temporary: string, path: string): Promise<void> {
-  const directory = dirname(path)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  await rename(temporary, path)
-  for (let at = directory; at.length >= root.length; at = dirname(at)) await synchronizeDirectory(at)
 }
 
 /**

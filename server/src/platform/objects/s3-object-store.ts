@@ -62,8 +62,10 @@ export class S3ObjectStore implements ObjectStore {
     const head = new HeadObjectCommand({ ...this.#location(key), ChecksumMode: 'ENABLED' })
     const answer = await requireAvailable(toNullIfAbsent(this.#s3.send(head)))
     if (!answer) return null
-    if (answer.ContentLength === undefined) throw toS3Failure(new Error('the response has no Content-Length'))
-    return { sizeBytes: answer.ContentLength, sha256: parseSha256(answer.ChecksumSHA256) }
+    const { ContentLength: sizeBytes, ChecksumSHA256: checksum = '' } = answer
+    if (sizeBytes === undefined) throw toS3Failure(new Error('the response has no Content-Length'))
+    const sha256 = WHOLE_SHA256.test(checksum) ? Buffer.from(checksum, 'base64').toString('hex') : null
+    return { sizeBytes, sha256 }
   }
 
   async *read(key: string): AsyncIterable<Uint8Array> {
@@ -104,10 +106,6 @@ export class S3ObjectStore implements ObjectStore {
 /** A body that fails ends its request: the SDK would wait for the rest of it. */
 function toStream(body: AsyncIterable<Uint8Array>, refused: AbortController): Readable {
   return Readable.from(body).on('error', (error) => refused.abort(error))
-}
-
-function parseSha256(checksum: string | undefined): string | null {
-  return checksum && WHOLE_SHA256.test(checksum) ? Buffer.from(checksum, 'base64').toString('hex') : null
 }
 
 type ObjectLocation = { Bucket: string; Key: string }
@@ -208,17 +206,12 @@ async function toNullIfAbsent<Result>(request: Promise<Result>): Promise<Result 
   try {
     return await request
   } catch (error) {
-    if (isAbsent(error)) return null
+    // Responses to HEAD have no body and contain `NotFound` instead of `NoSuchKey`. A missing bucket
+    // is a failure.
+    const isAbsent = error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
+    if (isAbsent) return null
     throw error
   }
-}
-
-/**
- * Responses to HEAD have no body and contain `NotFound` instead of `NoSuchKey`. A missing bucket is
- * a failure.
- */
-function isAbsent(error: unknown): boolean {
-  return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
 }
 
 /**

@@ -28,7 +28,9 @@ export async function settleBreaks(
   chain: ChainKey,
   { principal, note }: Acknowledgement,
 ): Promise<StoredBreak[]> {
-  const reason = requireNote(note)
+  const reason = note.trim()
+  if (reason.length < 1 || reason.length > NOTE_CHARS_MAX)
+    throw invalidRequest(`A note must have 1 to ${NOTE_CHARS_MAX} characters`)
   if ((await readChainState(services, chain)).state !== 'broken') throw chainNotBroken()
   await verifyChain(services, chain)
   const at = services.clock.now()
@@ -39,12 +41,6 @@ export async function settleBreaks(
     await insertAuditEntry(tx, chain.org_id, { principal, action: 'chain.acknowledge', object, reason, details }, at)
     return breaks
   })
-}
-
-function requireNote(note: string): string {
-  const trimmed = note.trim()
-  if (trimmed.length >= 1 && trimmed.length <= NOTE_CHARS_MAX) return trimmed
-  throw invalidRequest(`A note must have 1 to ${NOTE_CHARS_MAX} characters`)
 }
 
 async function updateBreaks(

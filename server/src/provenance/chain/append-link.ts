@@ -21,22 +21,20 @@ export async function appendLink(
   chain: ChainKey,
   { kind, change_id, at, body: document }: NewLink,
 ): Promise<ChainPosition> {
+  const { integrityKey } = services
   await lockChain(tx, chain)
   const end = await settleEnd(services, tx, chain)
   const { length: index, head: previous_hash } = end
   const body = toCanonicalJson(document)
   const hash = linkHash(previous_hash, body)
-  await storeLink(services, tx, chain, { index, kind, change_id, at, previous_hash, hash, body, tombstone: null })
+  const link: Link = { index, kind, change_id, at, previous_hash, hash, body, tombstone: null }
+  await insertLink(tx, chain, link, linkMac(integrityKey, chain, link))
+  if (isAnchored(index))
+    await upsertAnchor(tx, chain, { index, hash, mac: computeAnchorMac(integrityKey, chain, { index, hash }) })
   const head = { ...end, length: index + 1, head: hash }
-  await upsertHead(tx, chain, head, computeHeadMac(services.integrityKey, chain, head))
+  await upsertHead(tx, chain, head, computeHeadMac(integrityKey, chain, head))
   await insertLogEntry(tx, { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash })
   return getPosition({ index, hash, previous_hash })
-}
-
-async function storeLink({ integrityKey }: Pick<Services, 'integrityKey'>, tx: Tx, chain: ChainKey, link: Link) {
-  await insertLink(tx, chain, link, linkMac(integrityKey, chain, link))
-  if (isAnchored(link.index))
-    await upsertAnchor(tx, chain, { ...link, mac: computeAnchorMac(integrityKey, chain, link) })
 }
 
 type Needed = Pick<Services, 'clock' | 'integrityKey'>

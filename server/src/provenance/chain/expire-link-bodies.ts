@@ -62,15 +62,13 @@ async function expireLinks(
   const expired_at = services.clock.now().toISOString()
   await services.sql.begin(async (tx) => {
     for (const link of links) {
-      const tombstone = toCanonicalJson(createTombstone(link, expired_at))
+      const body_sha256 = hash('sha256', link.body ?? '', 'hex')
+      const removed: Tombstone = { body_sha256, expired_at, stated: parseStatedChange(link) }
+      const tombstone = toCanonicalJson(removed)
       const mac = linkMac(services.integrityKey, chain, { ...link, tombstone })
       await updateTombstone(tx, chain, { index: link.index, tombstone, mac })
     }
     await note?.(tx, links.length)
   })
   return links.length
-}
-
-function createTombstone(link: LinkRow, expired_at: string): Tombstone {
-  return { body_sha256: hash('sha256', link.body ?? '', 'hex'), expired_at, stated: parseStatedChange(link) }
 }

@@ -115,7 +115,7 @@ export async function findHash(db: Db, chain: ChainKey, index: number): Promise<
 }
 
 /** A row that names a link that is missing. */
-export type Orphan = { part: 'change' | 'anchor'; index: number; name: string }
+type Orphan = { part: 'change' | 'anchor'; index: number; name: string }
 
 const ORPHANS_MAX = 1000
 

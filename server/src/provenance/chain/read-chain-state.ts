@@ -47,7 +47,8 @@ export async function verifyLinks(
   const head = computeContinuedHead(integrityKey, chain, end)
   const next = getIntervalStart(Math.min(last, getIntervalStart(first) + LINKS_AT_ONCE - 1)) + INTERVAL
   const intervals = await readIntervals(sql, chain, head, { from: getIntervalStart(first), to: next })
-  const missing = first >= head.length ? [missingLink(first)] : []
+  const isMissing = first >= head.length
+  const missing: FoundBreak[] = isMissing ? [{ index: first, part: 'link', expected: NO_HASH, found: null }] : []
   const found = [...missing, ...intervals.flatMap((interval) => checkInterval(integrityKey, chain, interval))]
   const links = intervals.flatMap((interval) => interval.links)
   return { state: await settleState(services, chain, end, found), links, next }
@@ -68,10 +69,6 @@ export async function readIntervals(
     const from = first + nth * INTERVAL
     return { from, links: byStart.get(from) ?? [], anchor: anchorAt.get(from + INTERVAL - 1), head }
   })
-}
-
-function missingLink(index: number): FoundBreak {
-  return { index, part: 'link', expected: NO_HASH, found: null }
 }
 
 /**

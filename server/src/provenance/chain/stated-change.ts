@@ -75,21 +75,17 @@ type RecordBody = StatedCommits & {
 }
 
 function statedByRecord(record: RecordBody): StatedChange {
-  const { branch, landed_by, landed_at, commits, pull_request, deviations } = record
+  const { repository, branch, landed_by, landed_at, commits, pull_request, deviations } = record
+  const lines = getStatedCommits(record).map((sha) => `${repository.provider} ${repository.id} ${sha}`)
   return {
     branch,
     landed_by,
     pull_request: pull_request?.number ?? null,
     merge_sha: commits.merge,
     created_at: landed_at,
-    commits_sha256: digestOfCommits(record),
+    commits_sha256: createHash('sha256').update(lines.toSorted().join('\n')).digest('hex'),
     deviations,
   }
-}
-
-function digestOfCommits({ repository, ...stated }: RecordBody): string {
-  const lines = getStatedCommits(stated).map((sha) => `${repository.provider} ${repository.id} ${sha}`)
-  return createHash('sha256').update(lines.toSorted().join('\n')).digest('hex')
 }
 
 /**

@@ -5,7 +5,7 @@ import { findEnd, findNextChain, lockChain, upsertHead } from './chain.store.ts'
 import { type FoundBreak, filterNewBreaks, isSettled, NO_HASH, type StoredBreak } from './chain-break.ts'
 import { type ChainHead, computeContinuedHead, computeHeadMac } from './chain-head.ts'
 import { checkInterval, checkPrevious, getIntervalStart } from './chain-interval.ts'
-import { findNextIndex, findOrphans, findUnlinkedEntries, type LinkRow, type Orphan } from './link.store.ts'
+import { findNextIndex, findOrphans, findUnlinkedEntries, type LinkRow } from './link.store.ts'
 import { type ChainKey, hashValues } from './link.ts'
 import { LINKS_AT_ONCE, readIntervals } from './read-chain-state.ts'
 
@@ -43,14 +43,11 @@ export async function verifyChains(
     await verifyChain(services, chain, { stopping, onProgress: count })
     const { breaks } = await findEnd(services.sql, chain)
     const open = breaks.filter((row) => !isSettled(services.integrityKey, chain, row))
-    total.breaks.push(...open.sort(byIndex).map((row) => ({ ...row, chain })))
+    open.sort((a, b) => a.index - b.index || a.sequence - b.sequence)
+    total.breaks.push(...open.map((row) => ({ ...row, chain })))
     total.chains += 1
   }
   return total
-}
-
-function byIndex(a: StoredBreak, b: StoredBreak): number {
-  return a.index - b.index || a.sequence - b.sequence
 }
 
 /** Every chain of an organization, or of all. */
@@ -80,7 +77,8 @@ export async function verifyChain(services: Services, chain: ChainKey, walk: Wal
   }
   if (filterNewBreaks(checkEnd(services, chain, end), end.breaks).length > 0) await recordBreaks(services, chain, [])
   await walkLinks(services, chain, { ...walk, head, keep })
-  await keep((await findOrphans(services.sql, chain)).map(toBreak))
+  const orphans = await findOrphans(services.sql, chain)
+  await keep(orphans.map(({ part, index, name }) => ({ part, index, expected: NO_HASH, found: hashValues(name) })))
   await rememberWalk(services, chain, head.length)
 }
 
@@ -108,10 +106,6 @@ async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): P
 async function skipGap({ sql }: Services, chain: ChainKey, from: number, length: number): Promise<number> {
   const next = await findNextIndex(sql, chain, from)
   return next === null ? length : getIntervalStart(next)
-}
-
-function toBreak({ part, index, name }: Orphan): FoundBreak {
-  return { part, index, expected: NO_HASH, found: hashValues(name) }
 }
 
 /** Stores how far the chain was verified, in its authenticated row. */

@@ -21,11 +21,13 @@ const CHANGES_OF_COMMIT_MAX = 1000
  */
 export async function listChanges(db: Db, orgId: string, page: Page, selection: ChangeSelection): Promise<PageRow[]> {
   const pick = selection.commit === null ? pickByTime : pickByCommit
+  const isLong: ReturnType<Db> = db`link.bytes + amended.bytes > ${LISTED_BYTES_MAX}`
+  const omitted: ReturnType<Db> = db`, case when is_long then ${LONG_PARTS}::text[] else '{}' end as omitted`
   return db<PageRow[]>`
     select picked.created_at, picked.id, item.json
     from (${pick(db, orgId, page, selection)}) picked
     cross join lateral (
-      select ${buildListedChangeJson(db, orgId, db`change`)} as json
+      select ${itemJson(db, db`change`, { orgId, isLong, omitted })} as json
       from changes change
       where change.org_id = ${orgId}
         and change.id = picked.id
@@ -107,7 +109,7 @@ function buildFacets(db: Db, deviation: Deviation | null) {
 /** Returns the change as JSON text, or null if there is none that landed at or after `since`. */
 export async function findChangeJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
   const [row] = await db<{ json: string | null }[]>`
-    select ${buildChangeJson(db, orgId, db`change`)} as json
+    select ${itemJson(db, db`change`, { orgId, isLong: db`false`, omitted: db`` })} as json
     from changes change
     where change.org_id = ${orgId}
       and change.id = ${id}
@@ -120,22 +122,12 @@ const LISTED_BYTES_MAX = 16_384
 const LONG_PARTS = ['commits.list', 'reviews', 'checks', 'runs', 'code_owners.rules', 'amendments']
 const AMENDMENTS_MAX = 1000
 
-/** A row of `changes` as JSON text. Null if retention has removed its record. */
-function buildChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
-  return itemJson(db, change, { orgId, isLong: db`false`, omitted: db`` })
-}
-
-/** A row of `changes` as JSON text of an item of a list. */
-function buildListedChangeJson(db: Db, orgId: string, change: ReturnType<Db>) {
-  const omitted: ReturnType<Db> = db`, case when is_long then ${LONG_PARTS}::text[] else '{}' end as omitted`
-  return itemJson(db, change, { orgId, isLong: db`link.bytes + amended.bytes > ${LISTED_BYTES_MAX}`, omitted })
-}
-
 type Parts = { orgId: string; isLong: ReturnType<Db>; omitted: ReturnType<Db> }
 
 /**
- * `omitted` adds a column that names the parts that are left out of a long change. The parts of a
- * record are copied as text.
+ * A row of `changes` as JSON text. Null if retention has removed its record. `omitted` adds a column
+ * that names the parts that are left out of a long change. The parts of a record are copied as
+ * text.
  */
 function itemJson(db: Db, change: ReturnType<Db>, parts: Parts) {
   return db`(

@@ -175,7 +175,7 @@ function measure(work: () => void): number {
 }
 
 for (const [title, pattern] of HOSTILE) {
-  test(`10,000 rules for ${title} are matched with 3,000 paths in the time of a search per pair`, () => {
+  test(`10,000 rules for ${title} are matched with 3,000 paths in the time of three searches per pair`, () => {
     const texts = Array.from({ length: 10_000 }, (_, index) => pattern(index))
     const rules = parseCodeOwners(texts.map((text) => `${text} @a`).join('\n')) ?? assert.fail()
     const paths = Array.from({ length: 3000 }, (_, i) => `src/dir-${i % 100}/module-${i}/ab/ababab-${i}/file-${i}.ts`)
@@ -184,7 +184,7 @@ for (const [title, pattern] of HOSTILE) {
       assert.deepEqual(pairs, [])
     })
     const own = measure(() => assert.notEqual(computeOwners(rules, paths, []), null))
-    assert.ok(own < 10 * tenth, `${Math.round(own)} ms, and ${Math.round(10 * tenth)} ms for the searches`)
+    assert.ok(own < 30 * tenth, `${Math.round(own)} ms, and ${Math.round(30 * tenth)} ms for the searches`)
   })
 }
 

@@ -2,7 +2,7 @@ import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/chang
 import type { CheckResult, RunResult } from '../../ci/evidence/commit-evidence.store.ts'
 import { parseCodeOwners } from '../../repositories/code-owners.parser.ts'
 import { getApprovalsByOthers } from './approvals.ts'
-import type { BranchRules, ChangeCommit, ChangeRecord, RecordedResults } from './change-record.ts'
+import type { BranchRules, ChangeRecord, RecordedResults } from './change-record.ts'
 import { computeOwners } from './code-owners.ts'
 import { computeDeviations } from './deviations.ts'
 import type { Landing } from './landing.store.ts'
@@ -28,6 +28,7 @@ export type Results = { reviews: LandedReview[]; checks: CheckResult[]; runs: Ru
 /** The record of a change (provenance.md §1). */
 export function describeChange(facts: ChangeFacts): ChangeRecord {
   const { landing, pull_request: pull, push, host } = facts
+  const { commits, complete } = host.commits
   const record = {
     version: 1 as const,
     id: facts.id,
@@ -39,8 +40,8 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
       head: pull?.head_sha ?? facts.merge_sha,
       base: pull?.base_sha ?? push?.before_sha ?? null,
       merge: facts.merge_sha,
-      list: host.commits.commits.map(describeCommit),
-      complete: host.commits.complete,
+      list: commits.map(({ sha, author, committer, signature }) => ({ sha, author, committer, signature })),
+      complete,
     },
     pull_request: pull && describePullRequest(pull, landing),
     pusher: pull === null ? (push?.pusher ?? null) : null,
@@ -56,10 +57,6 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
 function landedBy({ pull_request, push }: ChangeFacts): ChangeRecord['landed_by'] {
   if (pull_request?.merged_by_queue || push?.by_merge_queue) return 'merge_queue'
   return pull_request === null ? 'push' : 'pull_request'
-}
-
-function describeCommit({ sha, author, committer, signature }: HostFacts['commits']['commits'][number]): ChangeCommit {
-  return { sha, author, committer, signature }
 }
 
 function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): ChangeRecord['pull_request'] {

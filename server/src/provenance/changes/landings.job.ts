@@ -1,7 +1,6 @@
 import { isTrackedBranch } from '../../ci/changes/apply-change.ts'
 import { buildPushId } from '../../ci/changes/host-change.store.ts'
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
-import type { HostPullRequest } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { lazy } from '../../platform/lazy.ts'
@@ -63,14 +62,11 @@ type What = Pick<NewLanding, 'pull_request' | 'push_id' | 'branch' | 'head_sha' 
 /** Notes that a pull request was merged into the tracked branch. */
 export const followPullRequest: HostEventHandler<'pull_request'> = async ({ clock }, tx, source, pull) => {
   if (pull.state !== 'merged' || !(await isTrackedBranch(tx, source, pull.repository, pull.base.ref))) return
-  await noteLanding(tx, toRepositoryKey(source, pull), whatMerged(pull), clock.now())
-}
-
-function whatMerged(pull: HostPullRequest): What {
   const { number, head, base, merge_commit_sha, merged_at, updated_at } = pull
   const landed_at = merged_at ?? updated_at
   const commits = { head_sha: head.sha, merge_sha: merge_commit_sha }
-  return { pull_request: number, push_id: null, branch: base.ref, ...commits, landed_at }
+  const what = { pull_request: number, push_id: null, branch: base.ref, ...commits, landed_at }
+  await noteLanding(tx, toRepositoryKey(source, pull), what, clock.now())
 }
 
 /** Notes a push to the tracked branch. Whether it is a change of its own is decided later. */

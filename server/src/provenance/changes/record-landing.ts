@@ -15,7 +15,6 @@ import { findChangeSecurity } from '../../security/issues/change-security.store.
 import { appendLink } from '../chain/append-link.ts'
 import { insertChange } from './change.store.ts'
 import { readOwnCommits } from './change-of-push.ts'
-import type { ChangeRecord } from './change-record.ts'
 import { describeChange, type Results } from './describe-change.ts'
 import {
   type Landing,
@@ -132,7 +131,9 @@ async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: Ho
   if (landing.state !== 'waiting') return
   const now = services.clock.now()
   const id = createChangeId(landing.landed_at)
-  const repository = await describeRepository(tx, landing)
+  const { org_id, provider, repository_id } = landing
+  const known = await findFollowed(tx, { org_id, provider, id: repository_id })
+  const repository = { provider, host: known?.host ?? '', id: repository_id, full_name: known?.full_name ?? '' }
   const record = describeChange({
     id,
     landing,
@@ -166,10 +167,4 @@ function readSecurity(tx: Tx, landing: Landing, { pull_request: pull, host, full
     commits: [...new Set([pull.head_sha, ...host.commits.commits.map(({ sha }) => sha)])],
   }
   return findChangeSecurity(tx, { ...landing, full_name }, landing.landed_at, scanned)
-}
-
-async function describeRepository(tx: Tx, landing: Landing): Promise<ChangeRecord['repository']> {
-  const { org_id, provider, repository_id: id } = landing
-  const known = await findFollowed(tx, { org_id, provider, id })
-  return { provider, host: known?.host ?? '', id, full_name: known?.full_name ?? '' }
 }

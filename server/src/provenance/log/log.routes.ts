@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Db } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { Closed } from '../../platform/http/schemas.ts'
@@ -28,7 +28,12 @@ export async function logRoutes(app: FastifyInstance, services: Services): Promi
   app.get<{ Params: { '*': string } }>('/log/tile/*', options, async (request, reply) => {
     // Escaped paths would be other names of the same resources.
     const tile = request.url.includes('%') ? null : parseTilePath(request.params['*'])
-    return sendTile(reply, tile && (await readTile(services.sql, tile)))
+    const bytes = tile && (await readTile(services.sql, tile))
+    if (bytes === null) {
+      reply.header('cache-control', 'no-store')
+      throw createNotFoundError('tile')
+    }
+    return reply.type('application/octet-stream').header('cache-control', FOR_EVER).send(bytes)
   })
 }
 
@@ -44,12 +49,4 @@ async function readTile(db: Db, tile: TileRequest): Promise<Buffer | null> {
   if (tile.kind === 'hashes') return findTileHashes(db, tile, tile.width)
   const entries = await listEntries(db, tile.index * TILE_WIDTH, tile.width)
   return entries.length === tile.width ? encodeEntries(entries) : null
-}
-
-function sendTile(reply: FastifyReply, bytes: Buffer | null): FastifyReply {
-  if (bytes === null) {
-    reply.header('cache-control', 'no-store')
-    throw createNotFoundError('tile')
-  }
-  return reply.type('application/octet-stream').header('cache-control', FOR_EVER).send(bytes)
 }

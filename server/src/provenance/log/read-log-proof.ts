@@ -10,7 +10,7 @@ import {
   splitRange,
 } from './merkle-tree.ts'
 import { appendPendingEntries } from './sequence-log.ts'
-import { formatEntry, getTile, type LogEntry, type TileName, Tiles } from './tile.ts'
+import { formatEntry, getTile, type LogEntry, Tiles } from './tile.ts'
 
 /** Proves that an entry is in the log. Hashes are base64. */
 export type LogProof = {
@@ -68,10 +68,8 @@ function isInLog(found: Awaited<ReturnType<typeof findEntry>>): found is Found {
 /** The hashes of ranges in base64. Reads all tiles that they need at once. */
 async function readHashes(db: Db, ranges: Range[]): Promise<string[]> {
   const subtrees = ranges.map(splitRange)
-  const tiles = new Tiles(await listTiles(db, uniqueTiles(subtrees.flat().map(getTile))))
+  const names = subtrees.flat().map(getTile)
+  const unique = new Map(names.map((name) => [`${name.level}/${name.index}`, name]))
+  const tiles = new Tiles(await listTiles(db, [...unique.values()]))
   return subtrees.map((parts) => hashOfSubtrees(parts.map((part) => tiles.hashOf(part))).toString('base64'))
-}
-
-function uniqueTiles(names: TileName[]): TileName[] {
-  return [...new Map(names.map((name) => [`${name.level}/${name.index}`, name])).values()]
 }

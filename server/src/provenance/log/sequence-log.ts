@@ -46,19 +46,15 @@ export function startSequencing(services: Services): { close(): Promise<void> } 
 
 async function sequenceUntil(stopping: AbortSignal, services: Services): Promise<void> {
   while (!stopping.aborted) {
-    const pauseMs = await sequencePending(services).then(
-      () => POLL_MS,
-      (err) => {
-        services.log.error({ err }, 'Could not extend the transparency log; trying again in 10 seconds')
-        return RETRY_MS
-      },
-    )
+    let pauseMs = POLL_MS
+    try {
+      if (await hasPendingEntries(services.sql)) await appendPendingEntries(services)
+    } catch (err) {
+      services.log.error({ err }, 'Could not extend the transparency log; trying again in 10 seconds')
+      pauseMs = RETRY_MS
+    }
     await delay(pauseMs, undefined, { signal: stopping }).catch(() => {})
   }
-}
-
-async function sequencePending(services: Services): Promise<void> {
-  if (await hasPendingEntries(services.sql)) await appendPendingEntries(services)
 }
 
 /**

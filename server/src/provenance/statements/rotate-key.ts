@@ -3,7 +3,6 @@ import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.stor
 import { keyInUse } from '../../errors/commands.ts'
 import { openSealedText } from '../../platform/crypto/sealed-text.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
-import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { findCurrentKey, isKnownKey, listKeys, updateCurrentKey } from './signing-key.store.ts'
 import {
@@ -73,18 +72,12 @@ async function replace(
     const current = await findCurrentKey(tx, orgId)
     if (current !== null && current.keyid !== replaced?.keyid) return current
     await updateCurrentKey(tx, orgId, next, at)
+    const action = current === null ? 'signing_key.create' : 'signing_key.rotate'
+    const object = { type: 'signing_key', id: next.keyid }
     const details = { kms_key: next.kms_key, replaced: current?.keyid ?? null }
-    await auditKey(tx, orgId, { principal, keyid: next.keyid, details, reason, at })
+    await insertAuditEntry(tx, orgId, { principal, action, object, reason, details }, at)
     return { ...next, created_at: at, retired_at: null }
   })
-}
-
-type AuditedKey = { principal: Principal; keyid: string; details: object; reason: string | null; at: Date }
-
-function auditKey(tx: Tx, orgId: string, { principal, keyid, details, reason, at }: AuditedKey): Promise<void> {
-  const action = 'replaced' in details && details.replaced === null ? 'signing_key.create' : 'signing_key.rotate'
-  const object = { type: 'signing_key', id: keyid }
-  return insertAuditEntry(tx, orgId, { principal, action, object, reason, details: { ...details } }, at)
 }
 
 /** Signs with an organization's current key: ECDSA P-256 with SHA-256. */

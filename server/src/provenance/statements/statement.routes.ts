@@ -97,17 +97,14 @@ export async function registerStatementRoutes(app: HttpServer, services: Service
         },
       },
       async (request, reply) => {
-        requireConsistentQuery(request.query)
+        const { bundle, checkpoint_size } = request.query
+        if (checkpoint_size !== undefined && !bundle)
+          throw createInvalidFieldError('/query/checkpoint_size', 'requires bundle=true')
         const statement = await issue(services, request.actor, request.params.id)
         return sendData(reply, await formatResponse(services, statement, request.query))
       },
     )
   }
-}
-
-function requireConsistentQuery({ bundle, checkpoint_size }: StatementQuery): void {
-  if (checkpoint_size === undefined || bundle) return
-  throw createInvalidFieldError('/query/checkpoint_size', 'requires bundle=true')
 }
 
 /** JSON text. The stored envelope is passed through as it is. */

@@ -104,7 +104,11 @@ export async function findIssuedChange(
   orgId: string,
   name: string | PullRequestId,
 ): Promise<IssuedChange | null> {
-  const named = typeof name === 'string' ? db`change.id = ${name}` : isPullRequest(db, name)
+  const named =
+    typeof name === 'string'
+      ? db`change.id = ${name}`
+      : db`change.provider = ${name.provider} and change.repository_id = ${name.repository_id}
+          and change.pull_request = ${name.number}`
   const [row] = await db<Row[]>`
     select change.org_id, change.id, change.provider, change.repository_id, change.landed_at, change.index,
       change.last_index, change.record, change.last, change.has_breaks,
@@ -137,10 +141,6 @@ export function buildStoredRecord(db: Db, condition: ReturnType<Db>) {
       and last.repository_id = change.repository_id
       and last.index = change.last_index
     where ${condition}`
-}
-
-function isPullRequest(db: Db, { provider, repository_id, number }: PullRequestId) {
-  return db`change.provider = ${provider} and change.repository_id = ${repository_id} and change.pull_request = ${number}`
 }
 
 function toIssuedChange({ keyid, statement_digest, envelope, issued_at, facts, ...row }: Row): IssuedChange {

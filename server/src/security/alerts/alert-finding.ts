@@ -24,7 +24,8 @@ function getAlertTool({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>)
 /** The finding of an alert. Its identity is the alert's, wherever the problem moves. */
 export function toAlertFinding(alert: DueAlert): IncomingFinding {
   const kind = getKind(alert)
-  const vulnIds = kind === 'dependency' ? collectVulnerabilityIds(statedIds(alert)) : []
+  const statedIds = [alert.ghsa_id ?? '', alert.cve_id ?? '', alert.rule_id ?? '']
+  const vulnIds = kind === 'dependency' ? collectVulnerabilityIds(statedIds) : []
   const component = kind === 'dependency' ? componentIn(alert) : UNKNOWN_COMPONENT
   const hasLines = kind !== 'dependency' && alert.path !== null
   return {
@@ -84,10 +85,6 @@ function getKind(alert: DueAlert): FindingKind {
   if (ofScanner !== 'code') return ofScanner
   const isVulnerability = collectVulnerabilityIds([alert.rule_id ?? '']).length > 0
   return isVulnerability ? 'dependency' : (classifyRule(alert.rule_id ?? '') ?? 'code')
-}
-
-function statedIds({ ghsa_id, cve_id, rule_id }: DueAlert): string[] {
-  return [ghsa_id ?? '', cve_id ?? '', rule_id ?? '']
 }
 
 /** The package that the host names, else the one in the message of a scanner. */

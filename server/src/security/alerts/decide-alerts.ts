@@ -37,7 +37,10 @@ export async function dismissAlert(
   principal: Principal,
   request: DismissRequest,
 ): Promise<void> {
-  const comment = requireComment(request.comment)
+  if (request.comment !== null && request.comment.length > COMMENT_CHARS_MAX) {
+    throw createInvalidFieldError('/comment', `must not be longer than ${COMMENT_CHARS_MAX} characters`)
+  }
+  const comment = truncateText(request.comment, COMMENT_CHARS_MAX)
   const now = clock.now()
   await sql.begin(async (tx) => {
     const [alert] = await lockDecidable(tx, orgId, [request.id])
@@ -54,11 +57,6 @@ export async function dismissAlert(
 
 export function getAuthor({ id, name }: Principal): Pick<AlertDecision, 'by' | 'by_name'> {
   return { by: id ?? name, by_name: name }
-}
-
-function requireComment(comment: string | null): string | null {
-  if (comment === null || comment.length <= COMMENT_CHARS_MAX) return truncateText(comment, COMMENT_CHARS_MAX)
-  throw createInvalidFieldError('/comment', `must not be longer than ${COMMENT_CHARS_MAX} characters`)
 }
 
 /**
@@ -87,7 +85,8 @@ export async function decideAlerts(
     }),
   )
   await upsertDecisions(tx, orgId, sent)
-  for (const repository of collectRepositories(orgId, decided)) await enqueue(tx, reconcileAlertsJob, repository)
+  const repositories = new Map(decided.map(({ alert }) => [getRepositoryName(alert), toAlertRepository(orgId, alert)]))
+  for (const repository of repositories.values()) await enqueue(tx, reconcileAlertsJob, repository)
 }
 
 /** The connection of each repository of these alerts. Repositories without one are left out. */
@@ -110,25 +109,20 @@ export function getRepositoryName({ provider, repository_id }: DecidableAlert): 
 }
 
 function toCall(orgId: string, connection_id: string, alert: DecidableAlert, decision: AlertDecision) {
+  const { type, number, repository_id, repository: full_name } = alert
+  const target = { repository: { id: repository_id, full_name }, alert: { type, number } }
+  const { status, reason, comment } = decision
+  const action: HostAction =
+    status === 'open'
+      ? { type: 'reopening', ...target }
+      : { type: 'dismissal', ...target, reason: reason as string, comment }
   return {
     org_id: orgId,
     connection_id,
     idempotency_key: `dismissal ${createUuid(decision.at)}`,
     subject: { type: 'alert', id: alert.id } as const,
-    action: toAction(alert, decision),
+    action,
   }
-}
-
-function toAction(alert: DecidableAlert, { status, reason, comment }: AlertDecision): HostAction {
-  const { type, number, repository_id, repository: full_name } = alert
-  const target = { repository: { id: repository_id, full_name }, alert: { type, number } }
-  if (status === 'open') return { type: 'reopening', ...target }
-  return { type: 'dismissal', ...target, reason: reason as string, comment }
-}
-
-function collectRepositories(orgId: string, decided: readonly { alert: DecidableAlert }[]) {
-  const byName = new Map(decided.map(({ alert }) => [getRepositoryName(alert), toAlertRepository(orgId, alert)]))
-  return byName.values()
 }
 
 /**

@@ -78,12 +78,18 @@ async function reconcileNext(
   const due = await listDueAlerts(tx, repository, ALERTS_AT_ONCE)
   const [first] = due
   if (first === undefined) return true
-  const getRef = ({ git_ref }: DueAlert) => normalizeRef(git_ref ?? known.tracked_branch)
+  const getRef = ({ git_ref }: DueAlert) => {
+    const ref = git_ref ?? known.tracked_branch
+    // Both forms of a branch are one ref. Refs of other kinds have their own names.
+    return parseBranchName(ref) ?? ref
+  }
   const gitRef = getRef(first)
   const findings = due.filter((alert) => getRef(alert) === gitRef).map(toAlertFinding)
   const stream = toStreamReport(repository.org_id, known, gitRef, services.clock.now())
   const incoming = await copyAlerts(services, tx, findings, stream.tracked)
-  const isChanged = await reconcileAlerts(incoming, { ...stream, tools: collectTools(findings) }, services.clock)
+  const versions = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
+  const tools = [...versions].map(([name, version]): ReportTool => ({ name, version }))
+  const isChanged = await reconcileAlerts(incoming, { ...stream, tools }, services.clock)
   const { org_id, repository_no, reported_at: at } = stream
   if (isChanged) await followStatements(tx, { org_id, repository_no, at })
   if (isChanged) await publish(tx, alertsChanged, { org_id: repository.org_id, repository: known.full_name })
@@ -92,11 +98,6 @@ async function reconcileNext(
 
 /** A known repository, and its number as a reported one. */
 type NumberedRepository = LinkedRepository & { no: number }
-
-/** Both forms of a branch are one ref. Refs of other kinds have their own names. */
-function normalizeRef(ref: string): string {
-  return parseBranchName(ref) ?? ref
-}
 
 function toStreamReport(orgId: string, known: NumberedRepository, gitRef: string, now: Date): StreamReport {
   return {
@@ -111,11 +112,6 @@ function toStreamReport(orgId: string, known: NumberedRepository, gitRef: string
     origin: 'alert',
     reported_at: now,
   }
-}
-
-function collectTools(findings: readonly IncomingFinding[]): ReportTool[] {
-  const versions = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
-  return [...versions].map(([name, version]) => ({ name, version }))
 }
 
 async function copyAlerts(

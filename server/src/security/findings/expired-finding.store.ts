@@ -7,7 +7,7 @@ import {
   type ExpiringWithId,
   lockExpired,
 } from '../../platform/db/expiring-rows.ts'
-import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Tx } from '../../platform/db/sql.ts'
 import { isOfRepositories, lockIdleRepositories } from '../writing/grouping.store.ts'
 import { updateRefreshedIssues } from '../writing/issue-writing.store.ts'
 
@@ -65,11 +65,6 @@ async function listIssues(tx: Tx, orgId: string, ids: readonly string[]): Promis
 
 const STREAMS_AT_ONCE = 100
 
-/** SQL: a stream of a branch that is not tracked, and that no report has been about since. */
-function isUnseen(db: Db, before: Date) {
-  return db`not stream.tracked and stream.seen_at < ${before} and stream.origin <> 'alert'`
-}
-
 /**
  * The findings of branches that are not tracked and that no report has been about since, also open
  * ones: the branch was merged or deleted, so that none will close them.
@@ -83,7 +78,9 @@ const FINDINGS: ExpiringWithId = {
       select stream.id
       from finding_streams stream
       where stream.org_id = ${org_id}
-        and ${isUnseen(db, before)}
+        and not stream.tracked
+        and stream.seen_at < ${before}
+        and stream.origin <> 'alert'
         and exists (
           select from findings finding
           where finding.org_id = stream.org_id

@@ -29,23 +29,18 @@ type Pick = IdRange & { limit: number; selection: FindingSelection }
  * read all findings of the organization.
  */
 export function buildFindingPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
-  const { from, before } = getTimedIdRange(seenSince(page, selection.firstSeenSince))
+  const { issueId, path, firstSeenSince } = selection
+  // A finding is created when it is first seen.
+  const isSeenLater = firstSeenSince !== null && firstSeenSince > page.since
+  const { from, before } = getTimedIdRange(isSeenLater ? { ...page, since: firstSeenSince } : page)
   const pick: Pick = { orgId, from, before, limit: page.limit + 1, selection }
-  if (selection.issueId !== null) return pickOfIssue(db, pick, selection.issueId)
-  if (!hasFacetFilters(selection)) return pickOfAnyFacet(db, pick)
-  if (selection.path === null && isOfAllStreams(selection)) return pickByFacet(db, pick)
-  return pickOfRareFacets(db, pick)
-}
-
-function pickOfAnyFacet(db: Db, pick: Pick) {
-  const { path, repositoryNos } = pick.selection
+  if (issueId !== null) return pickOfIssue(db, pick, issueId)
+  if (hasFacetFilters(selection)) {
+    return path === null && isOfAllStreams(selection) ? pickByFacet(db, pick) : pickOfRareFacets(db, pick)
+  }
   if (path !== null) return pickByPath(db, pick, path)
-  return repositoryNos !== null || hasStreamFilters(pick.selection) ? pickByStream(db, pick) : pickByAge(db, pick)
-}
-
-/** A finding is created when it is first seen. */
-function seenSince(page: Page, time: Date | null): Page {
-  return time !== null && time > page.since ? { ...page, since: time } : page
+  const isByStream = selection.repositoryNos !== null || hasStreamFilters(selection)
+  return isByStream ? pickByStream(db, pick) : pickByAge(db, pick)
 }
 
 function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {

@@ -27,24 +27,22 @@ export const fetchIntelDaily = defineScheduledJob<Services>('security.fetch-inte
  * failures are thrown together at the end.
  */
 export async function fetchIntel(services: Services, settings: IntelSettings): Promise<void> {
+  const { kevUrl, epssUrl, osvUrls, hosts } = settings
+  const sources: Source[] = [
+    { url: kevUrl, importFile: (path) => importKev(services, path, silent) },
+    { url: epssUrl, importFile: (path) => importEpss(services, path, silent) },
+    ...osvUrls.map((url): Source => ({ url, importFile: (path) => importOsv(services, [path], silent) })),
+  ]
   const errors: unknown[] = []
-  for (const source of listSources(settings)) {
-    await fetchSource(services, settings.hosts, source).catch((error) => errors.push(error))
+  for (const source of sources) {
+    await fetchSource(services, hosts, source).catch((error) => errors.push(error))
   }
   if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => (error as Error).message).join(' '))
 }
 
-type Source = { url: string | null; importFile: (services: Services, path: string) => Promise<unknown> }
+type Source = { url: string | null; importFile: (path: string) => Promise<unknown> }
 
 const silent = () => {}
-
-function listSources({ kevUrl, epssUrl, osvUrls }: IntelSettings): Source[] {
-  return [
-    { url: kevUrl, importFile: (services, path) => importKev(services, path, silent) },
-    { url: epssUrl, importFile: (services, path) => importEpss(services, path, silent) },
-    ...osvUrls.map((url): Source => ({ url, importFile: (services, path) => importOsv(services, [path], silent) })),
-  ]
-}
 
 async function fetchSource(services: Services, hosts: readonly string[], { url, importFile }: Source): Promise<void> {
   if (url === null) return
@@ -52,7 +50,7 @@ async function fetchSource(services: Services, hosts: readonly string[], { url, 
   try {
     const path = join(directory, basename(new URL(url).pathname) || 'file')
     await fetchFile(url, path, hosts)
-    await importFile(services, path)
+    await importFile(path)
     services.log.info({ url }, 'Vulnerability intelligence was imported')
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -24,23 +24,21 @@ const RECORDS_AT_ONCE = 200
 export function importOsv(services: Services, paths: string[], print: PrintLine): Promise<ImportOutcome> {
   const progress = new ReadingProgress('OSV records', print)
   return importSource(services, 'osv', async (tx, storedAsOf) => {
-    const incoming = await copyAdvisories(tx, (copy) => copyPaths(copy, paths, progress))
+    const incoming = await copyAdvisories(tx, async (copy) => {
+      for (const path of paths) await copyPath(copy, path, progress)
+      progress.finish()
+    })
     const { changed, counts } = await upsertAdvisories(incoming)
     await regroupAliases(changed)
     const changes = { added: counts.added, changed: counts.changed, removed: 0 }
     return {
       version: null,
-      as_of: later(storedAsOf, counts.newest),
+      as_of: new Date(Math.max(storedAsOf?.getTime() ?? 0, counts.newest?.getTime() ?? 0)),
       read: progress.records,
       stored: counts.stored,
       changes,
     }
   })
-}
-
-async function copyPaths(copy: Copy, paths: string[], progress: ReadingProgress): Promise<void> {
-  for (const path of paths) await copyPath(copy, path, progress)
-  progress.finish()
 }
 
 async function copyPath(copy: Copy, path: string, progress: ReadingProgress): Promise<void> {
@@ -68,10 +66,6 @@ function toRow(advisory: Advisory): CopyValue[] {
     fixes: JSON.stringify(advisory.fixes),
   }
   return ADVISORY_COLUMNS.map((column) => row[column])
-}
-
-function later(one: Date | null, other: Date | null): Date {
-  return new Date(Math.max(one?.getTime() ?? 0, other?.getTime() ?? 0))
 }
 
 /**

@@ -97,16 +97,13 @@ const ALIASES_MAX = 50
  * aliases of it.
  */
 function collectAliases(id: string, { aliases, upstream }: JsonObject): string[] {
-  const found = new Set([...collectIds(aliases), ...onlyOne(collectIds(upstream))])
+  const upstreamIds = collectIds(upstream)
+  const cves = upstreamIds.filter(isCveId)
+  const candidates = cves.length > 0 ? cves : upstreamIds
+  const found = new Set([...collectIds(aliases), ...(candidates.length === 1 ? candidates : [])])
   found.delete(id)
   // A longer list is a collection. Treating it as aliases would join unrelated vulnerabilities.
   return found.size > ALIASES_MAX ? [] : [...found].sort()
-}
-
-function onlyOne(upstream: string[]): string[] {
-  const cves = upstream.filter(isCveId)
-  const candidates = cves.length > 0 ? cves : upstream
-  return candidates.length === 1 ? candidates : []
 }
 
 function collectIds(value: unknown): string[] {

@@ -57,13 +57,9 @@ const ZIP_START = Buffer.from([0x50, 0x4b, 0x03, 0x04])
 
 /** Reads every OSV record at a path: a file, a directory or a zip file. Throws IntelError. */
 export async function* readOsvFiles(path: string): AsyncGenerator<OsvFile> {
-  if ((await stat(path)).isDirectory()) yield* readDirectory(path)
+  if ((await stat(path)).isDirectory()) yield* readAhead(recordPaths(path), readRecordFile)
   else if (await hasPrefix(path, ZIP_START)) yield* readZip(path)
   else yield await readRecordFile(path)
-}
-
-async function* readDirectory(path: string): AsyncGenerator<OsvFile> {
-  yield* readAhead(recordPaths(path), readRecordFile)
 }
 
 async function* recordPaths(directory: string): AsyncGenerator<string> {

@@ -38,12 +38,13 @@ export async function explainIssue(
     const own = await listOwnFindings(tx, orgId, issue)
     const isMerged = issue.merged_into !== null
     const others = isMerged ? { rows: [], count: 0 } : await listOtherFindings(tx, orgId, issue, own.rows)
-    const ids = collectPlainIds([...own.rows, ...others.rows])
-    const canonicalIds = await listCanonicalIds(tx, ids)
+    const findings = [...own.rows, ...others.rows]
+    const ids = new Set(findings.flatMap(({ vuln_ids }) => vuln_ids.map(removeDistribution)))
+    const canonicalIds = await listCanonicalIds(tx, [...ids])
     const assertions = await listGroupAssertions(tx, [...new Set(canonicalIds.values())])
     const canonicalId = (vulnId: string) => canonicalIds.get(vulnId) ?? vulnId
-    const ofAll = [...own.rows, ...others.rows].map((finding) => finding.id)
-    const edits = issue.has_edits ? await findEdits(tx, orgId, ofAll) : null
+    const findingIds = findings.map((finding) => finding.id)
+    const edits = issue.has_edits ? await findEdits(tx, orgId, findingIds) : null
     const known = { canonicalId, assertions, rules: new KnownRules(ruleMap), edits }
     const group = explainGroup(own.rows, others.rows, known)
     const { status, split_from, merged_into } = issue
@@ -51,10 +52,6 @@ export async function explainIssue(
     const counts = { member_count: own.count, rejected_count: others.count }
     return { issue_id: id, status, split_from, merged_into, ...group, ...counts, history }
   })
-}
-
-function collectPlainIds(findings: readonly Evidence[]): string[] {
-  return [...new Set(findings.flatMap(({ vuln_ids: ids }) => ids.map(removeDistribution)))]
 }
 
 const MEMBERS_MAX = 100

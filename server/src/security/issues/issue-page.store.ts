@@ -178,6 +178,7 @@ function isLessProbable(db: Db, page: Page) {
  */
 export function buildPageByName(db: Db, orgId: string, page: Page, selection: IssueSelection) {
   const { provider, sort } = selection
+  const after = sort === 'newest' ? null : page.after
   const value = sort === 'newest' ? db`null::real` : sort === 'severity' ? db`issue.severity::real` : db`issue.epss`
   return db`
     select created_at, id, sort_value
@@ -190,13 +191,9 @@ export function buildPageByName(db: Db, orgId: string, page: Page, selection: Is
         ${buildProviderCondition(db, orgId, db`issue`, provider)}
         and ${buildTimedIdsCondition(db, sort === 'newest' ? page : { ...page, after: null }, db`issue`)}
     ) named
-    ${sort === 'newest' || page.after === null ? db`` : afterPosition(db, page.after)}
+    ${after === null ? db`` : db`where (sort_value, id) < (${after.sort_value ?? 0}::real, ${after.id}::uuid)`}
     order by sort_value desc, id desc
     limit ${page.limit + 1}`
-}
-
-function afterPosition(db: Db, { sort_value, id }: NonNullable<Page['after']>) {
-  return db`where (sort_value, id) < (${sort_value ?? 0}::real, ${id}::uuid)`
 }
 
 /** Issues that the bucket index finds repository by repository, or those of the vulnerability. */

@@ -121,17 +121,14 @@ function buildMembers(db: Db, orgId: string) {
           and finding.issue_id = issue.id
       ) as cwes
     from (
-      select stream.source, stream.tool as scanner, count(*), ${countOpen(db)} as open,
+      select stream.source, stream.tool as scanner, count(*),
+        count(*) filter (where ${isOpen(db)}) as open,
         min(finding.first_seen_at) as first_seen_at,
         max(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at
       from ${memberRows(db, orgId)}
       group by stream.source, stream.tool
     ) by_source
   )`
-}
-
-function countOpen(db: Db) {
-  return db`count(*) filter (where ${isOpen(db)})`
 }
 
 /** A finding on another branch than the tracked one does not open the issue. */

@@ -114,12 +114,6 @@ type RepositoryAtHost = {
   provider: string | null
 }
 
-/** Finds the numbers of a reported repository. */
-async function findRepositoryNos(db: Db, orgId: string, repository: RepositoryAtHost): Promise<number[]> {
-  const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, repository)}`
-  return rows.map(({ id }) => id)
-}
-
 /**
  * Selects the numbers of a reported repository: by its provider's id, and by its name if the id was
  * not known.
@@ -179,6 +173,8 @@ export async function findPolicyFacts(
   const provider = PROVIDERS.find((known) => getDefaultHost(known) === host) ?? null
   // Without a link, only tokens say which provider a host of its own belongs to.
   const claimed = linked === null && provider === null ? await findClaimedRepository(db, orgId, repository) : null
-  const numbers = await findRepositoryNos(db, orgId, { name, linked: linked ?? claimed, provider })
+  const reported = { name, linked: linked ?? claimed, provider }
+  const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, reported)}`
+  const numbers = rows.map(({ id }) => id)
   return findSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
 }

@@ -42,14 +42,16 @@ export async function regroupBuckets(
   const orgId = scope.org_id
   const { found, members, read } = await (scope.has_edits ? readEdited : readByRules)(tx, scope, buckets, rules)
   const canonicalId = await lockCanonicalNames(tx, members)
-  const edits = scope.has_edits ? await findEdits(tx, orgId, getIds(members)) : null
+  const findingIds = members.flatMap(({ id }) => id ?? [])
+  const edits = scope.has_edits ? await findEdits(tx, orgId, findingIds) : null
   const stored = await listIssues(tx, scope, read)
   const grouped = groupMembers(members, { canonicalId, rules }, edits)
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
   const groups = restoreMergedIssues(grouped, await listMerged(tx, orgId, splitFrom))
   const described = describeGroups(groups, stored, canonicalId, scope.at)
   const written = await writeGroups(tx, scope, { groups, described, stored, cause, ...(remember && { remember }) })
-  await updateRefreshedIssues(tx, orgId, [...written.touched, ...newIssues(described)], scope.at)
+  const newIssues = described.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
+  await updateRefreshedIssues(tx, orgId, [...written.touched, ...newIssues], scope.at)
   await deleteGrouped(written.grouped)
   return {
     findings: countFinished(found, buckets),
@@ -57,10 +59,6 @@ export async function regroupBuckets(
     issues: described.length,
     changes: written.changes,
   }
-}
-
-function newIssues(described: readonly DescribedGroup[]): string[] {
-  return described.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
 }
 
 /** `found` are counted as regrouped. `read` are the buckets whose findings are all in `members`. */
@@ -84,10 +82,6 @@ const readEdited: ReadMembers = async (tx, scope, buckets, rules) => {
   const { members, buckets: read } = await listEditedMembers(tx, scope, buckets, rules)
   const isOther = isNotIn(buckets)
   return { found: members.filter(({ bucket }) => !isOther(bucket)), members, read }
-}
-
-function getIds(members: readonly Member[]): string[] {
-  return members.flatMap(({ id }) => id ?? [])
 }
 
 function countFinished(found: readonly Member[], buckets: readonly string[]): number {

@@ -1,5 +1,5 @@
 import { buildAverageId, isSpread } from '../../platform/db/spread.ts'
-import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Tx } from '../../platform/db/sql.ts'
 import { createUuidPrefix } from '../../platform/ids.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildKevAt, buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
@@ -109,6 +109,8 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
   const { org_id, repository_no, at } = scope
   const detected = await insertDetected(paired)
+  // UUIDs of this time, in the order of the positions in the report: the list of findings is sorted by id.
+  const id = tx`(${createUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
   const rows = await tx`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, similarity, context, ordinal,
@@ -119,7 +121,7 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
       reported_dismissed_at, reported_dismissal_source, reported_dismissed_by_name, first_seen_at, last_seen_at,
       last_commit_sha, created_at, updated_at
     )
-    select ${org_id}, ${buildIds(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
+    select ${org_id}, ${id}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
       similarity, context, ordinal, content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
       start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
       secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, ${buildDetectedIntel(detected)}, grouped.issue_id, grouping_code,
@@ -137,14 +139,6 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
     where paired.finding_id is null
     order by position`
   return rows.count
-}
-
-/**
- * UUIDs of this time, in the order of the positions in the report: the list of findings is sorted
- * by id.
- */
-function buildIds(tx: Tx, at: Date) {
-  return tx`(${createUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
 }
 
 /**
@@ -212,16 +206,10 @@ async function insertDetected({ tx, scope }: Paired): Promise<Detected> {
     select named.position, known.intel
     from named
     join known using (subject)
-    where ${hasIntel(tx, tx`known.intel`)}`
+    where known.intel -> 'kev' <> 'null'
+      or known.intel -> 'epss' <> 'null'
+      or known.intel -> 'as_of' -> 'advisory' <> 'null'`
   return { tx, at: scope.at } as Detected
-}
-
-function hasIntel(db: Db, intel: ReturnType<Db>) {
-  return db`(
-    ${intel} -> 'kev' <> 'null'
-    or ${intel} -> 'epss' <> 'null'
-    or ${intel} -> 'as_of' -> 'advisory' <> 'null'
-  )`
 }
 
 /**

@@ -33,11 +33,13 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   const isNews = hasPairs(paired, 'fresh') || hasPairs(paired, 'changed')
   const members = isNews ? await readMembersToGroup(paired) : []
   const canonicalId = await lockCanonicalNames(paired.tx, members)
-  const edits = paired.scope.has_edits ? await findEdits(paired.tx, paired.scope.org_id, getIds(members)) : null
+  const findingIds = members.flatMap(({ id }) => id ?? [])
+  const edits = paired.scope.has_edits ? await findEdits(paired.tx, paired.scope.org_id, findingIds) : null
   const next = batchesToWrite(members, paired, canonicalId, edits)
   for (let batch = next(); batch !== null; ) {
     const written = await writeBatch(paired, batch, next)
-    touched.push(...written.touched, ...splitOff(batch.described))
+    const splitOff = batch.described.filter(({ issue }) => issue.is_new && issue.split_from !== null)
+    touched.push(...written.touched, ...splitOff.map(({ issue }) => issue.id))
     countOpened(opened, batch.described)
     batch = written.following
   }
@@ -90,10 +92,6 @@ async function readMembersToGroup(paired: Paired): Promise<Member[]> {
   return [...reported, ...(await readNeighbours(paired, reported, changed))]
 }
 
-function splitOff(described: readonly DescribedGroup[]): string[] {
-  return described.flatMap(({ issue }) => (issue.is_new && issue.split_from !== null ? issue.id : []))
-}
-
 function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): void {
   for (const { issue } of described) {
     if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
@@ -117,8 +115,4 @@ async function readNeighbours(
     ? (await listEditedMembers(tx, scope, buckets, rules)).members
     : await listMembers(tx, org_id, repository_no, buckets)
   return stored.filter(({ id }) => id === null || !isChanged.has(id))
-}
-
-function getIds(members: readonly Member[]): string[] {
-  return members.flatMap(({ id }) => id ?? [])
 }

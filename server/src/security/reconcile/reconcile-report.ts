@@ -71,7 +71,8 @@ export async function reconcileReport(
   follow: Follow,
 ): Promise<Reconciled> {
   const { tx } = incoming
-  const streams = await lockStreams(tx, report, toolNames(report.summary))
+  const tools = new Set(report.summary.tools.map(({ name }) => name))
+  const streams = await lockStreams(tx, report, [...tools].sort())
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
@@ -112,7 +113,8 @@ async function mergeReport(
   )
   const turned = streams.filter(({ tracked }) => tracked !== report.tracked).map(getStreamId)
   const touched: TouchedIssues = { issueIds: grouped.touched, streamIds: turned }
-  const shown = isAny(touched) || hasPairs(paired, 'absent') ? await updateReportedIssues(recorded, touched) : NONE
+  const isAnyTouched = grouped.touched.length > 0 || turned.length > 0 || hasPairs(paired, 'absent')
+  const shown = isAnyTouched ? await updateReportedIssues(recorded, touched) : NONE
   const { created, updated, resolved } = written
   return {
     created,
@@ -130,10 +132,6 @@ function withUnscanned(streams: readonly Stream[], { tools }: ReportSummary) {
   return streams.map((stream) => ({ ...stream, unscanned: unscanned.get(stream.tool) ?? [] }))
 }
 
-function isAny({ issueIds, streamIds }: TouchedIssues): boolean {
-  return issueIds.length > 0 || streamIds.length > 0
-}
-
 function newIssues(opened: NewIssues, shown: NewIssues) {
   return {
     newIssues: opened.open + shown.open,
@@ -148,10 +146,6 @@ function without({ newIssues, newCritical, newHigh }: Counts, closed: NewIssues)
     newCritical: Math.max(0, newCritical - closed.critical),
     newHigh: Math.max(0, newHigh - closed.high),
   }
-}
-
-function toolNames({ tools }: ReportSummary): string[] {
-  return [...new Set(tools.map(({ name }) => name))].sort()
 }
 
 function getStreamId({ id }: Stream): number {

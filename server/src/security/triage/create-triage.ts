@@ -145,14 +145,16 @@ type TriageSelection = {
  * finding is triaged itself.
  */
 function selectTriaged(subject: TriageSubject): TriageSelection {
-  const { target, findings } = subject
+  const { action, target, findings } = subject
   const changed = findings.filter((finding) => isChanged(subject, finding))
-  const changedAlerts = subject.alerts.filter((alert) => isChangedAlert(subject, alert))
+  const statusBefore = action === 'dismiss' ? 'open' : 'dismissed'
+  const changedAlerts = subject.alerts.filter(({ status }) => status === statusBefore)
   const decided = target.type === 'alert' ? changedAlerts : selectAlerts(subject, changed, changedAlerts)
   const decidedIds = new Set(decided.map(({ id }) => id))
   const isDecided = ({ alert_id }: TargetFinding) => alert_id !== null && decidedIds.has(alert_id)
   const isSelected = target.type === 'alert' ? decidedIds : new Set(changed.map(({ target_id }) => target_id))
-  const isKnown = new Set(target.type === 'alert' ? subject.alerts.map(({ id }) => id) : findings.map(getTarget))
+  const known = target.type === 'alert' ? subject.alerts.map(({ id }) => id) : findings.map((of) => of.target_id)
+  const isKnown = new Set(known)
   const unknown = target.ids.filter((id) => !isKnown.has(id))
   return {
     findingIds: changed.filter((finding) => !isDecided(finding) || isHidden(subject, finding)).map(({ id }) => id),
@@ -162,16 +164,8 @@ function selectTriaged(subject: TriageSubject): TriageSelection {
   }
 }
 
-function getTarget({ target_id }: TargetFinding): string {
-  return target_id
-}
-
 function isChanged({ action }: TriageSubject, { state, is_dismissed_here }: TargetFinding): boolean {
   return action === 'reopen' ? state === 'dismissed' : state !== 'fixed' && !is_dismissed_here
-}
-
-function isChangedAlert({ action }: TriageSubject, { status }: DecidableAlert): boolean {
-  return status === (action === 'dismiss' ? 'open' : 'dismissed')
 }
 
 function selectAlerts(subject: TriageSubject, changed: readonly TargetFinding[], alerts: readonly DecidableAlert[]) {

@@ -26,8 +26,9 @@ export async function listTargetRepositories(db: Db, orgId: string, target: Tria
 
 /** Reads the findings that a triage is about. Their repositories must be locked. */
 export async function listTargetFindings(tx: Tx, orgId: string, target: TriageTarget): Promise<TargetFinding[]> {
+  const targetId = target.type === 'alert' ? tx`link.alert_id` : tx`target_id::text`
   return tx<TargetFinding[]>`
-    select ${targetId(tx, target)} as target_id, finding.id, finding.state, finding.triaged_state,
+    select ${targetId} as target_id, finding.id, finding.state, finding.triaged_state,
       finding.state = 'dismissed' and case
         when finding.triaged_state is null then finding.reported_dismissal_source is not distinct from 'shiplock'
         else triage.source = 'shiplock'
@@ -57,10 +58,6 @@ function targetFindings(db: Db, orgId: string, { type, ids }: TriageTarget) {
   return db`
     unnest(${[...ids]}::uuid[]) target_id
     join findings finding on finding.org_id = ${orgId} and finding.${column} = target_id`
-}
-
-function targetId(db: Db, { type }: TriageTarget) {
-  return type === 'alert' ? db`link.alert_id` : db`target_id::text`
 }
 
 /** Records the alerts that a triage changes, with their dismissal before. */

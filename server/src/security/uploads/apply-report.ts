@@ -48,8 +48,13 @@ export async function applyReport(
     const { result, at } = isVexFormat(format)
       ? await applyDocument(services, tx, { ...reading, format })
       : await applyFindings(services, tx, { ...reading, format })
-    const newest = await finish(tx, key, result, at)
-    if (isNewer(newest, upload)) await readAgain(tx, key, at)
+    const newest = await updateFinished(tx, key, result, at)
+    if (newest === null) throw new Error(`Upload ${key.id} ended while its report was being processed`)
+    await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
+    if (isNewer(newest, upload)) {
+      await updateQueued(tx, key, at)
+      await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
+    }
     if (upload.artifact_id === null) return
     const { findings, components, outcome } = result
     const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
@@ -104,21 +109,9 @@ function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: Re
   }
 }
 
-async function finish(tx: Tx, key: UploadKey, result: FinishedUpload, at: Date): Promise<NewestRequest> {
-  const newest = await updateFinished(tx, key, result, at)
-  if (newest === null) throw new Error(`Upload ${key.id} ended while its report was being processed`)
-  await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
-  return newest
-}
-
 /** True if the file was submitted again for another commit while it was being read. */
 function isNewer(newest: NewestRequest, { commit_sha, reported_at }: NewestRequest): boolean {
   return newest.reported_at > reported_at || newest.commit_sha !== commit_sha
-}
-
-async function readAgain(tx: Tx, key: UploadKey, at: Date): Promise<void> {
-  await updateQueued(tx, key, at)
-  await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
 }
 
 const PROGRESS_EVERY_MS = 1000

@@ -3,7 +3,6 @@ import { insertAuditEntry } from '../../audit/audit.store.ts'
 import { readTokenTrust } from '../../ci/runs/token-run.ts'
 import { getNextUtcDayStart, getUtcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ApiError } from '../../platform/http/api-error.ts'
 import {
   createInvalidFieldError,
   createRateLimitError,
@@ -197,19 +196,14 @@ async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now:
   if (used < limit) return
   const reason = 'UPLOADS_PER_COMMIT'
   const message = `The plan ${plan.name} allows ${limit} security uploads per repository and`
-  if (row.commit_sha !== null) throw usedUp(`${message} commit.`, { limit, resetAt: null, reason })
+  if (row.commit_sha !== null) {
+    // The count of a commit is never reset: a retry succeeds only after an upload failed or the plan changed.
+    throw limitReached(`${message} commit.`, { limit, resetAt: null, reason }).retryAfter(USED_UP_RETRY_SECONDS)
+  }
   throw createRateLimitError(`${message} UTC day if no commitSha is sent.`, {
     limit,
     resetAt: getNextUtcDayStart(now),
     now,
     reason,
   })
-}
-
-/**
- * The count of a commit is never reset: a retry succeeds only after an upload failed or the plan
- * changed.
- */
-function usedUp(message: string, details: { limit: number; resetAt: null; reason: string }): ApiError {
-  return limitReached(message, details).retryAfter(USED_UP_RETRY_SECONDS)
 }

@@ -8,14 +8,7 @@ import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
 import { getReportKey } from './upload-file.ts'
-import {
-  OUR_FAILURE,
-  type UploadFailure,
-  type UploadKey,
-  type UploadToRead,
-  updateFailed,
-  updateParsing,
-} from './upload-state.store.ts'
+import { OUR_FAILURE, type UploadFailure, type UploadKey, updateFailed, updateParsing } from './upload-state.store.ts'
 
 const FILE_GONE = 'The uploaded file is no longer stored. Upload it again.'
 
@@ -30,7 +23,10 @@ export async function readReportFile(
 ): Promise<void> {
   const upload = await updateParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
   if (!upload) return
-  const source = openUntilStopped(services, objectKey(org_id, upload_id, upload), stopping)
+  const { artifact_id } = upload
+  // An artifact is read where its run keeps it.
+  const key = artifact_id === null ? getReportKey(org_id, upload_id) : formatArtifactKey(org_id, artifact_id)
+  const source = openUntilStopped(services, key, stopping)
   const measured = measureReading(source)
   try {
     const format = await withSpan('read report', 'internal', {}, async (span) => {
@@ -65,11 +61,6 @@ export async function abandonUnreadReport(
       ? `The report could not be read, because it was interrupted ${reason.times} times. Upload it again.`
       : OUR_FAILURE
   await fail(services, { org_id, id: upload_id }, { error, format: null })
-}
-
-/** An artifact is read where its run keeps it. */
-function objectKey(orgId: string, uploadId: string, { artifact_id }: UploadToRead): string {
-  return artifact_id === null ? getReportKey(orgId, uploadId) : formatArtifactKey(orgId, artifact_id)
 }
 
 function openUntilStopped({ objects }: Services, key: string, stopping: AbortSignal | undefined): ReportSource {

@@ -23,7 +23,9 @@ export async function requireTokenRepository(
   if (await isOtherHosts(db, orgId, job)) throw foreignRepository()
   const { address, id } = job.repository
   const name = address === null ? asked.name : splitAddress(address).name
-  return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
+  // Azure Pipelines can build a repository of another code host, which has its own form of ids.
+  const isOwnId = normalizeRepositoryId(job.provider, id) !== null
+  return isOwnId ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
 }
 
 /** Throws 403 `forbidden` if a token names another repository than that of the upload. */
@@ -33,13 +35,6 @@ export async function checkUploadRepository(db: Db, { org_id, credential }: Acto
   const repository = await findUploadRepository(db, org_id, uploadId)
   if (repository === null) return
   if (job === null || !(await isOwn(db, org_id, job, repository))) throw foreignRepository()
-}
-
-/**
- * False if Azure Pipelines builds a repository of another code host, which has its own form of ids.
- */
-function hasOwnId({ provider, repository }: TokenJob): boolean {
-  return normalizeRepositoryId(provider, repository.id) !== null
 }
 
 /** The id decides, because a repository can be renamed. */

@@ -100,12 +100,6 @@ function isExpired(db: Db, now: Date) {
   return db`(upload.status = 'pending' and upload.put_until <= ${now})`
 }
 
-function countsJson(db: Db) {
-  return db`
-    jsonb_build_object('findings', upload.findings, 'components', upload.components)
-      || coalesce(upload.outcome, ${db.json(NO_OUTCOME)}::jsonb)`
-}
-
 function uploadJson(db: Db, now: Date) {
   return db`(
     select row_to_json(item)::text
@@ -113,7 +107,10 @@ function uploadJson(db: Db, now: Date) {
       select upload.id, upload.origin, ${shownStatus(db, now)} as status, upload.format, upload.filename, upload.size,
         repository.name as repository, repository.provider, repository.provider_id as repository_id,
         coalesce(upload.category, upload.report_category) as category, upload.git_ref, upload.commit_sha,
-        upload.tracked, ${countsJson(db)} as counts, upload.truncated, upload.warnings,
+        upload.tracked,
+        jsonb_build_object('findings', upload.findings, 'components', upload.components)
+          || coalesce(upload.outcome, ${db.json(NO_OUTCOME)}::jsonb) as counts,
+        upload.truncated, upload.warnings,
         case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
         case when upload.created_by_type is not null then
           json_build_object('type', upload.created_by_type, 'id', upload.created_by_id, 'name', upload.created_by_name)

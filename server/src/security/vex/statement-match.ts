@@ -8,7 +8,7 @@ import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 export type FoundPackage = { purl: string | null; package_name: string | null; package_version: string | null }
 
 /** The package of a statement. Without a version, the statement is about all of them. */
-export type StatedPackage = {
+type StatedPackage = {
   purl: string
   identity: string
   name: string | null
@@ -138,7 +138,9 @@ export function matchProduct(text: string | null, repository: OwnRepository): Pr
   if (address.host === null) return isNamed(address, repository) ? own(address) : UNKNOWN
   const known = [...PROVIDERS.map(getDefaultHost), ...(repository.host === null ? [] : [repository.host])]
   if (!known.includes(address.host)) return UNKNOWN
-  const hosts = repository.host !== null ? [repository.host] : defaultHosts(repository.provider)
+  const { host, provider } = repository
+  const ofProvider = PROVIDERS.filter((each) => provider === null || each === provider)
+  const hosts = host === null ? ofProvider.map(getDefaultHost) : [host]
   return hosts.includes(address.host) && isNamed(address, repository) ? own(address) : { is: 'other repository' }
 }
 
@@ -188,8 +190,4 @@ function isNamed({ path, isModule }: Address, { name }: OwnRepository): boolean 
 
 function own({ version }: Address): Product {
   return { is: 'repository', version }
-}
-
-function defaultHosts(provider: string | null): string[] {
-  return PROVIDERS.filter((known) => provider === null || known === provider).map(getDefaultHost)
 }

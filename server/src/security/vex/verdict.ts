@@ -8,7 +8,6 @@ import {
   type OwnRepository,
   type Product,
   parseStatedPackage,
-  type StatedPackage,
   toComparedIds,
 } from './statement-match.ts'
 import type { AppliedDocument, AppliedStatement, JudgedFacts } from './verdict.store.ts'
@@ -40,7 +39,15 @@ export class Judge {
     this.#ownPackages = packages
     const named = findings.flatMap((finding) => finding.names.map((name) => ({ name, finding })))
     const byName = Map.groupBy(named, ({ name }) => name)
-    this.#byName = new Map([...byName].map(([name, of]) => [name, byPackage(of.map(({ finding }) => finding))]))
+    this.#byName = new Map(
+      [...byName].map(([name, of]) => [
+        name,
+        Map.groupBy(
+          of.map(({ finding }) => finding),
+          getPackageKey,
+        ),
+      ]),
+    )
   }
 
   /** Considers a statement. The order of the statements does not matter. */
@@ -74,7 +81,8 @@ export class Judge {
     if (isProductOnly) return whole.is === 'repository' ? repositorySubject(whole.version) : null
     const stated = parseStatedPackage(purl)
     if (stated === null || (product !== purl && this.#isElsewhere(product, whole))) return null
-    return packageSubject(stated)
+    const precision = stated.version === null ? 1 : 2
+    return { precision, keys: getKeys(stated), isAbout: (finding) => isAbout(stated, finding) }
   }
 
   /** True if the product is another repository, or a package that this repository depends on. */
@@ -87,17 +95,8 @@ export class Judge {
 
 type FindingsByPackage = ReadonlyMap<string, JudgedFinding[]>
 
-function byPackage(findings: readonly JudgedFinding[]): FindingsByPackage {
-  return Map.groupBy(findings, getPackageKey)
-}
-
 /** `keys` are those of the packages that it can be about, and null for all packages. */
 type Subject = { precision: number; keys: readonly string[] | null; isAbout: (finding: JudgedFacts) => boolean }
-
-function packageSubject(stated: StatedPackage): Subject {
-  const precision = stated.version === null ? 1 : 2
-  return { precision, keys: getKeys(stated), isAbout: (finding) => isAbout(stated, finding) }
-}
 
 const COMMIT_CHARS_MIN = 7
 

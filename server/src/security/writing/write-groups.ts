@@ -49,12 +49,11 @@ type WrittenGroups = { touched: string[]; changes: IssueChange[]; grouped: Group
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
   const { groups, described, lines = formatGroupedLines(described), stored, cause, remember, meanwhile } = regrouping
   const { org_id, at } = scope
-  if (scope.has_edits)
-    await upsertJoinedBuckets(
-      tx,
-      scope,
-      groups.map(getBuckets).filter(({ length }) => length > 1),
-    )
+  if (scope.has_edits) {
+    const buckets = groups.map(({ members }) => [...new Set(members.map(({ member }) => member.bucket))])
+    const joined = buckets.filter(({ length }) => length > 1)
+    await upsertJoinedBuckets(tx, scope, joined)
+  }
   const written = described.filter(({ isWritten }) => isWritten)
   const grouped = await copyGrouped(tx, scope, lines)
   await remember?.(grouped)
@@ -74,10 +73,6 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
 async function sent(): Promise<void> {
   await nextTurn()
   await nextTurn()
-}
-
-function getBuckets({ members }: Group): string[] {
-  return [...new Set(members.map(({ member }) => member.bucket))]
 }
 
 /** Stored findings, and all buckets whose findings they are. */

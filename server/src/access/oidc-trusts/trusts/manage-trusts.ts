@@ -45,7 +45,10 @@ export async function createTrust(
   await needs.sql.begin(async (tx) => {
     await lockName(tx, `OIDC trusts of ${trust.issuer}`)
     await checkGrantedScopes(tx, grantor, trust.scopes)
-    await refuseTooMany(tx, orgId, now)
+    // This lock makes simultaneous calls count each other's trust.
+    await lockName(tx, `OIDC trusts of the organization ${orgId}`)
+    if ((await countLiveTrusts(tx, orgId, now)) >= TRUSTS_OF_ORGANIZATION_MAX)
+      throw tooManyOidcTrusts(TRUSTS_OF_ORGANIZATION_MAX)
     await refuseOtherTrusts(tx, orgId, { trust, grantor })
     await refuseConnectedRepositories(tx, orgId, { trust, grantor }, needs.connectedElsewhere)
     await insertTrust(tx, orgId, trust)
@@ -77,13 +80,6 @@ export async function revokeTrust(
     await audit(tx, owner, { author, action: 'oidc_trust.revoke', id: trust.id, details: { name: trust.name } }, now)
     return { ...trust, revoked_at: now }
   })
-}
-
-/** The lock makes simultaneous calls count each other's trust. */
-async function refuseTooMany(tx: Tx, orgId: string, now: Date): Promise<void> {
-  await lockName(tx, `OIDC trusts of the organization ${orgId}`)
-  if ((await countLiveTrusts(tx, orgId, now)) < TRUSTS_OF_ORGANIZATION_MAX) return
-  throw tooManyOidcTrusts(TRUSTS_OF_ORGANIZATION_MAX)
 }
 
 type Wanted = { trust: NewTrust; grantor: Grantor }

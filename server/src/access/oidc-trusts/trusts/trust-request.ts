@@ -46,7 +46,13 @@ export function checkTrust(request: TrustRequest) {
     throw invalidRequest(`The audience must have 1 to ${AUDIENCE_CHARS_MAX} characters`)
   checkConditions(conditions)
   const provider = request.provider ?? getProviderOfIssuer(issuer) ?? providerOfClaims(conditions)
-  if (!hasNamingCondition(conditions, provider)) throw invalidRequest(unnamed(provider))
+  if (!hasNamingCondition(conditions, provider)) {
+    const claims = getNamingClaims(provider).join(', ')
+    throw invalidRequest(
+      `The conditions must name what is trusted: at least one of ${claims} with a literal owner or id, ` +
+        'such as repository=acme/shop or repository=acme/*',
+    )
+  }
   return { name, issuer, audience, provider, conditions, scopes: checkScopes(request.scopes) }
 }
 
@@ -74,9 +80,4 @@ function checkScopes(names: readonly string[]): Scope[] {
   const refused = scopes.find((scope) => !TRUST_SCOPES.includes(scope))
   if (refused === undefined) return scopes
   throw invalidRequest(`A trust cannot have the scope ${refused}; the scopes are ${TRUST_SCOPES.join(', ')}`)
-}
-
-function unnamed(provider: TrustProvider | null): string {
-  const claims = getNamingClaims(provider).join(', ')
-  return `The conditions must name what is trusted: at least one of ${claims} with a literal owner or id, such as repository=acme/shop or repository=acme/*`
 }

@@ -18,7 +18,8 @@ export function createActionSenders(api: AzureApi, sealingKey: KeyObject): Actio
     decision: (action) => sendDecision(api, sealingKey, action),
     comment: (action) => sendComment(api, sealingKey, action),
     dismissal: (action) => sendDismissal(api, action),
-    reopening: (action) => sendReopening(api, action),
+    /** Opens a dismissed alert again. Repeating it has no further effect. */
+    reopening: ({ repository, alert }) => sendAlertChange(api, { repository, alert }, { state: 'active' }),
     commit_status: (action) => sendCommitStatus(api, action),
   }
 }
@@ -28,22 +29,19 @@ async function sendCommitStatus(api: AzureApi, action: Extract<HostAction, { typ
   const { repository, commit_sha, context, state, description, url } = action
   const path = await api.fetchRepositoryPath(repository)
   if (path === null) throw new HostRefusal(404, 'The repository does not exist, or may not be read.')
+  // `genre/name`, as the status is shown.
+  const at = context.lastIndexOf('/')
+  const [genre, name] = at < 0 ? [GENRE, context] : [context.slice(0, at), context.slice(at + 1)]
   await api.request({
     method: 'POST',
     path: path + encodePath`/commits/${commit_sha}/statuses`,
     body: {
       state: state === 'success' ? 'succeeded' : 'failed',
       description: truncate(description, DESCRIPTION_CHARS_MAX),
-      context: parseContext(context),
+      context: { genre, name },
       ...(url === null ? {} : { targetUrl: url }),
     },
   })
-}
-
-/** `genre/name`, as the status is shown. */
-function parseContext(context: string): { genre: string; name: string } {
-  const at = context.lastIndexOf('/')
-  return at < 0 ? { genre: GENRE, name: context } : { genre: context.slice(0, at), name: context.slice(at + 1) }
 }
 
 /** The label that the token of a check is sealed with. */
@@ -162,7 +160,6 @@ const OTHER = WORDS.wont_fix
 const OWN_WORDS = ['fixed', 'acceptedRisk', 'falsePositive', 'agreedToGuidance', 'toolUpgrade', 'notDistributed']
 
 type Dismissal = Extract<HostAction, { type: 'dismissal' }>
-type Reopening = Extract<HostAction, { type: 'reopening' }>
 
 /** Dismisses an alert. Repeating it has no further effect. */
 function sendDismissal(api: AzureApi, { repository, alert, reason, comment }: Dismissal): Promise<void> {
@@ -176,14 +173,9 @@ function sendDismissal(api: AzureApi, { repository, alert, reason, comment }: Di
   return sendAlertChange(api, { repository, alert }, change)
 }
 
-/** Opens a dismissed alert again. Repeating it has no further effect. */
-function sendReopening(api: AzureApi, { repository, alert }: Reopening): Promise<void> {
-  return sendAlertChange(api, { repository, alert }, { state: 'active' })
-}
-
 async function sendAlertChange(
   api: AzureApi,
-  { repository, alert }: Pick<Reopening, 'repository' | 'alert'>,
+  { repository, alert }: Pick<Dismissal, 'repository' | 'alert'>,
   body: Record<string, string>,
 ): Promise<void> {
   const project = await api.fetchProject(repository)

@@ -144,6 +144,7 @@ export function parseAlert(value: unknown, repository: HostRepository, unchanged
   const rule = tool?.rules?.[0]
   const title = parseText(alert.title) ?? parseText(rule?.friendlyName) ?? 'Advanced Security alert'
   const isDependency = type === 'dependabot'
+  const cwes = (rule?.tags ?? []).flatMap((tag) => CWE_TAG.exec(tag)?.[1] ?? [])
   return {
     repository,
     type,
@@ -157,7 +158,7 @@ export function parseAlert(value: unknown, repository: HostRepository, unchanged
     rule_id: parseText(rule?.opaqueId) ?? parseText(rule?.friendlyName),
     tool_name: parseText(tool?.name),
     tool_version: parseText(tool?.toolVersion),
-    cwes: parseCwes(rule?.tags ?? []),
+    cwes: [...new Set(cwes.map((number) => `CWE-${number}`))],
     // The documented fields do not name the package and its versions.
     package: null,
     cve_id: isDependency ? parseAdvisoryId(CVE, alert, rule) : null,
@@ -208,10 +209,6 @@ function parseSeverity({ severity, validityDetails }: AlertObject, type: HostAle
 }
 
 const CWE_TAG = /(?:^|\/)cwe-0*([1-9]\d{0,5})$/i
-
-function parseCwes(tags: string[]): string[] {
-  return [...new Set(tags.flatMap((tag) => CWE_TAG.exec(tag)?.[1] ?? []).map((number) => `CWE-${number}`))]
-}
 
 const CVE = /\bCVE-\d{4}-\d{4,}\b/i
 const GHSA = /\bGHSA(?:-[0-9a-z]{4}){3}\b/i

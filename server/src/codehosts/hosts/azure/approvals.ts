@@ -135,7 +135,7 @@ async function fetchApprovals(
   if (asked.length === 0) return []
   const path = encodePath`/${project}/_apis/pipelines/approvals`
   const query = { approvalIds: asked.map(({ id }) => id).join(','), $expand: 'steps' }
-  const approvals = await api.fetchAll({ path, query }, parseApproval)
+  const approvals = await api.fetchAll({ path, query }, (approval) => readAs(Approval, approval))
   return asked.flatMap(({ id, environment, attempt }) => {
     const approval = approvals.find((one) => one.id.toLowerCase() === id.toLowerCase())
     return approval ? { approval, environment, attempt } : []
@@ -158,10 +158,6 @@ const Approval = Type.Object({
   steps: Maybe(Type.Array(ApprovalStep)),
 })
 type Approval = Static<typeof Approval>
-
-function parseApproval(value: unknown): Approval {
-  return readAs(Approval, value)
-}
 
 /** Who can still answer. */
 function pendingApprovers({ steps }: Approval): Static<typeof Identity>[] {
@@ -203,16 +199,11 @@ type EnvironmentCheck = { id: string; environment: number; is_approval: boolean 
 
 /** The checks of environments. A stage also waits for those of pools and service connections. */
 function parseCheckSuite(value: unknown): EnvironmentCheck[] {
-  return (readAs(CheckSuite, value).checkRuns ?? []).flatMap((run) => parseEnvironmentCheck(run) ?? [])
-}
-
-function parseEnvironmentCheck({
-  id,
-  checkConfigurationRef: configured,
-}: Static<typeof CheckRun>): EnvironmentCheck | null {
-  const environment = Number(configured?.resource?.id)
-  if (configured?.resource?.type?.toLowerCase() !== 'environment' || !Number.isSafeInteger(environment)) return null
-  return { id, environment, is_approval: configured.type?.name?.toLowerCase() === 'approval' }
+  return (readAs(CheckSuite, value).checkRuns ?? []).flatMap(({ id, checkConfigurationRef: configured }) => {
+    const environment = Number(configured?.resource?.id)
+    if (configured?.resource?.type?.toLowerCase() !== 'environment' || !Number.isSafeInteger(environment)) return []
+    return { id, environment, is_approval: configured.type?.name?.toLowerCase() === 'approval' }
+  })
 }
 
 /** The environments whose records are searched for those of a stage. */
@@ -239,25 +230,17 @@ async function fetchPlaceByStage(
   stage: string,
 ): Promise<Place | null> {
   const name = { project, build: build.id }
-  const held = (await fetchCheckpoints(api, name, asked ?? undefined)).find((checkpoint) =>
-    isBeforeStage(checkpoint, stage),
-  )
+  const checkpoints = await fetchCheckpoints(api, name, asked ?? undefined)
+  const held = checkpoints.find(({ stage: one }) => one.identifier === stage || one.name === stage)
   const [check] = held?.checks ?? []
   if (held && check) {
     const environment = await fetchEnvironment(api, project, check.environment)
     return environment && { environment, attempt: held.attempt }
   }
-  return (await hasStages(api, name)) ? fetchPlaceByRecords(api, project, build, stage) : null
-}
-
-function isBeforeStage({ stage }: Checkpoint, name: string): boolean {
-  return stage.identifier === name || stage.name === name
-}
-
-/** Only a run with stages can deploy. */
-async function hasStages(api: AzureApi, name: { project: string; build: number }): Promise<boolean> {
+  // Only a run with stages can deploy.
   const timeline = await fetchTimeline(api, name)
-  return timeline !== null && listRecords(timeline, 'Stage').length > 0
+  const hasStages = timeline !== null && listRecords(timeline, 'Stage').length > 0
+  return hasStages ? fetchPlaceByRecords(api, project, build, stage) : null
 }
 
 async function fetchPlaceByRecords(api: AzureApi, project: string, build: Build, stage: string): Promise<Place | null> {

@@ -250,6 +250,7 @@ export function toHostPullRequest(
   const createdAt = parseTime(pull.creationDate) ?? new Date(0)
   const closedAt = state === 'open' ? null : parseTime(pull.closedDate)
   const isMerged = state === 'merged'
+  const { forkSource: fork } = pull
   return {
     repository,
     number: pull.pullRequestId,
@@ -261,7 +262,7 @@ export function toHostPullRequest(
     head: {
       ref: parseBranch(pull.sourceRefName) ?? pull.sourceRefName,
       sha: pull.lastMergeSourceCommit?.commitId ?? '',
-      repository_id: headRepositoryId(pull, repository),
+      repository_id: fork ? (fork.repository?.id.toLowerCase() ?? null) : repository.id,
     },
     base: {
       ref: parseBranch(pull.targetRefName) ?? pull.targetRefName,
@@ -276,9 +277,4 @@ export function toHostPullRequest(
     closed_at: closedAt,
     updated_at: selectLatest([changedAt, closedAt], createdAt),
   }
-}
-
-function headRepositoryId({ forkSource }: PullRequest, repository: HostRepository): string | null {
-  if (!forkSource) return repository.id
-  return forkSource.repository?.id.toLowerCase() ?? null
 }

@@ -57,7 +57,7 @@ function parseCommitStatus(value: unknown, repository: HostRepository, commitSha
   const { id, state, context, targetUrl, creationDate, updatedDate } = readAs(Status, value)
   const genre = parseText(context?.genre)
   if (genre === OWN_GENRE) return null
-  const status = parseCheckStatus(state)
+  const status = CHECK_STATES[state ?? ''] ?? 'queued'
   return {
     repository,
     commit_sha: commitSha,
@@ -99,8 +99,4 @@ const CHECK_STATES: Readonly<Record<string, HostRunStatus>> = {
   failed: 'failure',
   error: 'failure',
   notApplicable: 'skipped',
-}
-
-function parseCheckStatus(state: string | null | undefined): HostRunStatus {
-  return CHECK_STATES[state ?? ''] ?? 'queued'
 }

@@ -25,13 +25,12 @@ export function openSession({ read, entraUrl: base, pace, clock }: SessionOption
   const entra = new RestClient({ provider: 'azure', base, authorize: async () => ({}), pace, clock })
   const signIn = async (credentials: HostCredentials): Promise<SignIn> =>
     credentials.type === 'token'
-      ? { authorization: basicHeader(credentials.token), lifetimeMs: Number.POSITIVE_INFINITY }
+      ? {
+          authorization: `Basic ${Buffer.from(`:${credentials.token}`).toString('base64')}`,
+          lifetimeMs: Number.POSITIVE_INFINITY,
+        }
       : sendSignIn(entra, credentials)
   return new CredentialSession({ read, signIn, clock })
-}
-
-function basicHeader(token: string): string {
-  return `Basic ${Buffer.from(`:${token}`).toString('base64')}`
 }
 
 const TokenAnswer = Type.Object({ access_token: Text, expires_in: Type.Number() })

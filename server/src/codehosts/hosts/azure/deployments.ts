@@ -77,19 +77,15 @@ async function fetchJobId(
   const name = { project: build.project.id.toLowerCase(), build: build.id }
   const timeline = await fetchTimeline(api, name)
   const jobs = timeline === null ? [] : await fetchJobs(api, name, timeline, attempt)
-  const found = jobs.filter(({ job }) => isDeployingJob(job, record)).map(({ job }) => job)
+  // Identifiers have the form `stage.job.instance`.
+  const prefix = `${record.stageName ?? ''}.${record.jobName ?? ''}`
+  const found = jobs
+    .map(({ job }) => job)
+    .filter((one) => one.name === record.jobName || (one.identifier ?? '').startsWith(prefix))
   const [job] = found
   return job !== undefined && found.length === 1
     ? formatJobId({ ...name, attempt: job.attempt || 1, record: job.id })
     : null
-}
-
-/** Identifiers have the form `stage.job.instance`. */
-function isDeployingJob(
-  { name, identifier }: { name?: string | null; identifier?: string | null },
-  { stageName, jobName }: DeploymentRecord,
-): boolean {
-  return name === jobName || (identifier ?? '').startsWith(`${stageName ?? ''}.${jobName ?? ''}`)
 }
 
 const PAGE_ITEMS = 50
@@ -120,10 +116,6 @@ function listDeployments(api: AzureApi): HostReader['listDeployments'] {
   }
 }
 
-function byAge(one: HostDeployment, other: HostDeployment): number {
-  return other.created_at.getTime() - one.created_at.getTime()
-}
-
 type Place = { repository: HostRepository; project: string; environments: Environment[] }
 
 async function fetchRecordPage(
@@ -137,7 +129,8 @@ async function fetchRecordPage(
   const records = page === null ? [] : api.parseItems(page.values, parseDeploymentRecord)
   const its = environments.filter((environment) => environment.id === id)
   const items = await fetchDeployments(api, { repository, project, environments: its }, records)
-  return { items: items.sort(byAge), next: page?.next ?? null }
+  items.sort((one, other) => other.created_at.getTime() - one.created_at.getTime())
+  return { items, next: page?.next ?? null }
 }
 
 /** The records of one environment. Those of other repositories of the project are left out. */

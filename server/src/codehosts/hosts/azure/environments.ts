@@ -47,17 +47,13 @@ async function fetchOwnChecks(api: AzureApi, project: string, checks: Check[]): 
   const { connectionId } = api.options
   const own = new Set<Check>()
   for (const check of checks) {
-    const address = [await fetchConnectionUrl(api, project, parseConnectionId(check)), ...parseCheckPaths(check)].join(
-      '',
-    )
+    const id = parseConnectionId(check)
+    const found = id ? await api.fetch({ path: encodePath`/${project}/_apis/serviceendpoint/endpoints/${id}` }) : null
+    const url = found === null ? null : readAs(ServiceConnection, found).url
+    const address = [url ?? '', ...parseCheckPaths(check)].join('')
     if (connectionId !== null && address.includes(`/webhooks/azure/${connectionId}`)) own.add(check)
   }
   return own
-}
-
-async function fetchConnectionUrl(api: AzureApi, project: string, id: string | null): Promise<string> {
-  const found = id ? await api.fetch({ path: encodePath`/${project}/_apis/serviceendpoint/endpoints/${id}` }) : null
-  return (found === null ? null : readAs(ServiceConnection, found).url) ?? ''
 }
 
 const PAGE_RECORDS = 100

@@ -15,7 +15,7 @@ export function createJobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'li
       const build = parseRunId(runId)
       const timeline = build && (await fetchTimeline(api, build))
       if (!timeline) return []
-      const url = runUrl(repository, build)
+      const url = repository.html_url?.replace(/\/_git\/.*$/s, `/_build/results?buildId=${build.build}`) ?? null
       const jobs = await fetchJobs(api, build, timeline, attempt)
       return jobs.map((found) => toHostJob(found.job, found.timeline, { repository, build, attempt, url }))
     },
@@ -32,10 +32,6 @@ export function createJobReads(api: AzureApi): Pick<HostReader, 'listJobs' | 'li
       return name === null || log === undefined ? null : fetchJobLog(api, name, log, bytesMax)
     },
   }
-}
-
-function runUrl({ html_url: url }: HostRepository, { build }: BuildName): string | null {
-  return url === null ? null : url.replace(/\/_git\/.*$/s, `/_build/results?buildId=${build}`)
 }
 
 /** A job in the attempt that its id names. */

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { invalidCredentials } from '../../../errors/codehosts.ts'
 import type { ApiError } from '../../../platform/http/api-error.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
@@ -198,15 +198,11 @@ function parseRepository(value: unknown, organization: OrganizationName): HostRe
     html_url: parseText(repository.webUrl),
     // The rights of a repository are those of its project.
     private: project.visibility !== 'public',
-    archived: isArchived(repository),
+    // Disabled repositories exist, but nobody can read their code.
+    archived: repository.isDisabled === true || project.state === 'deleting',
     // Only the project has a time, but a rename of the project is what changes most names.
     updated_at: parseTime(project.lastUpdateTime),
   }
-}
-
-/** Disabled repositories exist, but nobody can read their code. */
-function isArchived({ isDisabled, project }: Static<typeof Repository>): boolean {
-  return isDisabled === true || project.state === 'deleting'
 }
 
 /** The name of a branch in `refs/heads/…`; null for other refs. */

@@ -95,14 +95,10 @@ function parseVote({ id, publishedDate, lastUpdatedDate, ...thread }: Thread): V
   if (property(thread, 'CodeReviewThreadType') !== 'VoteUpdate') return null
   const vote = Number(property(thread, 'CodeReviewVoteResult') ?? 0)
   const at = parseTime(publishedDate) ?? parseTime(lastUpdatedDate)
-  const voter = parseVoter(thread)
-  return at === null || voter === null ? null : { id: String(id), voter, vote, at }
-}
-
-/** The voter is a key of the thread's identities. System comments are written in their name. */
-function parseVoter(thread: Pick<Thread, 'properties' | 'identities' | 'comments'>): Static<typeof Identity> | null {
+  // The voter is a key of the thread's identities. System comments are written in their name.
   const key = property(thread, 'CodeReviewVotedByIdentity') ?? '1'
-  return thread.identities?.[String(key)] ?? thread.comments?.[0]?.author ?? null
+  const voter = thread.identities?.[String(key)] ?? thread.comments?.[0]?.author ?? null
+  return at === null || voter === null ? null : { id: String(id), voter, vote, at }
 }
 
 function property({ properties }: Pick<Thread, 'properties'>, name: string): string | number | null {

@@ -18,7 +18,6 @@ import {
   parseRunId,
   parseStatus,
   type Timeline,
-  type TimelineRecord,
 } from './jobs.ts'
 
 type RunReads = Pick<HostReader, 'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations' | 'readJobLog'>
@@ -115,13 +114,16 @@ async function fetchAttempt(
   if (timeline === null || newest === 1) return withTimeout(toNewestAttempt(build, 1, null), timeline)
   const name = { project: build.project.id.toLowerCase(), build: build.id }
   const stages = (await fetchStages(api, name, timeline, attempt)).map(({ stage }) => stage)
-  const startedAt = earliestStart(stages.filter((stage) => attempt === 1 || getAttempt(stage) === attempt))
+  const own = stages.filter((stage) => attempt === 1 || getAttempt(stage) === attempt)
+  const starts = own.flatMap(({ startTime }) => parseTime(startTime) ?? [])
+  const startedAt = starts.length === 0 ? null : new Date(Math.min(...starts.map(Number)))
   if (attempt >= newest) return withTimeout(toNewestAttempt(build, newest, startedAt), timeline)
-  const times = stages.flatMap(({ finishTime }) => parseTime(finishTime) ?? [])
-  const completedAt = times.length === 0 ? startedAt : new Date(Math.max(...times.map(Number)))
+  const ends = stages.flatMap(({ finishTime }) => parseTime(finishTime) ?? [])
+  const completedAt = ends.length === 0 ? startedAt : new Date(Math.max(...ends.map(Number)))
+  const statuses = stages.map(parseRecordStatus)
   return {
     attempt,
-    status: worstStatus(stages.map(parseRecordStatus)),
+    status: WORST.find((status) => statuses.includes(status)) ?? 'skipped',
     started_at: startedAt,
     completed_at: completedAt,
     changed_at: completedAt,
@@ -139,15 +141,6 @@ function withTimeout(attempt: BuildAttempt, timeline: Timeline | null): BuildAtt
 }
 
 const WORST: readonly HostRunStatus[] = ['failure', 'timed_out', 'cancelled', 'in_progress', 'queued', 'success']
-
-function worstStatus(statuses: HostRunStatus[]): HostRunStatus {
-  return WORST.find((status) => statuses.includes(status)) ?? 'skipped'
-}
-
-function earliestStart(stages: TimelineRecord[]): Date | null {
-  const times = stages.flatMap(({ startTime }) => parseTime(startTime) ?? [])
-  return times.length === 0 ? null : new Date(Math.min(...times.map(Number)))
-}
 
 export const Build = Type.Object({
   id: Id,
@@ -196,6 +189,7 @@ export function toHostRun(build: Build, { attempt, ...state }: BuildAttempt, rep
   const startedAt = state.started_at ?? createdAt
   const actor = parseAccount(build.requestedFor) ?? parseAccount(build.requestedBy)
   const isOpen = state.status === 'queued' || state.status === 'in_progress'
+  const pullRequest = Number(pullRequestValue(build, 'pullRequestId') ?? build.triggerInfo?.['pr.number'])
   return {
     repository,
     id: formatRunId({ project: build.project.id, build: build.id }),
@@ -212,7 +206,8 @@ export function toHostRun(build: Build, { attempt, ...state }: BuildAttempt, rep
     actor,
     // Azure DevOps does not say who repeated a stage.
     triggering_actor: attempt === 1 ? actor : null,
-    pull_requests: parsePullRequests(build, repository),
+    pull_requests:
+      Number.isSafeInteger(pullRequest) && pullRequest > 0 ? [toPullRequestName(repository, pullRequest)] : [],
     html_url: parseWebUrl(build),
     created_at: createdAt,
     started_at: startedAt,
@@ -252,11 +247,6 @@ export function parseRef(build: Build): string | null {
 /** Builds of pull requests are of a merge that is made for them. Their commit is the head. */
 export function parseCommitSha(build: Build): string {
   return pullRequestValue(build, 'sourceCommitId') ?? build.triggerInfo?.['pr.sourceSha'] ?? build.sourceVersion ?? ''
-}
-
-function parsePullRequests(build: Build, repository: HostRepository): HostPullRequestName[] {
-  const number = Number(pullRequestValue(build, 'pullRequestId') ?? build.triggerInfo?.['pr.number'])
-  return Number.isSafeInteger(number) && number > 0 ? [toPullRequestName(repository, number)] : []
 }
 
 export function toPullRequestName(repository: HostRepository, number: number): HostPullRequestName {

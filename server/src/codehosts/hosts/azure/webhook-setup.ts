@@ -109,7 +109,11 @@ async function ensureProject(api: AzureApi, project: string, target: WebhookTarg
       consumerInputs: formatInputs(target),
     }
     if (first === undefined) await sendSubscription(api, wanted)
-    else if (!isGood(first, target)) await sendReplacement(api, first.id, wanted)
+    else if (!isGood(first, target)) {
+      const { id } = first
+      const body = { ...wanted, id, status: 'enabled' }
+      await api.request({ method: 'PUT', path: SUBSCRIPTIONS + encodePath`/${id}`, body })
+    }
   }
 }
 
@@ -139,11 +143,6 @@ async function sendSubscription(api: AzureApi, wanted: Event): Promise<void> {
   await api.request({ method: 'POST', path: SUBSCRIPTIONS, body: wanted }).catch((error) => {
     if (!(error instanceof HostRefusal && wanted.publisherId === SECURITY)) throw error
   })
-}
-
-async function sendReplacement(api: AzureApi, id: string, wanted: object): Promise<void> {
-  const path = SUBSCRIPTIONS + encodePath`/${id}`
-  await api.request({ method: 'PUT', path, body: { ...wanted, id, status: 'enabled' } })
 }
 
 async function sendRemoval(api: AzureApi, id: string): Promise<void> {

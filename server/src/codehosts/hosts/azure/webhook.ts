@@ -33,13 +33,17 @@ export function createReadHead(sealingKey: KeyObject, clock: Clock): HostWebhook
       return isEventName(event) ? { ...parseEventHead(event, payload, text), installation_id } : null
     const request = parseCheckRequest(payload, headers)
     if (request === null) return null
+    const { fields, token } = request
+    const { ProjectId = null, BuildId = null, PlanId } = fields
+    // The token of the job is sealed before anything is stored.
+    const sealed = { Token: sealText(sealingKey, CHECK_LABEL, token), RequestedAt: clock.now().toISOString() }
     return {
-      id: checkId(request.fields),
+      id: checkId(fields),
       event: CHECK_EVENT,
       action: null,
       installation_id,
-      lane: checkLane(request.fields),
-      payload: JSON.stringify(checkPayload(request, sealingKey, clock.now())),
+      lane: objectLane('run', ProjectId, BuildId) ?? `check:${PlanId}`,
+      payload: JSON.stringify({ ...fields, ...sealed }),
     }
   }
 }
@@ -67,10 +71,6 @@ function eventLane(event: string, payload: unknown): string | null {
   if (event.startsWith('ms.vss-alerts.')) return objectLane('alert', project, textAt(payload, 'resource', 'alertId'))
   const run = event === 'build.complete' ? ['resource', 'id'] : ['resource', 'run', 'id']
   return objectLane('run', project, textAt(payload, ...run))
-}
-
-function checkLane({ ProjectId, BuildId, PlanId }: CheckFields): string {
-  return objectLane('run', ProjectId ?? null, BuildId ?? null) ?? `check:${PlanId}`
 }
 
 /** GUIDs are compared without case. */
@@ -110,8 +110,6 @@ const TOKEN = 'AuthToken'
 const NAMED = ['PlanId', 'JobId', 'TaskInstanceId', 'BuildId', 'StageAttempt'] as const
 
 type CheckFields = { [Field in (typeof FIELDS)[number]]?: string }
-/** `Token` is sealed. */
-type CheckPayload = CheckFields & { Token: string; RequestedAt: string }
 
 /** The fields of a check's request; null if it is not one. */
 function parseCheckRequest(body: unknown, headers: DeliveryHeaders): { fields: CheckFields; token: string } | null {
@@ -131,15 +129,6 @@ function stated(value: unknown): string | null {
 function inBody(body: unknown, name: string): unknown {
   if (typeof body !== 'object' || body === null) return undefined
   return Object.entries(body).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1]
-}
-
-/** The token of the job is sealed before anything is stored. */
-function checkPayload(
-  { fields, token }: { fields: CheckFields; token: string },
-  sealingKey: KeyObject,
-  now: Date,
-): CheckPayload {
-  return { ...fields, Token: sealText(sealingKey, CHECK_LABEL, token), RequestedAt: now.toISOString() }
 }
 
 /** A check that asks again for the same attempt of a stage has the same id. */

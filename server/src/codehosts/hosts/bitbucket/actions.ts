@@ -56,11 +56,13 @@ async function sendCommitStatus(
   action: Extract<HostAction, { type: 'commit_status' }>,
 ): Promise<void> {
   const { repository, commit_sha: sha, context, state, description, url } = action
+  const hash = createHash('sha256').update(context).digest('hex').slice(0, KEY_CHARS_MAX)
   await api.rest.request({
     method: 'POST',
     path: api.repositoryPath(repository, encodePath`/commit/${sha}/statuses/build`),
     body: {
-      key: statusKey(context),
+      // A longer context is named by its hash.
+      key: context.length <= KEY_CHARS_MAX ? context : hash,
       name: truncate(context, NAME_CHARS_MAX),
       state: state === 'success' ? 'SUCCESSFUL' : 'FAILED',
       description: truncate(description, DESCRIPTION_CHARS_MAX),
@@ -68,10 +70,4 @@ async function sendCommitStatus(
       url: url ?? `https://${api.addresses.host}/${repository.full_name}/commits/${sha}`,
     },
   })
-}
-
-/** A longer context is named by its hash. */
-function statusKey(context: string): string {
-  if (context.length <= KEY_CHARS_MAX) return context
-  return createHash('sha256').update(context).digest('hex').slice(0, KEY_CHARS_MAX)
 }

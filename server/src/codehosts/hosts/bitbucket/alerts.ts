@@ -25,7 +25,9 @@ export function createAlertReads(api: BitbucketApi): Pick<HostReader, 'listAlert
     async listAlerts(repository, type, { etag }) {
       const alerts = type === 'code_scanning' ? await fetchAlerts(api, repository) : null
       if (alerts === null) return NO_ACCESS
-      const version = listVersion(alerts)
+      // Bitbucket's lists of annotations have no versions.
+      const facts = alerts.map(({ repository: _, ...alert }) => alert)
+      const version = createHash('sha256').update(JSON.stringify(facts)).digest('hex')
       return version === etag ? 'not_modified' : { items: alerts, next: null, etag: version }
     },
 
@@ -34,12 +36,6 @@ export function createAlertReads(api: BitbucketApi): Pick<HostReader, 'listAlert
       return alerts?.find((alert) => alert.number === number) ?? null
     },
   }
-}
-
-/** Bitbucket's lists of annotations have no versions. */
-function listVersion(alerts: readonly HostAlert[]): string {
-  const facts = alerts.map(({ repository: _, ...alert }) => alert)
-  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 
 /** Newest change first. Null if no commit has finished reports that may be read. */

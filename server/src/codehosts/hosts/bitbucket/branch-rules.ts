@@ -43,10 +43,11 @@ function parseBranchRestrictions(values: readonly unknown[], branch: string, mod
   if (rules.length === 0) return null
   const has = (kind: string) => rules.some((rule) => rule.kind === kind)
   const isEnforced = has('enforce_merge_checks')
+  const pushRules = rules.filter(({ kind }) => kind === 'push')
   const approvals = rules.filter(({ kind }) => APPROVALS.includes(kind)).map(({ value }) => value ?? 0)
   return {
     // Somebody who may push needs no pull request.
-    requires_pull_request: rules.some((rule) => rule.kind === 'push' && isForNobody(rule)),
+    requires_pull_request: pushRules.some(({ users, groups }) => !users?.length && !groups?.length),
     required_approvals: isEnforced ? Math.max(0, ...approvals) : 0,
     requires_code_owner_review: false,
     // Bitbucket requires a number of passed builds, whatever their names.
@@ -57,10 +58,6 @@ function parseBranchRestrictions(values: readonly unknown[], branch: string, mod
     requires_merge_queue: false,
     complete: false,
   }
-}
-
-function isForNobody({ users, groups }: Restriction): boolean {
-  return (users ?? []).length === 0 && (groups ?? []).length === 0
 }
 
 const ModelBranch = Maybe(Type.Object({ branch: Maybe(Type.Object({ name: Maybe(Text) })) }))

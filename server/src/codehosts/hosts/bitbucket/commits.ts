@@ -78,13 +78,12 @@ async function fetchMergedPullRequest(
   const named = number === undefined ? null : await api.fetch(api.repositoryPath(repository, `/pullrequests/${number}`))
   const index = api.repositoryPath(repository, encodePath`/commit/${hash}/pullrequests`)
   const pulls = named === null ? (await api.fetchRawPage({ path: index }, null))?.values : [named]
-  const merged = api.parseItems(pulls ?? [], (pull) => readAs(Merged, pull)).find((pull) => isMergeTo(pull, hash))
+  const found = api.parseItems(pulls ?? [], (pull) => readAs(Merged, pull))
+  // The hash of the merge is abbreviated.
+  const merged = found.find(
+    ({ state, merge_commit: merge }) => state === 'MERGED' && merge?.hash && hash.startsWith(merge.hash),
+  )
   return merged ? toPullRequestName(repository, merged.id) : null
-}
-
-/** The hash of the merge is abbreviated. */
-function isMergeTo({ state, merge_commit }: Static<typeof Merged>, sha: string): boolean {
-  return state === 'MERGED' && Boolean(merge_commit?.hash) && sha.startsWith(merge_commit?.hash as string)
 }
 
 const HASH_CHARS = 40

@@ -10,7 +10,8 @@ export function createActionSenders(api: GithubApi): ActionSenders {
     decision: ({ target, decision, text }) => answerRule(api, target, { state: decision, comment: text }),
     comment: ({ target, text }) => answerRule(api, target, { comment: text }),
     dismissal: (action) => sendDismissal(api, action),
-    reopening: (action) => sendReopening(api, action),
+    /** Opens a dismissed alert again. Repeating it has no further effect. */
+    reopening: ({ repository, alert }) => send(api, { repository, alert }, { state: 'open' }),
     commit_status: (action) => sendCommitStatus(api, action),
   }
 }
@@ -98,7 +99,10 @@ const DISMISSAL_CHARS_MAX = 280
 
 /** Dismisses an alert. Repeating it has no further effect. */
 function sendDismissal(api: GithubApi, { repository, alert, reason, comment }: Action<'dismissal'>): Promise<void> {
-  const word = toReasonWord(alert.type, reason)
+  const words = WORDS[alert.type]
+  // A reason that is a word of GitHub stays: the alert was dismissed there before.
+  const ownWord = Object.values(words).includes(reason) ? reason : words[OTHER]
+  const word = Object.hasOwn(words, reason) ? words[reason as DismissReason] : ownWord
   const text = comment === null ? null : truncate(comment, DISMISSAL_CHARS_MAX)
   const isSecret = alert.type === 'secret_scanning'
   return send(
@@ -110,18 +114,6 @@ function sendDismissal(api: GithubApi, { repository, alert, reason, comment }: A
   )
 }
 
-/** Opens a dismissed alert again. Repeating it has no further effect. */
-function sendReopening(api: GithubApi, { repository, alert }: Action<'reopening'>): Promise<void> {
-  return send(api, { repository, alert }, { state: 'open' })
-}
-
-/** A reason that is a word of GitHub stays: the alert was dismissed there before. */
-function toReasonWord(type: HostAlertType, reason: string): string {
-  const words = WORDS[type]
-  if (Object.hasOwn(words, reason)) return words[reason as DismissReason]
-  return Object.values(words).includes(reason) ? reason : words[OTHER]
-}
-
 const FOLDERS = {
   code_scanning: 'code-scanning',
   dependabot: 'dependabot',
@@ -130,7 +122,7 @@ const FOLDERS = {
 
 function send(
   api: GithubApi,
-  { repository, alert }: Pick<Action<'reopening'>, 'repository' | 'alert'>,
+  { repository, alert }: Pick<Action<'dismissal'>, 'repository' | 'alert'>,
   change: Record<string, string>,
 ): Promise<void> {
   const route = `PATCH /repos/{owner}/{repo}/${FOLDERS[alert.type]}/alerts/{alert_number}` as const

@@ -103,6 +103,7 @@ export function parseCodeScanningAlert(value: unknown, repository: HostRepositor
   const { rule, most_recent_instance: instance } = alert
   const ruleId = parseText(rule.id) ?? parseText(rule.name)
   const message = parseText(instance?.message?.text)
+  const cwes = (rule.tags ?? []).flatMap((tag) => CWE_TAG.exec(tag)?.[1] ?? [])
   return {
     ...NO_DETAILS,
     ...parseTimes(alert),
@@ -110,7 +111,8 @@ export function parseCodeScanningAlert(value: unknown, repository: HostRepositor
     type: 'code_scanning',
     number: alert.number,
     status: alert.state === 'dismissed' || alert.state === 'fixed' ? alert.state : 'open',
-    severity: ruleSeverity(rule),
+    // Rules without a security severity have the level of SARIF, whose default is `warning`.
+    severity: parseSeverity(rule.security_severity_level) ?? LEVELS[rule.severity ?? ''] ?? 'medium',
     title: parseText(rule.description) ?? parseText(rule.name) ?? message ?? ruleId ?? 'Code scanning alert',
     description: message ?? parseText(rule.full_description),
     url: parseText(alert.html_url),
@@ -118,7 +120,7 @@ export function parseCodeScanningAlert(value: unknown, repository: HostRepositor
     rule_id: ruleId,
     tool_name: parseText(alert.tool.name),
     tool_version: parseText(alert.tool.version),
-    cwes: parseCwes(rule.tags ?? []),
+    cwes: [...new Set(cwes.map((number) => `CWE-${number}`))],
     location: parseLocation(instance?.location),
     commit_sha: parseText(instance?.commit_sha),
     git_ref: parseText(instance?.ref),
@@ -133,18 +135,8 @@ const LEVELS: Readonly<Record<string, HostAlert['severity']>> = {
   none: 'info',
 }
 
-/** Rules without a security severity have the level of SARIF, whose default is `warning`. */
-function ruleSeverity(rule: Static<typeof CodeAlert>['rule']): HostAlert['severity'] {
-  return parseSeverity(rule.security_severity_level) ?? LEVELS[rule.severity ?? ''] ?? 'medium'
-}
-
-const CWE_TAG = /(?:^|\/)cwe-0*([1-9]\d{0,5})$/i
-
 /** CodeQL names weaknesses in tags of the form `external/cwe/cwe-079`. */
-function parseCwes(tags: string[]): string[] {
-  const numbers = tags.flatMap((tag) => CWE_TAG.exec(tag)?.[1] ?? [])
-  return [...new Set(numbers.map((number) => `CWE-${number}`))]
-}
+const CWE_TAG = /(?:^|\/)cwe-0*([1-9]\d{0,5})$/i
 
 const Score = Type.Object({ score: Maybe(Type.Number()), vector_string: Maybe(Text) })
 

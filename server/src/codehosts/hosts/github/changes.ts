@@ -43,7 +43,7 @@ export function createChangeReads(api: GithubApi): ChangeReads {
 
     listReviews: (repository, number) =>
       api.readAll(`${PULL_REQUESTS}/{pull_number}/reviews`, { repository, pull_number: number }, (review) =>
-        parseReview(review, repository, number),
+        toHostReview(readAs(Review, review), repository, number),
       ),
 
     async listChangedFiles(repository, number) {
@@ -121,14 +121,12 @@ async function fetchMergers(
   return new Map(
     pulls.flatMap(({ number }): [number, HostAccount | null][] => {
       const pull = found?.[`p${number}`]
+      if (!pull) return []
+      const account = toHostAccountFromGraph(readAs(Merged, pull).mergedBy)
       // The names of accounts are left out, because webhooks do not contain them.
-      return pull ? [[number, withoutName(toHostAccountFromGraph(readAs(Merged, pull).mergedBy))]] : []
+      return [[number, account && { ...account, name: null }]]
     }),
   )
-}
-
-function withoutName(account: HostAccount | null): HostAccount | null {
-  return account && { ...account, name: null }
 }
 
 export const PullRequest = Type.Object({
@@ -208,10 +206,6 @@ export function toHostReview(
     commit_sha: parseText(review.commit_id),
     submitted_at: submittedAt,
   }
-}
-
-function parseReview(value: unknown, repository: HostRepository, pullRequest: number): HostReview | null {
-  return toHostReview(readAs(Review, value), repository, pullRequest)
 }
 
 /** A change of a ref. */

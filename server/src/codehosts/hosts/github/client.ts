@@ -160,14 +160,11 @@ export class GithubApi extends AnswerParser {
     const query = `query(${declared.join(', ')}) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`
     const body = { query, variables: values }
     const rest = await this.#rest()
+    const { api_url: apiUrl } = await this.app()
+    // An Enterprise Server has its GraphQL beside its REST API.
+    const path = apiUrl.endsWith('/api/v3') ? '/../graphql' : '/graphql'
     const response = await acceptRefusal(
-      rest.request({
-        method: 'POST',
-        path: graphqlPath((await this.app()).api_url),
-        headers: HEADERS,
-        body,
-        isQuery: true,
-      }),
+      rest.request({ method: 'POST', path, headers: HEADERS, body, isQuery: true }),
       'any',
     )
     if (response === null) return null
@@ -200,11 +197,6 @@ export class GithubApi extends AnswerParser {
 }
 
 type QueryError = { type?: string }
-
-/** An Enterprise Server has its GraphQL beside its REST API. */
-function graphqlPath(apiUrl: string): string {
-  return apiUrl.endsWith('/api/v3') ? '/../graphql' : '/graphql'
-}
 
 /** Parameters that the route does not name are the query of a read, and the body of a change. */
 function toRequest(

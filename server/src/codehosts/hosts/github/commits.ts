@@ -84,12 +84,8 @@ async function fetchMergedPullRequest(
 ): Promise<HostCommit['merged_pull_request']> {
   const route = 'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'
   const pulls = await api.readAll(route, { repository, commit_sha: sha }, (pull) => readAs(MergedPullRequest, pull))
-  const merged = pulls.find((pull) => isMergedAs(pull, sha))
+  const merged = pulls.find((pull) => pull.merged_at && pull.merge_commit_sha === sha)
   return merged ? toPullRequestName(repository, merged.number) : null
-}
-
-function isMergedAs(pull: Static<typeof MergedPullRequest>, sha: string): boolean {
-  return Boolean(pull.merged_at) && pull.merge_commit_sha === sha
 }
 
 async function fetchFileVersion(

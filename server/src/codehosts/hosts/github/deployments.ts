@@ -39,8 +39,13 @@ export function createDeploymentReads(api: GithubApi): DeploymentReads {
       const route = 'GET /repos/{owner}/{repo}/deployments/{deployment_id}/statuses'
       const { repository, id } = deployment
       const parameters = { repository, deployment_id: id }
-      const statuses = await api.readAll(route, parameters, (status) => parseDeploymentStatus(status, deployment))
-      return statuses.sort(byAge)
+      const statuses = await api.readAll(route, parameters, (status) =>
+        toHostDeploymentStatus(readAs(DeploymentStatus, status), deployment, null),
+      )
+      // Ids grow with time, and decide within a second.
+      return statuses.sort(
+        (one, other) => one.created_at.getTime() - other.created_at.getTime() || Number(one.id) - Number(other.id),
+      )
     },
 
     /** The rules of Apps are a list of their own, which older servers do not have. */
@@ -64,11 +69,6 @@ export function createDeploymentReads(api: GithubApi): DeploymentReads {
       return Array.isArray(approvals) ? api.parseItems(approvals, (approval) => parseApproval(approval, of)) : []
     },
   }
-}
-
-/** Ids grow with time, and decide within a second. */
-function byAge(one: HostDeploymentStatus, other: HostDeploymentStatus): number {
-  return one.created_at.getTime() - other.created_at.getTime() || Number(one.id) - Number(other.id)
 }
 
 export const Deployment = Type.Object({
@@ -159,10 +159,6 @@ export function toHostDeploymentStatus(
     creator: toHostAccount(status.creator),
     created_at: new Date(status.created_at),
   }
-}
-
-function parseDeploymentStatus(value: unknown, deployment: HostDeployment): HostDeploymentStatus | null {
-  return toHostDeploymentStatus(readAs(DeploymentStatus, value), deployment, null)
 }
 
 const RUN_PATH = /^\/actions\/runs\/([1-9]\d{0,15})(?:\/jobs?\/([1-9]\d{0,15}))?(?:\/|$)/

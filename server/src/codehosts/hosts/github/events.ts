@@ -3,7 +3,6 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { HostWebhooks, InstallationEvent, TranslatedDelivery } from '../../code-host.ts'
 import type { HostAlertType } from '../../host-alert.ts'
 import type { HostPushedCommit } from '../../host-change.ts'
-import type { HostRunAttempt } from '../../host-deployment.ts'
 import type { HostEvent } from '../../host-event.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import {
@@ -133,7 +132,9 @@ function createProtectionRuleParser(clock: Clock): EventParser {
       sha: Maybe(Text),
     },
     ({ environment, deployment_callback_url: callbackUrl, deployment, ref, sha }, repository) => {
-      const run = parseCallbackRun(callbackUrl)
+      const path = URL.canParse(callbackUrl) ? new URL(callbackUrl).pathname : ''
+      const id = CALLBACK_RUN.exec(path)?.[1]
+      const run = id === undefined ? null : { id, attempt: null }
       const data = {
         repository,
         environment,
@@ -151,12 +152,6 @@ function createProtectionRuleParser(clock: Clock): EventParser {
   )
 }
 
-function parseCallbackRun(callbackUrl: string): HostRunAttempt | null {
-  const path = URL.canParse(callbackUrl) ? new URL(callbackUrl).pathname : ''
-  const id = CALLBACK_RUN.exec(path)?.[1]
-  return id === undefined ? null : { id, attempt: null }
-}
-
 const JobRun = Type.Object({ environment: Maybe(Text), updated_at: Maybe(Timestamp) })
 
 const REVIEW_FIELDS = {
@@ -168,16 +163,18 @@ const REVIEW_FIELDS = {
   approver: Maybe(Account),
   comment: Maybe(Text),
 }
-const ReviewPayload = Type.Object(REVIEW_FIELDS)
 
 /** A payload without a run cannot be assigned to a deployment. */
 const parseDeploymentReviewEvent = createEventParser(REVIEW_FIELDS, (payload, repository) => {
   const { action, workflow_run: run, approver, comment } = payload
   if (!run || (action !== 'requested' && action !== 'approved' && action !== 'rejected')) return null
+  const jobs = [payload.workflow_job_run, ...(payload.workflow_job_runs ?? [])]
+  const names = [payload.environment, ...jobs.map((job) => job?.environment)]
+  const environments = [...new Set(names.flatMap((name) => parseText(name) ?? []))]
   const data = {
     repository,
     run: { id: String(run.id), attempt: run.run_attempt || null },
-    environments: parseEnvironments(payload),
+    environments,
     state: action,
     reviewer: toHostAccount(approver),
     comment: parseText(comment),
@@ -185,12 +182,6 @@ const parseDeploymentReviewEvent = createEventParser(REVIEW_FIELDS, (payload, re
   } as const
   return { kind: 'deployment_review', data }
 })
-
-function parseEnvironments(payload: Static<typeof ReviewPayload>): string[] {
-  const jobs = [payload.workflow_job_run, ...(payload.workflow_job_runs ?? [])]
-  const names = [payload.environment, ...jobs.map((job) => job?.environment)]
-  return [...new Set(names.flatMap((name) => parseText(name) ?? []))]
-}
 
 export const parsePullRequestEvent = createEventParser(
   { pull_request: PullRequest },

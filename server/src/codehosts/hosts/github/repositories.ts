@@ -98,7 +98,7 @@ function parseFileText(value: unknown): string {
 /** An installation of our App. `api` sends requests as the App. */
 export async function fetchInstallation(api: GithubApi, id: string): Promise<HostInstallation | null> {
   const installation = await api.read('GET /app/installations/{installation_id}', { installation_id: id })
-  return installation && parseInstallation(installation)
+  return installation && toHostInstallation(readAs(Installation, installation))
 }
 
 export const Account = Type.Object({
@@ -189,10 +189,6 @@ export function toHostInstallation(installation: Static<typeof Installation>): H
     suspended: Boolean(installation.suspended_at),
     updated_at: installation.updated_at ? parseTime(installation.updated_at) : null,
   }
-}
-
-function parseInstallation(value: unknown): HostInstallation {
-  return toHostInstallation(readAs(Installation, value))
 }
 
 /** An `Actor` is a person, a bot or an organization, and only these types have an id. */

@@ -56,16 +56,14 @@ function formatNext(page: RawPage, { until, values, items, next }: Listed): stri
   const listed = (Number(new URLSearchParams(next).get('page') ?? 1) - 1) * PAGE_ITEMS + values.length
   const oldest = items.at(-1)
   if (oldest === undefined || (listed >= total && listed < SEARCH_ITEMS_MAX)) return null
-  return withUntil('page=1', earlier(formatSecond(oldest.created_at), until))
+  const second = formatSecond(oldest.created_at)
+  // The window has to move on: if all of its runs are of one second, to the second before.
+  const last = second === until ? formatSecond(new Date(Date.parse(second) - 1000)) : second
+  return withUntil('page=1', last)
 }
 
 function withUntil(page: string, until: string | null): string {
   return until === null ? page : `${page}&${new URLSearchParams({ until })}`
-}
-
-/** The window has to move on: if all of its runs are of one second, to the second before. */
-function earlier(second: string, until: string | null): string {
-  return second === until ? formatSecond(new Date(Date.parse(second) - 1000)) : second
 }
 
 /** GitHub's times have no fractions of a second. */
@@ -115,6 +113,8 @@ export function toHostRun(
   const status = parseStatus(run.status, run.conclusion)
   const updatedAt = new Date(run.updated_at)
   const actor = toHostAccount(run.actor)
+  // GitHub also lists pull requests of the same commit in forks.
+  const own = (run.pull_requests ?? []).filter(({ base }) => String(base?.repo?.id ?? repository.id) === repository.id)
   return {
     repository,
     id: String(run.id),
@@ -130,7 +130,7 @@ export function toHostRun(
     release_name: run.event === 'release' ? parseText(run.display_title) : null,
     actor,
     triggering_actor: toHostAccount(run.triggering_actor) ?? actor,
-    pull_requests: parsePullRequests(run, repository),
+    pull_requests: own.map(({ number }) => toPullRequestName(repository, number)),
     html_url: parseText(run.html_url),
     created_at: new Date(run.created_at),
     started_at: new Date(run.run_started_at ?? run.created_at),
@@ -153,12 +153,6 @@ function parseWorkflow(run: RunObject, workflow: Static<typeof Workflow> | null 
   const path = parseText((run.path ?? workflow?.path)?.split('@')[0])
   const name = parseText(workflow?.name) ?? parseText(run.name)
   return { id: String(run.workflow_id), name: name ?? path ?? String(run.workflow_id), path }
-}
-
-/** GitHub also lists pull requests of the same commit in forks. */
-function parsePullRequests(run: RunObject, repository: HostRepository): HostPullRequestName[] {
-  const own = (run.pull_requests ?? []).filter(({ base }) => String(base?.repo?.id ?? repository.id) === repository.id)
-  return own.map(({ number }) => toPullRequestName(repository, number))
 }
 
 export function toPullRequestName(repository: HostRepository, number: number): HostPullRequestName {

@@ -96,9 +96,9 @@ export function createRedeliveries(api: GithubApi): HostRedeliveries {
       const attempts = await fetchAttempts(api, since)
       const delivered = new Set(attempts.filter(isDelivered).map(({ guid }) => guid))
       const failed = new Map<string, FailedDelivery>()
-      for (const attempt of attempts) {
-        if (delivered.has(attempt.guid) || failed.has(attempt.guid)) continue
-        failed.set(attempt.guid, toFailedDelivery(attempt))
+      for (const { id, guid, event, delivered_at } of attempts) {
+        if (delivered.has(guid) || failed.has(guid)) continue
+        failed.set(guid, { id: String(id), delivery_id: guid, event, delivered_at: new Date(delivered_at) })
       }
       return [...failed.values()]
     },
@@ -137,8 +137,4 @@ async function fetchAttempts(api: GithubApi, since: Date): Promise<Attempt[]> {
 
 function isDelivered({ status, status_code: code }: Attempt): boolean {
   return typeof code === 'number' && code > 0 ? code >= 200 && code < 300 : status === 'OK'
-}
-
-function toFailedDelivery({ id, guid, event, delivered_at }: Attempt): FailedDelivery {
-  return { id: String(id), delivery_id: guid, event, delivered_at: new Date(delivered_at) }
 }

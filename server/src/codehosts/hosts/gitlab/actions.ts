@@ -14,7 +14,8 @@ export function createActionSenders(session: Session): ActionSenders {
     decision: (action) => sendDecision(session, action),
     comment: ({ target, text }) => sendNote(session, target, text),
     dismissal: (action) => sendDismissal(session, action),
-    reopening: (action) => sendReopening(session, action),
+    /** Opens a dismissed vulnerability again. Repeating it has no further effect. */
+    reopening: ({ alert }) => sendMutation(session, REVERT, { id: formatVulnerabilityId(alert.number) }),
     commit_status: (action) => sendCommitStatus(session, action),
   }
 }
@@ -50,12 +51,15 @@ const MANUAL_JOB = /\/projects\/\d{1,16}\/jobs\/(\d{1,16})\/play$/
  * project.
  */
 async function sendDecision(session: Session, action: Decision): Promise<void> {
-  const address = action.target.callback_url ?? ''
+  const { target, decision, text } = action
+  const address = target.callback_url ?? ''
   const [, deployment] = APPROVAL.exec(address) ?? []
   if (deployment !== undefined) return sendApproval(session, action, deployment)
   const [, job] = MANUAL_JOB.exec(address) ?? []
-  if (job !== undefined) return startOrLeave(session, action, job)
-  throw new HostRefusal(409, 'GitLab waits for no answer to this deployment.')
+  if (job === undefined) throw new HostRefusal(409, 'GitLab waits for no answer to this deployment.')
+  // GitLab has no way to reject the start of a manual job: it stays unstarted, and the note says why.
+  if (decision === 'approved') await startJob(session, target, job)
+  await sendNote(session, target, text)
 }
 
 async function sendApproval(session: Session, action: Decision, id: string): Promise<void> {
@@ -93,14 +97,6 @@ async function startApproved(session: Session, target: Decision['target'], path:
   const found = await session.api.read(path)
   const { status, deployable: job } = found === null ? { status: null, deployable: null } : parseDeployment(found)
   if (status === 'created' && job?.status === 'manual') await startJob(session, target, String(job.id))
-}
-
-/**
- * GitLab has no way to reject the start of a manual job: it stays unstarted, and the note says why.
- */
-async function startOrLeave(session: Session, { target, decision, text }: Decision, id: string): Promise<void> {
-  if (decision === 'approved') await startJob(session, target, id)
-  await sendNote(session, target, text)
 }
 
 async function startJob({ api }: Session, { repository }: Decision['target'], id: string): Promise<void> {
@@ -176,24 +172,12 @@ function sendDismissal(
   session: Session,
   { alert, reason, comment }: Extract<HostAction, { type: 'dismissal' }>,
 ): Promise<void> {
+  // A reason that is a word of GitLab stays: the vulnerability was dismissed there before.
+  const upper = reason.toUpperCase()
+  const ownWord = Object.values(WORDS).includes(upper) ? upper : WORDS.wont_fix
+  const word = Object.hasOwn(WORDS, reason) ? WORDS[reason as DismissReason] : ownWord
   const text = comment === null ? null : truncate(comment, DISMISSAL_CHARS_MAX)
-  return sendMutation(session, DISMISS, {
-    id: formatVulnerabilityId(alert.number),
-    comment: text,
-    reason: toReasonWord(reason),
-  })
-}
-
-/** Opens a dismissed vulnerability again. Repeating it has no further effect. */
-function sendReopening(session: Session, { alert }: Extract<HostAction, { type: 'reopening' }>): Promise<void> {
-  return sendMutation(session, REVERT, { id: formatVulnerabilityId(alert.number) })
-}
-
-/** A reason that is a word of GitLab stays: the vulnerability was dismissed there before. */
-function toReasonWord(reason: string): string {
-  if (Object.hasOwn(WORDS, reason)) return WORDS[reason as DismissReason]
-  const word = reason.toUpperCase()
-  return Object.values(WORDS).includes(word) ? word : WORDS.wont_fix
+  return sendMutation(session, DISMISS, { id: formatVulnerabilityId(alert.number), comment: text, reason: word })
 }
 
 function formatVulnerabilityId(number: number): string {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { parseSha } from './changes.ts'
 
 const Vulnerability = Type.Object({
   id: Id,
@@ -203,7 +204,8 @@ export type Metadata = {
 export function parseMetadata(finding: unknown): Metadata {
   const given = Object(finding) as object
   const { raw_metadata: raw } = readAs(Finding, given)
-  const details = readAs(Details, { ...parseRaw(raw), ...withoutNulls(given) })
+  const stated = Object.entries(given).filter(([, value]) => value !== null)
+  const details = readAs(Details, { ...parseRaw(raw), ...Object.fromEntries(stated) })
   const { location, scanner } = details
   return {
     description: parseText(details.description),
@@ -213,6 +215,7 @@ export function parseMetadata(finding: unknown): Metadata {
       : null,
     links: (details.links ?? []).flatMap(({ url }) => parseText(url) ?? []),
     file: parseFile(location),
+    // Secret detection without history names a commit of zeros.
     commit: parseSha(location?.commit?.sha),
     dependency: parseDependency(location),
     isSystemPackage: Boolean(location?.image),
@@ -228,10 +231,6 @@ function parseRaw(raw: string | null | undefined): object {
   }
 }
 
-function withoutNulls(given: object): object {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-}
-
 function parseIdentifier(found: Static<typeof Identifier>): Metadata['identifiers'][number] {
   return {
     type: parseText(found.type ?? found.external_type)?.toLowerCase() ?? null,
@@ -245,11 +244,6 @@ function parseFile(location: Static<typeof Location> | null | undefined): Metada
   const path = parseText(location?.file)
   if (path === null) return null
   return { path, start_line: location?.start_line || null, end_line: location?.end_line || null }
-}
-
-/** Secret detection without history names a commit of zeros. */
-function parseSha(sha: string | null | undefined): string | null {
-  return !sha || /^0+$/.test(sha) ? null : sha
 }
 
 function parseDependency(location: Static<typeof Location> | null | undefined): Metadata['dependency'] {

@@ -28,7 +28,8 @@ export function createAlertReads(session: Session): AlertReads {
       if (found === null) return { items: [], next: null, etag: null }
       const own = found.filter(({ report_type }) => parseAlertType(report_type) === type)
       const alerts = await completeAlerts(session, repository, own)
-      return { items: alerts.sort(byChange), next: null, etag: '' }
+      alerts.sort((one, other) => other.updated_at.getTime() - one.updated_at.getTime() || other.number - one.number)
+      return { items: alerts, next: null, etag: '' }
     },
 
     async readAlert(repository, { type, number }) {
@@ -92,10 +93,6 @@ async function completeAlerts(
   return alerts.filter((alert) => alert !== null)
 }
 
-function byChange(one: HostAlert, other: HostAlert): number {
-  return other.updated_at.getTime() - one.updated_at.getTime() || other.number - one.number
-}
-
 const Dismissal = Type.Object({ dismissalReason: Maybe(Text), stateComment: Maybe(Text) })
 const Found = Type.Record(Type.String(), Type.Union([Dismissal, Type.Null()]))
 
@@ -114,7 +111,9 @@ async function fetchDismissals(api: GitlabApi, ids: readonly number[]): Promise<
     const found = await fetchPart(api, part)
     for (const id of part) {
       const dismissal = found[`v${id}`]
-      if (dismissal) texts.set(id, parseDismissal(dismissal))
+      if (!dismissal) continue
+      const { dismissalReason: reason, stateComment: comment } = dismissal
+      texts.set(id, { reason: reason?.toLowerCase() || null, comment: comment || null })
     }
   }
   return texts
@@ -131,8 +130,4 @@ async function fetchPart(api: GitlabApi, ids: readonly number[]): Promise<Static
     if (error instanceof HostRefusal) return {}
     throw error
   }
-}
-
-function parseDismissal({ dismissalReason: reason, stateComment: comment }: Static<typeof Dismissal>): DismissalText {
-  return { reason: reason?.toLowerCase() || null, comment: comment || null }
 }

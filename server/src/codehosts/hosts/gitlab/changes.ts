@@ -49,7 +49,8 @@ export function createChangeReads(session: Session): ChangeReads {
       const path = requestPath(repository, number)
       const approvals = await api.read(`${path}/approvals`)
       if (approvals === null) return []
-      const notes = await api.readAll(`${path}/notes`, { order_by: 'created_at', sort: 'asc' }, parseNote)
+      const query = { order_by: 'created_at', sort: 'asc' }
+      const notes = await api.readAll(`${path}/notes`, query, (note) => readAs(Note, note))
       return toHostReviews(approvals, notes, { repository, pull_request: number })
     },
 
@@ -200,10 +201,6 @@ const Note = Type.Object({
   created_at: Timestamp,
 })
 type Note = Static<typeof Note>
-
-function parseNote(value: unknown): Note {
-  return readAs(Note, value)
-}
 
 /** What GitLab notes on a merge request itself. These texts are not translated. */
 const APPROVED = 'approved this merge request'

@@ -141,7 +141,9 @@ async function withSignature(
 ): Promise<HostChangeCommit> {
   if (at >= SIGNATURES_MAX) return commit
   const found = await api.read(`${commitPath(repository, commit.sha)}/signature`)
-  return { ...commit, signature: parseSignature(found) }
+  if (found === null) return { ...commit, signature: UNSIGNED }
+  const status = parseText(readAs(Signature, found).verification_status) ?? 'unknown'
+  return { ...commit, signature: { verified: VERIFIED.includes(status), reason: status } }
 }
 
 const Commit = Type.Object({
@@ -173,13 +175,6 @@ const Signature = Type.Object({ verification_status: Maybe(Text) })
 /** `verified_system`: signed by GitLab itself. `verified_ca`: by a certificate of an instance. */
 const VERIFIED = ['verified', 'verified_system', 'verified_ca']
 const UNSIGNED = { verified: false, reason: 'unsigned' }
-
-/** `value` is null for a commit without a signature. */
-function parseSignature(value: unknown): { verified: boolean; reason: string } {
-  if (value === null) return UNSIGNED
-  const status = parseText(readAs(Signature, value).verification_status) ?? 'unknown'
-  return { verified: VERIFIED.includes(status), reason: status }
-}
 
 /** The newest status of a commit under one name: a job, or what another service reported. */
 const CommitStatus = Type.Object({

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 
 export const Environment = Type.Object({ name: Text })
@@ -31,14 +31,12 @@ export function parseApprovalRules(value: unknown): ApprovalRules {
   const own = (found.approval_rules ?? []).filter(({ required_approvals: count }) => count !== 0)
   const isShared = own.length === 0 && (found.required_approval_count ?? 0) > 0
   const rules = isShared ? (found.deploy_access_levels ?? []) : own
+  const groups = rules.flatMap(({ user_id, group_id: id, access_level_description: name }) =>
+    user_id ? [] : (parseText(name) ?? (id ? `group ${id}` : [])),
+  )
   return {
     users: [...new Set(rules.flatMap(({ user_id }) => (user_id ? String(user_id) : [])))],
-    groups: [...new Set(rules.flatMap((rule) => (rule.user_id ? [] : toRuleNames(rule))))],
+    groups: [...new Set(groups)],
     requires_approval: rules.length > 0 || isShared,
   }
-}
-
-function toRuleNames({ access_level_description: name, group_id: id }: Static<typeof Rule>): string[] {
-  const shown = parseText(name) ?? (id ? `group ${id}` : null)
-  return shown === null ? [] : [shown]
 }

@@ -55,7 +55,8 @@ export function createGitlabHost(options: GitlabHostOptions): CodeHost {
       const readToken = async () => requireToken(await readCredentials(id))
       return clients.get(formatClientKey(access), () => {
         const api = openApi(options, readToken, access.impatient ? toImpatientPace(pace) : pace)
-        return createClient(new Session({ ...parseUrls(url), api, accountId, clock }))
+        const apiUrl = `${parseBase(url)}/api/v4`
+        return createClient(new Session({ host: parseHost(url), apiUrl, api, accountId, clock }))
       })
     },
     /** GitLab tries again itself, and cannot list what failed for all webhooks. */
@@ -82,10 +83,6 @@ function openApi({ url, log, clock }: GitlabHostOptions, readToken: () => Promis
     new RestClient({ provider: 'gitlab', base: `${parseBase(url)}/api`, authorize, pace, clock }),
     log,
   )
-}
-
-function parseUrls(url: string): { host: string; apiUrl: string } {
-  return { host: parseHost(url), apiUrl: `${parseBase(url)}/api/v4` }
 }
 
 function parseHost(url: string): string {

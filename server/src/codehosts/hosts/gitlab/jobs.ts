@@ -80,6 +80,7 @@ export function parseJob(value: unknown): Job {
 
 export function toHostJob(job: Job, of: Pick<HostJob, 'repository' | 'run_id' | 'attempt'>): HostJob {
   const status = parseJobStatus(job)
+  const { html_url: url } = of.repository
   return {
     ...of,
     id: String(job.id),
@@ -87,15 +88,11 @@ export function toHostJob(job: Job, of: Pick<HostJob, 'repository' | 'run_id' | 
     status,
     started_at: parseDate(job.started_at),
     completed_at: isOpen(status) ? null : parseDate(job.finished_at),
-    html_url: parseText(job.web_url) ?? formatJobUrl(job, of.repository),
+    html_url: parseText(job.web_url) ?? (url && `${url}/-/jobs/${job.id}`),
     runner: parseText(job.runner?.description),
     // GitLab has one script for each job, without steps.
     failed_steps: [],
   }
-}
-
-function formatJobUrl({ id }: Job, { html_url: url }: HostRepository): string | null {
-  return url && `${url}/-/jobs/${id}`
 }
 
 /** The script itself failed: the log says why. */

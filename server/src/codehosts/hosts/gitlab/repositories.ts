@@ -53,18 +53,15 @@ export function parseFileText(value: unknown): string {
 }
 
 /** GitLab answers 404 for a folder that does not exist, and for a project that may not be read. */
-function listFolder(session: Session): HostReader['listFolder'] {
+function listFolder({ api }: Session): HostReader['listFolder'] {
   return async (repository, path, ref) => {
-    const list = `${formatProjectPath(repository)}/repository/tree`
-    const values = await session.api.readList(list, { path, ref })
-    if (values === null) await proveReadable(session, repository)
-    return session.api.parseItems(values ?? [], parseEntry)
+    const code = `${formatProjectPath(repository)}/repository`
+    const values = await api.readList(`${code}/tree`, { path, ref })
+    if (values !== null) return api.parseItems(values, parseEntry)
+    const branches = await api.readList(`${code}/branches`, {}, 1)
+    if (branches === null) throw new HostRefusal(403, 'GitLab does not let the token read the repository.')
+    return []
   }
-}
-
-async function proveReadable({ api }: Session, repository: HostRepository): Promise<void> {
-  const branches = await api.readList(`${formatProjectPath(repository)}/repository/branches`, {}, 1)
-  if (branches === null) throw new HostRefusal(403, 'GitLab does not let the token read the repository.')
 }
 
 function parseEntry(value: unknown): { path: string; blob: string } | null {

@@ -147,6 +147,7 @@ export function toHostRun(facts: PipelineFacts, attempt?: number): HostRun | nul
   const number = attempt ?? newest
   if (number > newest || number < 1) return null
   const actor = toHostAccount(pipeline.user)
+  const pullRequest = parseMergeRequestNumber(pipeline.ref)
   return {
     repository,
     id: String(pipeline.id),
@@ -160,7 +161,7 @@ export function toHostRun(facts: PipelineFacts, attempt?: number): HostRun | nul
     release_name: null,
     actor,
     triggering_actor: (number > 1 ? toHostAccount(filterAttemptStart(jobs, number)[0]?.user) : null) ?? actor,
-    pull_requests: parsePullRequests(pipeline, repository),
+    pull_requests: pullRequest === null ? [] : [toPullRequestName(repository, pullRequest)],
     html_url: parseText(pipeline.web_url),
     created_at: new Date(pipeline.created_at),
     ...(number === newest ? newestTimes(facts, number) : earlierTimes(facts, number)),
@@ -221,11 +222,6 @@ function parseRef({ repository, pipeline, source }: PipelineFacts): Pick<HostRun
   const name = parseText(pipeline.ref)
   const ref = name === null ? null : name.startsWith('refs/') ? name : `refs/${pipeline.tag ? 'tags' : 'heads'}/${name}`
   return { ref: ref !== null && /^refs\/(?:heads|tags)\//.test(ref) ? ref : null, head_repository_id: repository.id }
-}
-
-function parsePullRequests({ ref }: Pipeline, repository: HostRepository): HostPullRequestName[] {
-  const number = parseMergeRequestNumber(ref)
-  return number === null ? [] : [toPullRequestName(repository, number)]
 }
 
 export function toPullRequestName({ html_url: url }: HostRepository, number: number): HostPullRequestName {

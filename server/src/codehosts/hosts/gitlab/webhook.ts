@@ -52,27 +52,19 @@ export const readHead: HostWebhooks['readHead'] = (body, { 'idempotency-key': ke
   const payload = parseBody(body)
   const event = getField(payload, 'object_kind') ?? getField(payload, 'event_name')
   if (!isEventName(event)) return null
-  const id = isDeliveryId(key) ? key : hashBody(body)
+  const id = isDeliveryId(key) ? key : `sha256:${createHash('sha256').update(body).digest('hex')}`
   return {
     id,
     event,
     action: parseAction(payload),
     installation_id: target?.installation_id ?? null,
     lane: parseLane(event, payload) ?? `delivery:${id}`,
-    payload: JSON.stringify(payload, withoutSecrets),
+    payload: JSON.stringify(payload, (name, value) => (SECRET_FIELDS.includes(name) ? undefined : value)),
   }
-}
-
-function hashBody(body: Buffer): string {
-  return `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
 /** The variables of pipelines, and code in which secrets were found, can contain secrets. */
 const SECRET_FIELDS = ['variables', 'raw_source_code_extract', 'raw_metadata']
-
-function withoutSecrets(name: string, value: unknown): unknown {
-  return SECRET_FIELDS.includes(name) ? undefined : value
-}
 
 function parseAction(payload: unknown): DeliveryHead['action'] {
   const attributes = getField(payload, 'object_attributes')
@@ -115,9 +107,11 @@ const PROJECT_PAGES_MAX = 50
 export function createWebhookActions(session: Session): WebhookActions {
   const { api, clock } = session
   const targets = new Map<string, WebhookTarget>()
-  const target = (key: string) => targets.get(key) as WebhookTarget
   const checks = new Remembered({
-    read: (key) => sendHook(api, parseHookPath(key), target(key)),
+    read: (key) => {
+      const [path] = JSON.parse(key) as [string]
+      return sendHook(api, path, targets.get(key) as WebhookTarget)
+    },
     clock,
     ageMsMax: CHECKED_MS,
   })
@@ -141,10 +135,6 @@ export function createWebhookActions(session: Session): WebhookActions {
       for (const project of await fetchProjects(session)) await removeHooks(api, `${project}/hooks`, address)
     },
   }
-}
-
-function parseHookPath(key: string): string {
-  return (JSON.parse(key) as [string])[0]
 }
 
 const Hook = Type.Object({ id: Id, url: Text, signing_token_present: Maybe(Type.Boolean()) })

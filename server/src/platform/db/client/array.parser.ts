@@ -20,27 +20,17 @@ function readElements(text: string, start: number, parse: (text: string) => unkn
       elements.push(inner.elements)
       at = inner.end
     } else if (first === '"') {
-      const end = endOfQuoted(text, at + 1)
+      let end = at + 1
+      while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
       const quoted = text.slice(at + 1, end)
       elements.push(parse(quoted.includes('\\') ? quoted.replace(/\\(.)/gs, '$1') : quoted))
       at = end + 1
     } else {
-      const end = endOfPlain(text, at)
+      let end = at
+      while (text[end] !== ',' && text[end] !== '}') end += 1
       const plain = text.slice(at, end)
       elements.push(plain === 'NULL' ? null : parse(plain))
       at = end
     }
   }
-}
-
-function endOfQuoted(text: string, start: number): number {
-  let at = start
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at
-}
-
-function endOfPlain(text: string, start: number): number {
-  let at = start
-  while (text[at] !== ',' && text[at] !== '}') at += 1
-  return at
 }

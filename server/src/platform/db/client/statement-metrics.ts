@@ -62,6 +62,8 @@ export function startMeasurement(statement: MeasuredStatement): void {
   measured.place = inFlight.push(statement) - 1
 }
 
+const STATEMENT_CHARS_MAX = 4000
+
 export function stopMeasurement(statement: MeasuredStatement, error?: Error): void {
   if (!leave(statement)) return
   const { startedAt, work } = statement.measured
@@ -69,7 +71,11 @@ export function stopMeasurement(statement: MeasuredStatement, error?: Error): vo
   const name = parseStatementName(statement)
   seconds.observe({ kind: name.kind, outcome: error === undefined ? 'ok' : 'failed' }, ms / 1000)
   if (error !== undefined && isUnreachable(error)) unreachable.inc()
-  if (slowLog && ms >= slowLog.slowMs) logSlow(slowLog.log, statement, ms, work?.fields)
+  if (slowLog && ms >= slowLog.slowMs) {
+    const text = statement.text.replace(/\s+/g, ' ').trim().slice(0, STATEMENT_CHARS_MAX)
+    const fields = { ...work?.fields, statement: text, duration_ms: Math.round(ms) }
+    slowLog.log.warn(fields, 'Slow database statement')
+  }
   if (work?.span) trace(name, startedAt, work.span.traceparent, error)
 }
 
@@ -83,13 +89,6 @@ function leave(statement: MeasuredStatement): boolean {
   last.measured.place = place
   inFlight[place] = last
   return true
-}
-
-const STATEMENT_CHARS_MAX = 4000
-
-function logSlow(log: Log, { text }: MeasuredStatement, ms: number, fields: object | undefined): void {
-  const statement = text.replace(/\s+/g, ' ').trim().slice(0, STATEMENT_CHARS_MAX)
-  log.warn({ ...fields, statement, duration_ms: Math.round(ms) }, 'Slow database statement')
 }
 
 function trace({ kind, table }: StatementName, startedAt: number, parent: string, error: Error | undefined): void {

@@ -49,7 +49,11 @@ export type Rendered = { preparable: Preparable; isStatic: boolean; values: read
 const templates = new WeakMap<readonly string[], Map<string, Preparable>>()
 
 export function renderTemplate({ strings, values }: Template): Rendered {
-  if (values.some(isSql)) return renderFragments(strings, values)
+  if (values.some(isSql)) {
+    const renderer = new Renderer()
+    renderer.addTemplate(strings, values)
+    return { preparable: { text: renderer.text, types: renderer.types }, isStatic: false, values: renderer.values }
+  }
   const plain = values.some((value) => value instanceof TypedValue) ? values.map(unwrap) : values
   let variants = templates.get(strings)
   if (variants === undefined) {
@@ -59,7 +63,8 @@ export function renderTemplate({ strings, values }: Template): Rendered {
   const key = declaredTypes(values)
   let preparable = variants.get(key)
   if (preparable === undefined) {
-    preparable = { text: numbered(strings), types: values.map(getType) }
+    const text = strings.reduce((start, part, at) => `${start}$${at}${part}`)
+    preparable = { text, types: values.map(getType) }
     variants.set(key, preparable)
   }
   return { preparable, isStatic: true, values: plain }
@@ -92,16 +97,6 @@ function declaredTypes(values: readonly unknown[]): string {
     if (type !== 0) key += `${at}:${type} `
   }
   return key
-}
-
-function numbered(strings: readonly string[]): string {
-  return strings.reduce((text, part, at) => `${text}$${at}${part}`)
-}
-
-function renderFragments(strings: readonly string[], values: readonly unknown[]): Rendered {
-  const renderer = new Renderer()
-  renderer.addTemplate(strings, values)
-  return { preparable: { text: renderer.text, types: renderer.types }, isStatic: false, values: renderer.values }
 }
 
 class Renderer {

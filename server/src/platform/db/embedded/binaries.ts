@@ -13,7 +13,9 @@ export async function findBinaries(account: Account, dataDirectory: string, dire
   const { native, version } = directory === undefined ? await installedPackage() : await packageIn(directory)
   if (await isUsable(native, account)) return native
   const failures: string[] = []
-  for (const parent of copyParents(account, dataDirectory)) {
+  // Candidates for a copy: for root a directory that every account can reach, otherwise the data directory.
+  const parents = account ? ['/var/lib/shiplock', join(tmpdir(), 'shiplock-postgresql')] : [dataDirectory]
+  for (const parent of parents) {
     const copy = join(parent, `postgresql-${version}`)
     try {
       await copyOnce(native, copy)
@@ -85,14 +87,6 @@ async function createLibraryLinks(native: string): Promise<void> {
   }
 }
 
-/**
- * Candidates for a copy: for root a directory that every account can reach, otherwise the data
- * directory.
- */
-function copyParents(account: Account, dataDirectory: string): string[] {
-  return account ? ['/var/lib/shiplock', join(tmpdir(), 'shiplock-postgresql')] : [dataDirectory]
-}
-
 /** Copies to a temporary name and renames, so that a copy is always complete. */
 async function copyOnce(native: string, copy: string): Promise<void> {
   const parent = dirname(copy)
@@ -104,7 +98,10 @@ async function copyOnce(native: string, copy: string): Promise<void> {
     await cp(native, join(partial, 'native'), { recursive: true, verbatimSymlinks: true })
     await createLibraryLinks(join(partial, 'native'))
     await openToAll(join(partial, 'native'))
-    await rename(join(partial, 'native'), copy).catch(ignoreExisting)
+    // Another process may have made the copy meanwhile.
+    await rename(join(partial, 'native'), copy).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
   } finally {
     await rm(partial, { recursive: true, force: true })
   }
@@ -124,10 +121,6 @@ async function refuseForeignDirectory(directory: string): Promise<void> {
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
     throw new Error(`${directory} can be changed by another user`)
   }
-}
-
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
 }
 
 /** The major version of PostgreSQL that a cluster was made with, or null if there is no cluster. */

@@ -46,7 +46,10 @@ export async function createMissingCluster(options: ClusterOptions): Promise<voi
   try {
     if (account) await chown(partial, account.uid, account.gid)
     await initialize(partial, options)
-    await rename(partial, cluster).catch(refuseUnlessExisting)
+    // Another process may have created it meanwhile.
+    await rename(partial, cluster).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
     await synchronizeDirectory(dirname(cluster))
   } finally {
     await rm(partial, { recursive: true, force: true })
@@ -86,10 +89,6 @@ async function removeAbandoned(cluster: string): Promise<void> {
     const pid = path.startsWith(`${cluster}.initializing-`) && Number(path.split('-').at(-1))
     if (pid && (pid === process.pid || !isAlive(pid))) await rm(path, { recursive: true, force: true })
   }
-}
-
-function refuseUnlessExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
 }
 
 export async function synchronizeDirectory(path: string): Promise<void> {

@@ -38,18 +38,14 @@ async function copyTables(from: Sql, tx: Tx, tables: StoredTable[], follow: Foll
     follow(done, total)
   }
   for (const table of tables) {
-    await copyRows(from, tx, table, count)
+    const { bytes } = copyTable(from, table)
+    const copy = await openCopy(tx, table.name, table.columns)
+    await writeCopy(copy, async () => {
+      for await (const chunk of measureBytes(bytes, count)) await copy.writeBytes(chunk)
+    })
     rows += await compare(from, tx, table)
   }
   return rows
-}
-
-async function copyRows(from: Sql, tx: Tx, table: StoredTable, count: (bytes: number) => void): Promise<void> {
-  const { bytes } = copyTable(from, table)
-  const copy = await openCopy(tx, table.name, table.columns)
-  await writeCopy(copy, async () => {
-    for await (const chunk of measureBytes(bytes, count)) await copy.writeBytes(chunk)
-  })
 }
 
 /** Returns the number of rows. */

@@ -97,21 +97,17 @@ async function pidIn(lockFile: string): Promise<number | undefined> {
 
 /** The server has the cluster's identity on its command line, which every user can read. */
 async function isServer(cluster: string, pid: number): Promise<boolean> {
-  const words = (await commandLine(pid)).split(/[\0\s]/)
+  const commandLine =
+    process.platform === 'linux'
+      ? readFile(`/proc/${pid}/cmdline`, 'utf8')
+      : run('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], { account: undefined, cwd: '/' })
+  const words = (await commandLine.catch(() => '')).split(/[\0\s]/)
   return words.includes(`cluster_name=${await readIdentity(cluster)}`)
 }
 
 /** The inode. It stays the same when the directory is moved, and differs for a copy. */
 async function readIdentity(cluster: string): Promise<string> {
   return `shiplock-${(await stat(cluster)).ino}`
-}
-
-async function commandLine(pid: number): Promise<string> {
-  const text =
-    process.platform === 'linux'
-      ? readFile(`/proc/${pid}/cmdline`, 'utf8')
-      : run('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], { account: undefined, cwd: '/' })
-  return text.catch(() => '')
 }
 
 async function openLog(path: string) {

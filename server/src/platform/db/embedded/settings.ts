@@ -7,7 +7,9 @@ const MB = 1024 * 1024
 
 /** The settings file of a cluster: durable, and sized for this machine. */
 export function formatSettingsFile(overrides: PostgresSettings): string {
-  const settings = { ...durable, ...sizedFor(memoryBytes()), ...quietLog, ...overrides }
+  // The memory of the machine, or of the container if it is less.
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  const settings = { ...durable, ...sizedFor(memoryBytes), ...quietLog, ...overrides }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`)
   return `# Written by Shiplock at every start; your own settings belong below its include in postgresql.conf.\n${lines.join('\n')}\n`
 }
@@ -37,9 +39,4 @@ const quietLog = {
 function sizedFor(bytes: number) {
   const sharedBuffersMb = Math.round(Math.min(512, Math.max(128, bytes / MB / 8)))
   return { shared_buffers: `${sharedBuffersMb}MB`, effective_cache_size: `${Math.round(bytes / MB / 2)}MB` }
-}
-
-/** The memory of the machine, or of the container if it is less. */
-function memoryBytes(): number {
-  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }

@@ -41,18 +41,15 @@ export function getArchiveSettings(archive: string): PostgresSettings {
 
 /** Settings under which a copied cluster reads the archive, up to a time or to its end. */
 export function getRecoverySettings(archive: string, until: Date | null): PostgresSettings {
+  // Settings are read before names of time zones are known, `Z` included.
+  const time = until?.toISOString().replace('T', ' ').replace('Z', '+00')
   return {
     restore_command: `gzip -dc "${archive}/%f.gz" > "%p"`,
     // Nobody connects before the end of the recovery, so a connection means that it has ended.
     hot_standby: 'off',
     archive_mode: 'off',
-    ...(until && { recovery_target_time: formatTime(until), recovery_target_action: 'promote' }),
+    ...(time !== undefined && { recovery_target_time: time, recovery_target_action: 'promote' }),
   }
-}
-
-/** Settings are read before names of time zones are known, `Z` included. */
-function formatTime(time: Date): string {
-  return time.toISOString().replace('T', ' ').replace('Z', '+00')
 }
 
 /**

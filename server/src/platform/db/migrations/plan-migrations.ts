@@ -47,15 +47,10 @@ function hasReplaced({ name, replaces }: Migration, recorded: RecordedMigrations
   return present.length > 0
 }
 
-/** The migrations of the database that this program does not know, in order. */
-function listUnknownMigrations(known: readonly Migration[], recorded: RecordedMigrations): string[] {
-  const names = new Set(known.flatMap(({ name, replaces }) => [name, ...replaces.map((file) => file.name)]))
-  return [...recorded.keys()].filter((name) => !names.has(name)).sort()
-}
-
 /** Throws `NewerDatabaseError` if the database has migrations that this program does not know. */
 export function checkIsNotNewer(known: readonly Migration[], recorded: RecordedMigrations): void {
-  const unknown = listUnknownMigrations(known, recorded)
+  const names = new Set(known.flatMap(({ name, replaces }) => [name, ...replaces.map((file) => file.name)]))
+  const unknown = [...recorded.keys()].filter((name) => !names.has(name)).sort()
   if (unknown.length > 0) throw new NewerDatabaseError(unknown, known.at(-1)?.name ?? '')
 }
 

@@ -132,7 +132,9 @@ export function* readVulnerability(
   vulnerability: JsonObject,
   products: CsafProducts,
 ): Generator<Statement, string | null> {
-  const vuln_ids = readIds(vulnerability)
+  // Ids of other systems can be numbers of bug reports, so only known forms are read.
+  const known = toObjects(vulnerability.ids).flatMap(({ text }) => collectVulnerabilityIds([toText(text) ?? '']))
+  const vuln_ids = collectIds([toText(vulnerability.cve), ...known])
   if (vuln_ids.length === 0) return 'has neither a `cve` nor a known id'
   const facts = new ProductFacts(vulnerability, products)
   const stated = new Set<string>()
@@ -146,14 +148,6 @@ export function* readVulnerability(
     }
   }
   return null
-}
-
-/** Ids of other systems can be numbers of bug reports, so only known forms are read. */
-function readIds({ cve, ids }: JsonObject): string[] {
-  return collectIds([
-    toText(cve),
-    ...toObjects(ids).flatMap(({ text }) => collectVulnerabilityIds([toText(text) ?? ''])),
-  ])
 }
 
 type Fact = { text: string; at: string | null }

@@ -78,18 +78,14 @@ class VulnerabilityReader {
     const vulnerability = toObject(value)
     const findings = vulnerability === null ? null : readFindings(this.#document, vulnerability)
     if (findings === null) {
-      const reason = skipReason(isOversize, vulnerability !== null)
+      const unread = vulnerability === null ? 'is not an object' : 'has neither an id nor a description'
+      const reason = isOversize ? 'is too large' : unread
       this.entries.addSkipped(`Vulnerability ${Number(keys[0]) + 1} ${reason}`)
       return
     }
     this.entries.addRead()
     for (const finding of findings) this.batch.add(finding)
   }
-}
-
-function skipReason(isOversize: boolean, isObject: boolean): string {
-  if (isOversize) return 'is too large'
-  return isObject ? 'has neither an id nor a description' : 'is not an object'
 }
 
 const UNAFFECTED: Dismissal = { reason: 'not_affected', comment: 'The report lists this version as unaffected.' }

@@ -85,14 +85,11 @@ class ComponentReader {
 
   #keep(ref: string, members: JsonObject): void {
     const component = readComponent(members)
-    this.#textLeft -= textLength(component)
+    const { name, version, purl, path } = component
+    this.#textLeft -= [name, version, purl, path].reduce((sum, text) => sum + (text?.length ?? 0), 0)
     if (this.#textLeft >= 0) this.#affected.add(ref, component)
     else this.#warnings.add('The names of the vulnerable components are too long together; some were not read.')
   }
-}
-
-function textLength({ name, version, purl, path }: Component): number {
-  return [name, version, purl, path].reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
 /** A component. Its name includes the group, as in a package URL. */

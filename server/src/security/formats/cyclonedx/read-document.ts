@@ -1,5 +1,5 @@
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
+import { toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
@@ -54,7 +54,10 @@ class DocumentReader {
 
   finish(warnings: ReportWarnings): CycloneDxDocument {
     const header = (member: string) => this.#header.get(member)
-    refuseUnlessCycloneDx(header('bomFormat'))
+    const format = header('bomFormat')
+    if (format !== undefined && format !== 'CycloneDX') {
+      throw new ReportError(`The \`bomFormat\` of the document is ${shown(format)}, not "CycloneDX".`)
+    }
     refuseUnlessSupported(readVersion(header('specVersion'), header('$schema')), warnings)
     this.#affected.serialNumber = toText(header('serialNumber'))
     return {
@@ -75,11 +78,6 @@ class DocumentReader {
 function refuseUnlessArray(path: string, type: unknown): void {
   if (type === 'array' || type === 'null') return
   throw new ReportError(`The member \`${path.split(':')[0]}\` is not an array.`)
-}
-
-function refuseUnlessCycloneDx(bomFormat: unknown): void {
-  if (bomFormat === undefined || bomFormat === 'CycloneDX') return
-  throw new ReportError(`The \`bomFormat\` of the document is ${shown(bomFormat)}, not "CycloneDX".`)
 }
 
 /** CycloneDX has a JSON format since version 1.2. */
@@ -112,15 +110,12 @@ function shown(value: unknown): string {
 
 /** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */
 function readTool(tools: unknown): ReportTool {
-  const named = toolsIn(tools).find(({ name }) => toText(name) !== null)
+  // A list up to version 1.4, and an object of components and services since.
+  const object = toObject(tools)
+  const all = object === null ? toObjects(tools) : [...toObjects(object.components), ...toObjects(object.services)]
+  const named = all.find(({ name }) => toText(name) !== null)
   return {
     name: truncateText(toText(named?.name), NAME_MAX) ?? 'CycloneDX',
     version: truncateText(toText(named?.version), VERSION_MAX),
   }
-}
-
-/** `metadata.tools` is a list up to version 1.4, and an object of components and services since. */
-function toolsIn(tools: unknown): JsonObject[] {
-  const object = toObject(tools)
-  return object === null ? toObjects(tools) : [...toObjects(object.components), ...toObjects(object.services)]
 }

@@ -17,7 +17,6 @@ import {
   VEX_STATUSES,
   type VexDocument,
   type VexStatement,
-  type VexStatus,
 } from '../report/vex-statement.ts'
 
 const HEADER = ['@context', '@id', 'id', 'author', 'timestamp', 'last_updated', 'version'] as const
@@ -97,22 +96,24 @@ type ReadStatement = Omit<VexStatement, keyof Subject> & { subjects: (Subject | 
 
 /** Reads a statement. Returns the reason if it cannot be read, for the end of a sentence. */
 export function readStatement(statement: JsonObject): ReadStatement | string {
-  const status = parseStatus(toText(statement.status))
-  if (status === null) return 'has no known `status`'
+  const stated = toText(statement.status)?.trim().toLowerCase()
+  const status = VEX_STATUSES.find((known) => known === stated)
+  if (status === undefined) return 'has no known `status`'
   const vuln_ids = readIds(statement.vulnerability)
   if (vuln_ids.length === 0) return 'names no vulnerability'
+  const products = toList(statement.products)
   return {
     status,
     vuln_ids,
-    subjects: listSubjects(statement),
+    // A statement without products is about one that cannot be identified.
+    subjects:
+      products.length === 0
+        ? [null]
+        : products.flatMap((product) => listProductSubjects(product, statement.subcomponents)),
     justification: truncateText(toText(statement.justification), NAME_MAX),
     comment: formatComment([toText(statement.impact_statement), toText(statement.status_notes)]),
     stated_at: parseTime(toText(statement.last_updated)) ?? parseTime(toText(statement.timestamp)),
   }
-}
-
-function parseStatus(text: string | null): VexStatus | null {
-  return VEX_STATUSES.find((status) => status === text?.trim().toLowerCase()) ?? null
 }
 
 /** An id or, since version 0.2, an object with a name and aliases. */
@@ -121,12 +122,6 @@ function readIds(vulnerability: unknown): string[] {
   if (object === null) return collectIds([toText(vulnerability)])
   const named = collectIds([toText(object.name), ...toTexts(object.aliases)])
   return named.length > 0 ? named : collectIds([findIdentifier(object)])
-}
-
-/** A statement without products is about one that cannot be identified. */
-function listSubjects({ products, subcomponents }: JsonObject): (Subject | null)[] {
-  const named = toList(products)
-  return named.length === 0 ? [null] : named.flatMap((product) => listProductSubjects(product, subcomponents))
 }
 
 /**

@@ -58,11 +58,8 @@ export function computeCheckout(paths: readonly string[], evidence: Evidence): C
     if (!isCertain) return { directories, isGuess: true }
     rest = rest.filter((path) => !isWithin(path, directory))
   }
-  return directories.length > 0 || rest.length === 0 ? { directories, isGuess: false } : guess(rest)
-}
-
-function guess(paths: readonly string[]): Checkout {
-  const top = findTopDirectory(paths)
+  if (directories.length > 0 || rest.length === 0) return { directories, isGuess: false }
+  const top = findTopDirectory(rest)
   return { directories: top === null ? [] : [top], isGuess: true }
 }
 

@@ -67,7 +67,10 @@ export function createDependencyFinding({
   fixedVersion,
   dismissal,
 }: DependencyFacts): ParsedFinding {
-  const title = formatTitle(vulnerability, component)
+  const { id, ids, summary, description } = vulnerability
+  const plainTitle = component.name === null ? id : `${id ?? 'Vulnerability'} in ${component.name}`
+  // What identifies the vulnerability in the next report: its id, else its text.
+  const name = ids[0] ?? summary ?? description
   return {
     tool: tool.name,
     tool_version: tool.version,
@@ -77,8 +80,8 @@ export function createDependencyFinding({
     state: dismissal === null ? 'open' : 'dismissed',
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
-    title,
-    description: truncateText(vulnerability.description, DESCRIPTION_MAX),
+    title: truncateText(summary ?? plainTitle, TITLE_MAX) ?? 'Vulnerability',
+    description: truncateText(description, DESCRIPTION_MAX),
     native_url: vulnerability.url,
     path: component.path,
     start_line: null,
@@ -89,23 +92,13 @@ export function createDependencyFinding({
     package_version: component.version,
     fixed_version: truncateText(fixedVersion, VERSION_MAX),
     purl: component.purl,
-    vuln_ids: vulnerability.ids,
+    vuln_ids: ids,
     cwes: vulnerability.cwes,
-    rule_id: truncateText(vulnerability.id, RULE_ID_MAX),
+    rule_id: truncateText(id, RULE_ID_MAX),
     secret_type: null,
     resource_name: null,
-    ...computeDependencyIdentity(getPackageIdentity(component), getName(vulnerability), component.path),
+    ...computeDependencyIdentity(getPackageIdentity(component), name, component.path),
     similarity: null,
     context: null,
   }
-}
-
-function formatTitle({ id, summary }: Vulnerability, { name }: Component): string {
-  const plain = name === null ? id : `${id ?? 'Vulnerability'} in ${name}`
-  return truncateText(summary ?? plain, TITLE_MAX) ?? 'Vulnerability'
-}
-
-/** What identifies a vulnerability in the next report: its id, else its text. */
-function getName({ ids, summary, description }: Vulnerability): string | null {
-  return ids[0] ?? summary ?? description
 }

@@ -136,7 +136,8 @@ export function isFinding(result: JsonObject): boolean {
 export function readDismissal(result: JsonObject): Dismissal | null {
   const suppressions = toObjects(result.suppressions)
   const first = suppressions[0]
-  if (first === undefined || !suppressions.every(isAccepted)) return null
+  const areAccepted = suppressions.every(({ status }) => (status ?? 'accepted') === 'accepted')
+  if (first === undefined || !areAccepted) return null
   const justification = suppressions
     .map((suppression) => toText(suppression.justification))
     .find((text) => text !== null)
@@ -144,10 +145,6 @@ export function readDismissal(result: JsonObject): Dismissal | null {
     reason: first.kind === 'inSource' ? 'suppressed_in_source' : 'suppressed_externally',
     comment: truncateText(justification ?? null, COMMENT_MAX),
   }
-}
-
-function isAccepted(suppression: JsonObject): boolean {
-  return suppression.status === undefined || suppression.status === null || suppression.status === 'accepted'
 }
 
 const SEVERITY_OF_LEVEL = new Map<string, Severity>([

@@ -132,7 +132,9 @@ function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
     const baseUri = base?.uri?.trim() ?? ''
     const isTop = isRootBase(run, baseId) && (baseUri === '' || getScheme(baseUri) !== null)
     if (isTop && !isInsideAnotherRoot(run, baseUri)) return resolved
-    resolved = joined(baseUri, resolved)
+    if (baseUri !== '' && baseUri !== 'file:///') {
+      resolved = `${baseUri.replace(/\/$/, '')}/${resolved.replace(/^\/+/, '')}`
+    }
     baseId = base?.uriBaseId ?? null
   }
   return resolved
@@ -142,11 +144,6 @@ function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
 function isInsideAnotherRoot(run: SarifRun, baseUri: string): boolean {
   const path = getScheme(baseUri) === 'file' ? normalized(filePath(baseUri)) : ''
   return run.rootDirectories.some((root) => path !== root && path.startsWith(`${root}/`))
-}
-
-function joined(baseUri: string, uri: string): string {
-  if (baseUri === '' || baseUri === 'file:///') return uri
-  return `${baseUri.replace(/\/$/, '')}/${uri.replace(/^\/+/, '')}`
 }
 
 /** The scheme in lower case; null if there is none. A single letter is a Windows drive. */
@@ -176,23 +173,16 @@ export function listDirectories(uris: readonly (string | null)[]): string[] {
 
 /** Percent-decoded, with `/` as separator and without `.`, `..` and empty names. */
 function normalized(path: string): string {
-  const decoded = decodedSequences(path)
+  const decoded = path
+    // Invalid percent-encoding is kept: tools write file names with a bare percent sign.
+    .replace(/(?:%[0-9a-f]{2})+/gi, decodePercents)
     .replaceAll('\\', '/')
-    .replace(/^[a-z](?=:\/)/, upperCase)
+    // Windows does not distinguish the letters of drives, and tools write both.
+    .replace(/^[a-z](?=:\/)/, (drive) => drive.toUpperCase())
   const names: string[] = []
   for (const name of decoded.split('/')) {
     if (name === '..') names.pop()
     else if (name !== '' && name !== '.') names.push(name)
   }
   return (decoded.startsWith('/') ? '/' : '') + names.join('/')
-}
-
-/** Windows does not distinguish the letters of drives, and tools write both. */
-function upperCase(drive: string): string {
-  return drive.toUpperCase()
-}
-
-/** Invalid percent-encoding is kept: tools write file names with a bare percent sign. */
-function decodedSequences(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, decodePercents)
 }

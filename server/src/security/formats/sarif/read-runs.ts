@@ -100,7 +100,14 @@ class RunsReader {
   }
 
   finish(): ReadRuns {
-    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version))
+    const version = this.#version
+    if (typeof version !== 'string') {
+      throw new ReportError('The file has `runs` but no `version`, so it is not a SARIF 2.1.0 report.')
+    }
+    if (version !== VERSION) {
+      const shown = JSON.stringify(version.slice(0, 30))
+      throw new ReportError(`The SARIF version ${shown} is not supported; use SARIF ${VERSION}.`)
+    }
     // §3.13.4 allows null for a report without runs.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
       throw new ReportError('The file is not a SARIF report: its member `runs` is not an array.')
@@ -149,16 +156,13 @@ class RunsReader {
   }
 }
 
-function versionRefusal(version: unknown): string {
-  if (typeof version !== 'string') return 'The file has `runs` but no `version`, so it is not a SARIF 2.1.0 report.'
-  return `The SARIF version ${JSON.stringify(version.slice(0, 30))} is not supported; use SARIF ${VERSION}.`
-}
-
 /** Sets the members that need the whole run. */
 function finishRun(run: SarifRun): void {
   run.tool.name = run.driver.name ?? 'unknown'
   run.kind = classifyScanner(run.tool.name)
-  run.rootDirectories = listRootDirectories(run)
+  const roots = [...run.uriBases].filter(([id]) => isRootBase(run, id))
+  // The directories that the report states as the top of the repository, outermost first.
+  run.rootDirectories = listDirectories(roots.map(([, base]) => base.uri))
   for (const component of [run.driver, ...run.extensions]) {
     for (const rule of component.rules) if (rule !== undefined) rule.cwes = collectRuleCwes(run, rule)
   }
@@ -168,9 +172,4 @@ function finishRun(run: SarifRun): void {
     const levels = run.levelsByInvocation[invocation] ?? new Map()
     run.levelsByInvocation[invocation] = levels.set(rule, level)
   }
-}
-
-/** The directories that the report states as the top of the repository, outermost first. */
-function listRootDirectories(run: SarifRun): string[] {
-  return listDirectories([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
 }

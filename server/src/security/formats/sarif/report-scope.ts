@@ -51,20 +51,16 @@ export function listTools(runs: readonly ReadRun[], facts: ResultFacts): ReportT
 
 function toTool(runs: SarifRun[], isCut: boolean, { rules, unscanned: byResults }: ResultFacts): ReportTool {
   const { name, version } = (runs[0] as SarifRun).tool
-  const declared = new Set(runs.flatMap(declaredRules))
+  const components = runs.flatMap(({ driver, extensions }) => [driver, ...extensions])
+  const declared = new Set(components.flatMap((component) => [...component.rulesById.keys()]))
   const named = { name, version, rules: Math.max(declared.size, rules.count(name)) }
-  const unscanned = new Set([...runs.flatMap(unscannedPaths), ...byResults.of(name)])
+  const unscannedPaths = runs.flatMap((run) =>
+    [...run.unscannedFiles.values()].flatMap((file) => getFileLocation(run, file).path ?? []),
+  )
+  const unscanned = new Set([...unscannedPaths, ...byResults.of(name)])
   const incomplete = whyIncomplete(runs, isCut) ?? (unscanned.size > UNSCANNED_MAX ? MANY_UNSCANNED : null)
   if (incomplete !== null) return { ...named, incomplete }
   return unscanned.size === 0 ? named : { ...named, unscanned: [...unscanned] }
-}
-
-function unscannedPaths(run: SarifRun): string[] {
-  return [...run.unscannedFiles.values()].flatMap((file) => getFileLocation(run, file).path ?? [])
-}
-
-function declaredRules({ driver, extensions }: SarifRun): string[] {
-  return [driver, ...extensions].flatMap((component) => [...component.rulesById.keys()])
 }
 
 const FAILED = 'The report states that the tool did not finish successfully'

@@ -71,7 +71,8 @@ export function collectRule(component: SarifComponent, index: number, value: unk
   const object = toObject(value)
   if (object === null || !budget.hasRoomForRule()) return
   const rule = readRule(object, component)
-  if (!budget.hasRoomForRuleText(textLength(rule))) {
+  const messageChars = [...rule.messages.values()].reduce((length, text) => length + text.length, 0)
+  if (!budget.hasRoomForRuleText(messageChars + (rule.description?.length ?? 0))) {
     rule.description = null
     rule.messages = new Map()
   }
@@ -79,11 +80,6 @@ export function collectRule(component: SarifComponent, index: number, value: unk
   // A result without an index means the first rule with its id.
   if (rule.id !== null && !component.rulesById.has(rule.id)) component.rulesById.set(rule.id, rule)
   if (rule.guid !== null) component.rulesByGuid.set(rule.guid, rule)
-}
-
-function textLength(rule: SarifRule): number {
-  const messages = [...rule.messages.values()].reduce((length, text) => length + text.length, 0)
-  return messages + (rule.description?.length ?? 0)
 }
 
 /**
@@ -97,17 +93,13 @@ function leadingIds(text: string | null): string[] {
 
 function readCvss(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore' | 'cvssVector'> {
   const properties = toObject(rule.properties)
-  const vector = readCvssVector(properties?.cvssv3_vector ?? properties?.cvssVector)
+  const text = truncateText(toText(properties?.cvssv3_vector ?? properties?.cvssVector), NAME_MAX)
+  const vector = text !== null && /^CVSS:\d\.\d\/[A-Z:/]+$/i.test(text) ? text : null
   return {
     cvssVersion: vector?.slice('CVSS:'.length, vector.indexOf('/')) ?? null,
     cvssScore: parseScore(properties?.cvssv3_baseScore ?? properties?.cvssScore),
     cvssVector: vector,
   }
-}
-
-function readCvssVector(value: unknown): string | null {
-  const text = truncateText(toText(value), NAME_MAX)
-  return text !== null && /^CVSS:\d\.\d\/[A-Z:/]+$/i.test(text) ? text : null
 }
 
 /** The message texts by id (multiformatMessageString, §3.12). */

@@ -159,20 +159,17 @@ export function computeIdentity(result: JsonObject, facts: IdentifyingFacts): Id
   const partial = readVersions(result.partialFingerprints)
   if (partial !== null) return partialIdentity(partial, facts)
   if (context !== null) return computeFileIdentity('snippet', path, [ruleId, context])
+  const { message } = facts
+  const placeless = (path === null ? message : message.replaceAll(path, '#')).replace(NUMBER, '#')
   return {
-    fingerprint: hashFingerprint('message', [ruleId, path, facts.message]),
+    fingerprint: hashFingerprint('message', [ruleId, path, message]),
     fingerprint_method: 'message',
-    relocation: hashFingerprint('message anywhere', [ruleId, placelessMessage(facts)]),
+    relocation: hashFingerprint('message anywhere', [ruleId, placeless]),
   }
 }
 
 /** Lines, times and counts in a message. If only these change, the finding has moved. */
 const NUMBER = /\d+/g
-
-/** The message without the path of the file and without numbers. */
-function placelessMessage({ message, path }: IdentifyingFacts): string {
-  return (path === null ? message : message.replaceAll(path, '#')).replace(NUMBER, '#')
-}
 
 function fullIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts): Identity {
   const method = 'fingerprints'

@@ -120,7 +120,10 @@ export class PackageIndex {
    */
   get(number: number): Component {
     const stored = this.#packages.get(number)
-    if (stored === undefined) return parseComponent(this.#ids.getId(number))
+    if (stored === undefined) {
+      const component = toComponent({ name: null, version: null, purl: this.#ids.getId(number) })
+      return component.purl === null ? UNKNOWN_COMPONENT : component
+    }
     const { name, version, purl, identifiers } = this.#store.get(stored) as StoredPackage
     return toComponent({ name, version, purl: purl ?? this.#purlIn(identifiers) })
   }
@@ -146,9 +149,4 @@ export class PackageIndex {
     this.#textLeft -= purl.length
     if (this.#purls.size < FINDINGS_MAX) this.#purls.set(this.#identifiers.assignNumber(id), this.#store.add(purl))
   }
-}
-
-function parseComponent(id: string): Component {
-  const component = toComponent({ name: null, version: null, purl: id })
-  return component.purl === null ? UNKNOWN_COMPONENT : component
 }

@@ -202,14 +202,13 @@ class ToolFinder {
 
 /** Refuses another major version than 3. A newer minor version gets a warning. */
 function refuseUnlessVersion3(context: unknown, warnings: ReportWarnings): void {
-  const [, version = '3', major = '3'] = /spdx\.org\/rdf\/v?((\d+)(?:\.\d+){0,2})\//i.exec(findAddress(context)) ?? []
+  // A JSON-LD context is an address or a list with addresses.
+  const address =
+    toTexts(context)
+      .map((text) => text.slice(0, 300))
+      .find((text) => /spdx\.org/i.test(text)) ?? ''
+  const [, version = '3', major = '3'] = /spdx\.org\/rdf\/v?((\d+)(?:\.\d+){0,2})\//i.exec(address) ?? []
   if (major !== '3') throw new ReportError(`SPDX ${version} is not supported; use SPDX 2.2, 2.3 or 3.0.`)
   if (/^3(?:\.0(?:\.|$)|$)/.test(version)) return
   warnings.add(`The document is SPDX ${version}, which is newer than SPDX 3.0; it was read as SPDX 3.0.`)
-}
-
-/** The address of SPDX in a JSON-LD context, which is an address or a list with addresses. */
-function findAddress(context: unknown): string {
-  const address = toTexts(context).find((text) => /spdx\.org/i.test(text.slice(0, 300)))
-  return address?.slice(0, 300) ?? ''
 }

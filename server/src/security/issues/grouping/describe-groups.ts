@@ -3,7 +3,6 @@ import { compareCanonical } from '../../intel/aliases.ts'
 import type { FindingKind, IssueStatus } from '../../vocabulary/finding.ts'
 import { toSeverityRank } from '../../vocabulary/severity.ts'
 import { type Group, getVulnerabilityIds } from './group-members.ts'
-import type { Member } from './grouping-facts.ts'
 import { type CanonicalId, selectVulnerabilityNames } from './shared-names.ts'
 
 /** The row of a group's issue. `severity`, `status` and `listed` are used for new issues only. */
@@ -49,7 +48,7 @@ export function describeGroups(
       group.issue_id ?? newId(firstPosition(group) ?? REPORTED_MAX + index),
       canonicalId,
     )
-    const isWritten = isTouched || differs(issue, known)
+    const isWritten = isTouched || (known !== undefined && digest(issue) !== digest(known))
     return isWritten || isAffected ? [{ group, issue, isWritten }] : []
   })
 }
@@ -85,10 +84,6 @@ function issuesLeft(groups: readonly Group[]): Set<string | null> {
   )
 }
 
-function differs(issue: StoredIssue, known: StoredIssue | undefined): boolean {
-  return known !== undefined && digest(issue) !== digest(known)
-}
-
 function digest({ bucket, kind, vuln_ids: ids, canonical_id: name }: StoredIssue): string {
   return JSON.stringify([bucket, kind, ids, name])
 }
@@ -100,13 +95,14 @@ function digest({ bucket, kind, vuln_ids: ids, canonical_id: name }: StoredIssue
 function describeIssue(group: Group, id: string, canonicalId: CanonicalId): IssueRow {
   const members = group.members.map(({ member }) => member)
   const counting = members.filter((member) => member.is_open && member.is_tracked)
+  const rated = counting.length > 0 ? counting : members
   const ids = getVulnerabilityIds(group)
   return {
     id,
     is_new: group.issue_id === null,
     bucket: group.bucket,
     kind: KINDS_OF_ISSUES.find((kind) => members.some((member) => member.kind === kind)) as FindingKind,
-    severity: worstRank(counting.length > 0 ? counting : members),
+    severity: Math.max(...rated.map((member) => toSeverityRank(member.severity))),
     status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
     listed: group.split_from === null && members.some((member) => member.is_tracked),
     vuln_ids: ids,
@@ -120,10 +116,6 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
  * one.
  */
 const KINDS_OF_ISSUES: FindingKind[] = ['dependency', 'license', 'secret', 'iac', 'container', 'code', 'other']
-
-function worstRank(members: readonly Member[]): number {
-  return Math.max(...members.map(({ severity }) => toSeverityRank(severity)))
-}
 
 /** What changed the groups: a report, changed aliases, or a regroup by the current rules. */
 export type Cause = { by: 'report' | 'rules' } | { by: 'aliases'; source: string }

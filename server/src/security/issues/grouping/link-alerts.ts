@@ -51,16 +51,13 @@ function getPlace(facts: GroupingFacts, index: number): Place | null {
 
 function overlapping(links: Links, places: Place[]): Pair[] {
   const pairs: Pair[] = []
-  for (const [one, other] of collectOverlappingPairs(places.sort(byPlace), NEIGHBORS_MAX)) {
+  places.sort((a, b) => a.span.from - b.span.from || compare(a.order, b.order))
+  for (const [one, other] of collectOverlappingPairs(places, NEIGHBORS_MAX)) {
     const [alert, reported] = links.getFacts(one.index).is_alert ? [one, other] : [other, one]
     const isPair = links.getFacts(alert.index).is_alert && !links.getFacts(reported.index).is_alert
     if (isPair && computeColumnsBetween(alert.span, reported.span) === 0) pairs.push({ alert, reported })
   }
   return pairs
-}
-
-function byPlace(a: Place, b: Place): number {
-  return a.span.from - b.span.from || compare(a.order, b.order)
 }
 
 function bySimilarity(a: Pair, b: Pair): number {

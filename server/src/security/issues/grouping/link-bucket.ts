@@ -29,14 +29,15 @@ export function applyRules(links: Links, canonicalId: CanonicalId): void {
   linkByVulnerability(links, canonicalId)
   linkByFingerprint(links)
   if (isAboutPackage(first.kind)) linkByRule(links)
-  else if (isSecret(first, links.getRule(0))) linkSecrets(links)
-  else linkByPlace(links)
-}
-
-function linkByPlace(links: Links): void {
-  const resources = computeResources(links)
-  linkByScanner(links, resources)
-  linkByWeakness(links, resources)
+  else if (isSecret(first, links.getRule(0))) {
+    // The same secret, and secrets at overlapping lines.
+    linkByText(links)
+    linkByLines(links)
+  } else {
+    const resources = computeResources(links)
+    linkByScanner(links, resources)
+    linkByWeakness(links, resources)
+  }
 }
 
 /** Joins findings of one package that name the same vulnerability, also by aliases. */
@@ -80,12 +81,6 @@ function vulnerabilityDetail(facts: GroupingFacts, canonicalId: string): string 
 
 function subject({ package_name: name, path }: GroupingFacts): string {
   return name === null ? `in ${path ?? 'the repository'}` : `in the package ${name}`
-}
-
-/** Joins findings of the same secret, and findings of secrets at overlapping lines. */
-function linkSecrets(links: Links): void {
-  linkByText(links)
-  linkByLines(links)
 }
 
 /** What a rule for code flags is a statement, which may be the same for different secrets. */

@@ -86,7 +86,7 @@ function findPairs(candidates: readonly Candidate[]): Pair[] {
   const pairs: Pair[] = []
   for (const sharing of groupBy(candidates, ({ key }) => `${key.by} ${key.name}`).values()) {
     if (new Set(sharing.map(({ tool }) => tool)).size < 2) continue
-    sharing.sort(byPlace)
+    sharing.sort((a, b) => (a.span?.from ?? 0) - (b.span?.from ?? 0) || a.order - b.order)
     for (const [one, other] of pairsAtOnePlace(sharing)) {
       if (areOfTwoScanners(one, other) && canCompare(one.key, other.key)) pairs.push(ordered(one, other))
     }
@@ -129,10 +129,6 @@ function ordered(one: Candidate, other: Candidate): Pair {
   return one.order < other.order ? { one, other, difference, columns } : { one: other, other: one, difference, columns }
 }
 
-function byPlace(a: Candidate, b: Candidate): number {
-  return (a.span?.from ?? 0) - (b.span?.from ?? 0) || a.order - b.order
-}
-
 function byReliability(a: Pair, b: Pair): number {
   return (
     SHARED.indexOf(a.one.key.by) - SHARED.indexOf(b.one.key.by) ||
@@ -162,15 +158,12 @@ function toMatch({ one, other }: Pair, links: Links): Match {
 function placeName(one: Candidate, other: Candidate, links: Links): string {
   const file = getFile(links.getFacts(one.index))
   if (one.resource !== null && other.resource !== null && one.resource !== FILE) {
-    return `in the resource ${resourceName(links, one, other)}`
+    // The name as one of the findings states it.
+    const stated = [one, other].flatMap(({ index }) => links.getFacts(index).resource_name ?? [])
+    stated.sort((a, b) => a.length - b.length || compare(a, b))
+    return `in the resource ${stated[0] ?? one.resource.name}`
   }
   return one.span === null || one.resource === FILE ? `in ${file}` : `at overlapping lines of ${file}`
-}
-
-/** The name as one of the findings states it. */
-function resourceName(links: Links, one: Candidate, other: Candidate): string {
-  const stated = [one, other].flatMap(({ index }) => links.getFacts(index).resource_name ?? [])
-  return stated.sort((a, b) => a.length - b.length || compare(a, b))[0] ?? (one.resource as Resource).name
 }
 
 function weaknessSentence(one: Candidate, other: Candidate): string {

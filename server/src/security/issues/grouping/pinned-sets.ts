@@ -70,7 +70,10 @@ export class PinnedSets {
         clusters.values().every(({ apart }) => present.clusters.isDisjointFrom(apart)),
       )
       if (part === undefined) parts.push({ roots: [root], clusters: new Set(clusters) })
-      else addTo(part, root, clusters)
+      else {
+        part.roots.push(root)
+        for (const cluster of clusters) part.clusters.add(cluster)
+      }
     }
     const polar = new Set(poles)
     for (const root of roots) {
@@ -120,11 +123,6 @@ export class PinnedSets {
       if (clusters.size > 0) this.#clusters.set(root, clusters)
     }
   }
-}
-
-function addTo(part: Part, root: number, clusters: ReadonlySet<Cluster>): void {
-  part.roots.push(root)
-  for (const cluster of clusters) part.clusters.add(cluster)
 }
 
 function compare(a: string, b: string): number {

@@ -37,7 +37,9 @@ export function computeResources(links: Links): (Resource | null)[] {
   const resources = members.map((facts, index) => ownResource(facts, links.getRule(index)))
   const spans = members.flatMap((facts, index) => (isConfiguration(facts) ? (getSpan(facts, index) ?? []) : []))
   const declared: Span[] = []
-  for (const span of spans.sort((a, b) => byNesting(a, b) || byName(resources[a.index], resources[b.index]))) {
+  // Outer declarations first.
+  spans.sort((a, b) => a.from - b.from || b.to - a.to || byName(resources[a.index], resources[b.index]))
+  for (const span of spans) {
     while (declared.length > 0 && (declared.at(-1) as Span).to < span.from) declared.pop()
     if (resources[span.index] === FILE) continue
     const outer = resources[innermost(declared, span)] ?? null
@@ -58,11 +60,6 @@ function ownResource(facts: GroupingFacts, rule: KnownRule): Resource | null {
   if (!isConfiguration(facts)) return null
   if (rule.isAboutFile && facts.path !== null) return FILE
   return facts.resource_name === null ? null : parseResource(facts.resource_name)
-}
-
-/** Outer declarations first. */
-function byNesting(one: Span, other: Span): number {
-  return one.from - other.from || other.to - one.to
 }
 
 /** Findings that name their resource first. */

@@ -65,16 +65,15 @@ function areToldApart(some: Group, more: Group): boolean {
 function toGroup(links: Links, indexes: readonly number[]): Group {
   const rules = new Set(indexes.map((index) => links.getRule(index)))
   const byScanner = Map.groupBy(rules, ({ scanner }) => scanner)
-  const ids = byScanner.entries().map(([scanner, own]): [string, string] => [scanner, ruleText(own)])
+  const texts = byScanner.entries().map(([scanner, own]): [string, string] => {
+    const ids = new Set(own.map(({ rule }) => rule))
+    return [scanner, [...ids].sort().join('\n')]
+  })
   return {
     tools: new Set(indexes.map((index) => links.getFacts(index).tool.toLowerCase())),
-    rules: new Map(ids),
+    rules: new Map(texts),
     shared: sharedBy([...rules].map(({ groups }) => (groups.length === 0 ? null : new Set(groups)))),
   }
-}
-
-function ruleText(rules: readonly { rule: string }[]): string {
-  return [...new Set(rules.map(({ rule }) => rule))].sort().join('\n')
 }
 
 /** What all sets contain that are not null; what any contains if they share nothing. */

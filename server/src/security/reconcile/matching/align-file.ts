@@ -24,7 +24,8 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
   const chain = removeStrays(selectBestChain(collectPairs(file, anchors, 'rule'), 0).pairs)
   matchAlong(file, chain, { same: inOrder, edited: null })
   matchBlocks(file, anchorsOutside(anchors, chain), moved)
-  matchInOrder(file, moved, movableContent)
+  // A message alone does not move: other code has it as well.
+  matchInOrder(file, moved, (finding) => (hasContent(finding) ? getContent(finding) : null))
 }
 
 /** Matches edited findings of a file: along the lines that kept their order, and between them. */
@@ -45,11 +46,6 @@ function unplacedRule(finding: TrackedFinding): string | null {
   const { start_line, rule_id, resource_name } = finding
   if (start_line !== null || rule_id === null || hasContent(finding)) return null
   return JSON.stringify([getRule(finding), resource_name])
-}
-
-/** A message alone does not move: other code has it as well. */
-function movableContent(finding: TrackedFinding): string | null {
-  return hasContent(finding) ? getContent(finding) : null
 }
 
 /** Equal findings are in the same order. Those with a line must be equally many on both sides. */

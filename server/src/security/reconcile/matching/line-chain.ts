@@ -10,7 +10,8 @@ export function selectBestChain(pairs: readonly LinePair[], startOffset: number 
   const before = new Int32Array(pairs.length).fill(-1)
   let best = -1
   for (let row = 0; row < pairs.length; ) {
-    const end = endOfRow(pairs, row)
+    let end = row + 1
+    while (pairs[end]?.from === pairs[row]?.from && end < pairs.length) end++
     for (let index = row; index < end; index++) {
       const pair = pairs[index] as LinePair
       const start = startOffset === null ? 0 : -computeEditCost(pair.to - pair.from - startOffset)
@@ -23,12 +24,6 @@ export function selectBestChain(pairs: readonly LinePair[], startOffset: number 
     row = end
   }
   return { pairs: chainEndingAt(best, pairs, before), score: best === -1 ? 0 : (frontier.scores[best] ?? 0) }
-}
-
-function endOfRow(pairs: readonly LinePair[], start: number): number {
-  let end = start + 1
-  while (pairs[end]?.from === pairs[start]?.from && end < pairs.length) end++
-  return end
 }
 
 function chainEndingAt(last: number, pairs: readonly LinePair[], before: Int32Array): LinePair[] {

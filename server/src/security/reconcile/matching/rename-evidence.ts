@@ -38,7 +38,7 @@ export class RenameEvidence {
 
   candidates(): RenameCandidate[] {
     const found = [...this.#sharedContents(), ...this.#sharedNames(), ...this.#sharedFolders()]
-    const pairs = new Map(found.map((pair) => [getKey(pair), pair]))
+    const pairs = new Map(found.map((pair) => [`${pair.from}\n${pair.to}`, pair]))
     return [...pairs.values()].map((pair) => this.#compared(pair))
   }
 
@@ -118,10 +118,6 @@ function overlap(before: Map<string, number>, after: Map<string, number>): { key
 
 function product(departed: readonly string[], arrived: readonly string[]): FilePair[] {
   return departed.flatMap((from) => arrived.map((to) => ({ from, to })))
-}
-
-function getKey({ from, to }: FilePair): string {
-  return `${from}\n${to}`
 }
 
 /** Whether the old path is the new one in a checkout, which was not known when it was stored. */

@@ -35,7 +35,10 @@ export class GithubApp implements HostApp {
   /** Null while no credentials are configured. Throws `SealError` if the secret key has changed. */
   async read(): Promise<AppCredentials | null> {
     const { config, clock } = this.#options
-    if (config.hostApps.github) return fromEnvironment(config.hostApps.github)
+    if (config.hostApps.github) {
+      const { appId, privateKey, webhookSecrets, apiUrl } = config.hostApps.github
+      return { app_id: appId, private_key: privateKey, webhook_secrets: webhookSecrets, api_url: apiUrl }
+    }
     const now = clock.now().getTime()
     if (this.#cached && now < this.#cached.until) return this.#cached.credentials
     const credentials = await this.#readStored()
@@ -81,15 +84,6 @@ export class GithubApp implements HostApp {
     const { app_id, api_url } = app
     return { app_id, api_url, private_key: secrets.private_key, webhook_secrets: [secrets.webhook_secret] }
   }
-}
-
-function fromEnvironment({
-  appId,
-  privateKey,
-  webhookSecrets,
-  apiUrl,
-}: NonNullable<Config['hostApps']['github']>): AppCredentials {
-  return { app_id: appId, private_key: privateKey, webhook_secrets: webhookSecrets, api_url: apiUrl }
 }
 
 function formatLabel(apiUrl: string): string {

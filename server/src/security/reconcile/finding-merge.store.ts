@@ -109,7 +109,8 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
   const { org_id, repository_no, at } = scope
   const detected = await insertDetected(paired)
-  // UUIDs of this time, in the order of the positions in the report: the list of findings is sorted by id.
+  // UUIDs of this time, in the order of the positions in the report: the list of findings is
+  // sorted by id.
   const id = tx`(${createUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
   const rows = await tx`
     insert into findings (

@@ -197,7 +197,8 @@ async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now:
   const reason = 'UPLOADS_PER_COMMIT'
   const message = `The plan ${plan.name} allows ${limit} security uploads per repository and`
   if (row.commit_sha !== null) {
-    // The count of a commit is never reset: a retry succeeds only after an upload failed or the plan changed.
+    // The count of a commit is never reset: a retry succeeds only after an upload failed or the
+    // plan changed.
     throw limitReached(`${message} commit.`, { limit, resetAt: null, reason }).retryAfter(USED_UP_RETRY_SECONDS)
   }
   throw createRateLimitError(`${message} UTC day if no commitSha is sent.`, {

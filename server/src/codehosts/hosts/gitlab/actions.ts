@@ -57,7 +57,8 @@ async function sendDecision(session: Session, action: Decision): Promise<void> {
   if (deployment !== undefined) return sendApproval(session, action, deployment)
   const [, job] = MANUAL_JOB.exec(address) ?? []
   if (job === undefined) throw new HostRefusal(409, 'GitLab waits for no answer to this deployment.')
-  // GitLab has no way to reject the start of a manual job: it stays unstarted, and the note says why.
+  // GitLab has no way to reject the start of a manual job: it stays unstarted, and the note says
+  // why.
   if (decision === 'approved') await startJob(session, target, job)
   await sendNote(session, target, text)
 }

@@ -13,7 +13,8 @@ export async function findBinaries(account: Account, dataDirectory: string, dire
   const { native, version } = directory === undefined ? await installedPackage() : await packageIn(directory)
   if (await isUsable(native, account)) return native
   const failures: string[] = []
-  // Candidates for a copy: for root a directory that every account can reach, otherwise the data directory.
+  // Candidates for a copy: for root a directory that every account can reach, otherwise the data
+  // directory.
   const parents = account ? ['/var/lib/shiplock', join(tmpdir(), 'shiplock-postgresql')] : [dataDirectory]
   for (const parent of parents) {
     const copy = join(parent, `postgresql-${version}`)

@@ -206,8 +206,8 @@ async function toNullIfAbsent<Result>(request: Promise<Result>): Promise<Result 
   try {
     return await request
   } catch (error) {
-    // Responses to HEAD have no body and contain `NotFound` instead of `NoSuchKey`. A missing bucket
-    // is a failure.
+    // Responses to HEAD have no body and contain `NotFound` instead of `NoSuchKey`. A missing
+    // bucket is a failure.
     const isAbsent = error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
     if (isAbsent) return null
     throw error

@@ -125,9 +125,9 @@ const AMENDMENTS_MAX = 1000
 type Parts = { orgId: string; isLong: ReturnType<Db>; omitted: ReturnType<Db> }
 
 /**
- * A row of `changes` as JSON text. Null if retention has removed its record. `omitted` adds a column
- * that names the parts that are left out of a long change. The parts of a record are copied as
- * text.
+ * A row of `changes` as JSON text. Null if retention has removed its record. `omitted` adds a
+ * column that names the parts that are left out of a long change. The parts of a record are copied
+ * as text.
  */
 function itemJson(db: Db, change: ReturnType<Db>, parts: Parts) {
   return db`(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { readServerSources, sourceOf } from './house/server-sources.ts'
 import { importCycles } from './support/import-cycles.ts'
@@ -14,6 +15,54 @@ test('every file keeps the rules of strata and suffixes', () => {
   assert.ok(sources.length > 50)
   assert.deepEqual(brokenRules(sources), [])
 })
+
+const ROOT = new URL('../../', import.meta.url).pathname
+const PACKAGES = globSync('packages/*/package.json', { cwd: ROOT }).map((path) => dirname(path))
+
+for (const folder of PACKAGES) {
+  test(`${folder} imports itself, Node.js, the SDK and packages that it names, and has no circles`, () => {
+    const { exports, devDependencies = {} } = JSON.parse(readFileSync(`${ROOT}${folder}/package.json`, 'utf8'))
+    const src = `${ROOT}${folder}/src/`
+    const files = globSync('**/*.ts', { cwd: src }).map((path) => sourceOf(path, readFileSync(src + path, 'utf8')))
+    const paths = new Set(files.map(({ path }) => path))
+    const foreign = files.flatMap(({ path, text }) =>
+      importsOf(text).flatMap(({ specifier }) => {
+        const isOwn = specifier.startsWith('.') && isWithin(path, specifier) && paths.has(resolvePath(path, specifier))
+        const isNamed = Object.hasOwn(devDependencies, packageOf(specifier)) || specifier.startsWith('node:')
+        return isOwn || isNamed ? [] : [`${path} imports ${specifier}`]
+      }),
+    )
+    assert.deepEqual(foreign, [])
+    assert.deepEqual(importCycles(files), [])
+    // Packages do not import each other, so that there are no circles among them either.
+    const own = Object.keys(devDependencies).filter((name) => name.startsWith('@shiplock/'))
+    assert.deepEqual(
+      own.filter((name) => name !== '@shiplock/sdk'),
+      [],
+    )
+    for (const path of Object.values<string>(exports)) assert.ok(paths.has(path.replace('./src/', '')), path)
+  })
+}
+
+test('other workspaces import the packages by name', () => {
+  const files = globSync('{server,sdk,cli,action,console}/src/**/*.{ts,tsx}', { cwd: ROOT })
+  const imports = files.flatMap((path) => importsOf(readFileSync(ROOT + path, 'utf8')).map((found) => found.specifier))
+  assert.ok(imports.some((specifier) => specifier.startsWith('@shiplock/report-readers/')))
+  assert.deepEqual(
+    imports.filter((specifier) => specifier.startsWith('.') && specifier.includes('/packages/')),
+    [],
+  )
+})
+
+/** Whether a relative import stays in the folder that the path begins in. */
+function isWithin(path: string, specifier: string): boolean {
+  return specifier.split('../').length <= path.split('/').length
+}
+
+/** The package of an import, such as `@scope/name` of `@scope/name/entry`. */
+function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+}
 
 const CLI = new URL('../../cli/src/', import.meta.url).pathname
 

@@ -1,10 +1,10 @@
 import type { NewReport, ReportFile } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { readCoverage } from '../coverage/coverage.ts'
-import { describeSbom, describeScan, exceeds } from '../documents/describe.ts'
-import type { Severity } from '../documents/severity.ts'
-import { readJunit } from '../junit.ts'
+import { readCoverage } from './coverage/coverage.ts'
+import { describeSbom, describeScan, exceeds } from './documents/describe.ts'
+import type { Severity } from './documents/severity.ts'
 import { artifactPath, findFiles, type Search } from './find-files.ts'
+import { readJunit } from './junit.ts'
 
 type Attestation = NonNullable<NewReport['attestations']>[number]
 

@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readJunit } from '../../src/report/junit.ts'
+import { readJunit } from '../../src/junit.ts'
 
 /**
  * Writes a JUnit file of the given size, most of it the output of one test and one comment, reads it,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readCoverage } from '../src/report/coverage/coverage.ts'
-import { percentOf } from '../src/report/coverage/line-coverage.ts'
+import { readCoverage } from '../src/coverage/coverage.ts'
+import { percentOf } from '../src/coverage/line-coverage.ts'
 import { FIXTURES, writeReport } from './support/report-file.ts'
 
 const read = (content: string) => readCoverage(writeReport(content))

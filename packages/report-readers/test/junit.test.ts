@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readJunit } from '../src/report/junit.ts'
+import { readJunit } from '../src/junit.ts'
 import { FIXTURES, writeReport } from './support/report-file.ts'
 
 const read = (content: string | Uint8Array) => readJunit([writeReport(content)])

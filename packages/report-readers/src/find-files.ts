@@ -1,7 +1,19 @@
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
 import { glob } from 'tinyglobby'
-import { UsageError } from '../../program/command.ts'
+
+/** A path or a glob that matches no file. `option` is where it was given. */
+export class MissingFileError extends Error {
+  readonly option: string
+  readonly pattern: string
+
+  constructor(option: string, pattern: string) {
+    super(`No file matches ${option} "${pattern}"`)
+    this.name = 'MissingFileError'
+    this.option = option
+    this.pattern = pattern
+  }
+}
 
 /** Paths and globs of one option, such as `--junit`. */
 type Named = {
@@ -16,7 +28,7 @@ export type Search = { cwd: string; allowMissing: boolean }
 
 /**
  * The files that paths, directories and globs name, without repetitions and sorted by path, as
- * absolute paths. Throws a `UsageError` if one of them matches no file, unless that is allowed.
+ * absolute paths. Throws a `MissingFileError` if one of them matches no file, unless that is allowed.
  */
 export async function findFiles(
   { option, patterns, inDirectory = '**' }: Named,
@@ -25,9 +37,7 @@ export async function findFiles(
   const found = new Set<string>()
   for (const pattern of patterns) {
     const files = await matching(pattern, { cwd, inDirectory })
-    if (files.length === 0 && !allowMissing) {
-      throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it`)
-    }
+    if (files.length === 0 && !allowMissing) throw new MissingFileError(option, pattern)
     for (const file of files) found.add(file)
   }
   return [...found].sort()

@@ -1,6 +1,6 @@
 import type { ArtifactResult, NewReport, ReportFile, ReportResult, ShiplockClient } from '@shiplock/sdk'
-import type { Output } from '../../program/output.ts'
-import type { RunName } from '../../run/run.ts'
+import type { Output } from '../program/output.ts'
+import type { RunName } from '../run/run.ts'
 
 type Sent = { run: RunName; report: NewReport; files: ReportFile[] }
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseReport } from '../../server/test/support/parse-report.ts'
-import { describeSbom, describeScan, exceeds } from '../src/report/documents/describe.ts'
-import { selectJson } from '../src/report/documents/select-json.ts'
+import { parseReport } from '../../../server/test/support/parse-report.ts'
+import { describeSbom, describeScan, exceeds } from '../src/documents/describe.ts'
+import { selectJson } from '../src/documents/select-json.ts'
 import { writeReport } from './support/report-file.ts'
 
-const SERVER_FIXTURES = new URL('../../server/test/fixtures/', import.meta.url).pathname
+const SERVER_FIXTURES = new URL('../../../server/test/fixtures/', import.meta.url).pathname
 
 /** The figures of the server's own parsers. */
 async function serverFigures(content: Buffer | object) {

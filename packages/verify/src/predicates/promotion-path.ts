@@ -6,10 +6,10 @@ import { describePath } from './describe-path.ts'
 /** The path of a commit from its change to a deployment. */
 export const promotionPath = {
   what: 'a promotion path, version 1',
-  check(checks: Checks, statement: Statement): void {
-    checks.run('subject', () => checkCommit(statement), String)
-    checks.run('artifacts', () => checkArtifacts(statement), String)
-    checks.run('change', () => checkChange(statement), String)
+  async check(checks: Checks, statement: Statement): Promise<void> {
+    await checks.run('subject', () => checkCommit(statement), String)
+    await checks.run('artifacts', () => checkArtifacts(statement), String)
+    await checks.run('change', () => checkChange(statement), String)
   },
   describe: ({ predicate }: Statement): string[] => describePath(predicate),
 }

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '#crypto'
+import { fromHex, toHex, utf8 } from './bytes.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { Refused } from './checks.ts'
 import { type Fields, HEX_256 } from './fields.ts'
@@ -6,7 +7,7 @@ import { type Fields, HEX_256 } from './fields.ts'
 /** A position in the hash chain of a repository's records. */
 export type ChainPosition = { index: number; hash: string; previous: string | null }
 
-const NO_LINK = Buffer.alloc(32)
+const NO_LINK = '00'.repeat(32)
 
 export function readPosition(fields: Fields): ChainPosition {
   const index = fields.count('index')
@@ -38,15 +39,12 @@ export function isNamed(breaks: readonly NamedBreak[], { index, expected, found 
  * body in the error message. Returns whether the hash is right. A wrong one is accepted only if the
  * statement names this break.
  */
-export function checkLink(
+export async function checkLink(
   { index, hash, previous }: ChainPosition,
   body: unknown,
   { what, breaks }: { what: string; breaks: readonly NamedBreak[] },
-): boolean {
-  const computed = createHash('sha256')
-    .update(previous === null ? NO_LINK : Buffer.from(previous, 'hex'))
-    .update(canonicalJson(body))
-    .digest('hex')
+): Promise<boolean> {
+  const computed = toHex(await sha256(fromHex(previous ?? NO_LINK), utf8(canonicalJson(body))))
   if (computed === hash) return true
   if (isNamed(breaks, { index, expected: hash, found: computed })) return false
   throw new Refused(`the hash of ${what} is ${computed}, and the chain has ${hash}`)

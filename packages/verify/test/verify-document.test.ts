@@ -30,10 +30,10 @@ function publish(statement: object) {
 
 const { envelope, log, checkpoint, data } = publish(changeStatement())
 
-test('a change statement is verified in every form, with its log proof and a kept checkpoint', () => {
+test('a change statement is verified in every form, with its log proof and a kept checkpoint', async () => {
   for (const document of [envelope, data, { data }, data.bundle])
-    assert.deepEqual(failuresOf(verifyWith({ key }, document)), [])
-  const verification = verifyWith({ key, log, checkpoint }, { data })
+    assert.deepEqual(failuresOf(await verifyWith({ key }, document)), [])
+  const verification = await verifyWith({ key, log, checkpoint }, { data })
   assert.deepEqual(failuresOf(verification), [])
   assert.equal(verification.verified, true)
   assert.deepEqual(
@@ -57,8 +57,8 @@ test('a change statement is verified in every form, with its log proof and a kep
   assert.deepEqual(verification.warnings, [])
 })
 
-test('the change is described in plain words', () => {
-  assert.deepEqual(verifyWith({ key }, envelope).statement?.says, [
+test('the change is described in plain words', async () => {
+  assert.deepEqual((await verifyWith({ key }, envelope)).statement?.says, [
     `Change ${RECORD.id} landed on main of github.com/acme/shop by a pull request at 2026-11-20T10:00:00.000Z.`,
     'Pull request #7 "Faster checkout – “quotes”", opened by mona, merged by mona at 2026-11-20T10:00:00.000Z.',
     `Commits: 1, ending with ${RECORD.commits.merge}, by mona.`,
@@ -69,32 +69,36 @@ test('the change is described in plain words', () => {
   ])
 })
 
-test('a statement without a log key has a warning, and without a proof it is refused if a log key is given', () => {
-  assert.match(verifyWith({ key }, data).warnings.join(), /checkpoint's signature was not checked/)
-  assert.match(failuresOf(verifyWith({ key, log }, envelope)).join(), /log: the proof of the log is missing/)
+test('a statement without a log key has a warning, and without a proof it is refused if a log key is given', async () => {
+  assert.match((await verifyWith({ key }, data)).warnings.join(), /checkpoint's signature was not checked/)
+  assert.match(failuresOf(await verifyWith({ key, log }, envelope)).join(), /log: the proof of the log is missing/)
 })
 
-test('a statement about another subject than the expected one is refused', () => {
+test('a statement about another subject than the expected one is refused', async () => {
   const commit = `gitCommit:${RECORD.commits.merge}`
-  assert.deepEqual(failuresOf(verifyWith({ key, subjects: [commit] }, envelope)), [])
-  const failures = failuresOf(verifyWith({ key, subjects: [commit, `sha256:${'0'.repeat(64)}`] }, envelope))
+  assert.deepEqual(failuresOf(await verifyWith({ key, subjects: [commit] }, envelope)), [])
+  const failures = failuresOf(await verifyWith({ key, subjects: [commit, `sha256:${'0'.repeat(64)}`] }, envelope))
   assert.match(failures.join(), /^expected subject: the statement is not about sha256:0/)
 })
 
-test('an unknown predicate type has a warning', () => {
+test('an unknown predicate type has a warning', async () => {
   const unknown = { ...changeStatement(), predicateType: 'https://example.com/other/v1' }
-  const verification = verifyWith({ key }, signStatement(key, unknown))
+  const verification = await verifyWith({ key }, signStatement(key, unknown))
   assert.equal(verification.verified, true)
   assert.match(verification.warnings.join(), /other\/v1 is unknown/)
 })
 
-test('any changed byte of a document is refused', () => {
+test('any changed byte of a document is refused', async () => {
   const bytes = Buffer.from(JSON.stringify({ data }))
   for (let at = 0; at < bytes.length; at++)
-    assert.equal(verifyWith({ key, log, checkpoint }, flip(bytes, at, 1 << (at % 8))).verified, false, `byte ${at}`)
-  fc.assert(
-    fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, mask) => {
-      assert.equal(verifyWith({ key, log, checkpoint }, flip(bytes, at, mask)).verified, false)
+    assert.equal(
+      (await verifyWith({ key, log, checkpoint }, flip(bytes, at, 1 << (at % 8)))).verified,
+      false,
+      `byte ${at}`,
+    )
+  await fc.assert(
+    fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
+      assert.equal((await verifyWith({ key, log, checkpoint }, flip(bytes, at, mask))).verified, false)
     }),
     { numRuns: 1000 },
   )
@@ -106,33 +110,33 @@ function flip(bytes: Buffer, at: number, mask: number): Buffer {
   return changed
 }
 
-test('any changed byte of the kept checkpoint is refused', () => {
+test('any changed byte of the kept checkpoint is refused', async () => {
   const bytes = Buffer.from(checkpoint)
   for (let at = 0; at < bytes.length; at++) {
     for (const mask of [1, 2, 4, 8, 16, 32, 64, 128]) {
-      const verification = verifyWith({ key, log, checkpoint: flip(bytes, at, mask).toString() }, data)
+      const verification = await verifyWith({ key, log, checkpoint: flip(bytes, at, mask).toString() }, data)
       assert.match(failuresOf(verification).join(), /^log consistency: /, `byte ${at} ^ ${mask}`)
     }
   }
 })
 
-test('an added field is refused in every form', () => {
+test('an added field is refused in every form', async () => {
   const forms = [{ data }, data, envelope, data.bundle]
   for (const form of forms) {
-    assert.equal(verifyWith({ key }, form).verified, true)
-    const added = verifyWith({ key }, { ...form, payload_digest: 'x' })
+    assert.equal((await verifyWith({ key }, form)).verified, true)
+    const added = await verifyWith({ key }, { ...form, payload_digest: 'x' })
     assert.match(failuresOf(added)[0] ?? '', /^form: .*payload_digest is not a known field/)
   }
 })
 
-test('any removed or doubled byte of a document is refused', () => {
+test('any removed or doubled byte of a document is refused', async () => {
   const bytes = Buffer.from(JSON.stringify(data))
-  fc.assert(
-    fc.property(fc.nat(bytes.length - 1), fc.boolean(), (at, isRemoved) => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(bytes.length - 1), fc.boolean(), async (at, isRemoved) => {
       const rest = bytes.subarray(isRemoved ? at + 1 : at)
       const changed = Buffer.concat([bytes.subarray(0, isRemoved ? at : at + 1), rest])
       // Removing one of two equal bytes, or one of two equal digits at the end, gives other bytes.
-      if (!changed.equals(bytes)) assert.equal(verifyWith({ key, log, checkpoint }, changed).verified, false)
+      if (!changed.equals(bytes)) assert.equal((await verifyWith({ key, log, checkpoint }, changed)).verified, false)
     }),
     { numRuns: 1000 },
   )
@@ -169,15 +173,15 @@ const REFUSED: [what: string, statement: object, failure: RegExp][] = [
 ]
 
 for (const [what, statement, failure] of REFUSED) {
-  test(`a signed statement with ${what} is refused`, () => {
-    const verification = verifyWith({ key }, signStatement(key, statement))
+  test(`a signed statement with ${what} is refused`, async () => {
+    const verification = await verifyWith({ key }, signStatement(key, statement))
     assert.equal(verification.verified, false)
     assert.equal(verification.statement, null)
     assert.match(failuresOf(verification)[0] ?? '', failure)
   })
 }
 
-test('a record that does not fit its hash is accepted if the statement names this break', () => {
+test('a record that does not fit its hash is accepted if the statement names this break', async () => {
   const changed = changeRecord({ title: 'another' })
   const { chain, record } = changed.predicate
   const found = linkOf(chain.index, chain.previous_hash, record).hash
@@ -185,7 +189,7 @@ test('a record that does not fit its hash is accepted if the statement names thi
   const named = { index: chain.index, expected: chain.hash, found, found_at: '2026-11-21T10:00:00.000Z' }
   const verify = (...breaks: object[]) =>
     verifyWith({ key }, signStatement(key, { ...changed, predicate: { ...changed.predicate, breaks } }))
-  const verification = verify({ ...named, ...acknowledged })
+  const verification = await verify({ ...named, ...acknowledged })
   assert.deepEqual(failuresOf(verification), [])
   const detail = 'the record is link 3 of its chain, and its hash is wrong: the statement names this break'
   assert.equal(verification.checks.find(({ name }) => name === 'chain')?.detail, detail)
@@ -198,10 +202,10 @@ test('a record that does not fit its hash is accepted if the statement names thi
     { ...other, found: null },
     { ...other, expected: 'cd'.repeat(32) },
   ]
-  for (const one of others) assert.match(failuresOf(verify(one))[0] ?? '', /^chain: the hash of the record is/)
+  for (const one of others) assert.match(failuresOf(await verify(one))[0] ?? '', /^chain: the hash of the record is/)
 })
 
-test('an amendment that does not follow its link is accepted if the statement names this break', () => {
+test('an amendment that does not follow its link is accepted if the statement names this break', async () => {
   const { predicate, ...statement } = amendedAt(4, 'cd'.repeat(32))
   const named = {
     index: 4,
@@ -210,14 +214,17 @@ test('an amendment that does not follow its link is accepted if the statement na
     found_at: '2026-11-21T10:00:00.000Z',
   }
   const breaks = [{ ...named, acknowledged_at: '2026-11-22T10:00:00.000Z', note: 'Restored' }]
-  const verification = verifyWith({ key }, signStatement(key, { ...statement, predicate: { ...predicate, breaks } }))
+  const verification = await verifyWith(
+    { key },
+    signStatement(key, { ...statement, predicate: { ...predicate, breaks } }),
+  )
   assert.deepEqual(failuresOf(verification), [])
   const { detail = '' } = verification.checks.find(({ name }) => name === 'amendments') ?? {}
   assert.match(detail, /^1, up to link 4 of the chain, and the statement names the breaks/)
 })
 
-test('a promotion path is described', () => {
-  const verification = verifyWith({ key }, signStatement(key, pathStatement()))
+test('a promotion path is described', async () => {
+  const verification = await verifyWith({ key }, signStatement(key, pathStatement()))
   assert.deepEqual(failuresOf(verification), [])
   assert.deepEqual(verification.statement?.says, [
     `Commit ${RECORD.commits.merge} of github.com/acme/shop.`,
@@ -237,14 +244,14 @@ test('a promotion path is described', () => {
   ])
 })
 
-test('a path of a commit without a change is described', () => {
-  const verification = verifyWith({ key }, signStatement(key, pathStatement('artifact', { change: null })))
+test('a path of a commit without a change is described', async () => {
+  const verification = await verifyWith({ key }, signStatement(key, pathStatement('artifact', { change: null })))
   assert.equal(verification.statement?.says[1], 'The statement names no change record of the commit.')
 })
 
-test('a summary is described', () => {
+test('a summary is described', async () => {
   const failed = summaryStatement({ verificationResult: 'FAILED', verifiedLevels: ['FAILED'] })
-  const verification = verifyWith({ key }, signStatement(key, failed))
+  const verification = await verifyWith({ key }, signStatement(key, failed))
   assert.deepEqual(failuresOf(verification), [])
   assert.equal(
     verification.statement?.says[0],

@@ -10,10 +10,10 @@ const SLSA_VERSION = { pattern: /^\d+\.\d+$/, what: 'a version of SLSA' }
 /** A SLSA verification summary (SLSA 1.2, "Verification Summary Attestation"). */
 export const verificationSummary = {
   what: 'a SLSA verification summary',
-  check(checks: Checks, statement: Statement): void {
-    checks.run('subject', () => checkResource(statement), String)
-    checks.run('verdict', () => checkVerdict(statement.predicate), String)
-    checks.run('inputs', () => checkInputs(statement.predicate), String)
+  async check(checks: Checks, statement: Statement): Promise<void> {
+    await checks.run('subject', () => checkResource(statement), String)
+    await checks.run('verdict', () => checkVerdict(statement.predicate), String)
+    await checks.run('inputs', () => checkInputs(statement.predicate), String)
   },
   describe: ({ predicate }: Statement): string[] => describeSummary(predicate),
 }

@@ -1,3 +1,5 @@
+import { sha256 } from '#crypto'
+import { type Bytes, toHex } from './bytes.ts'
 import { Refused } from './checks.ts'
 import { Fields } from './fields.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -13,12 +15,17 @@ export type Statement = { subjects: Subject[]; predicateType: string; predicate:
 const HEX_LENGTHS: Record<string, number[]> = { sha256: [64], gitCommit: [40, 64] }
 const HEX = /^[0-9a-f]+$/
 
-export function readStatement(payload: Buffer): Statement {
+export function readStatement(payload: Bytes): Statement {
   const fields = new Fields(parseStrictJson(payload, 'the payload'), '')
   if (fields.string('_type') !== STATEMENT_TYPE) throw fields.refusal('_type', STATEMENT_TYPE)
   const subjects = fields.objects('subject').map(readSubject)
   if (subjects.length === 0) throw fields.refusal('subject', 'a list of at least one subject')
   return { subjects, predicateType: fields.string('predicateType'), predicate: fields.object('predicate') }
+}
+
+/** The digest of a payload in the form of the API: `sha256:` and hexadecimal digits. */
+export async function digestOf(payload: Bytes): Promise<string> {
+  return `sha256:${toHex(await sha256(payload))}`
 }
 
 function readSubject(fields: Fields): Subject {

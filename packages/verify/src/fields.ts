@@ -1,3 +1,4 @@
+import { type Bytes, fromBase64 } from './bytes.ts'
 import { Refused } from './checks.ts'
 
 export type JsonObject = { readonly [name: string]: unknown }
@@ -60,7 +61,7 @@ export class Fields {
   }
 
   /** Standard base64 with padding, in the only form that encodes its bytes. */
-  base64(name: string): Buffer {
+  base64(name: string): Bytes {
     return decodeBase64(this.string(name), this.pathOf(name))
   }
 
@@ -77,9 +78,9 @@ export class Fields {
 export const HEX_256 = { pattern: /^[0-9a-f]{64}$/, what: '64 lower-case hexadecimal digits' }
 
 /** `what` names the text in the error message. */
-export function decodeBase64(text: string, what: string): Buffer {
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.toString('base64') !== text) throw new Refused(`${what} must be base64 (RFC 4648 §4, with padding)`)
+export function decodeBase64(text: string, what: string): Bytes {
+  const bytes = fromBase64(text)
+  if (bytes === null) throw new Refused(`${what} must be base64 (RFC 4648 §4, with padding)`)
   return bytes
 }
 

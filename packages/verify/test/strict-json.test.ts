@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
-import { canonicalJson } from '../src/verify/canonical-json.ts'
-import { parseStrictJson } from '../src/verify/strict-json.ts'
+import { canonicalJson } from '../src/canonical-json.ts'
+import { parseStrictJson } from '../src/strict-json.ts'
 
 const parse = (text: string | Buffer) => parseStrictJson(Buffer.from(text as string), 'it')
 

@@ -1,10 +1,10 @@
-import { verify } from 'node:crypto'
+import { type Bytes, concat, utf8 } from './bytes.ts'
 import { Refused } from './checks.ts'
 import { type Fields, HEX_256 } from './fields.ts'
 import type { PublicKey } from './public-key.ts'
 
 /** A DSSE envelope with one signature. `keyid` is null if the signature names no key. */
-export type Envelope = { payloadType: string; payload: Buffer; signature: { keyid: string | null; sig: Buffer } }
+export type Envelope = { payloadType: string; payload: Bytes; signature: { keyid: string | null; sig: Bytes } }
 
 /** Reads the JSON form of an envelope (DSSE v1). Shiplock signs with one key. */
 export function readEnvelope(fields: Fields): Envelope {
@@ -26,27 +26,30 @@ function readKeyid(signature: Fields): string | null {
 }
 
 /** The bytes that a DSSE signature covers (DSSE v1, "PAE"). */
-export function preAuthEncoding(payloadType: string, payload: Buffer): Buffer {
-  return Buffer.concat([
-    Buffer.from(`DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.length} `),
-    payload,
-  ])
+function preAuthEncoding(payloadType: string, payload: Bytes): Bytes {
+  const type = utf8(payloadType)
+  return concat(utf8(`DSSEv1 ${type.length} `), type, utf8(` ${payload.length} `), payload)
 }
 
 /**
  * Returns the key that made the signature. Tries every key, because anybody can change the keyid.
  * A keyid that names another key than the one that signed is refused.
  */
-export function findSigner({ payloadType, payload, signature }: Envelope, keys: PublicKey[]): PublicKey {
+export async function findSigner(
+  { payloadType, payload, signature }: Envelope,
+  keys: readonly PublicKey[],
+): Promise<PublicKey> {
   const bytes = preAuthEncoding(payloadType, payload)
-  const signer = keys.find(({ key }) => verify('sha256', bytes, { key, dsaEncoding: 'der' }, signature.sig))
-  if (signer === undefined) throw new Refused(describeMismatch(signature.keyid, keys))
-  if (signature.keyid !== null && signature.keyid !== signer.keyid)
-    throw new Refused(`the key ${signer.keyid} signed it, but the signature names the key ${signature.keyid}`)
-  return signer
+  for (const key of keys) if (await key.verify(bytes, signature.sig)) return checkKeyid(key, signature.keyid)
+  throw new Refused(describeMismatch(signature.keyid, keys))
 }
 
-function describeMismatch(keyid: string | null, keys: PublicKey[]): string {
+function checkKeyid(signer: PublicKey, keyid: string | null): PublicKey {
+  if (keyid === null || keyid === signer.keyid) return signer
+  throw new Refused(`the key ${signer.keyid} signed it, but the signature names the key ${keyid}`)
+}
+
+function describeMismatch(keyid: string | null, keys: readonly PublicKey[]): string {
   if (keyid === null || keys.some((key) => key.keyid === keyid))
     return 'the signature does not fit the payload: the statement was changed, or another key signed it'
   return `the signature names the key ${keyid}, and none of the given keys made it`

@@ -9,9 +9,9 @@ export class Checks {
   readonly results: Check[] = []
 
   /** Runs a check, which fails by throwing `Refused`. Returns what it found; null if it failed. */
-  run<T>(name: string, find: () => T, describe: (found: T) => string): T | null {
+  async run<T>(name: string, find: () => T | Promise<T>, describe: (found: T) => string): Promise<T | null> {
     try {
-      const found = find()
+      const found = await find()
       this.results.push({ name, ok: true, detail: describe(found) })
       return found
     } catch (error) {

@@ -1,22 +1,28 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '#crypto'
+import { type Bytes, isEqual } from './bytes.ts'
 
-const LEAF = Buffer.from([0])
-const NODE = Buffer.from([1])
+const LEAF = Uint8Array.of(0)
+const NODE = Uint8Array.of(1)
 
 /** The hash of an entry (RFC 6962 §2.1). */
-export function hashLeaf(entry: Uint8Array): Buffer {
-  return createHash('sha256').update(LEAF).update(entry).digest()
+export function hashLeaf(entry: Bytes): Promise<Bytes> {
+  return sha256(LEAF, entry)
 }
 
-function hashNode(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256').update(NODE).update(left).update(right).digest()
+function hashNode(left: Bytes, right: Bytes): Promise<Bytes> {
+  return sha256(NODE, left, right)
 }
 
 /**
  * Computes the root from a leaf and its inclusion proof (RFC 9162 §2.1.3.2). Returns null if the
  * proof has the wrong length, or the tree has no such leaf.
  */
-export function rootOfInclusion(leaf: Buffer, index: number, size: number, proof: Buffer[]): Buffer | null {
+export async function rootOfInclusion(
+  leaf: Bytes,
+  index: number,
+  size: number,
+  proof: readonly Bytes[],
+): Promise<Bytes | null> {
   if (index >= size) return null
   let node = index
   let last = size - 1
@@ -24,10 +30,10 @@ export function rootOfInclusion(leaf: Buffer, index: number, size: number, proof
   for (const sibling of proof) {
     if (last === 0) return null
     if (node % 2 === 1 || node === last) {
-      hash = hashNode(sibling, hash)
+      hash = await hashNode(sibling, hash)
       while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)]
     } else {
-      hash = hashNode(hash, sibling)
+      hash = await hashNode(hash, sibling)
     }
     ;[node, last] = [half(node), half(last)]
   }
@@ -35,13 +41,13 @@ export function rootOfInclusion(leaf: Buffer, index: number, size: number, proof
 }
 
 /** A tree of a log: its number of leaves, and its root. */
-export type Tree = { size: number; root: Buffer }
+export type Tree = { size: number; root: Bytes }
 
 /**
  * Whether the proof shows that the first tree's leaves are the beginning of the second one's (RFC
  * 9162 §2.1.4.2). The first tree must be smaller, and not empty.
  */
-export function isConsistent(first: Tree, second: Tree, proof: Buffer[]): boolean {
+export async function isConsistent(first: Tree, second: Tree, proof: readonly Bytes[]): Promise<boolean> {
   const path = isPowerOfTwo(first.size) ? [first.root, ...proof] : [...proof]
   const start = path.shift()
   if (start === undefined || proof.length === 0) return false
@@ -51,15 +57,15 @@ export function isConsistent(first: Tree, second: Tree, proof: Buffer[]): boolea
   for (const hash of path) {
     if (last === 0) return false
     if (node % 2 === 1 || node === last) {
-      firstHash = hashNode(hash, firstHash)
-      secondHash = hashNode(hash, secondHash)
+      firstHash = await hashNode(hash, firstHash)
+      secondHash = await hashNode(hash, secondHash)
       while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)]
     } else {
-      secondHash = hashNode(secondHash, hash)
+      secondHash = await hashNode(secondHash, hash)
     }
     ;[node, last] = [half(node), half(last)]
   }
-  return last === 0 && firstHash.equals(first.root) && secondHash.equals(second.root)
+  return last === 0 && isEqual(firstHash, first.root) && isEqual(secondHash, second.root)
 }
 
 /** Sizes can exceed 32 bits, which shifts would cut off. */

@@ -1,6 +1,6 @@
 import type { Checks } from '../checks.ts'
 import type { Statement } from '../statement.ts'
-import { changeRecord } from './change-record.ts'
+import { CHANGE_RECORD, changeRecord } from './change-record.ts'
 import { promotionPath } from './promotion-path.ts'
 import { verificationSummary } from './verification-summary.ts'
 
@@ -8,13 +8,13 @@ import { verificationSummary } from './verification-summary.ts'
 type PredicateKind = {
   /** With an article: `a change record`. */
   what: string
-  check(checks: Checks, statement: Statement): void
+  check(checks: Checks, statement: Statement): Promise<void>
   /** What the statement says, in plain words. Throws `Refused` for a predicate of another form. */
   describe(statement: Statement): string[]
 }
 
 export const PREDICATE_KINDS: Record<string, PredicateKind | undefined> = {
-  'https://shiplock.dev/change-record/v1': changeRecord,
+  [CHANGE_RECORD]: changeRecord,
   'https://shiplock.dev/promotion-path/v1': promotionPath,
   'https://slsa.dev/verification_summary/v1': verificationSummary,
 }

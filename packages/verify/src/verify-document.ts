@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
-import { type Check, Checks, Refused } from '../verify/checks.ts'
-import { readDocument } from '../verify/document.ts'
-import { type Envelope, findSigner } from '../verify/envelope.ts'
-import { checkCheckpoint, checkConsistency, checkEntry, checkInclusion, type LogProof } from '../verify/log-proof.ts'
-import { PREDICATE_KINDS } from '../verify/predicates/predicate-kinds.ts'
-import type { PublicKey } from '../verify/public-key.ts'
-import type { NoteKey } from '../verify/signed-note.ts'
-import { PAYLOAD_TYPE, readStatement, type Statement, type Subject } from '../verify/statement.ts'
+import type { Bytes } from './bytes.ts'
+import { type Check, Checks, Refused } from './checks.ts'
+import { readDocument } from './document.ts'
+import { type Envelope, findSigner } from './envelope.ts'
+import { checkCheckpoint, checkConsistency, checkEntry, checkInclusion, type LogProof } from './log-proof.ts'
+import { PREDICATE_KINDS } from './predicates/predicate-kinds.ts'
+import type { PublicKey } from './public-key.ts'
+import type { NoteKey } from './signed-note.ts'
+import { digestOf, PAYLOAD_TYPE, readStatement, type Statement, type Subject } from './statement.ts'
 
 /**
  * What the reader trusts and expects. `checkpoint` is the text of an older checkpoint of the log;
@@ -35,10 +35,10 @@ type VerifiedStatement = {
 }
 
 /** Verifies a statement with what the reader trusts and nothing else. */
-export function verifyDocument(bytes: Uint8Array, trusted: Trusted): Verification {
+export async function verifyDocument(bytes: Uint8Array, trusted: Trusted): Promise<Verification> {
   const checks = new Checks()
   const warnings: string[] = []
-  const statement = checkAll({ checks, warnings, trusted }, bytes)
+  const statement = await checkAll({ checks, warnings, trusted }, bytes)
   const verified = checks.results.every(({ ok }) => ok)
   return { verified, checks: checks.results, warnings, statement: verified ? statement : null }
 }
@@ -46,28 +46,28 @@ export function verifyDocument(bytes: Uint8Array, trusted: Trusted): Verificatio
 type Run = { checks: Checks; warnings: string[]; trusted: Trusted }
 
 /** Stops at the first check that the following ones need. */
-function checkAll(run: Run, bytes: Uint8Array): VerifiedStatement | null {
+async function checkAll(run: Run, bytes: Uint8Array): Promise<VerifiedStatement | null> {
   const { checks, trusted } = run
-  const document = checks.run(
+  const document = await checks.run(
     'form',
     () => readDocument(bytes),
     () => 'a DSSE envelope with one signature',
   )
   if (document === null) return null
   const { envelope } = document
-  const signer = checks.run(
+  const signer = await checks.run(
     'signature',
     () => findSigner(envelope, trusted.keys),
     ({ keyid }) => `made by the key ${keyid}`,
   )
   if (signer === null) return null
-  const digest = checkPayload(run, envelope, document.statementDigest)
-  const statement = checks.run('statement', () => readStatement(envelope.payload), describeForm)
+  const digest = await checkPayload(run, envelope, document.statementDigest)
+  const statement = await checks.run('statement', () => readStatement(envelope.payload), describeForm)
   if (statement === null) return null
   if (trusted.subjects.length > 0)
-    checks.run('expected subject', () => requireSubjects(statement, trusted.subjects), String)
-  const says = checkPredicate(run, statement)
-  checkLog(run, envelope.payload, document.logProof)
+    await checks.run('expected subject', () => requireSubjects(statement, trusted.subjects), String)
+  const says = await checkPredicate(run, statement)
+  await checkLog(run, envelope.payload, document.logProof)
   return {
     statement_digest: digest,
     keyid: signer.keyid,
@@ -78,11 +78,15 @@ function checkAll(run: Run, bytes: Uint8Array): VerifiedStatement | null {
   }
 }
 
-function checkPayload({ checks }: Run, { payloadType, payload }: Envelope, statedDigest: string | null): string {
-  const digest = `sha256:${createHash('sha256').update(payload).digest('hex')}`
-  checks.run('payload type', () => requireEqual(payloadType, PAYLOAD_TYPE, 'the payload type'), String)
+async function checkPayload(
+  { checks }: Run,
+  { payloadType, payload }: Envelope,
+  statedDigest: string | null,
+): Promise<string> {
+  const digest = await digestOf(payload)
+  await checks.run('payload type', () => requireEqual(payloadType, PAYLOAD_TYPE, 'the payload type'), String)
   if (statedDigest !== null)
-    checks.run('digest', () => requireEqual(statedDigest, digest, 'the SHA-256 of the payload'), String)
+    await checks.run('digest', () => requireEqual(statedDigest, digest, 'the SHA-256 of the payload'), String)
   return digest
 }
 
@@ -103,36 +107,37 @@ function requireSubjects({ subjects }: Statement, expected: string[]): string {
 }
 
 /** Returns what the statement says. */
-function checkPredicate({ checks, warnings }: Run, statement: Statement): string[] {
+async function checkPredicate({ checks, warnings }: Run, statement: Statement): Promise<string[]> {
   const kind = PREDICATE_KINDS[statement.predicateType]
   if (kind === undefined) {
     warnings.push(`The predicate type ${statement.predicateType} is unknown. Only its signature was checked.`)
     return []
   }
-  kind.check(checks, statement)
+  await kind.check(checks, statement)
   return (
-    checks.run(
+    (await checks.run(
       'contents',
       () => kind.describe(statement),
       () => kind.what,
-    ) ?? []
+    )) ?? []
   )
 }
 
-function checkLog({ checks, warnings, trusted }: Run, payload: Buffer, proof: LogProof | null): void {
+async function checkLog({ checks, warnings, trusted }: Run, payload: Bytes, proof: LogProof | null): Promise<void> {
   const { logKey, checkpoint } = trusted
   if (proof === null) {
-    if (logKey !== null) checks.run('log', () => refuseWithoutProof(), String)
+    if (logKey !== null) await checks.run('log', () => refuseWithoutProof(), String)
     return
   }
-  checks.run('log entry', () => checkEntry(proof, payload), String)
-  checks.run('log inclusion', () => checkInclusion(proof), String)
+  await checks.run('log entry', () => checkEntry(proof, payload), String)
+  await checks.run('log inclusion', () => checkInclusion(proof), String)
   if (logKey === null) {
     warnings.push("The checkpoint's signature was not checked: give the key of the log with --log-key.")
     return
   }
-  checks.run('log checkpoint', () => checkCheckpoint(proof, logKey), String)
-  if (checkpoint !== null) checks.run('log consistency', () => checkConsistency(proof, checkpoint, logKey), String)
+  await checks.run('log checkpoint', () => checkCheckpoint(proof, logKey), String)
+  if (checkpoint !== null)
+    await checks.run('log consistency', () => checkConsistency(proof, checkpoint, logKey), String)
 }
 
 function refuseWithoutProof(): never {

@@ -1,3 +1,4 @@
+import { isEqual } from './bytes.ts'
 import { Refused } from './checks.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import { Fields, HEX_256 } from './fields.ts'
@@ -63,8 +64,8 @@ function readBundle(bundle: Fields): Envelope {
 function isSame(envelope: Envelope, other: Envelope): boolean {
   return (
     other.payloadType === envelope.payloadType &&
-    other.payload.equals(envelope.payload) &&
-    other.signature.sig.equals(envelope.signature.sig) &&
+    isEqual(other.payload, envelope.payload) &&
+    isEqual(other.signature.sig, envelope.signature.sig) &&
     other.signature.keyid === envelope.signature.keyid
   )
 }

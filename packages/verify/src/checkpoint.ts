@@ -1,9 +1,10 @@
+import type { Bytes } from './bytes.ts'
 import { Refused } from './checks.ts'
 import { decodeBase64 } from './fields.ts'
 import { type NoteKey, readSignedNote, type SignedNote, verifyNote } from './signed-note.ts'
 
 /** The state of a log (C2SP tlog-checkpoint): how many entries it has, and the root of its tree. */
-export type Checkpoint = { origin: string; size: number; root: Buffer; note: SignedNote }
+export type Checkpoint = { origin: string; size: number; root: Bytes; note: SignedNote }
 
 const SIZE = /^(?:0|[1-9]\d{0,15})$/
 const ROOT_BYTES = 32
@@ -20,7 +21,7 @@ export function readCheckpoint(text: string): Checkpoint {
 }
 
 /** The log signs with a key that has the name of its origin. */
-export function verifyCheckpoint({ origin, note }: Checkpoint, key: NoteKey): void {
+export async function verifyCheckpoint({ origin, note }: Checkpoint, key: NoteKey): Promise<void> {
   if (origin !== key.name) throw new Refused(`it is of the log "${origin}", and the log key is of "${key.name}"`)
-  verifyNote(note, key)
+  await verifyNote(note, key)
 }

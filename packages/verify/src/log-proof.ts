@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '#crypto'
+import { type Bytes, isEqual, toHex, utf8 } from './bytes.ts'
 import { type Checkpoint, readCheckpoint, verifyCheckpoint } from './checkpoint.ts'
 import { Refused } from './checks.ts'
 import { decodeBase64, type Fields } from './fields.ts'
@@ -11,8 +12,8 @@ export type LogProof = {
   entry: string
   leafIndex: number
   treeSize: number
-  inclusionProof: Buffer[]
-  consistencyProof: Buffer[] | null
+  inclusionProof: Bytes[]
+  consistencyProof: Bytes[] | null
   checkpoint: string
 }
 
@@ -33,7 +34,7 @@ export function readLogProof(fields: Fields): LogProof {
   }
 }
 
-function readHashes(fields: Fields, name: string): Buffer[] {
+function readHashes(fields: Fields, name: string): Bytes[] {
   return fields.strings(name).map((text) => {
     const hash = decodeBase64(text, `each hash of ${name}`)
     if (hash.length !== HASH_BYTES) throw fields.refusal(name, 'a list of hashes of 32 bytes')
@@ -42,34 +43,33 @@ function readHashes(fields: Fields, name: string): Buffer[] {
 }
 
 /** The entry of a statement contains only the hash of its payload. */
-export function checkEntry({ entry }: LogProof, payload: Buffer): string {
-  const sha256 = createHash('sha256').update(payload).digest('hex')
-  if (entry !== `shiplock.dev/log-entry/v1\nstatement\n${sha256}\n`)
+export async function checkEntry({ entry }: LogProof, payload: Bytes): Promise<string> {
+  if (entry !== `shiplock.dev/log-entry/v1\nstatement\n${toHex(await sha256(payload))}\n`)
     throw new Refused('the entry of the log is not the entry of this statement')
   return 'the entry of the log is the SHA-256 of this statement'
 }
 
 /** Compares the root that the proof leads to with the root of the checkpoint. */
-export function checkInclusion(proof: LogProof): string {
+export async function checkInclusion(proof: LogProof): Promise<string> {
   const { origin, size, root } = readCheckpoint(proof.checkpoint)
   if (origin !== proof.origin)
     throw new Refused(`the proof names the log "${proof.origin}", the checkpoint "${origin}"`)
   if (size !== proof.treeSize) throw new Refused('the proof is for a tree of another size than the checkpoint')
-  const leaf = hashLeaf(Buffer.from(proof.entry))
-  const computed = rootOfInclusion(leaf, proof.leafIndex, proof.treeSize, proof.inclusionProof)
-  if (computed === null || !computed.equals(root))
+  const leaf = await hashLeaf(utf8(proof.entry))
+  const computed = await rootOfInclusion(leaf, proof.leafIndex, proof.treeSize, proof.inclusionProof)
+  if (computed === null || !isEqual(computed, root))
     throw new Refused('the inclusion proof does not lead to the root of the checkpoint')
   return `entry ${proof.leafIndex} of ${size} in the log ${origin}`
 }
 
-export function checkCheckpoint(proof: LogProof, key: NoteKey): string {
-  verifyCheckpoint(readCheckpoint(proof.checkpoint), key)
+export async function checkCheckpoint(proof: LogProof, key: NoteKey): Promise<string> {
+  await verifyCheckpoint(readCheckpoint(proof.checkpoint), key)
   return `the log "${key.name}" signed the checkpoint`
 }
 
 /** Compares the checkpoint with an older one, which the reader has kept. */
-export function checkConsistency(proof: LogProof, kept: string, key: NoteKey): string {
-  const first = readKept(kept, key)
+export async function checkConsistency(proof: LogProof, kept: string, key: NoteKey): Promise<string> {
+  const first = await readKept(kept, key)
   const second = readCheckpoint(proof.checkpoint)
   if (first.origin !== second.origin) throw new Refused(`the kept checkpoint is of another log, "${first.origin}"`)
   if (first.size > second.size)
@@ -77,14 +77,14 @@ export function checkConsistency(proof: LogProof, kept: string, key: NoteKey): s
       `the kept checkpoint has ${first.size} entries, and this one only ${second.size}: fetch the statement again; if that does not help, the log was cut`,
     )
   if (first.size === second.size) return checkSameRoot(first, second)
-  if (first.size > 0) checkGrowth(first, second, proof.consistencyProof)
+  if (first.size > 0) await checkGrowth(first, second, proof.consistencyProof)
   return `the log has only grown since the kept checkpoint, from ${first.size} to ${second.size} entries`
 }
 
-function readKept(kept: string, key: NoteKey): Checkpoint {
+async function readKept(kept: string, key: NoteKey): Promise<Checkpoint> {
   try {
     const checkpoint = readCheckpoint(kept)
-    verifyCheckpoint(checkpoint, key)
+    await verifyCheckpoint(checkpoint, key)
     return checkpoint
   } catch (error) {
     if (error instanceof Refused) throw new Refused(`the kept checkpoint: ${error.message}`)
@@ -95,15 +95,15 @@ function readKept(kept: string, key: NoteKey): Checkpoint {
 const REWRITTEN = 'the log was rewritten after the kept checkpoint'
 
 function checkSameRoot(first: Checkpoint, second: Checkpoint): string {
-  if (!first.root.equals(second.root)) throw new Refused(`${REWRITTEN}: it has another root for the same entries`)
+  if (!isEqual(first.root, second.root)) throw new Refused(`${REWRITTEN}: it has another root for the same entries`)
   return 'the log is the same as at the kept checkpoint'
 }
 
-function checkGrowth(first: Checkpoint, second: Checkpoint, proof: Buffer[] | null): void {
+async function checkGrowth(first: Checkpoint, second: Checkpoint, proof: Bytes[] | null): Promise<void> {
   if (proof === null)
     throw new Refused(
       `the consistency proof is missing: fetch the statement with ?bundle=true&checkpoint_size=${first.size}`,
     )
-  if (!isConsistent(first, second, proof))
+  if (!(await isConsistent(first, second, proof)))
     throw new Refused(`${REWRITTEN}, or the consistency proof is for another size than ${first.size}`)
 }

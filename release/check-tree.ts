@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { releaseNotes } from './release-notes.ts'
@@ -7,7 +7,7 @@ import { releaseNotes } from './release-notes.ts'
 export const ROOT = new URL('..', import.meta.url).pathname
 const PACKAGES = [
   'package.json',
-  ...['server', 'cli', 'sdk', 'action', 'console'].map((name) => `${name}/package.json`),
+  ...globSync('{server,cli,sdk,action,console,packages/*}/package.json', { cwd: ROOT }).sort(),
 ]
 const CHART = 'deploy/helm/shiplock/Chart.yaml'
 const COMPOSE = 'deploy/compose.yaml'

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import { extname, resolve, sep } from 'node:path'
+import { collectEvidence as readFiles } from '@shiplock/report-readers/evidence'
+import { artifactPath } from '@shiplock/report-readers/find-files'
 import type { ReportFile } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
 import { glob } from 'tinyglobby'
-import { collectEvidence as readFiles } from '../../cli/src/report/sending/evidence.ts'
-import { artifactPath } from '../../cli/src/report/sending/find-files.ts'
 import { type Attestation, type FileInput, InputError, type Inputs } from './inputs.ts'
 
 /** What the job has to show. `lines` says for people what was read. */

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { before, test } from 'node:test'
+import { changeStatement, makeKey, signStatement } from '../../packages/verify/test/support/statements.ts'
 import { ended, environment, shiplock, startShiplock, temporaryDirectory } from './support/program.ts'
 import { startServer } from './support/server.ts'
-import { changeStatement, makeKey, signStatement } from './support/statements.ts'
 
 const CLI = new URL('..', import.meta.url).pathname
 const built = temporaryDirectory()

@@ -5,10 +5,10 @@ import { before, test } from 'node:test'
 import { artifactOf, sendReport, storedReport } from '../../server/test/support/ci-reports.ts'
 import { createRun } from '../../server/test/support/ci-runs.ts'
 import { ended, shiplock, startShiplock, temporaryDirectory } from './support/program.ts'
-import { FIXTURES } from './support/report-file.ts'
 import { startScriptedServer } from './support/scripted-server.ts'
 import { startServer } from './support/server.ts'
 
+const FIXTURES = new URL('../../packages/report-readers/test/fixtures/', import.meta.url).pathname
 const SARIF = readFileSync(new URL('../../server/test/fixtures/sarif/trivy.sarif', import.meta.url))
 const SBOM = readFileSync(new URL('../../server/test/fixtures/cyclonedx/trivy.json', import.meta.url))
 

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { TestLog } from '../../packages/verify/test/support/log.ts'
+import {
+  changeStatement,
+  dataOf,
+  makeKey,
+  sha256,
+  signStatement,
+} from '../../packages/verify/test/support/statements.ts'
+import { verifyWith } from '../../packages/verify/test/support/verify.ts'
 import { reportOf } from '../src/commands/verification-report.ts'
-import { TestLog } from './support/log.ts'
-import { changeStatement, dataOf, makeKey, sha256, signStatement } from './support/statements.ts'
-import { verifyWith } from './support/verify.ts'
 
 const key = makeKey()
 const envelope = signStatement(key, changeStatement())
 const log = new TestLog()
 const index = log.add('statement', sha256(Buffer.from(envelope.payload, 'base64')))
-const verification = verifyWith({ key, log }, dataOf(envelope, log.proof(index, 1)))
+const verification = await verifyWith({ key, log }, dataOf(envelope, log.proof(index, 1)))
 /** What a terminal shows. */
 const shown = (columns: number) => stripVTControlCharacters(reportOf(verification, columns))
 const words = (text: string) => text.split(/\s+/)

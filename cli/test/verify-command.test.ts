@@ -4,8 +4,16 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { TestLog } from './support/log.ts'
-import { changeStatement, dataOf, makeKey, RECORD, sha256, signPayload, signStatement } from './support/statements.ts'
+import { TestLog } from '../../packages/verify/test/support/log.ts'
+import {
+  changeStatement,
+  dataOf,
+  makeKey,
+  RECORD,
+  sha256,
+  signPayload,
+  signStatement,
+} from '../../packages/verify/test/support/statements.ts'
 
 const BIN = new URL('../bin/shiplock.mjs', import.meta.url).pathname
 const directory = mkdtempSync(join(tmpdir(), 'shiplock-cli-'))

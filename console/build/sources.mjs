@@ -12,6 +12,7 @@ const SOURCES = [
   '*.{html,json,mjs,ts}',
   '../app-openapi.json',
   '../docs/policies/*',
+  '../packages/verify/{package.json,src/**/*}',
   '../package-lock.json',
 ]
 const OTHERS = ['**/*.test.{ts,tsx}', 'src/api/schema.ts']

@@ -11,8 +11,16 @@ import { publish } from './publish.mjs'
 import { noteSources } from './sources.mjs'
 
 /** What a build reads beside its packages. The configuration of TypeScript refers to its neighbours. */
-const TSCONFIGS = ['tsconfig.base.json', 'sdk/tsconfig.json', 'server/tsconfig.json']
-const NEEDED = ['console', 'sdk/src', 'release', 'docs/policies', 'app-openapi.json', ...TSCONFIGS]
+const TSCONFIGS = ['tsconfig.base.json', 'sdk/tsconfig.json', 'packages/verify/tsconfig.json', 'server/tsconfig.json']
+const NEEDED = [
+  'console',
+  'sdk/src',
+  'packages/verify/src',
+  'release',
+  'docs/policies',
+  'app-openapi.json',
+  ...TSCONFIGS,
+]
 const LEFT_OUT = /^console\/(?:node_modules|dist|test|\.build-[^/]*)$/
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
@@ -26,7 +34,7 @@ export function hasPackages() {
 
 /** Installs the packages of the console (200 MB), builds it, and puts the build into its place. */
 export async function buildStaged(sources) {
-  const { stage, args } = makeStage(['console', 'sdk'])
+  const { stage, args } = makeStage(['console', 'sdk', 'packages/verify'])
   process.on('exit', () => rmSync(stage, { recursive: true, force: true }))
   for (const signal of SIGNALS) process.once(signal, () => process.exit(1))
   const { code, output } = await runNpm(args, 'pipe', stage)

@@ -26,7 +26,8 @@ export function makeStage(workspaces) {
   removeAbandoned()
   const stage = mkdtempSync(join(STAGES, `install-${process.pid}-`))
   const lock = readJson('package-lock.json')
-  const manifests = ['', ...readJson('package.json').workspaces]
+  // The root and its workspaces; the others are what is installed.
+  const manifests = Object.keys(lock.packages).filter((path) => !path.includes('node_modules/'))
   for (const path of manifests) {
     const entry = prune(readJson(join(path, 'package.json')), path)
     write(stage, join(path, 'package.json'), entry)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { readServerSources, sourceOf } from './house/server-sources.ts'
 import { importCycles } from './support/import-cycles.ts'
@@ -15,6 +16,55 @@ test('every file keeps the rules of strata and suffixes', () => {
   assert.deepEqual(brokenRules(sources), [])
 })
 
+const ROOT = new URL('../../', import.meta.url).pathname
+const PACKAGES = globSync('packages/*/package.json', { cwd: ROOT }).map((path) => dirname(path))
+
+for (const folder of PACKAGES) {
+  test(`${folder} imports itself, Node.js, the SDK and packages that it names, and has no circles`, () => {
+    const { exports, imports = {}, devDependencies = {} } = readManifest(folder)
+    const src = `${ROOT}${folder}/src/`
+    const files = globSync('**/*.ts', { cwd: src }).map((path) => sourceOf(path, readFileSync(src + path, 'utf8')))
+    const paths = new Set(files.map(({ path }) => path))
+    const foreign = files.flatMap(({ path, text }) =>
+      importsOf(text).flatMap(({ specifier }) => {
+        const isOwn = specifier.startsWith('.') && isWithin(path, specifier) && paths.has(resolvePath(path, specifier))
+        const isNamed = Object.hasOwn(devDependencies, packageOf(specifier)) || Object.hasOwn(imports, specifier)
+        return isOwn || isNamed || specifier.startsWith('node:') ? [] : [`${path} imports ${specifier}`]
+      }),
+    )
+    assert.deepEqual(foreign, [])
+    assert.deepEqual(importCycles(files), [])
+    // Packages do not import each other, so that there are no circles among them either.
+    const own = Object.keys(devDependencies).filter((name) => name.startsWith('@shiplock/'))
+    assert.deepEqual(
+      own.filter((name) => name !== '@shiplock/sdk'),
+      [],
+    )
+    for (const path of Object.values<string>(exports)) assert.ok(paths.has(path.replace('./src/', '')), path)
+  })
+}
+
+test('other workspaces import the packages by name', () => {
+  const files = globSync('{server,sdk,cli,action,console}/src/**/*.{ts,tsx}', { cwd: ROOT })
+  const imports = files.flatMap((path) => importsOf(readFileSync(ROOT + path, 'utf8')).map((found) => found.specifier))
+  for (const name of ['report-readers', 'verify'])
+    assert.ok(imports.some((specifier) => specifier.startsWith(`@shiplock/${name}/`)))
+  assert.deepEqual(
+    imports.filter((specifier) => specifier.startsWith('.') && specifier.includes('/packages/')),
+    [],
+  )
+})
+
+/** Whether a relative import stays in the folder that the path begins in. */
+function isWithin(path: string, specifier: string): boolean {
+  return specifier.split('../').length <= path.split('/').length
+}
+
+/** The package of an import, such as `@scope/name` of `@scope/name/entry`. */
+function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
 const CLI = new URL('../../cli/src/', import.meta.url).pathname
 
 test('the program `shiplock` shares no code with the server, and has no circles', () => {
@@ -29,9 +79,24 @@ test('the program `shiplock` shares no code with the server, and has no circles'
 })
 
 test('`shiplock verify` uses neither the network nor packages', () => {
-  const loaded = loadedBy(['main.ts', 'commands/verify.ts'])
+  const loaded = loadedBy(['cli/src/main.ts', 'cli/src/commands/verify.ts'])
   assert.ok(loaded.files.size > 30)
   assert.deepEqual([...loaded.others].sort(), ['node:crypto', 'node:fs', 'node:os', 'node:util'])
+})
+
+test('the server does not verify its statements with the code of `shiplock verify`', () => {
+  const names = sources.flatMap(({ text }) => importsOf(text).map(({ specifier }) => specifier))
+  assert.deepEqual(
+    names.filter((name) => packageOf(name) === '@shiplock/verify'),
+    [],
+  )
+})
+
+test('verification uses Node.js in one file only, which browsers replace', () => {
+  const entries = Object.values<string>(readManifest('packages/verify').exports)
+  const paths = entries.map((path) => join('packages/verify', path))
+  assert.deepEqual([...loadedBy(paths).others], ['node:crypto'])
+  assert.deepEqual([...loadedBy(paths, 'browser').others], [])
 })
 
 const SDK = new URL('../../sdk/src/', import.meta.url).pathname
@@ -88,24 +153,40 @@ function consoleStratum(folder: string): number {
 }
 
 /**
- * What these files of the program load at start, directly or not. Other commands load more when
- * they are called.
+ * What these files load at start, directly or not, by paths from the root. Other commands of the
+ * program load more when they are called. Names of our packages are files of theirs.
  */
-function loadedBy(paths: string[]) {
+function loadedBy(paths: string[], platform: 'browser' | 'default' = 'default') {
   const files = new Set<string>()
   const others = new Set<string>()
   const visit = (path: string) => {
     if (files.has(path)) return
     files.add(path)
-    const atStart = readFileSync(CLI + path, 'utf8').replace(/import\([^)]*\)/g, '')
+    const atStart = readFileSync(ROOT + path, 'utf8').replace(/import\([^)]*\)/g, '')
     for (const { specifier, typeOnly } of importsOf(atStart)) {
       if (typeOnly) continue
-      if (!specifier.startsWith('.')) others.add(specifier)
-      else if (specifier.endsWith('.ts')) visit(resolvePath(path, specifier))
+      const target = specifier.startsWith('.') ? resolvePath(path, specifier) : resolveName(path, specifier, platform)
+      if (target === null) others.add(specifier)
+      else if (target.endsWith('.ts')) visit(target)
     }
   }
   for (const path of paths) visit(path)
   return { files, others }
+}
+
+/** The file that an export of a package, or an alias of the importing package, stands for. */
+function resolveName(from: string, specifier: string, platform: 'browser' | 'default'): string | null {
+  const folder = PACKAGES.find(
+    (path) => from.startsWith(`${path}/`) || readManifest(path).name === packageOf(specifier),
+  )
+  if (folder === undefined) return null
+  const { name, exports, imports = {} } = readManifest(folder)
+  const file = imports[specifier]?.[platform] ?? exports[specifier.replace(name, '.')]
+  return file === undefined ? null : join(folder, file)
+}
+
+function readManifest(folder: string) {
+  return JSON.parse(readFileSync(`${ROOT}${folder}/package.json`, 'utf8'))
 }
 
 const BROKEN: [rule: string, path: string, text: string][] = [

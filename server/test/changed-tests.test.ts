@@ -5,7 +5,7 @@ import { filesFor } from './support/changed-tests.ts'
 import { type Mentions, mentionedIn, readMentions } from './support/mentioned-files.ts'
 import { ROOT } from './support/run-test-files.ts'
 
-const TESTS = globSync('{server,sdk,cli,action,console}/{src,test}/**/*.test.ts', { cwd: ROOT })
+const TESTS = globSync('{server,sdk,cli,action,console,packages/*}/{src,test}/**/*.test.ts', { cwd: ROOT })
 let mentions: Mentions
 
 before(() => {

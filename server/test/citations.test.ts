@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 const ROOT = new URL('../../', import.meta.url).pathname
-const SOURCES = ['server/src/', 'cli/src/', 'sdk/src/', 'action/src/', 'console/src/']
-const TESTS = '{server,cli,sdk,action,console}/test/**/*.ts'
+const SOURCES = ['server/src/', 'cli/src/', 'sdk/src/', 'action/src/', 'console/src/', 'packages/*/src/']
+const TESTS = '{server,cli,sdk,action,console,packages/*}/test/**/*.ts'
 /** The citations of this file are examples. */
 const EXCLUDED = ['**/{node_modules,fixtures}/**', '**/citations.test.ts']
 

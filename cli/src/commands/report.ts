@@ -1,13 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { collectEvidence, type Evidence } from '@shiplock/report-readers/evidence'
+import { MissingFileError } from '@shiplock/report-readers/find-files'
+import { SEVERITIES, type Severity } from '@shiplock/report-readers/severity'
 import { detectCi } from '../ci/detect-ci.ts'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { defineCommand, type OptionValues, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { SEVERITIES, type Severity } from '../report/documents/severity.ts'
-import { collectEvidence, type Evidence } from '../report/sending/evidence.ts'
-import { describeJob } from '../report/sending/job.ts'
-import { limitWarnings, sendWithProgress } from '../report/sending/send.ts'
+import { describeJob } from '../report/job.ts'
+import { limitWarnings, sendWithProgress } from '../report/send.ts'
 import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
 const OPTIONS = {
@@ -53,7 +54,7 @@ export const reportCommand = defineCommand({
     const wanted = readWanted(options)
     const client = connect(options, context)
     const search = { cwd: context.cwd, allowMissing: options['allow-missing'] }
-    const evidence = await collectEvidence(wanted, search)
+    const evidence = await collectEvidence(wanted, search).catch(refuseMissing)
     const summary = await readSummary(options.summary, search)
     refuseTooManyFiles(evidence)
     for (const line of evidence.lines) context.output.say(line)
@@ -95,6 +96,13 @@ function readThreshold(text: string | undefined): number | null {
   const threshold = Number(text)
   if (/^\d+(?:\.\d+)?$/.test(text) && threshold <= 100) return threshold
   throw new UsageError(`--threshold must be a number from 0 to 100, not "${text}"`)
+}
+
+/** A file that does not exist is a mistake in the command line. */
+function refuseMissing(error: unknown): never {
+  if (!(error instanceof MissingFileError)) throw error
+  const { option, pattern } = error
+  throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it`)
 }
 
 const SUMMARY_BYTES_MAX = 1024 * 1024

@@ -1,12 +1,12 @@
+import { Refused } from '@shiplock/verify/checks'
+import { DOCUMENT_BYTES_MAX } from '@shiplock/verify/document'
+import { type PublicKey, readPublicKeys } from '@shiplock/verify/public-key'
+import { isNoteKey, type NoteKey, readNoteKey } from '@shiplock/verify/signed-note'
+import { type Trusted, verifyDocument } from '@shiplock/verify/verify-document'
 import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { Refused } from '../verify/checks.ts'
-import { DOCUMENT_BYTES_MAX } from '../verify/document.ts'
-import { type PublicKey, readPublicKeys } from '../verify/public-key.ts'
-import { isNoteKey, type NoteKey, readNoteKey } from '../verify/signed-note.ts'
 import { readGivenFile, readUpTo } from './given-file.ts'
 import { printableJson, reportOf } from './verification-report.ts'
-import { type Trusted, verifyDocument } from './verify-document.ts'
 
 export const verifyCommand = defineCommand({
   name: 'verify',
@@ -41,7 +41,7 @@ export const verifyCommand = defineCommand({
   ],
   async run({ options, positionals: [file = ''] }, { output }) {
     const trusted = await readTrusted(options)
-    const verification = verifyDocument(await readUpTo(file, DOCUMENT_BYTES_MAX), trusted)
+    const verification = await verifyDocument(await readUpTo(file, DOCUMENT_BYTES_MAX), trusted)
     output.write(options.json ? printableJson(verification) : reportOf(verification, output.columns))
     return verification.verified ? EXIT.ok : EXIT.failure
   },
@@ -84,9 +84,9 @@ async function readLogKey(value: string): Promise<NoteKey> {
 }
 
 /** A key that cannot be used is a usage error, and not a failed check of the statement. */
-function usable<T>(read: () => T): T {
+async function usable<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return read()
+    return await read()
   } catch (error) {
     throw error instanceof Refused ? new UsageError(error.message) : error
   }

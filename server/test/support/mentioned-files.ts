@@ -62,12 +62,18 @@ function readPackages(root: string): Map<string, string> {
   const manifests = globSync('{server,sdk,cli,action,console,packages/*}/package.json', { cwd: root })
   return new Map(
     manifests.flatMap((manifest) => {
-      const { name, exports = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8'))
+      const { name, exports = {}, imports = {} } = JSON.parse(readFileSync(join(root, manifest), 'utf8'))
       const folder = posix.dirname(manifest)
-      return Object.entries<string>(exports).map(([entry, file]): [string, string] => [
+      const entries = Object.entries<string>(exports).map(([entry, file]): [string, string] => [
         posix.join(name, entry),
         posix.join(folder, file),
       ])
+      // The files that an alias stands for, one for each platform, are in one folder.
+      const aliases = Object.entries<{ default: string }>(imports).map(([alias, file]): [string, string] => [
+        alias,
+        `${posix.join(folder, posix.dirname(file.default))}/`,
+      ])
+      return [...entries, ...aliases]
     }),
   )
 }

@@ -1,6 +1,6 @@
+import { fromBase64 } from '@shiplock/verify/bytes'
 import type { GraphEdge } from '../../graph/graph.ts'
-import { fromBase64 } from '../verify/bytes.ts'
-import type { SignedStatement } from '../verify/envelope.ts'
+import type { SignedStatement } from '../verify/verify-statement.ts'
 
 /** More artifacts than these are one step. */
 const ARTIFACTS_MAX = 6

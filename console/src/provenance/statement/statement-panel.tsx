@@ -18,7 +18,7 @@ import { describeProblem, LineSkeleton, Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import type { Change } from '../facts/change-words.ts'
 import { type StatementKind, statementQuery } from '../facts/queries.ts'
-import type { Check } from '../verify/statement.ts'
+import type { Check } from '../verify/checks.ts'
 import { useVerification, type Verification } from './use-verification.ts'
 
 const OUTCOMES = {

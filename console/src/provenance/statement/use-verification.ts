@@ -1,9 +1,8 @@
 import { useState } from 'react'
 import { notifyFailed } from '../../actions/notify.tsx'
 import { client } from '../../api/client.ts'
-import type { SignedStatement } from '../verify/envelope.ts'
-import type { Check } from '../verify/statement.ts'
-import { canVerify, verifyStatement } from '../verify/verify-statement.ts'
+import type { Check } from '../verify/checks.ts'
+import { canVerify, type SignedStatement, verifyStatement } from '../verify/verify-statement.ts'
 
 export type Verification = {
   /** Null until it was asked for. */

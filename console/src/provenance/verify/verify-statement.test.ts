@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
-import type { SignedStatement } from './envelope.ts'
-import { verifyStatement } from './verify-statement.ts'
+import { type SignedStatement, verifyStatement } from './verify-statement.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const KEY = keyOf(publicKey)

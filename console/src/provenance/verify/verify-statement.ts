@@ -1,21 +1,27 @@
-import { sha256, toHex } from './bytes.ts'
-import { checkChain, checkChangeSubject } from './chain.ts'
-import { findSigner, type PublicKey, payloadOf, type SignedStatement } from './envelope.ts'
-import { checkCheckpoint, checkEntry, checkInclusion } from './log.ts'
-import {
-  CHANGE_RECORD,
-  type Check,
-  Checks,
-  commitOf,
-  KIND_NAMES,
-  PAYLOAD_TYPE,
-  Refused,
-  readStatement,
-  type Statement,
-} from './statement.ts'
+import type { Bytes } from '@shiplock/verify/bytes'
+import { CHANGE_RECORD, checkAmendments, checkChangeSubject, checkRecord } from '@shiplock/verify/change-record'
+import { Refused } from '@shiplock/verify/checks'
+import { findSigner, readEnvelope } from '@shiplock/verify/envelope'
+import { decodeBase64, Fields } from '@shiplock/verify/fields'
+import { checkCheckpoint, checkEntry, checkInclusion, readLogProof } from '@shiplock/verify/log-proof'
+import { type PublicKey, readPublicKeys } from '@shiplock/verify/public-key'
+import { readNoteKey } from '@shiplock/verify/signed-note'
+import { commitSubject, digestOf, PAYLOAD_TYPE, readStatement, type Statement } from '@shiplock/verify/statement'
+import type { Schema } from '../../api/client.ts'
+import { type Check, Checks } from './checks.ts'
+
+export type SignedStatement = Schema<'SignedStatement'>
+/** A key as the server publishes it. */
+type PublishedKey = Pick<Schema<'SigningKeys'>['keys'][number], 'keyid' | 'pem'>
+
+const KIND_NAMES: Record<string, string> = {
+  [CHANGE_RECORD]: 'Change record',
+  'https://shiplock.dev/promotion-path/v1': 'Promotion path',
+  'https://slsa.dev/verification_summary/v1': 'Verification summary',
+}
 
 /** What the statement is verified against. `logKey`: as `/log/key` returns it; null if it is not known. */
-type Trusted = { keys: readonly PublicKey[]; logKey: string | null; commit?: string | undefined }
+type Trusted = { keys: readonly PublishedKey[]; logKey: string | null; commit?: string | undefined }
 
 /** Whether this page can verify signatures: browsers offer it on https pages and on localhost only. */
 export function canVerify(): boolean {
@@ -28,12 +34,12 @@ export async function verifyStatement(signed: SignedStatement, { keys, logKey, c
   const { envelope, statement_digest } = signed
   await checks.run(
     'Signature',
-    () => findSigner(signed, keys),
+    () => findPublishedSigner(signed, keys),
     ({ keyid }) => `ECDSA P-256 by the key ${keyid}.`,
   )
   await checks.run(
     'Payload type',
-    () => demand(envelope.payloadType === PAYLOAD_TYPE, 'It is another type.'),
+    () => demand(envelope.payloadType === PAYLOAD_TYPE, 'it is another type'),
     () => PAYLOAD_TYPE,
   )
   await checks.run(
@@ -47,52 +53,81 @@ export async function verifyStatement(signed: SignedStatement, { keys, logKey, c
   return checks.results
 }
 
+/** The signature names its key only as a hint, but the page says whether that key is known. */
+async function findPublishedSigner(
+  { envelope }: SignedStatement,
+  published: readonly PublishedKey[],
+): Promise<PublicKey> {
+  const read = readEnvelope(new Fields(envelope, 'the envelope'))
+  const { keyid } = read.signature
+  demand(
+    keyid === null || published.some((key) => key.keyid === keyid),
+    `the signature names the key ${keyid}, which is not a key of this organization`,
+  )
+  return findSigner(read, await Promise.all(published.map(readPublished)))
+}
+
+async function readPublished({ keyid, pem }: PublishedKey): Promise<PublicKey> {
+  const [key] = await readPublicKeys(pem, `the text of the key ${keyid}`)
+  if (key?.keyid !== keyid) throw new Refused(`the key ${keyid} does not have the fingerprint that it states`)
+  return key
+}
+
 async function checkContent(checks: Checks, statement: Statement, commit: string | undefined): Promise<void> {
   const isChange = statement.predicateType === CHANGE_RECORD
   await checks.run(
     'Subject',
     () => {
-      const sha = isChange ? checkChangeSubject(statement) : commitOf(statement).sha
-      demand(commit === undefined || sha === commit, `It is about the commit ${sha}, and not about ${commit}.`)
+      const { sha } = isChange ? checkChangeSubject(statement) : commitSubject(statement)
+      demand(commit === undefined || sha === commit, `it is about the commit ${sha}, and not about ${commit}`)
       return sha
     },
     (sha) => `It is about the commit ${sha}.`,
   )
-  if (!isChange) return
-  await checks.run(
-    'Hash chain',
-    () => checkChain(statement),
-    ({ links, breaks }) =>
-      breaks === 0
-        ? `The hashes of ${links} ${links === 1 ? 'link' : 'links'} are right.`
-        : `The statement names ${breaks} acknowledged ${breaks === 1 ? 'break' : 'breaks'} of the chain.`,
-  )
+  if (isChange) await checks.run('Hash chain', () => checkChain(statement), describeChain)
+}
+
+/** The links that the statement has, and how many of them are wrong but named as breaks. */
+async function checkChain({ predicate }: Statement): Promise<{ links: number; breaks: number }> {
+  const links = [await checkRecord(predicate), ...(await checkAmendments(predicate))]
+  return { links: links.length, breaks: links.filter(({ isRight }) => !isRight).length }
+}
+
+function describeChain({ links, breaks }: { links: number; breaks: number }): string {
+  return breaks === 0
+    ? `The hashes of ${links} ${links === 1 ? 'link' : 'links'} are right.`
+    : `The statement names ${breaks} acknowledged ${breaks === 1 ? 'break' : 'breaks'} of the chain.`
 }
 
 async function checkLog(checks: Checks, signed: SignedStatement, logKey: string | null): Promise<void> {
-  const proof = signed.unsigned?.log
-  if (!proof) return
+  const log = signed.unsigned?.log
+  if (!log) return
+  const readProof = () => readLogProof(new Fields(log, 'the proof'))
   await checks.run(
     'Log entry',
-    () => checkEntry(proof, payloadOf(signed)),
+    () => checkEntry(readProof(), payloadOf(signed)),
     () => 'The log has the SHA-256 of this statement.',
   )
-  const checkpoint = await checks.run(
+  const included = await checks.run(
     'Log inclusion',
-    () => checkInclusion(proof),
-    ({ size }) => `Entry ${proof.leaf_index} of ${size} in the log ${proof.origin}.`,
+    () => checkInclusion(readProof()),
+    () => `Entry ${log.leaf_index} of ${log.tree_size} in the log ${log.origin}.`,
   )
-  if (checkpoint === null || logKey === null) return
+  if (included === null || logKey === null) return
   await checks.run(
     'Log checkpoint',
-    () => checkCheckpoint(checkpoint, logKey),
-    () => `The log ${proof.origin} signed it.`,
+    async () => checkCheckpoint(readProof(), await readNoteKey(logKey)),
+    () => `The log ${log.origin} signed it.`,
   )
 }
 
 async function checkDigest(signed: SignedStatement): Promise<void> {
-  const digest = `sha256:${toHex(await sha256(payloadOf(signed)))}`
-  demand(digest === signed.statement_digest, `The digest of the payload is ${digest}.`)
+  const digest = await digestOf(payloadOf(signed))
+  demand(digest === signed.statement_digest, `the digest of the payload is ${digest}`)
+}
+
+function payloadOf({ envelope }: SignedStatement): Bytes {
+  return decodeBase64(envelope.payload, 'the payload')
 }
 
 function demand(isRight: boolean, problem: string): void {

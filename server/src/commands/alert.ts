@@ -1,10 +1,11 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { DISMISS_REASONS } from '../codehosts/host-alert.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { type ListedAlert, listAlertTitles } from '../security/alerts/alert.store.ts'
 import { COMMENT_CHARS_MAX, dismissAlert } from '../security/alerts/decide-alerts.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice } from './command.ts'
+import { defineCommand } from './command.ts'
 import { formatTable } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const

@@ -1,5 +1,6 @@
 import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { UsageError } from '@shiplock/command-line/options'
 import { systemClock } from '../platform/clock.ts'
 import { copyCluster, restoreBaseBackup } from '../platform/db/base-backup.ts'
 import { selectAccount } from '../platform/db/embedded/child-process.ts'
@@ -9,7 +10,7 @@ import { synchronizeDirectory, toNullIfMissing } from '../platform/files.ts'
 import { recordBackup } from '../platform/last-backup.ts'
 import { abandonRestore, completeRestore, startRestore } from '../platform/unfinished-restore.ts'
 import { openDatabase, openForRecovery } from '../start/database.ts'
-import { defineCommand, UsageError } from './command.ts'
+import { defineCommand } from './command.ts'
 
 const CLUSTER = 'postgres'
 /** Immutable files, and what belongs to the database. */

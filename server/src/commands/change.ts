@@ -1,3 +1,4 @@
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import type { Static } from 'typebox'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
@@ -6,7 +7,7 @@ import { listChanges } from '../provenance/changes/change-list.store.ts'
 import { DEVIATIONS } from '../provenance/changes/change-record.ts'
 import { findChangedRepositories } from '../provenance/changes/changed-repositories.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice, requireLimit, UsageError } from './command.ts'
+import { defineCommand, requireLimit } from './command.ts'
 import { formatTable } from './table.ts'
 
 const LIMIT = 50

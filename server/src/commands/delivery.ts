@@ -1,9 +1,10 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { type ListedDelivery, listDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { DELIVERY_STATUSES } from '../codehosts/deliveries/delivery.ts'
 import { replayDelivery } from '../codehosts/deliveries/replay-delivery.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice, requireLimit } from './command.ts'
+import { defineCommand, requireLimit } from './command.ts'
 import { formatTable } from './table.ts'
 
 const LIMIT = 50

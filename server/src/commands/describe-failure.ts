@@ -1,3 +1,4 @@
+import { oneLine } from '@shiplock/command-line/printable'
 import { ApiError } from '../platform/http/api-error.ts'
 
 /** Error codes of sockets and of our client which mean that the database is unreachable. */
@@ -18,11 +19,7 @@ const UNREACHABLE = [
 export function describeFailure(error: unknown): string {
   if (error instanceof ApiError && error.status === 503) return describeFailure(error.cause)
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
-  const text = oneLine(error instanceof Error ? error.message || error.name : String(error))
+  const text = oneLine((error instanceof Error ? error.message || error.name : String(error)).trim())
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return UNREACHABLE.includes(code) ? `The database cannot be reached (${text}); check DATABASE_URL` : text
-}
-
-function oneLine(text: string): string {
-  return text.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -1,5 +1,5 @@
 import { PROGRAM } from '../start/program.ts'
-import type { AnyCommand } from './command.ts'
+import { type AnyCommand, COMMON_OPTIONS } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { formatColumns } from './table.ts'
 
@@ -17,15 +17,11 @@ export function formatProgramHelp(): string {
 }
 
 export function formatCommandHelp(command: AnyCommand): string {
-  const options = Object.entries(command.options).map(([name, option]) => [
+  const options = Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, option]) => [
     `  --${name} ${option.value}`.trimEnd(),
     option.about,
   ])
-  const common = [
-    ['  --json', 'print one JSON document on standard output'],
-    ['  --help', 'print this help'],
-  ]
-  return [`usage: ${formatUsage(command)}`, '', command.about, '', ...formatColumns([...options, ...common])].join('\n')
+  return [`usage: ${formatUsage(command)}`, '', command.about, '', ...formatColumns(options)].join('\n')
 }
 
 function formatUsage({ name, arguments: names, options }: AnyCommand): string {

@@ -1,3 +1,4 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { IssueChange } from '../security/issues/grouping/issue-change.ts'
@@ -10,7 +11,7 @@ import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, type Output, UsageError } from './command.ts'
+import { defineCommand, type Output } from './command.ts'
 import { formatTable } from './table.ts'
 
 const CHANGES_SHOWN_MAX = 100

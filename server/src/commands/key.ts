@@ -1,3 +1,4 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { type ApiKey, listApiKeys } from '../access/api-keys/api-key.store.ts'
 import { createApiKey, revokeApiKey } from '../access/api-keys/manage-access.ts'
 import { OPERATOR_GRANTOR } from '../access/grantor.ts'
@@ -6,7 +7,7 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, parseDuration, requireChoice } from './command.ts'
+import { defineCommand, parseDuration } from './command.ts'
 import { formatTable } from './table.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']

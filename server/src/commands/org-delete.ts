@@ -1,3 +1,4 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { deleteOrganization } from '../organizations/delete-organization.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import type { Services } from '../services.ts'
@@ -5,7 +6,7 @@ import { organizationParts } from '../start/organization-parts.ts'
 import { PROGRAM } from '../start/program.ts'
 import { ProgressBar } from '../start/progress-bar.ts'
 import { withServices } from './administer.ts'
-import { type Context, defineCommand, UsageError } from './command.ts'
+import { type Context, defineCommand } from './command.ts'
 import { describeExport, EXPORT_CONNECTIONS, writeExport } from './org-export.ts'
 
 export const orgDelete = defineCommand({

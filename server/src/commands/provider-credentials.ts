@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { type Options, UsageError } from '@shiplock/command-line/options'
 import type { HostCredentials } from '../codehosts/code-host.ts'
-import { type Options, UsageError } from './command.ts'
 import { readStandardInput } from './standard-input.ts'
 
 /** Secrets are not given as arguments, which other users of the machine can see. */

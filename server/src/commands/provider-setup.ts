@@ -1,7 +1,8 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { APP_PROVIDERS, getCodeHost } from '../codehosts/catalogue.ts'
 import { requireHostApp } from '../codehosts/setup/begin-setup.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice } from './command.ts'
+import { defineCommand } from './command.ts'
 
 const NAMES = APP_PROVIDERS.map((provider) => getCodeHost(provider).name).join(' or ')
 

@@ -1,3 +1,4 @@
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { APP_PROVIDERS, getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import { connectInstallation } from '../codehosts/connections/connect-installation.ts'
@@ -11,7 +12,7 @@ import { disconnect } from '../codehosts/connections/remove-connection.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, requireChoice, UsageError } from './command.ts'
+import { defineCommand } from './command.ts'
 import { CREDENTIALS, readCredentials } from './provider-credentials.ts'
 import { formatTable } from './table.ts'
 

@@ -1,11 +1,11 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { ConfigError, readConfig } from '../config.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import { PROGRAM } from '../start/program.ts'
-import { type AnyCommand, type Output, UsageError } from './command.ts'
+import { type AnyCommand, type Output, parseArguments } from './command.ts'
 import { COMMANDS, findName } from './commands.ts'
 import { describeFailure } from './describe-failure.ts'
 import { formatCommandHelp, formatProgramHelp } from './help.ts'
-import { parseArguments } from './parse-arguments.ts'
 
 /** What a command line is run with: the environment, standard error by lines, standard output. */
 export type Terminal = {

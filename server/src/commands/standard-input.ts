@@ -1,4 +1,4 @@
-import { UsageError } from './command.ts'
+import { UsageError } from '@shiplock/command-line/options'
 
 /** Reads a secret from standard input, without the line break at its end. */
 export async function readStandardInput(charsMax: number): Promise<string> {

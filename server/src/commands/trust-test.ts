@@ -1,9 +1,10 @@
+import { UsageError } from '@shiplock/command-line/options'
 import type { CheckedCondition } from '../access/oidc-trusts/conditions/conditions.ts'
 import { explainToken, type TokenExplanation } from '../access/oidc-trusts/tokens/explain-token.ts'
 import { TOKEN_CHARS_MAX } from '../access/oidc-trusts/tokens/token-verifier.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, UsageError } from './command.ts'
+import { defineCommand } from './command.ts'
 import { readStandardInput } from './standard-input.ts'
 import { formatTable } from './table.ts'
 

@@ -1,3 +1,4 @@
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { OPERATOR_GRANTOR } from '../access/grantor.ts'
 import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
 import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
@@ -8,7 +9,7 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { listConnectedElsewhere } from '../repositories/connected-repository.store.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, parseDuration, requireChoice, UsageError } from './command.ts'
+import { defineCommand, parseDuration } from './command.ts'
 import { formatTable } from './table.ts'
 import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
 

@@ -3,7 +3,7 @@ type Bound = { max: number; aim?: number }
 
 /** The bounds of `measureHouse`. A change that makes a figure smaller lowers its bound, too. */
 export const HOUSE_PLAN: Readonly<Record<string, Bound>> = {
-  files: { max: 1268, aim: 900 },
+  files: { max: 1267, aim: 900 },
   lines: { max: 108_500, aim: 100_000 },
   folders: { max: 123, aim: 90 },
   'files at the root': { max: 6 },
@@ -14,7 +14,7 @@ export const HOUSE_PLAN: Readonly<Record<string, Bound>> = {
   'first words of exported functions': { max: 122, aim: 120 },
   'first words of functions of stores': { max: 14 },
   'functions named …Of': { max: 3 },
-  'private functions of at most 7 lines that are used once': { max: 880 },
+  'private functions of at most 7 lines that are used once': { max: 878 },
   'functions over 70 lines, in thousandths': { max: 10 },
   'files of code hosts': { max: 75 },
   'inline new ApiError(': { max: 0 },

@@ -1,13 +1,16 @@
+import { asksForHelp, parseArguments } from '@shiplock/command-line/arguments'
+import { type AnyCommand, type Context, Interrupted } from '@shiplock/command-line/command'
+import { commandHelp, commandList } from '@shiplock/command-line/help'
+import { type OptionValue, UsageError } from '@shiplock/command-line/options'
+import { Output } from '@shiplock/command-line/output'
+import { oneLine, printable } from '@shiplock/command-line/printable'
+import { exitCodeOf, onInterruption } from '@shiplock/command-line/signals'
 import { COMMANDS, loadCommands } from './commands/commands.ts'
-import { asksForHelp, parseArguments } from './program/arguments.ts'
-import { type AnyCommand, type Context, Interrupted, type OptionValue, UsageError } from './program/command.ts'
-import { describeError, isShiplockError, oneLine } from './program/describe-error.ts'
+import { describeError, isShiplockError } from './program/describe-error.ts'
 import { EXIT } from './program/exit-codes.ts'
-import { commandHelp, commandList } from './program/help.ts'
-import { Output } from './program/output.ts'
-import { printable } from './program/printable.ts'
 import { refusedArgument } from './program/refused-argument.ts'
-import { exitCodeOf, onInterruption } from './program/signals.ts'
+
+const PROGRAM = 'shiplock'
 
 process.stdout.on('error', endWithoutOutput)
 // Progress that nobody can read does not keep a command from its work.
@@ -17,7 +20,7 @@ process.exitCode = await main(process.argv.slice(2))
 /** Runs the program `shiplock <command>`. Returns the exit code. */
 async function main(args: string[]): Promise<number> {
   const [first = '', second = ''] = args
-  if (first === '--help' || first === '-h') return print(commandList(await loadCommands()))
+  if (first === '--help' || first === '-h') return print(commandList(PROGRAM, await loadCommands()))
   if (first === 'help') return main([...args.slice(1), '--help'])
   const pair = `${first} ${second}`
   if (Object.hasOwn(COMMANDS, pair)) return runCommand(pair, args.slice(2))
@@ -28,7 +31,7 @@ async function main(args: string[]): Promise<number> {
 /** The name of a group, such as `run`, stands for the list of its commands. */
 async function refuseUnknown(name: string, rest: string[]): Promise<number> {
   const group = (await loadCommands()).filter((command) => command.name.startsWith(`${name} `))
-  if (group.length > 0 && asksForHelp(rest)) return print(commandList(group, name))
+  if (group.length > 0 && asksForHelp(rest)) return print(commandList(PROGRAM, group, name))
   const choices = group.map((command) => command.name.slice(name.length + 1)).join(', ')
   if (group.length > 0) return refuse(`${name} must be followed by one of ${choices}`, ` ${name}`)
   if (name === '') return showCommands()
@@ -36,13 +39,13 @@ async function refuseUnknown(name: string, rest: string[]): Promise<number> {
 }
 
 async function showCommands(): Promise<number> {
-  process.stderr.write(`${commandList(await loadCommands())}\n`)
+  process.stderr.write(`${commandList(PROGRAM, await loadCommands())}\n`)
   return EXIT.wrongCall
 }
 
 async function runCommand(name: string, args: string[]): Promise<number> {
   const command = await (COMMANDS[name] as () => Promise<AnyCommand>)()
-  if (asksForHelp(args)) return print(commandHelp(command))
+  if (asksForHelp(args)) return print(commandHelp(PROGRAM, command))
   let given: ReturnType<typeof parseArguments> | null = null
   try {
     given = parseArguments(command, args)

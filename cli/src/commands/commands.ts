@@ -1,4 +1,4 @@
-import type { AnyCommand } from '../program/command.ts'
+import type { AnyCommand } from '@shiplock/command-line/command'
 
 /** The commands by name. A command is loaded when it is called, so that others do not cost its time. */
 export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {

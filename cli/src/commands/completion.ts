@@ -1,10 +1,10 @@
-import { writeBash } from '../completion/bash.ts'
-import { writeFish } from '../completion/fish.ts'
-import { writeZsh } from '../completion/zsh.ts'
-import { type AnyCommand, defineCommand } from '../program/command.ts'
+import { writeBash } from '@shiplock/command-line/bash'
+import { type AnyCommand, defineCommand } from '@shiplock/command-line/command'
+import { writeFish } from '@shiplock/command-line/fish'
+import { writeZsh } from '@shiplock/command-line/zsh'
 import { EXIT } from '../program/exit-codes.ts'
 
-const WRITERS: Readonly<Record<string, (commands: AnyCommand[]) => string>> = {
+const WRITERS: Readonly<Record<string, (program: string, commands: AnyCommand[]) => string>> = {
   bash: writeBash,
   zsh: writeZsh,
   fish: writeFish,
@@ -22,7 +22,7 @@ export const completionCommand = defineCommand({
     'shiplock completion fish > ~/.config/fish/completions/shiplock.fish',
   ],
   async run({ positionals: [shell = ''] }, { output, commands }) {
-    output.write(WRITERS[shell]?.(await commands()) ?? '')
+    output.write(WRITERS[shell]?.('shiplock', await commands()) ?? '')
     return EXIT.ok
   },
 })

@@ -1,6 +1,7 @@
+import { type Context, defineCommand } from '@shiplock/command-line/command'
+import { UsageError } from '@shiplock/command-line/options'
 import type { components, ShiplockClient } from '@shiplock/sdk'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
-import { type Context, defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { findRun, newestAttempt, RUN_OPTIONS } from '../run/run.ts'
 

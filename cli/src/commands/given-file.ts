@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { UsageError } from '../program/command.ts'
+import { UsageError } from '@shiplock/command-line/options'
 
 const BYTES_MAX = 1024 * 1024
 

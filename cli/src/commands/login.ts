@@ -1,7 +1,7 @@
+import { type Context, defineCommand } from '@shiplock/command-line/command'
 import { openClient, SERVER_OPTIONS, serverUrl } from '../connection/client.ts'
 import { readSecret } from '../connection/read-secret.ts'
 import { loginFile, storeKey } from '../connection/stored-logins.ts'
-import { type Context, defineCommand } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 
 export const loginCommand = defineCommand({

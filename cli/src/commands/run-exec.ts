@@ -1,9 +1,9 @@
+import { type Context, defineCommand, Interrupted } from '@shiplock/command-line/command'
+import { watchSignals } from '@shiplock/command-line/signals'
 import type { ShiplockClient } from '@shiplock/sdk'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
-import { type Context, defineCommand, Interrupted } from '../program/command.ts'
 import { describeError } from '../program/describe-error.ts'
 import { runChild } from '../program/run-child.ts'
-import { watchSignals } from '../program/signals.ts'
 import {
   createRun,
   describeRun,

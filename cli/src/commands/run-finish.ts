@@ -1,5 +1,6 @@
+import { defineCommand } from '@shiplock/command-line/command'
+import { UsageError } from '@shiplock/command-line/options'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
-import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { type FinalStatus, findRun, finishRun, RUN_OPTIONS } from '../run/run.ts'
 

@@ -1,6 +1,7 @@
+import { defineCommand } from '@shiplock/command-line/command'
+import type { Options } from '@shiplock/command-line/options'
+import { integerOption } from '@shiplock/command-line/options'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
-import { integerOption } from '../program/arguments.ts'
-import { defineCommand, type Options } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { createRun, describeRun, RUN_FIELD_OPTIONS } from '../run/run.ts'
 

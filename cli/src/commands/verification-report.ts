@@ -1,5 +1,5 @@
+import { printable } from '@shiplock/command-line/printable'
 import type { Verification } from '@shiplock/verify/verify-document'
-import { printable } from '../program/printable.ts'
 
 /**
  * Writes a verification for a reader. `columns` is the width of the terminal, null if there is

@@ -1,7 +1,8 @@
+import type { Context } from '@shiplock/command-line/command'
+import { type Options, UsageError } from '@shiplock/command-line/options'
+import { oneLine } from '@shiplock/command-line/printable'
 import { createClient, type Retry, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
 import own from '../../package.json' with { type: 'json' }
-import { type Context, type Options, UsageError } from '../program/command.ts'
-import { oneLine } from '../program/describe-error.ts'
 import { findCredential, type TokenSource } from './credential.ts'
 import { defaultServer } from './stored-logins.ts'
 

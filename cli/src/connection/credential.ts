@@ -1,5 +1,5 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { NetworkError } from '@shiplock/sdk'
-import { UsageError } from '../program/command.ts'
 import { storedKey } from './stored-logins.ts'
 
 /** Returns a token for the API. It is called for every request, so that a token never expires. */

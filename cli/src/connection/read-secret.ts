@@ -1,5 +1,6 @@
 import type { ReadStream } from 'node:tty'
-import { Interrupted, UsageError } from '../program/command.ts'
+import { Interrupted } from '@shiplock/command-line/command'
+import { UsageError } from '@shiplock/command-line/options'
 
 const BYTES_MAX = 64 * 1024
 

@@ -1,5 +1,6 @@
+import { defineCommand } from '@shiplock/command-line/command'
+import { UsageError } from '@shiplock/command-line/options'
 import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
-import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 
 export const approveCommand = answerCommand({

@@ -1,6 +1,7 @@
+import { defineCommand } from '@shiplock/command-line/command'
+import { UsageError } from '@shiplock/command-line/options'
 import type { components } from '@shiplock/sdk'
 import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
-import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 
 type Explanation = components['schemas']['IssueExplanation']

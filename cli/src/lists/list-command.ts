@@ -1,7 +1,7 @@
+import { type AnyCommand, type Context, defineCommand } from '@shiplock/command-line/command'
+import { integerOption, type Option, UsageError } from '@shiplock/command-line/options'
 import type { ListItem, ListPath, ListQuery, ShiplockClient } from '@shiplock/sdk'
 import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
-import { integerOption } from '../program/arguments.ts'
-import { type AnyCommand, type Context, defineCommand, type Option, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { type Column, renderTable } from './table.ts'
 

@@ -1,5 +1,5 @@
+import { UsageError } from '@shiplock/command-line/options'
 import type { components } from '@shiplock/sdk'
-import { UsageError } from '../program/command.ts'
 import { type Filter, listCommand, PROVIDER, shortTime, timeFilter, WINDOW } from './list-command.ts'
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']

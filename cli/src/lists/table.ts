@@ -1,4 +1,4 @@
-import { printable } from '../program/printable.ts'
+import { printable } from '@shiplock/command-line/printable'
 
 /** A column of a table. */
 export type Column<Row> = {

@@ -1,3 +1,4 @@
+import { oneLine } from '@shiplock/command-line/printable'
 import type { ShiplockError } from '@shiplock/sdk'
 import { namingArgument } from './refused-argument.ts'
 
@@ -17,8 +18,4 @@ function describeRefusal(error: ShiplockError): string {
   const { status, code, requestId } = error
   const request = requestId === null ? '' : `, request ${requestId}`
   return `${oneLine(namingArgument(error))} (${status} ${code}${request})`
-}
-
-export function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ')
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { exitCodeOf, type SignalWatch } from './signals.ts'
+import { exitCodeOf, type SignalWatch } from '@shiplock/command-line/signals'
 
 type Child = { command: string; args: string[]; env: NodeJS.ProcessEnv; signals: SignalWatch }
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
+import { UsageError } from '@shiplock/command-line/options'
 import type { NewReport } from '@shiplock/sdk'
 import type { CiJob } from '../ci/ci-job.ts'
-import { UsageError } from '../program/command.ts'
 
 type Job = NewReport['job']
 type Matrix = NonNullable<Job['matrix']>

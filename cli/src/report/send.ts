@@ -1,5 +1,5 @@
+import type { Output } from '@shiplock/command-line/output'
 import type { ArtifactResult, NewReport, ReportFile, ReportResult, ShiplockClient } from '@shiplock/sdk'
-import type { Output } from '../program/output.ts'
 import type { RunName } from '../run/run.ts'
 
 type Sent = { run: RunName; report: NewReport; files: ReportFile[] }

@@ -1,7 +1,8 @@
+import type { Context } from '@shiplock/command-line/command'
+import type { Options } from '@shiplock/command-line/options'
 import type { CiJob } from '../ci/ci-job.ts'
 import { detectCi } from '../ci/detect-ci.ts'
 import { type GitFacts, readGit } from '../ci/git.ts'
-import type { Context, Options } from '../program/command.ts'
 
 /** The options that name what was built or scanned. */
 export const REVISION_OPTIONS = {

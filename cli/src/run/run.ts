@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { Context } from '@shiplock/command-line/command'
+import { integerOption, type Options, type OptionValues, UsageError } from '@shiplock/command-line/options'
 import { type components, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
 import type { CiEvent, CiJob } from '../ci/ci-job.ts'
 import { detectCi } from '../ci/detect-ci.ts'
-import { integerOption } from '../program/arguments.ts'
-import { type Context, type Options, type OptionValues, UsageError } from '../program/command.ts'
 import { findRevision, REVISION_OPTIONS } from './revision.ts'
 
 const EVENTS = ['push', 'pull_request', 'tag', 'schedule', 'manual', 'other'] as const satisfies readonly CiEvent[]

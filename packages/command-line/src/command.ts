@@ -1,16 +1,5 @@
+import type { Options, OptionValue, OptionValues } from './options.ts'
 import type { Output } from './output.ts'
-
-/** One `--option` of a command. A `list` can be repeated. A `flag` has no value. */
-export type Option = {
-  type: 'text' | 'list' | 'flag'
-  /** The placeholder of the value in the help, such as `FILE`. Empty for a flag. */
-  value: string
-  about: string
-  /** The only values that are allowed. The shell completes them. */
-  choices?: readonly string[]
-}
-
-export type Options = Readonly<Record<string, Option>>
 
 /** The positional arguments of a command. */
 export type Positionals = {
@@ -19,15 +8,6 @@ export type Positionals = {
   /** How many there are: one, at least one, or what follows `--`, options included. */
   count: 'one' | 'many' | 'rest'
   choices?: readonly string[]
-}
-
-/** The values of a command's options, by name. */
-export type OptionValues<Of extends Options> = {
-  [Name in keyof Of]: Of[Name]['type'] extends 'list'
-    ? string[]
-    : Of[Name]['type'] extends 'flag'
-      ? boolean
-      : string | undefined
 }
 
 export type Given<Of extends Options = Options> = { options: OptionValues<Of>; positionals: string[] }
@@ -67,15 +47,10 @@ export type AnyCommand = Omit<Command, 'run'> & {
   run(given: { options: Record<string, OptionValue>; positionals: string[] }, context: Context): Promise<number>
 }
 
-export type OptionValue = string | string[] | boolean | undefined
-
 /** Defines a command. `run` gets the types of its options. */
 export function defineCommand<const Of extends Options>(command: Command<Of>): AnyCommand {
   return command as unknown as AnyCommand
 }
-
-/** A wrong call. Its message is one line. The exit code is 2. */
-export class UsageError extends Error {}
 
 /** Ctrl-C or SIGTERM has ended the command. */
 export class Interrupted extends Error {

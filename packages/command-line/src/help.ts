@@ -1,23 +1,24 @@
-import type { AnyCommand, Option, Positionals } from './command.ts'
+import type { AnyCommand, Positionals } from './command.ts'
+import type { Option } from './options.ts'
 
-/** The text of `shiplock <command> --help`. */
-export function commandHelp({ name, details, positionals, options, examples }: AnyCommand): string {
+/** The text of `<program> <command> --help`. */
+export function commandHelp(program: string, { name, details, positionals, options, examples }: AnyCommand): string {
   const shown = Object.entries(options).map(([option, spec]): Row => [optionName(option, spec), optionText(spec)])
   return [
-    `usage: shiplock ${name} ${usageOf(positionals)}`,
+    `usage: ${program} ${name} ${usageOf(positionals)}`,
     ...details.map((paragraph) => wrap(paragraph, WIDTH).join('\n')),
     ['options:', ...table([...shown, ['--help', 'show this help']])].join('\n'),
     ['examples:', ...examples.map((line) => `  ${line}`)].join('\n'),
   ].join('\n\n')
 }
 
-/** The text of `shiplock --help`, or of a group of commands such as `shiplock run --help`. */
-export function commandList(commands: Pick<AnyCommand, 'name' | 'summary'>[], group = ''): string {
+/** The text of `<program> --help`, or of a group of commands such as `<program> run --help`. */
+export function commandList(program: string, commands: Pick<AnyCommand, 'name' | 'summary'>[], group = ''): string {
   const rows = commands.map(({ name, summary }): Row => [name, summary])
   return [
-    `usage: shiplock ${group === '' ? '' : `${group} `}<command> [options]`,
+    `usage: ${program} ${group === '' ? '' : `${group} `}<command> [options]`,
     table(rows).join('\n'),
-    'shiplock <command> --help shows the options of a command, with examples. shiplock --version prints the version.',
+    `${program} <command> --help shows the options of a command, with examples. ${program} --version prints the version.`,
   ].join('\n\n')
 }
 

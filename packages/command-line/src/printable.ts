@@ -15,6 +15,11 @@ export function printableLines(text: string): string {
   return text.replace(CONTROL_IN_LINE, escapeCharacter)
 }
 
+/** A text of several lines in one. */
+export function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ')
+}
+
 function escapeCharacter(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

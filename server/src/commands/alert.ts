@@ -1,10 +1,11 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { DISMISS_REASONS } from '../codehosts/host-alert.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { type ListedAlert, listAlertTitles } from '../security/alerts/alert.store.ts'
 import { COMMENT_CHARS_MAX, dismissAlert } from '../security/alerts/decide-alerts.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, requireChoice } from './command.ts'
+import { defineCommand, formatTable } from './command.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

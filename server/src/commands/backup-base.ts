@@ -1,5 +1,6 @@
 import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { UsageError } from '@shiplock/command-line/options'
 import { abandonRestore, completeRestore, recordBackup, startRestore } from '../platform/backup-marks.ts'
 import { systemClock } from '../platform/clock.ts'
 import { copyCluster, restoreBaseBackup } from '../platform/db/embedded/base-backup.ts'
@@ -8,7 +9,7 @@ import { stopLeftServer, writeToDisk } from '../platform/db/embedded/embedded-po
 import { openSql, readServerTime } from '../platform/db/sql.ts'
 import { synchronizeDirectory, toNullIfMissing } from '../platform/files.ts'
 import { openDatabase, openForRecovery } from '../start/database.ts'
-import { defineCommand, UsageError } from './command.ts'
+import { defineCommand } from './command.ts'
 
 const CLUSTER = 'postgres'
 /** Immutable files, and what belongs to the database. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { UsageError } from '@shiplock/command-line/options'
 import { decrypt, isEncrypted, type Lock } from '../backup/age.ts'
-import { UsageError } from './command.ts'
 
 /** Standard output or input instead of a file. */
 export const STANDARD = '-'

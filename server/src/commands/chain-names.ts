@@ -1,9 +1,9 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
 import { findByAddress, findById } from '../repositories/repository.store.ts'
-import { requireChoice } from './command.ts'
 
 /** How a command names a repository: `owner/name`, `host/owner/name` or `provider:id`. */
 type Named = { repository: string; provider?: string | undefined }

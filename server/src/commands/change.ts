@@ -1,3 +1,4 @@
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import type { Static } from 'typebox'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/organization.ts'
@@ -6,7 +7,7 @@ import { listChanges } from '../provenance/changes/change-list.store.ts'
 import { DEVIATIONS } from '../provenance/changes/change-record.ts'
 import { findChangedRepositories } from '../provenance/changes/require-change.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, requireChoice, requireLimit, UsageError } from './command.ts'
+import { defineCommand, formatTable, requireLimit } from './command.ts'
 
 const LIMIT = 50
 const LIMIT_MAX = 1000

@@ -1,30 +1,16 @@
+import {
+  integerOption,
+  type Options,
+  type OptionValue,
+  type OptionValues,
+  readOptions,
+  splitArguments,
+  UsageError,
+} from '@shiplock/command-line/options'
+import { oneLine } from '@shiplock/command-line/printable'
 import type { Config } from '../config.ts'
 import { DURATION_DAYS_MAX, parseDurationMs } from '../platform/clock.ts'
 import { ApiError } from '../platform/http/api-error.ts'
-
-/** One `--option` of a command. A `list` can be repeated; a `flag` has no value. */
-export type Option = {
-  type: 'text' | 'list' | 'flag'
-  /** The placeholder of the value in the help: `N`, `owner/name`. Empty for a flag. */
-  value: string
-  about: string
-  required?: boolean
-}
-
-export type Options = Readonly<Record<string, Option>>
-
-export type OptionValue = string | string[] | boolean | undefined
-
-/** The values of a command's options, by name. */
-type OptionValues<Of extends Options> = {
-  [Name in keyof Of]: Of[Name]['type'] extends 'list'
-    ? string[]
-    : Of[Name]['type'] extends 'flag'
-      ? boolean
-      : Of[Name]['required'] extends true
-        ? string
-        : string | undefined
-}
 
 export type Context = {
   /** Reads the environment. Throws `ConfigError`. */
@@ -62,8 +48,37 @@ export function defineCommand<const Argument extends string, const Of extends Op
   return command as unknown as AnyCommand
 }
 
-/** A mistake on the command line. The exit code is 2. */
-export class UsageError extends Error {}
+type ParsedArguments = {
+  help: boolean
+  json: boolean
+  given: Record<string, string>
+  options: Record<string, OptionValue>
+}
+
+/** The options that every command has. */
+export const COMMON_OPTIONS: Options = {
+  json: { type: 'flag', value: '', about: 'print one JSON document on standard output' },
+  help: { type: 'flag', value: '', about: 'print this help', short: 'h' },
+}
+
+/**
+ * Parses the arguments after a command's name. Throws a `UsageError` with a message of one line.
+ */
+export function parseArguments(command: AnyCommand, args: string[]): ParsedArguments {
+  const { values, positionals } = splitArguments({ ...command.options, ...COMMON_OPTIONS }, args)
+  const flags = { help: values.help !== undefined, json: values.json !== undefined }
+  if (flags.help) return { ...flags, given: {}, options: {} }
+  const options = readOptions(command.options, values)
+  return { ...flags, given: nameArguments(command, positionals), options }
+}
+
+function nameArguments(command: AnyCommand, positionals: string[]): Record<string, string> {
+  const missing = command.arguments[positionals.length]
+  if (missing !== undefined) throw new UsageError(`<${missing}> is missing`)
+  const surplus = positionals[command.arguments.length]
+  if (surplus !== undefined) throw new UsageError(`Unexpected argument '${surplus}'`)
+  return Object.fromEntries(command.arguments.map((name, index) => [name, positionals[index] ?? '']))
+}
 
 /** A stop takes this long at most, also when the database does not answer any more. */
 const STOP_MS_MAX = 40_000
@@ -83,17 +98,9 @@ export async function waitForStop(): Promise<void> {
   }, STOP_MS_MAX).unref()
 }
 
-/** The value of an option with a fixed set of values. Throws a `UsageError` that lists them. */
-export function requireChoice<Choice extends string>(option: string, text: string, choices: readonly Choice[]): Choice {
-  const choice = choices.find((known) => known === text)
-  if (choice !== undefined) return choice
-  throw new UsageError(`--${option} must be one of ${choices.join(', ')}, not "${text}"`)
-}
-
 /** The value of `--limit`. Throws a `UsageError` if it is not an integer from 1 to `max`. */
 export function requireLimit(text: string, max: number): number {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= max) return Number(text)
-  throw new UsageError(`--limit must be an integer from 1 to ${max}, not "${text}"`)
+  return integerOption('limit', text, [1, max])
 }
 
 /** Converts `90d`, `12h` or `30m` to milliseconds; at most ten years. Throws a `UsageError`. */
@@ -161,11 +168,7 @@ const UNREACHABLE = [
 export function describeFailure(error: unknown): string {
   if (error instanceof ApiError && error.status === 503) return describeFailure(error.cause)
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
-  const text = oneLine(error instanceof Error ? error.message || error.name : String(error))
+  const text = oneLine((error instanceof Error ? error.message || error.name : String(error)).trim())
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return UNREACHABLE.includes(code) ? `The database cannot be reached (${text}); check DATABASE_URL` : text
-}
-
-function oneLine(text: string): string {
-  return text.trim().replace(/\s*\n\s*/g, ' ')
 }

@@ -1,10 +1,11 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure-gate.ts'
 import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configured-gate.schema.ts'
 import { listGates } from '../deployments/gates/configured-gate.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, UsageError } from './command.ts'
+import { defineCommand, formatTable } from './command.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

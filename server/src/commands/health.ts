@@ -1,4 +1,5 @@
-import { defineCommand, UsageError } from './command.ts'
+import { UsageError } from '@shiplock/command-line/options'
+import { defineCommand } from './command.ts'
 
 const TIMEOUT_MS = 5000
 

@@ -1,10 +1,11 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { countAliases } from '../security/intel/alias.store.ts'
 import { importOsv } from '../security/intel/import-osv.ts'
 import { type ImportOutcome, importEpss, importKev, type PrintLine } from '../security/intel/import-source.ts'
 import { listSources, type SourceName } from '../security/intel/intel-source.store.ts'
 import type { Services } from '../services.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, UsageError } from './command.ts'
+import { defineCommand, formatTable } from './command.ts'
 
 type Files = { kev: string | undefined; epss: string | undefined; osv: string[] }
 type Outcomes = Partial<Record<SourceName, ImportOutcome>>

@@ -1,3 +1,4 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { requireOrganization } from '../organizations/organization.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { IssueChange } from '../security/issues/grouping/describe-groups.ts'
@@ -9,7 +10,7 @@ import { undoRegroup } from '../security/issues/undo-regroup.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, type Output, UsageError } from './command.ts'
+import { defineCommand, formatTable, type Output } from './command.ts'
 
 const CHANGES_SHOWN_MAX = 100
 

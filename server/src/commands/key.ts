@@ -1,3 +1,4 @@
+import { requireChoice } from '@shiplock/command-line/options'
 import { type ApiKey, listApiKeys } from '../access/api-key.store.ts'
 import { createApiKey, revokeApiKey } from '../access/manage-access.ts'
 import { OPERATOR_GRANTOR, SCOPES } from '../access/scopes.ts'
@@ -5,7 +6,7 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, parseDuration, requireChoice } from './command.ts'
+import { defineCommand, formatTable, parseDuration } from './command.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const

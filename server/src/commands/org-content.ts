@@ -1,3 +1,4 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { deleteExamplePeople } from '../access/example-person.store.ts'
 import { listArtifactKeys, removeArtifactFiles } from '../ci/reports/remove-artifacts.job.ts'
 import { countOrganization, deleteOrganization, type OrganizationParts } from '../organizations/delete-organization.ts'
@@ -12,7 +13,7 @@ import { listUploadKeys, removeUploadFiles } from '../security/uploads/expire-up
 import type { Services } from '../services.ts'
 import { PROGRAM, ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
-import { type Context, defineCommand, UsageError } from './command.ts'
+import { type Context, defineCommand } from './command.ts'
 
 /** The snapshot that is exported, and the progress beside it. */
 const EXPORT_CONNECTIONS = 2

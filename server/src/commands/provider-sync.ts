@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { requireChoice } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { findListed, type ListedConnection } from '../codehosts/connections/connection-list.store.ts'
 import { type ListedDelivery, listDeliveries } from '../codehosts/deliveries/delivery.store.ts'
@@ -10,7 +11,7 @@ import { createNotFoundError } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
 import { withServices } from './administer.ts'
-import { type Context, defineCommand, formatTable, parseDuration, requireChoice, requireLimit } from './command.ts'
+import { type Context, defineCommand, formatTable, parseDuration, requireLimit } from './command.ts'
 
 const LOOK_EVERY_MS = 500
 

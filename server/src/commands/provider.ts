@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { type Options, requireChoice, UsageError } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { APP_PROVIDERS, getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import type { HostCredentials } from '../codehosts/code-host.ts'
@@ -14,7 +15,7 @@ import { requireHostApp } from '../codehosts/setup/app-setup.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, type Options, readStandardInput, requireChoice, UsageError } from './command.ts'
+import { defineCommand, formatTable, readStandardInput } from './command.ts'
 
 /** Secrets are not given as arguments, which other users of the machine can see. */
 export const CREDENTIALS = {

@@ -1,9 +1,16 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { ConfigError, readConfig } from '../config.ts'
 import { ApiError } from '../platform/http/api-error.ts'
 import { PROGRAM } from '../start/terminal.ts'
-import { type AnyCommand, describeFailure, formatColumns, type Output, UsageError } from './command.ts'
+import {
+  type AnyCommand,
+  COMMON_OPTIONS,
+  describeFailure,
+  formatColumns,
+  type Output,
+  parseArguments,
+} from './command.ts'
 import { COMMANDS, findName } from './commands.ts'
-import { parseArguments } from './parse-arguments.ts'
 
 /** What a command line is run with: the environment, standard error by lines, standard output. */
 export type Terminal = {
@@ -81,15 +88,11 @@ function formatProgramHelp(): string {
 }
 
 function formatCommandHelp(command: AnyCommand): string {
-  const options = Object.entries(command.options).map(([name, option]) => [
+  const options = Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, option]) => [
     `  --${name} ${option.value}`.trimEnd(),
     option.about,
   ])
-  const common = [
-    ['  --json', 'print one JSON document on standard output'],
-    ['  --help', 'print this help'],
-  ]
-  return [`usage: ${formatUsage(command)}`, '', command.about, '', ...formatColumns([...options, ...common])].join('\n')
+  return [`usage: ${formatUsage(command)}`, '', command.about, '', ...formatColumns(options)].join('\n')
 }
 
 function formatUsage({ name, arguments: names, options }: AnyCommand): string {

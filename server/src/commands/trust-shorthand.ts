@@ -1,6 +1,6 @@
+import { UsageError } from '@shiplock/command-line/options'
 import type { Conditions } from '../access/oidc-trusts/conditions.ts'
 import type { TrustProvider } from '../access/oidc-trusts/token-job.ts'
-import { UsageError } from './command.ts'
 
 /** What a shorthand of `trust create` stands for. */
 export type TrustTemplate = {

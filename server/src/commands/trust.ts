@@ -1,3 +1,4 @@
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import type { CheckedCondition, Conditions } from '../access/oidc-trusts/conditions.ts'
 import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
 import { explainToken, type TokenExplanation } from '../access/oidc-trusts/trusts/explain-token.ts'
@@ -10,7 +11,7 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { listConnectedElsewhere } from '../repositories/followed-repository.store.ts'
 import { withServices } from './administer.ts'
-import { defineCommand, formatTable, parseDuration, readStandardInput, requireChoice, UsageError } from './command.ts'
+import { defineCommand, formatTable, parseDuration, readStandardInput } from './command.ts'
 import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const

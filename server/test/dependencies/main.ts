@@ -5,7 +5,7 @@ import { type LockFile, lockFileMistakes, type Manifest } from './lock-file.ts'
 import { type AuditResult, auditByRegistry } from './npm-audit.ts'
 
 const ROOT = new URL('../../..', import.meta.url).pathname
-const MANIFESTS = ['package.json', '{server,sdk,cli,action,console}/package.json']
+const MANIFESTS = ['package.json', '{server,sdk,cli,action,console,packages/*}/package.json']
 
 const HELP = `npm run audit:dependencies [-- --json]
 

@@ -1,16 +1,16 @@
-import type { AnyCommand } from '../program/command.ts'
+import type { AnyCommand } from '../command.ts'
 import { firstWords, groupsOf, optionWords, positionalWords, quote, type ValueWords } from './completion-words.ts'
 
 /** The completion script for bash 3.2 and later. */
-export function writeBash(commands: AnyCommand[]): string {
+export function writeBash(program: string, commands: AnyCommand[]): string {
   const groups = groupsOf(commands)
   const subcommands = groups.map(
     ({ name, commands: own }) => `    ${quote(name)}) words=${list(own.map((c) => c.name))} ;;`,
   )
   const values = commands.flatMap(valueCases)
   const words = commands.map((command) => `    ${quote(command.name)}) words=${list(optionNames(command))} ;;`)
-  return `# shell completion for bash: source <(shiplock completion bash)
-_shiplock() {
+  return `# shell completion for bash: source <(${program} completion bash)
+_${program}() {
   local word previous command words='' kind=words index first=2
   COMPREPLY=()
   word=\${COMP_WORDS[COMP_CWORD]}
@@ -59,7 +59,7 @@ ${commands.map(positionalCase).join('\n')}
     commands) COMPREPLY=( $(compgen -c -- "$word") ) ;;
   esac
 }
-complete -F _shiplock shiplock
+complete -F _${program} ${program}
 `
 }
 

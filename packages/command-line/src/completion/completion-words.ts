@@ -1,4 +1,5 @@
-import type { AnyCommand, Option, Positionals } from '../program/command.ts'
+import type { AnyCommand, Positionals } from '../command.ts'
+import type { Option } from '../options.ts'
 
 /** What a shell completes for a value: one of these words, a file, or nothing. */
 export type ValueWords = readonly string[] | 'files' | 'nothing'

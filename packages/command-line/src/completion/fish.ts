@@ -1,14 +1,17 @@
-import type { AnyCommand, Option } from '../program/command.ts'
+import type { AnyCommand } from '../command.ts'
+import type { Option } from '../options.ts'
 import { firstWords, groupsOf, optionWords, positionalWords, type ValueWords } from './completion-words.ts'
 
 /** The completion script for fish. */
-export function writeFish(commands: AnyCommand[]): string {
-  const first = firstWords(commands).map(({ name, summary }) => line('', [`-f -a ${name}`, `-d ${text(summary)}`]))
-  const second = groupsOf(commands).flatMap(({ name, commands: own }) =>
-    own.map((command) => line(name, [`-f -a ${command.name}`, `-d ${text(command.summary)}`])),
+export function writeFish(program: string, commands: AnyCommand[]): string {
+  const first = firstWords(commands).map(({ name, summary }) =>
+    line(program, '', [`-f -a ${name}`, `-d ${text(summary)}`]),
   )
-  return `# shell completion for fish: shiplock completion fish > ~/.config/fish/completions/shiplock.fish
-function __shiplock_is --description 'whether the words before the cursor are this command'
+  const second = groupsOf(commands).flatMap(({ name, commands: own }) =>
+    own.map((command) => line(program, name, [`-f -a ${command.name}`, `-d ${text(command.summary)}`])),
+  )
+  return `# shell completion for fish: ${program} completion fish > ~/.config/fish/completions/${program}.fish
+function __${program}_is --description 'whether the words before the cursor are this command'
     set -l given (commandline -opc)
     set -e given[1]
     test (count $argv) -eq 0; and test (count $given) -eq 0; and return 0
@@ -18,29 +21,31 @@ function __shiplock_is --description 'whether the words before the cursor are th
         test "$given[$index]" = "$argv[$index]"; or return 1
     end
 end
-function __shiplock_group --description 'whether the only word before the cursor is this one'
+function __${program}_group --description 'whether the only word before the cursor is this one'
     set -l given (commandline -opc)
     test (count $given) -eq 2; and test "$given[2]" = "$argv[1]"
 end
-complete -c shiplock -f
-${[...first, line('', ['-l version', `-d ${text('print the version')}`]), ...second, ...commands.flatMap(commandLines)].join('\n')}
+complete -c ${program} -f
+${[...first, line(program, '', ['-l version', `-d ${text('print the version')}`]), ...second, ...commands.flatMap((command) => commandLines(program, command))].join('\n')}
 `
 }
 
 /** A completion after the words of a command; a single word of a group only completes its second. */
-function line(words: string, parts: string[]): string {
+function line(program: string, words: string, parts: string[]): string {
   const isGroup = words !== '' && !words.includes('|')
   const condition =
-    words === '' ? '__shiplock_is' : isGroup ? `__shiplock_group ${words}` : `__shiplock_is ${words.slice(1)}`
-  return [`complete -c shiplock -n '${condition}'`, ...parts].join(' ')
+    words === '' ? `__${program}_is` : isGroup ? `__${program}_group ${words}` : `__${program}_is ${words.slice(1)}`
+  return [`complete -c ${program} -n '${condition}'`, ...parts].join(' ')
 }
 
-function commandLines({ name, options, positionals }: AnyCommand): string[] {
+function commandLines(program: string, { name, options, positionals }: AnyCommand): string[] {
   const rest =
     positionals?.count === 'rest' ? "-x -a '(__fish_complete_subcommand)'" : valueParts(positionalWords(positionals))
   return [
-    ...Object.entries(options).map(([option, spec]) => line(`|${name}`, [`-l ${option}`, ...optionParts(spec)])),
-    ...(rest === '-x' ? [] : [line(`|${name}`, [rest.replace(/^-x/, '-f').replace(/^-r -F$/, '-F')])]),
+    ...Object.entries(options).map(([option, spec]) =>
+      line(program, `|${name}`, [`-l ${option}`, ...optionParts(spec)]),
+    ),
+    ...(rest === '-x' ? [] : [line(program, `|${name}`, [rest.replace(/^-x/, '-f').replace(/^-r -F$/, '-F')])]),
   ]
 }
 

@@ -1,17 +1,18 @@
-import type { AnyCommand, Option } from '../program/command.ts'
+import type { AnyCommand } from '../command.ts'
+import type { Option } from '../options.ts'
 import { firstWords, groupsOf, optionWords, positionalWords, quote, type ValueWords } from './completion-words.ts'
 
 /** The completion script for zsh. It works as a file in `fpath` and when it is sourced. */
-export function writeZsh(commands: AnyCommand[]): string {
+export function writeZsh(program: string, commands: AnyCommand[]): string {
   const groups = groupsOf(commands).map(
     ({ name, commands: own }) => `    ${quote(name)})
       if (( CURRENT == 3 )); then _values_of ${quote(`command of ${name}`)} ${described(own)}; return; fi
       command="$command $words[3]"
       skip=2 ;;`,
   )
-  return `#compdef shiplock
-# shell completion for zsh: shiplock completion zsh > "$fpath[1]/_shiplock"
-_shiplock() {
+  return `#compdef ${program}
+# shell completion for zsh: ${program} completion zsh > "$fpath[1]/_${program}"
+_${program}() {
   local command=$words[2] skip=1
   _values_of() { local -a values; values=("\${@:2}"); _describe "$1" values; }
   if (( CURRENT == 2 )); then
@@ -27,7 +28,7 @@ ${groups.join('\n')}
 ${commands.map(commandCase).join('\n')}
   esac
 }
-if [[ $funcstack[1] == _shiplock ]]; then _shiplock "$@"; else compdef _shiplock shiplock; fi
+if [[ $funcstack[1] == _${program} ]]; then _${program} "$@"; else compdef _${program} ${program}; fi
 `
 }
 

@@ -9,6 +9,7 @@ const SUITES = [
   'all',
   'stories',
   'operations',
+  'journeys',
   'runbooks',
   'upgrade',
   'failover',

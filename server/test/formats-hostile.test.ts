@@ -7,7 +7,7 @@ import { hostileReports } from './support/hostile-reports.ts'
 const PROGRAM = new URL('./support/read-hostile-reports.ts', import.meta.url).pathname
 /** The size of V8's heap in MiB. The program needs about 10; the largest report has 100 MB. */
 const MEMORY = ['--max-old-space-size=64', '--max-semi-space-size=8']
-/** The slowest report takes one second on an idle machine. */
+/** Of processor time: the slowest report takes three on an idle machine. */
 const SECONDS_MAX = 15
 
 /** Readable documents without statements about vulnerabilities. */

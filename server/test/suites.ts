@@ -15,8 +15,9 @@ export type Prepared = {
 /** Test files that a command runs: `npm test`, or `npm run test:<name>`. */
 export type Suite = { include: string; exclude: string[]; isSerial?: boolean; prepare?: () => Promise<Prepared> }
 
-/** What takes long, because it starts installations or plays every code host. */
+/** What takes long, because it starts installations, or plays every code host or every order. */
 const LONG = {
+  journeys: '{server/test/journeys/**/*,server/test/formats-hostile}.test.ts',
   stories: 'server/test/stories/**/*.test.ts',
   operations: 'server/test/{operations,roles}/**/*.test.ts',
   runbooks: 'server/test/runbook/**/*.test.ts',
@@ -52,6 +53,7 @@ export const SUITES: Record<string, Suite> = {
     include: '{server,sdk,cli,action,console,packages/*}/{src,test}/**/*.test.ts',
     exclude: [...Object.values(LONG), OTHER_PROGRAMS, 'sdk/test/published/**', 'console/test/**'],
   },
+  journeys: only(LONG.journeys),
   stories: only(LONG.stories),
   operations: only(LONG.operations),
   runbooks: only(LONG.runbooks),

@@ -65,10 +65,10 @@ import { readUploadJob, uploadFinished } from './security/uploads/read-upload.jo
 import { followAliases } from './security/vex/apply-statements.ts'
 import { findingsTriaged } from './security/writing/write-triage.ts'
 import {
-  refreshIssues,
   refreshAllDays,
   refreshIssueDay,
   refreshIssueDays,
+  refreshIssues,
   refreshNewestDays,
   refreshRecentDays,
 } from './trends/refresh-days.job.ts'

@@ -1,7 +1,7 @@
 import { storeFindings } from '../../../server/bench/stored-findings.ts'
 import { storeHistory } from '../../../server/bench/stored-history.ts'
-import { countDeliveryDays } from '../../../server/src/trends/delivery.store.ts'
 import { countIssueDay, countRunDays, upsertProgress } from '../../../server/src/trends/counted-days.store.ts'
+import { countDeliveryDays } from '../../../server/src/trends/delivery.store.ts'
 import { uploadReport } from '../../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../../server/test/support/sarif.ts'
 import type { TestConsole } from './console.ts'

@@ -39,7 +39,7 @@ const NAMING: Readonly<Record<string, string>> = {
   'commands/trust.ts': 'trusts of these issuers',
   'commands/trust-shorthand.ts': 'trusts of these issuers',
   'ci/pipeline-runs/claimed-members.ts': 'the claims of these issuers',
-  'ci/provider-runs/mask-secrets.ts': 'the forms of logs and of tokens in them',
+  'ci/provider-runs/remove-secrets.ts': 'the forms of logs and of tokens in them',
   'ci/pipeline-runs/pipeline-run-row.store.ts': 'the field github_run_id',
   'deployments/host/host-deployment.store.ts': 'the field github_run_id',
   'security/vocabulary/': 'the names of scanners, types of packages and sources of advisories',

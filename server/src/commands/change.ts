@@ -6,7 +6,7 @@ import type { ListedChange } from '../provenance/changes/change.schema.ts'
 import { listChanges } from '../provenance/changes/change-list.store.ts'
 import { DEVIATIONS } from '../provenance/changes/change-record.ts'
 import { findChangedRepositories } from '../provenance/changes/require-change.ts'
-import { withServices } from './administer.ts'
+import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, requireLimit } from './command.ts'
 
 const LIMIT = 50

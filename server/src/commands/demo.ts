@@ -6,7 +6,7 @@ import { findDemoOrganization } from '../organizations/organization.store.ts'
 import { toBrowserAddress } from '../platform/loopback.ts'
 import type { Services } from '../services.ts'
 import { PROGRAM, ProgressBar } from '../start/terminal.ts'
-import { withServices } from './administer.ts'
+import { withServices } from './with-services.ts'
 import { type Context, defineCommand } from './command.ts'
 import { organizationParts } from './org-content.ts'
 

@@ -5,7 +5,7 @@ import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/
 import { listBrokenChains } from '../provenance/chain/chain.store.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
-import { listPendingUpdates } from '../start/bring-up-to-date.ts'
+import { listPendingUpdates } from '../start/apply-updates.ts'
 import { findChainName } from './chain-names.ts'
 import { type Check, MIGRATE_FIRST, type Result } from './doctor-finding.ts'
 

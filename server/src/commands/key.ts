@@ -5,7 +5,7 @@ import { OPERATOR_GRANTOR, SCOPES } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { withServices } from './administer.ts'
+import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, parseDuration } from './command.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']

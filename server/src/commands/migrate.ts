@@ -1,7 +1,7 @@
 import { UsageError } from '@shiplock/command-line/options'
 import { type Distribution, distributeDatabase } from '../distribution/distribute-tables.ts'
 import { openSql } from '../platform/db/sql.ts'
-import { applyMigrations, applyUpdates } from '../start/bring-up-to-date.ts'
+import { applyMigrations, applyUpdates } from '../start/apply-updates.ts'
 import { openDatabase } from '../start/database.ts'
 import { ProgressBar } from '../start/terminal.ts'
 import { type Context, defineCommand } from './command.ts'

@@ -2,7 +2,7 @@ import { createSetupLink, type SetupLink } from '../access/links/account-links.t
 import { createFirstOrganization, type FirstOrganization } from '../access/manage-access.ts'
 import type { Config } from '../config.ts'
 import { toBrowserAddress } from '../platform/loopback.ts'
-import { applyUpdates, requireMigrated } from '../start/bring-up-to-date.ts'
+import { applyUpdates, requireMigrated } from '../start/apply-updates.ts'
 import { openDatabase } from '../start/database.ts'
 import { openApi, serve } from '../start/serve.ts'
 import { startWorkerThread } from '../start/work-in-thread.ts'

@@ -2,7 +2,7 @@ import { toMib } from '../backup/manifest.ts'
 import type { EmbeddedPostgres } from '../platform/db/embedded/embedded-postgres.ts'
 import { type ClusterUpgrade, upgradeCluster } from '../platform/db/embedded/upgrade-cluster.ts'
 import { openSql } from '../platform/db/sql.ts'
-import { applyUpdates } from '../start/bring-up-to-date.ts'
+import { applyUpdates } from '../start/apply-updates.ts'
 import { ProgressBar } from '../start/terminal.ts'
 import { defineCommand, type Output } from './command.ts'
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
-import { requireMigrated } from '../start/bring-up-to-date.ts'
+import { requireMigrated } from '../start/apply-updates.ts'
 import { type Database, openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import { serveMetrics } from '../start/serve-metrics.ts'

@@ -1,7 +1,7 @@
 import type { HostAnnotation, HostJob } from '../../codehosts/host-run.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import { classifyFailure, type FailureCategory } from './failure-category.ts'
-import { removeSecrets } from './mask-secrets.ts'
+import { removeSecrets } from './remove-secrets.ts'
 
 /** A job of a failed attempt, with what the host says about it. */
 export type JobEvidence = { job: HostJob; annotations: HostAnnotation[]; log: string | null }

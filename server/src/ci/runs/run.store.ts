@@ -163,9 +163,11 @@ export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
 /** A run as createCiRun and updateCiRun return it. */
 export type CiSystemRun = StoredRun & { ci_system: string }
 
-/** A run with one of its attempts, which must exist, at `now`. */
+/** A run with one of its attempts, which was stored before, at `now`. */
 export async function requireStoredRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun> {
-  return (await findRun(db, key, now)) as StoredRun
+  const run = await findRun(db, key, now)
+  if (run === null) throw new Error(`Attempt ${key.attempt} of the run ${key.run_id} is not stored.`)
+  return run
 }
 
 /** The same for a run that a credential has created. */

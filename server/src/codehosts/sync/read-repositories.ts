@@ -16,7 +16,7 @@ import {
   toDeploymentItem,
   toRunItem,
 } from './synced-list.ts'
-import { applyItems, synchronizeList } from './walk-list.ts'
+import { applyItems, synchronizeList } from './synchronize-list.ts'
 
 const REPOSITORIES_AT_ONCE = 8
 

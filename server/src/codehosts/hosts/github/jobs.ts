@@ -4,7 +4,7 @@ import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob } from '../../host-run.ts'
 import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
-import { fetchLogEnd, readEnd } from '../../kit/read-log-end.ts'
+import { fetchLogEnd, readEnd } from '../../kit/fetch-log-end.ts'
 import type { GithubApi } from './client.ts'
 import { parseStatus } from './runs.ts'
 

@@ -6,7 +6,7 @@ import type { HostRepository } from '../../host-repository.ts'
 import type { HostAnnotation, HostJob, HostRunStatus, HostWorkflow } from '../../host-run.ts'
 import { Remembered } from '../../kit/cache.ts'
 import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
-import { readEnd } from '../../kit/read-log-end.ts'
+import { readEnd } from '../../kit/fetch-log-end.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { Account, formatProjectPath, type GitlabApi, type Session } from './client.ts'
 

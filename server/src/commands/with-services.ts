@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import { applyUpdates } from '../start/bring-up-to-date.ts'
+import { applyUpdates } from '../start/apply-updates.ts'
 import { openDatabase } from '../start/database.ts'
 import { openServices } from '../start/open-services.ts'
 import type { Context } from './command.ts'

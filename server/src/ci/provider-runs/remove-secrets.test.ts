@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { removeSecrets } from './mask-secrets.ts'
+import { removeSecrets } from './remove-secrets.ts'
 
 /** Not secrets. Built from parts, so that scanners of this repository do not report them. */
 const of = (prefix: string, length: number) => prefix + 'aB3d'.repeat(Math.ceil(length / 4)).slice(0, length)

@@ -11,6 +11,22 @@ export const kindNotAllowed = defineError({
   details: (kind) => ({ kind }),
 })
 
+export const foreignRepository = defineError({
+  status: 403,
+  code: 'forbidden',
+  cause:
+    'The OIDC token of a CI job is about another repository than its own, or about another run although code of strangers may have run in the job.',
+  remedy: 'Send it in a job of that repository or run, or with an API key.',
+})
+
+export const otherLane = defineError({
+  status: 403,
+  code: 'other_lane',
+  cause: 'A credential that can be trusted more has stated the attempt of the run: an OIDC token, or its code host.',
+  remedy: 'Send the change with the OIDC token of the run, or create a run of your own.',
+  message: 'The attempt was stated by a credential that can be trusted more, and only such a credential changes it.',
+})
+
 export const runNotFound = defineError({
   status: 404,
   code: 'run_not_found',

@@ -12,14 +12,6 @@ export const repositoryAmbiguous = defineError({
   details: (_name, providers) => ({ reason: 'REPOSITORY_AMBIGUOUS', providers: [...new Set(providers)] }),
 })
 
-export const foreignRepository = defineError({
-  status: 403,
-  code: 'forbidden',
-  cause: 'The OIDC token of a CI job uploads a security report for another repository than its own.',
-  remedy: 'Upload the report in a job of that repository, or with an API key.',
-  message: 'The token can only upload reports for its own repository.',
-})
-
 export const differentRepositories = defineError({
   status: 409,
   code: 'different_repositories',

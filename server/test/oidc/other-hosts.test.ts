@@ -72,26 +72,28 @@ async function report(issuer: string, claims: ReturnType<typeof newRunClaims>, r
   return (await createReport(api.services, actorOf(issuer, claims), runId, input)).result
 }
 
+const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403
+
 for (const issuer of [SERVER, STRANGER]) {
-  test(`a token of ${issuer} is self_reported for a run of github.com with the same numbers`, async () => {
+  test(`a token of ${issuer} says nothing about a run of github.com with the same numbers`, async () => {
     const claims = newRunClaims()
     const { run_id } = await requireRun(GITHUB, claims)
     assert.equal((await report(GITHUB, claims, run_id)).trust, 'verified')
-    assert.equal((await report(issuer, claims, run_id)).trust, 'self_reported')
+    await assert.rejects(report(issuer, claims, run_id), isForbidden)
     await assert.rejects(
       requireRun(issuer, claims),
       (error) => error instanceof ApiError && error.code === 'run_conflict',
     )
   })
 
-  test(`a token of ${issuer} is self_reported for a run that github.com has reported`, async () => {
+  test(`a token of ${issuer} says nothing about a run that github.com has reported`, async () => {
     const repository = hostRepository({ id: '7770002' })
     const claims = newRunClaims({ repository_id: repository.id })
     const source = await insertConnection(api.services.sql, caller.orgId, repository)
     await applyRuns(api.services, source, hostRun({ id: claims.run_id, repository, head_repository_id: repository.id }))
     const runId = `gh_run_${claims.run_id}`
     assert.equal((await report(GITHUB, claims, runId)).trust, 'verified')
-    assert.equal((await report(issuer, claims, runId)).trust, 'self_reported')
+    await assert.rejects(report(issuer, claims, runId), isForbidden)
     const own = await requireRun(issuer, claims)
     assert.notEqual(own.run_id, runId)
     assert.equal(await linkedRepositoryOf(own.run_id), null)
@@ -101,10 +103,7 @@ for (const issuer of [SERVER, STRANGER]) {
     const repository = hostRepository({ id: '7770002' })
     await insertConnection(api.services.sql, caller.orgId, repository)
     const actor = actorOf(issuer, newRunClaims({ repository_id: repository.id }))
-    await assert.rejects(
-      createUpload(api.services, actor, newUpload('acme/shop')),
-      (error) => error instanceof ApiError && error.status === 403,
-    )
+    await assert.rejects(createUpload(api.services, actor, newUpload('acme/shop')), isForbidden)
   })
 
   test(`a file that a token of ${issuer} reports is not read for a repository of github.com`, async () => {

@@ -1,5 +1,6 @@
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
 import type { TrustProvider } from '../../src/access/oidc-trusts/token-job.ts'
+import type { TrustRequest } from '../../src/access/oidc-trusts/trusts/trust-request.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 import { azureClaims, bitbucketClaims, createTrust, githubClaims, gitlabClaims, startIssuer } from './oidc-issuer.ts'
 
@@ -21,14 +22,16 @@ type TokenCallerOptions = {
   /** The path of the issuer. GitHub Enterprise Server has `/_services/token`. */
   path?: string
   plan?: string
+  /** Fields of the trust in place of the usual ones. */
+  trust?: Partial<TrustRequest>
 }
 
 /** Starts an issuer that one organization trusts. */
 export async function startTokenCaller(api: TestApi, options: TokenCallerOptions = {}): Promise<TokenCaller> {
-  const { provider = 'github', path = '', ...callerOptions } = options
+  const { provider = 'github', path = '', trust, ...callerOptions } = options
   const caller = await api.caller(callerOptions)
   const issuer = await startIssuer({ path })
-  const { id } = await createTrust(api, caller.orgId, { issuer: issuer.url, provider })
+  const { id } = await createTrust(api, caller.orgId, { issuer: issuer.url, provider, ...trust })
   const sign = (claims: Claims = {}) => issuer.sign(CLAIMS[provider](api, claims))
   return {
     ...caller,

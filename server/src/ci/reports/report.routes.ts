@@ -39,7 +39,8 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
           'Stores the results of one job and returns an upload slot for each artifact. Send each file to its slot with a ' +
           'PUT request, then complete the artifacts. A report with the same attempt, job, matrix and name replaces the ' +
           'existing one: attestations and artifacts that it does not contain are deleted. Safe to repeat.\n\nErrors: 400 ' +
-          '`kind_not_allowed` for attestations of the kinds `provenance` and `ownership`. 404 `not_found` if the run or ' +
+          '`kind_not_allowed` for attestations of the kinds `provenance` and `ownership`. 403 `forbidden` if a token is about ' +
+          'a run of another repository, or about another run although code of strangers may have run in its job. 404 `not_found` if the run or ' +
           'the attempt does not exist.',
         tags,
         params: ReportsPath,
@@ -74,7 +75,8 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         summary: 'Add attestations to a report',
         description:
           'Replaces the attestations of the report that have the same kind and name, and adds the others. No attestation ' +
-          'is deleted. Safe to repeat.\n\nErrors: 400 `kind_not_allowed` for the kinds `provenance` and `ownership`.',
+          'is deleted. Safe to repeat.\n\nErrors: 400 `kind_not_allowed` for the kinds `provenance` and `ownership`. 403 ' +
+          '`forbidden` if a token is about a run of another repository.',
         tags,
         params: ReportPath,
         body: NewAttestations,

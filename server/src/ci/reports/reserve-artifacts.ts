@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldsError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
-import { getTokenJob, isOtherHosts, readTokenAddress } from '../runs/token-run.ts'
+import { getTokenJob, isOtherHosts, readTokenAddress } from '../runs/token-repository.ts'
 import type { TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem, Skipped } from './artifact.schema.ts'
 import {

@@ -1,5 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+import { foreignRepository } from '../../errors/ci.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
@@ -13,22 +14,15 @@ import { normalizeRepository, RepositoryAddressError } from './repository-addres
 import type { NewCiRun } from './run.schema.ts'
 import { requireStoredRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import {
-  getTokenHost,
-  getTokenJob,
-  isHostConnected,
-  isSameAddress,
-  matchTokenRepository,
-  requireHostRun,
-  toCiSystemRun,
-} from './token-run.ts'
-import { decideTrustOfOthers } from './trust.ts'
+import { getTokenHost, getTokenJob, isSameAddress, matchTokenRepository, requireOwnCode } from './token-repository.ts'
+import { isHostConnected, requireHostRun, toCiSystemRun } from './token-run.ts'
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
  * its own run, which is the one of the code host if one is connected. Safe to repeat and to call
  * concurrently. Errors: 400 `invalid_request` for the repository, and for fields that contradict
- * the token; those of `recordRun` and of `requireHostRun`.
+ * the token; 403 `forbidden` for another run that the token may not speak about; those of
+ * `recordRun` and of `requireHostRun`.
  */
 export async function createRun(
   services: Services,
@@ -38,11 +32,17 @@ export async function createRun(
 ): Promise<CreatedRun> {
   const job = getTokenJob(actor)
   const given = readRepository(input.repository)
-  const repository = job === null ? given : await requireRepository(services.sql, actor.org_id, job, given)
   const now = services.clock.now()
+  if (job === null) return recordRun(services, intake, actor, toRun(actor, input, given, now))
   const { ci_system, external_run_id } = input
-  if (job === null || ci_system !== job.run.ci_system || external_run_id !== job.run.external_run_id)
+  const isOwn = ci_system === job.run.ci_system && external_run_id === job.run.external_run_id
+  const repository = await findNamed(services.sql, actor.org_id, job, given)
+  if (!isOwn) {
+    if (repository === null) throw foreignRepository('The token can only report runs of its own repository.')
+    await requireOwnCode(services.sql, actor.org_id, job)
     return recordRun(services, intake, actor, toRun(actor, input, repository, now))
+  }
+  if (repository === null) throw createInvalidFieldError('/body/repository', 'must be the repository of the token')
   checkClaims(job, input)
   if (await isHostConnected(intake, actor.org_id, job)) {
     const run = await requireStoredRun(services.sql, await requireHostRun(services, actor.org_id, job), now)
@@ -61,14 +61,13 @@ function readRepository(address: string): string {
 }
 
 /**
- * The repository of a run that a token reports. It must be the token's own. Its name in the claims
- * is newer than another one that the organization knows.
+ * The repository of a run that a token reports; null if it is not the token's own. Its name in the
+ * claims is newer than another one that the organization knows.
  */
-async function requireRepository(db: Db, orgId: string, job: TokenJob, given: string): Promise<string> {
+async function findNamed(db: Db, orgId: string, job: TokenJob, given: string): Promise<string | null> {
   const match = await matchTokenRepository(db, orgId, job, (address) => isSameAddress(address, given))
   if (match === 'same') return job.repository.address ?? given
-  if (match === 'unknown' && (await canBeNamed(db, orgId, job, given))) return given
-  throw createInvalidFieldError('/body/repository', 'must be the repository of the token')
+  return match === 'unknown' && (await canBeNamed(db, orgId, job, given)) ? given : null
 }
 
 /** Without a name in the claims, every name on the code host that no other repository has. */
@@ -90,7 +89,7 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): Ru
     ref: input.ref ?? null,
     pipeline_name: input.pipeline_name,
     event: input.event,
-    trust: decideTrustOfOthers(getTokenJob(actor)),
+    trust: 'self_reported',
     credential: actor.credential,
     claimed: null,
     attempt: {

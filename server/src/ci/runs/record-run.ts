@@ -10,6 +10,7 @@ import { type AttemptKey, findAttempt, insertAttempt, updateAttempt, updateTrust
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
 import { isFinal } from './run-status.ts'
+import { requireOwnRepository } from './token-repository.ts'
 import { selectWeakest, type TrustClass } from './trust.ts'
 
 export type CreatedRun = { run: CiSystemRun; created: boolean }
@@ -23,7 +24,8 @@ const COLLISIONS_MAX = 50
 /**
  * Stores a run, adds an attempt to a stored run, or returns the stored attempt. Safe to repeat and
  * to call concurrently: the same (ci_system, external_run_id, attempt) always returns the same run.
- * Errors: 409 `attempt_outdated`, `run_conflict`; 429 `rate_limited`.
+ * Errors: 403 `forbidden` for a run that the token may not speak about; 409 `attempt_outdated`,
+ * `run_conflict`; 429 `rate_limited`.
  */
 export async function recordRun(
   services: Services,
@@ -37,7 +39,7 @@ export async function recordRun(
     const day_number = await intake.numbers.take(credential, now)
     const inserted = day_number === null ? null : await insertRun(services, intake, actor, { ...run, day_number })
     if (inserted !== null) return { run: inserted, created: true }
-    const stored = await services.sql.begin((tx) => repeatRun(tx, run))
+    const stored = await services.sql.begin((tx) => repeatRun(tx, actor, run))
     if (stored && day_number !== null) intake.numbers.giveBack(credential, now, day_number)
     if (stored) return stored
     if (day_number === null) break
@@ -80,10 +82,11 @@ function asStored({ trust, ...run }: NewRun, { linked_repository }: InsertedRun)
  * Adds an attempt to a stored run, or returns the stored attempt; null when the run is not stored.
  * A token takes over its own run if only API keys have reported it.
  */
-async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
+async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<CreatedRun | null> {
   const stored = await lockRunByExternalId(tx, run.org_id, run)
   if (!stored) return null
   refuseOther(stored, run.claimed)
+  await requireOwnRepository(tx, actor, stored)
   const { number, status } = run.attempt
   if (number < stored.newest_attempt) throw attemptOutdated(number, stored.newest_attempt)
   const now = run.created_at

@@ -30,7 +30,8 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
           'of the token, and its claims take the place of the fields of the body. If the code host of the repository is ' +
           'connected, the run of the code host is returned (200). Other runs that a token creates must belong to its ' +
           'repository and are `self_reported`.\n\nErrors: 400 `invalid_request` if `repository`, `commit_sha`, `ref` or ' +
-          '`attempt` contradicts the token. 404 `run_not_found` if the connected code host has not reported the run yet. ' +
+          '`attempt` contradicts the token. 403 `forbidden` if a token is about a run of another repository, or about ' +
+          'another run although code of strangers may have run in its job. 404 `run_not_found` if the connected code host has not reported the run yet. ' +
           '409 `attempt_outdated` if a higher attempt exists. 409 `run_conflict` if a run of another repository has the ' +
           'same CI system and id. 429 `rate_limited` if the API key or OIDC trust has created 2,000 runs on this UTC day, ' +
           'or if the organization has reached the monthly limit of its plan.',
@@ -60,7 +61,9 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
           'Updates the status, URL or completion time of one attempt of a run. A final status finishes the attempt. ' +
           'Sending the same final status again returns the run unchanged.\n\nErrors: 404 `not_found` if the run or the ' +
           'attempt does not exist, or if the run comes from a connected code host; the token of such a run gets it ' +
-          'unchanged. 409 `run_finished` for any other change of a finished attempt.',
+          'unchanged. 409 `run_finished` for any other change of a finished attempt. 403 `forbidden` if a token is about ' +
+          'a run of another repository, or about another run although code of strangers may have run in its job. 403 ' +
+          '`other_lane` if a credential that can be trusted more has stated the attempt.',
         tags: ['CI ingestion'],
         params: RunPath,
         body: CiRunUpdate,

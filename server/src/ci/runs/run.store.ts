@@ -31,7 +31,13 @@ export type RunRow = {
 export type LinkedRepository = { provider: string; id: string }
 
 /** A stored run with what identifies it. */
-export type IdentifiedRun = RunSource & { id: string; newest_attempt: number; trust: TrustClass }
+export type IdentifiedRun = RunSource & {
+  id: string
+  newest_attempt: number
+  trust: TrustClass
+  /** The repository as `host/owner/name`. */
+  address: string
+}
 
 /** Finds a run by its external id and locks it until the transaction ends. */
 export async function lockRunByExternalId(
@@ -92,6 +98,7 @@ export async function findRunByExternalId(
 function identifiedColumns(db: Db) {
   return db`
     run.id, run.newest_attempt, run.trust, run.provider, run.ci_system, run.external_run_id,
+    run.repository as address,
     case when coalesce(run.claimed_repository_id, provider_run.repository_id) is not null then
       json_build_object(
         'provider', coalesce(run.claimed_provider, provider_run.provider),
@@ -105,20 +112,6 @@ function identifiedColumns(db: Db) {
 function joinProviderRun(db: Db) {
   return db`
     left join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id`
-}
-
-/**
- * Locks a run until the transaction ends. Returns the number of its newest attempt, or null when it
- * does not exist.
- */
-export async function lockRunById(tx: Tx, orgId: string, runId: string): Promise<number | null> {
-  const [row] = await tx<{ newest_attempt: number }[]>`
-    select newest_attempt
-    from ci_runs
-    where org_id = ${orgId}
-      and id = ${runId}
-    for update`
-  return row?.newest_attempt ?? null
 }
 
 /**

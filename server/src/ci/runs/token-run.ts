@@ -1,37 +1,28 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
-import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { enqueueRunReadNow } from '../../codehosts/sync/read-run.job.ts'
 import { runNotFound } from '../../errors/ci.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, invalidRequest } from '../../platform/http/errors.ts'
-import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { getDefaultHost, splitAddress } from '../../repositories/repository-identity.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { applyClaims, recordRun } from './record-run.ts'
-import {
-  type CiSystemRun,
-  findIdentifiedRun,
-  findRunByExternalId,
-  type IdentifiedRun,
-  lockRun,
-  type StoredRun,
-} from './run.store.ts'
+import { type CiSystemRun, findRunByExternalId, type IdentifiedRun, lockRun, type StoredRun } from './run.store.ts'
 import { type AttemptKey, hasAttempt } from './run-attempt.store.ts'
 import type { RunIntake } from './run-intake.ts'
 import { updateClaims } from './run-row.store.ts'
-import { decideTrust, decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
+import {
+  findHostRun,
+  getTokenJob,
+  isOwnButUnclaimed,
+  readTokenAddress,
+  requireOwnRepository,
+  toNamedRepository,
+} from './token-repository.ts'
+import { decideTrust, isOwnRun, type TrustClass } from './trust.ts'
 
 const RETRY_SECONDS = 5
-
-/**
- * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
- */
-export function getTokenJob({ credential }: Actor): TokenJob | null {
-  return credential.type === 'oidc_trust' ? credential.job : null
-}
 
 /**
  * The run and the attempt that the actor's token names: the run of the code host if one is
@@ -86,28 +77,6 @@ export function toCiSystemRun(run: StoredRun, { run: { ci_system, external_run_i
   return { ...run, ci_system, external_run_id, event }
 }
 
-/** The class of what a job states about its own run. */
-export async function readTokenTrust(db: Db, orgId: string, job: TokenJob): Promise<TrustClass> {
-  const run = job.foreign_code === 'pull_request' ? await findHostRun(db, orgId, job) : null
-  return decideTrustOfJob(job, run?.head_repository_id ?? null)
-}
-
-/** Whether a run has the number of a token's run and only API keys have reported it. */
-async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
-  const { ci_system, external_run_id } = job.run
-  if (run.provider !== 'other' || run.repository !== null) return false
-  if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false
-  const covered = await listCovered(db, [{ ...toNamedRepository(orgId, job), position: 0 }], orgId)
-  return covered.length === 0
-}
-
-async function findHostRun(db: Db, orgId: string, job: TokenJob): Promise<IdentifiedRun | null> {
-  const { host_run_id } = job.run
-  if (host_run_id === null) return null
-  const run = await findIdentifiedRun(db, orgId, formatHostRunId(job.provider, host_run_id))
-  return run !== null && isOwnRun(job, run) ? run : null
-}
-
 /** The stored run of a token with its attempt; null if either has to be stored. */
 async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
   const run = await findRunByExternalId(db, org_id, job.run)
@@ -116,19 +85,24 @@ async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
   return (await hasAttempt(db, { org_id, run_id: run.id, attempt })) ? { run_id: run.id, attempt } : null
 }
 
-function toNamedRepository(org_id: string, { provider, repository: { id, host } }: TokenJob): NamedRepository {
-  return { org_id, provider, repository_id: id, host }
-}
-
 /** A locked run, and the class of what an actor states about it. */
 export type RunToChange = IdentifiedRun & { stated: TrustClass }
 
 /**
- * Locks a run until the transaction ends; null when it does not exist. If the actor's token names
- * it, the run keeps the claims. If only API keys have reported it so far, it also gets the fields
- * that the claims give.
+ * Locks a run that the actor states something about until the transaction ends; null when it does
+ * not exist. Throws 403 `forbidden` for a token that may not speak about it.
  */
 export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
+  const run = await lockAnyRunFor(tx, actor, runId, now)
+  if (run !== null) await requireOwnRepository(tx, actor, run)
+  return run
+}
+
+/**
+ * The same for any token. If the actor's token names the run, the run keeps the claims. If only API
+ * keys have reported it so far, it also gets the fields that the claims give.
+ */
+export async function lockAnyRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)
   if (stored === null) return null
   const run = (await claimOwn(tx, actor, stored, now)) ?? stored
@@ -158,53 +132,4 @@ export function selectAttempt(actor: Actor, run: IdentifiedRun, asked: number | 
   if (own !== null && asked !== undefined && asked !== own)
     throw createInvalidFieldError('/body/attempt', `must be ${own}, as in the token`)
   return asked ?? own ?? run.newest_attempt
-}
-
-/**
- * Whether an address or a name is that of a token's repository: as its claims name it, or as the
- * organization knows its id, because a repository can be renamed. `unknown` if neither has a name.
- */
-export async function matchTokenRepository(
-  db: Db,
-  orgId: string,
-  job: TokenJob,
-  isNamed: (address: string) => boolean,
-): Promise<'same' | 'other' | 'unknown'> {
-  const { address } = job.repository
-  if (address !== null && isNamed(address)) return 'same'
-  const known = await findKnownAddress(db, orgId, job)
-  if (known !== null && isNamed(known)) return 'same'
-  return (address ?? known) === null ? 'unknown' : 'other'
-}
-
-/** The address of a token's repository. Without a name, it is made of the ids of the claims. */
-export async function readTokenAddress(db: Db, orgId: string, job: TokenJob): Promise<string> {
-  const { address, owner_id, id } = job.repository
-  const named = address ?? (await findKnownAddress(db, orgId, job))
-  return named ?? `${getTokenHost(job)}/${owner_id ?? job.provider}/${id}`
-}
-
-/** The code host of a token's repository, or the provider's own if the issuer does not tell. */
-export function getTokenHost({ provider, repository }: TokenJob): string {
-  return repository.host ?? getDefaultHost(provider)
-}
-
-/**
- * Whether the organization knows the id of a token's repository as that of a repository of another
- * code host.
- */
-export async function isOtherHosts(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<boolean> {
-  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
-  return known !== null && repository.host !== null && known.host !== repository.host
-}
-
-/** True for two spellings of one address. Code hosts ignore case in names. */
-export function isSameAddress(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
-}
-
-async function findKnownAddress(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<string | null> {
-  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
-  if (known === null || (repository.host !== null && known.host !== repository.host)) return null
-  return `${known.host}/${known.full_name}`
 }

@@ -20,20 +20,12 @@ export type RunSource = {
 
 /**
  * The class of what a credential states about a run. A token is `verified` for its own run, or
- * `untrusted` if code of strangers may have run in its job.
+ * `untrusted` if code of strangers may have run in its job. About other runs only those tokens may
+ * speak of whose jobs ran no such code (`requireOwnRepository`).
  */
 export function decideTrust(credential: Credential, run: RunSource): TrustClass {
-  if (credential.type !== 'oidc_trust' || credential.job === null) return 'self_reported'
-  const { job } = credential
-  return isOwnRun(job, run) ? decideTrustOfJob(job, run.head_repository_id) : decideTrustOfOthers(job)
-}
-
-/**
- * The class of what a job states about another run than its own. Code of strangers stays untrusted,
- * whatever run it names.
- */
-export function decideTrustOfOthers(job: TokenJob | null): TrustClass {
-  return job === null ? 'self_reported' : selectWeakest('self_reported', decideTrustOfJob(job, null))
+  const job = credential.type === 'oidc_trust' ? credential.job : null
+  return job !== null && isOwnRun(job, run) ? decideTrustOfJob(job, run.head_repository_id) : 'self_reported'
 }
 
 /**
@@ -58,14 +50,19 @@ export function isOwnRun(job: TokenJob, run: RunSource): boolean {
  * Whether a repository is the one that a token names. Two code hosts can have repositories with the
  * same id.
  */
-function isOwnRepository(
+export function isOwnRepository(
   { provider, repository: own }: TokenJob,
   named: NonNullable<RunSource['repository']>,
 ): boolean {
   return named.provider === provider && named.id === own.id && (own.host === null || named.host === own.host)
 }
 
+/** Whether a statement may not change what was stated before, because it can be trusted less. */
+export function isWeaker(stated: TrustClass, stored: TrustClass): boolean {
+  return TRUST_CLASSES.indexOf(stated) > TRUST_CLASSES.indexOf(stored)
+}
+
 /** The class of what two credentials have stated together. */
 export function selectWeakest(one: TrustClass, other: TrustClass): TrustClass {
-  return TRUST_CLASSES.indexOf(one) > TRUST_CLASSES.indexOf(other) ? one : other
+  return isWeaker(one, other) ? one : other
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import { runAlreadyFinished } from '../../errors/ci.ts'
+import { otherLane, runAlreadyFinished } from '../../errors/ci.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { publish } from '../../platform/queue/event.ts'
@@ -13,17 +13,18 @@ import {
   findAttempt,
   type StoredAttempt,
   updateAttempt,
-  updateTrust,
 } from './run-attempt.store.ts'
 import { isFinal } from './run-status.ts'
-import { getTokenJob, lockRunFor, type RunToChange, selectAttempt, toCiSystemRun } from './token-run.ts'
-import { isOwnRun, selectWeakest } from './trust.ts'
+import { getTokenJob, requireOwnRepository } from './token-repository.ts'
+import { lockAnyRunFor, type RunToChange, selectAttempt, toCiSystemRun } from './token-run.ts'
+import { isOwnRun, isWeaker } from './trust.ts'
 
 /**
  * Updates one attempt of a run, by default the newest, and returns the run with that attempt. A run
  * of a code host is changed by its code host only, so that its own token gets it unchanged. Errors:
  * 400 `invalid_request` for completed_at and attempt; 404 for an unknown run or attempt, and for
- * another run of a code host; 409 `run_finished` for a change of a finished attempt.
+ * another run of a code host; 409 `run_finished` for a change of a finished attempt; then 403
+ * `forbidden` for a token that may not speak about the run, and 403 `other_lane`.
  */
 export async function updateRun(
   { sql, clock }: Services,
@@ -33,14 +34,17 @@ export async function updateRun(
 ): Promise<CiSystemRun> {
   const now = clock.now()
   return sql.begin(async (tx) => {
-    const run = await lockRunFor(tx, actor, runId, now)
+    const run = await lockAnyRunFor(tx, actor, runId, now)
     if (run === null) throw createNotFoundError('run')
     const key = { org_id: actor.org_id, run_id: runId, attempt: selectAttempt(actor, run, input.attempt) }
     if (run.provider !== 'other') return readHostRun(tx, actor, { run, key }, now)
     const attempt = await findAttempt(tx, key, now)
     if (!attempt) throw createNotFoundError(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
-    else await changeOpen(tx, { key, run, attempt }, attemptChange(attempt, input, now), now)
+    else {
+      await requireOwnRepository(tx, actor, run)
+      await changeOpen(tx, { key, run, attempt }, attemptChange(attempt, input, now), now)
+    }
     return requireCiSystemRun(tx, key, now)
   })
 }
@@ -69,7 +73,10 @@ function refuseChange(attempt: StoredAttempt, { status, url, completed_at }: CiR
 
 type OpenAttempt = { key: AttemptKey; run: RunToChange; attempt: StoredAttempt }
 
-/** A change by a weaker credential lowers the trust of the attempt and of its run. */
+/**
+ * Throws 403 `other_lane` for a change by a credential that can be trusted less than who stated the
+ * attempt.
+ */
 async function changeOpen(
   tx: Tx,
   { key, run, attempt }: OpenAttempt,
@@ -77,9 +84,8 @@ async function changeOpen(
   now: Date,
 ): Promise<void> {
   if (change === null) return
+  if (isWeaker(run.stated, attempt.trust)) throw otherLane()
   await updateAttempt(tx, key, change, now)
-  const lowered = { run: selectWeakest(run.trust, run.stated), attempt: selectWeakest(attempt.trust, run.stated) }
-  if (lowered.run !== run.trust || lowered.attempt !== attempt.trust) await updateTrust(tx, key, lowered)
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }
 

@@ -31,7 +31,8 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
         description:
           'Creates a deployment that waits for the approval of every configured gate that covers it (201). If a gate was ' +
           'opened for the same run, attempt, environment and job, it is returned with the same poll token (200). Poll ' +
-          'the gate until it is decided, and deploy only if `decision` is `approved`.\n\nErrors: 404 `not_found` if the ' +
+          'the gate until it is decided, and deploy only if `decision` is `approved`.\n\nErrors: 403 `forbidden` if a ' +
+          'token is about a run of another repository. 404 `not_found` if the ' +
           'run or the attempt does not exist. 409 `gate_not_configured` if no configured gate covers the deployment. ' +
           '409 `run_finished` if the attempt has finished.',
         tags: ['Deployment gates'],

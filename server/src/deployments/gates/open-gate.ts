@@ -1,6 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
-import { findRun, lockRunById, type StoredRun } from '../../ci/runs/run.store.ts'
+import { findRun, lockRun, type StoredRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
+import { requireOwnRepository } from '../../ci/runs/token-repository.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -27,6 +28,7 @@ import { computePollToken, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToke
 
 type AskedGate = {
   key: OpenedGateKey
+  actor: Actor
   credential_id: string
   /** The id of a configured gate; undefined for any that covers the deployment. */
   gate_id: string | undefined
@@ -41,8 +43,8 @@ type Opened = { gate: StoredGate; created: boolean }
  * Opens a gate: creates a deployment that requires all configured gates which cover it, and
  * evaluates its policies. Safe to repeat and to call concurrently: run, attempt, environment and
  * job have one gate. A repeated call evaluates the policies if the first one did not come to it,
- * because it lost the database. Throws 404 for an unknown run or attempt, 409 `run_finished` and
- * 409 `gate_not_configured`.
+ * because it lost the database. Throws 403 `forbidden` for a run that the token may not speak
+ * about, 404 for an unknown run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, attempt, environment, job = '' } = input
@@ -50,7 +52,7 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   const now = services.clock.now()
   const deployment_id = createDeploymentId(now)
   const approval = await approveAhead(services, key, deployment_id)
-  const asked = { key, credential_id: actor.credential.id, gate_id: input.gate_id, deployment_id, approval }
+  const asked = { key, actor, credential_id: actor.credential.id, gate_id: input.gate_id, deployment_id, approval }
   const { gate: opened, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked, now))
   if (opened.is_evaluated) return { gate: opened, created, token: getPollToken(services, opened) }
   await decideByPolicy(services, { org_id: opened.org_id, id: opened.deployment_id })
@@ -63,17 +65,18 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
  * between.
  */
 async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: Date): Promise<Opened> {
-  const { key, gate_id, approval } = asked
+  const { key, actor, gate_id, approval } = asked
   // Sent together to save round trips. PostgreSQL runs them in order, so all but the first run
   // under the lock.
-  const [newest, opened, run, gates, attempts] = await Promise.all([
-    lockRunById(tx, key.org_id, key.run_id),
+  const [locked, opened, run, gates, attempts] = await Promise.all([
+    lockRun(tx, key.org_id, key.run_id),
     findOpenedGate(tx, key),
     findRun(tx, key, services.clock.now()),
     listGates(tx, key.org_id),
     findNearestAttempts(tx, key),
   ])
-  if (newest === null) throw createNotFoundError('run')
+  if (locked === null) throw createNotFoundError('run')
+  await requireOwnRepository(tx, actor, locked)
   if (opened !== null) return { gate: await reopen(services, tx, opened), created: false }
   if (run === null) throw createNotFoundError(`attempt with the number ${key.attempt}`)
   if (isFinal(run.status)) {

@@ -1,6 +1,6 @@
 import { type Actor, toPrincipal } from '../../access/actor.ts'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
-import { readTokenTrust } from '../../ci/runs/token-run.ts'
+import { readTokenTrust } from '../../ci/runs/token-repository.ts'
 import { getNextUtcDayStart, getUtcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import {

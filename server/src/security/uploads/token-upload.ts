@@ -1,12 +1,14 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/token-run.ts'
-import { foreignRepository } from '../../errors/security.ts'
+import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/token-repository.ts'
+import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findByName } from '../../repositories/repository.store.ts'
 import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
 import type { RepositoryReference } from '../repositories/select-repository.ts'
 import { findUploadRepository } from './upload-view.store.ts'
+
+const MESSAGE = 'The token can only upload reports for its own repository.'
 
 /**
  * The repository of a report that a CI job uploads, by the id in its token. Throws 403 `forbidden`
@@ -18,9 +20,9 @@ export async function requireTokenRepository(
   job: TokenJob | null,
   asked: RepositoryReference,
 ): Promise<RepositoryReference> {
-  if (job === null || !(await isOwn(db, orgId, job, asked))) throw foreignRepository()
+  if (job === null || !(await isOwn(db, orgId, job, asked))) throw foreignRepository(MESSAGE)
   // Reports are kept by provider and id, so another host's repository would get them.
-  if (await isOtherHosts(db, orgId, job)) throw foreignRepository()
+  if (await isOtherHosts(db, orgId, job)) throw foreignRepository(MESSAGE)
   const { address, id } = job.repository
   const name = address === null ? asked.name : splitAddress(address).name
   // Azure Pipelines can build a repository of another code host, which has its own form of ids.
@@ -34,7 +36,7 @@ export async function checkUploadRepository(db: Db, { org_id, credential }: Acto
   const { job } = credential
   const repository = await findUploadRepository(db, org_id, uploadId)
   if (repository === null) return
-  if (job === null || !(await isOwn(db, org_id, job, repository))) throw foreignRepository()
+  if (job === null || !(await isOwn(db, org_id, job, repository))) throw foreignRepository(MESSAGE)
 }
 
 /** The id decides, because a repository can be renamed. */

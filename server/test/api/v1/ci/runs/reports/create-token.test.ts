@@ -5,7 +5,7 @@ import { readGithubJob } from '../../../../../../src/access/oidc-trusts/github-j
 import { openRunIntake } from '../../../../../../src/ci/runs/run-intake.ts'
 import { requireTokenRun } from '../../../../../../src/ci/runs/token-run.ts'
 import { startTestApi, type TestApi } from '../../../../../support/api.ts'
-import { assertInvalid } from '../../../../../support/assert-error.ts'
+import { assertError, assertInvalid } from '../../../../../support/assert-error.ts'
 import { artifactOf, sendReport, TESTS, uploadArtifact } from '../../../../../support/ci-reports.ts'
 import { createRun } from '../../../../../support/ci-runs.ts'
 import type { Json } from '../../../../../support/json.ts'
@@ -66,16 +66,15 @@ test('201 untrusted if code of strangers may have run in the job', async () => {
 
 test('201 self_reported for another run, whoever created it', async () => {
   assert.equal((await report(REPORT, newRunClaims())).body.data.trust, 'self_reported')
-  const byKey = await createRun(api, caller)
+  const byKey = await createRun(api, caller, { repository: 'github.com/acme/shop' })
   assert.equal((await report(REPORT, claims, byKey.id)).body.data.trust, 'self_reported')
 })
 
-test('201 untrusted for another run, too, if code of strangers may have run in the job', async () => {
+test('403 for another run if code of strangers may have run in the job', async () => {
   const strange = newRunClaims({ event_name: 'pull_request_target' })
-  assert.equal((await report(REPORT, strange)).body.data.trust, 'untrusted')
+  assertError(await report(REPORT, strange), 403, 'forbidden')
   const others = { ci_system: 'buildkite', external_run_id: strange.run_id }
-  const { body } = await caller.send('POST', '/v1/ci/runs', ownRun(strange, others), strange)
-  assert.equal(body.data.trust, 'untrusted')
+  assertError(await caller.send('POST', '/v1/ci/runs', ownRun(strange, others), strange), 403, 'forbidden')
 })
 
 test('a report that an API key replaces is self-reported, and verified again when the token replaces it', async () => {

@@ -1,0 +1,131 @@
+import type { Actor } from '../../access/actor.ts'
+import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
+import { formatHostRunId } from '../../codehosts/host-run.ts'
+import { foreignRepository } from '../../errors/ci.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { getDefaultHost } from '../../repositories/repository-identity.ts'
+import { findIdentifiedRun, type IdentifiedRun } from './run.store.ts'
+import { decideTrustOfJob, isOwnRepository, isOwnRun, type TrustClass } from './trust.ts'
+
+/**
+ * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
+ */
+export function getTokenJob({ credential }: Actor): TokenJob | null {
+  return credential.type === 'oidc_trust' ? credential.job : null
+}
+
+/**
+ * Lets a token speak about its own run, and about the other runs of its own repository unless code
+ * of strangers may have run in its job. If its claims cannot be read, it speaks about runs that
+ * only API keys have reported. Throws 403 `forbidden`.
+ */
+export async function requireOwnRepository(
+  db: Db,
+  { org_id, credential }: Pick<Actor, 'org_id' | 'credential'>,
+  run: IdentifiedRun,
+): Promise<void> {
+  if (credential.type !== 'oidc_trust') return
+  const { job } = credential
+  const message = 'The token can only speak about runs of its own repository.'
+  if (job === null) {
+    if (run.repository !== null) throw foreignRepository(message)
+    return
+  }
+  if (isOwnRun(job, run) || (await isOwnButUnclaimed(db, org_id, job, run))) return
+  await requireOwnCode(db, org_id, job)
+  if (!(await isOfRepository(db, org_id, job, run))) throw foreignRepository(message)
+}
+
+/**
+ * Throws 403 `forbidden` if code of strangers may have run in a job: it speaks about its own run
+ * only.
+ */
+export async function requireOwnCode(db: Db, orgId: string, job: TokenJob): Promise<void> {
+  if ((await readTokenTrust(db, orgId, job)) === 'untrusted')
+    throw foreignRepository('Code of strangers may have run in the job. Its token can only speak about its own run.')
+}
+
+/** The id decides where the run has one. An address that the token does not have is not its own. */
+async function isOfRepository(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
+  if (run.repository !== null) return isOwnRepository(job, run.repository)
+  const match = await matchTokenRepository(db, orgId, job, (address) => isSameAddress(address, run.address))
+  return match === 'same'
+}
+
+/** The class of what a job states about its own run. */
+export async function readTokenTrust(db: Db, orgId: string, job: TokenJob): Promise<TrustClass> {
+  const run = job.foreign_code === 'pull_request' ? await findHostRun(db, orgId, job) : null
+  return decideTrustOfJob(job, run?.head_repository_id ?? null)
+}
+
+/** Whether a run has the number of a token's run and only API keys have reported it. */
+export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
+  const { ci_system, external_run_id } = job.run
+  if (run.provider !== 'other' || run.repository !== null) return false
+  if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false
+  const covered = await listCovered(db, [{ ...toNamedRepository(orgId, job), position: 0 }], orgId)
+  return covered.length === 0
+}
+
+/** The run of a token as its code host has reported it. */
+export async function findHostRun(db: Db, orgId: string, job: TokenJob): Promise<IdentifiedRun | null> {
+  const { host_run_id } = job.run
+  if (host_run_id === null) return null
+  const run = await findIdentifiedRun(db, orgId, formatHostRunId(job.provider, host_run_id))
+  return run !== null && isOwnRun(job, run) ? run : null
+}
+
+export function toNamedRepository(org_id: string, { provider, repository: { id, host } }: TokenJob): NamedRepository {
+  return { org_id, provider, repository_id: id, host }
+}
+
+/**
+ * Whether an address or a name is that of a token's repository: as its claims name it, or as the
+ * organization knows its id, because a repository can be renamed. `unknown` if neither has a name.
+ */
+export async function matchTokenRepository(
+  db: Db,
+  orgId: string,
+  job: TokenJob,
+  isNamed: (address: string) => boolean,
+): Promise<'same' | 'other' | 'unknown'> {
+  const { address } = job.repository
+  if (address !== null && isNamed(address)) return 'same'
+  const known = await findKnownAddress(db, orgId, job)
+  if (known !== null && isNamed(known)) return 'same'
+  return (address ?? known) === null ? 'unknown' : 'other'
+}
+
+/** The address of a token's repository. Without a name, it is made of the ids of the claims. */
+export async function readTokenAddress(db: Db, orgId: string, job: TokenJob): Promise<string> {
+  const { address, owner_id, id } = job.repository
+  const named = address ?? (await findKnownAddress(db, orgId, job))
+  return named ?? `${getTokenHost(job)}/${owner_id ?? job.provider}/${id}`
+}
+
+/** The code host of a token's repository, or the provider's own if the issuer does not tell. */
+export function getTokenHost({ provider, repository }: TokenJob): string {
+  return repository.host ?? getDefaultHost(provider)
+}
+
+/**
+ * Whether the organization knows the id of a token's repository as that of a repository of another
+ * code host.
+ */
+export async function isOtherHosts(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<boolean> {
+  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
+  return known !== null && repository.host !== null && known.host !== repository.host
+}
+
+/** True for two spellings of one address. Code hosts ignore case in names. */
+export function isSameAddress(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+async function findKnownAddress(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<string | null> {
+  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
+  if (known === null || (repository.host !== null && known.host !== repository.host)) return null
+  return `${known.host}/${known.full_name}`
+}

@@ -1446,6 +1446,8 @@ create table oidc_trusts (
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   created_by_user_id uuid,
+  trusted_events text[] not null default '{}'::text[],
+  self_hosted boolean not null default false,
   constraint oidc_trusts_id_key UNIQUE (id),
   constraint oidc_trusts_pkey PRIMARY KEY (org_id, id),
   constraint oidc_trusts_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
@@ -1455,7 +1457,8 @@ create table oidc_trusts (
   constraint oidc_trusts_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 500))),
   constraint oidc_trusts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint oidc_trusts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint oidc_trusts_scopes_check CHECK ((cardinality(scopes) > 0))
+  constraint oidc_trusts_scopes_check CHECK ((cardinality(scopes) > 0)),
+  constraint oidc_trusts_trusted_events_check CHECK ((cardinality(trusted_events) <= 20))
 );
 CREATE INDEX oidc_trusts_by_issuer ON public.oidc_trusts USING btree (issuer) WHERE (revoked_at IS NULL);
 CREATE INDEX oidc_trusts_by_organization ON public.oidc_trusts USING btree (org_id, created_at, id);
@@ -2310,6 +2313,17 @@ create table triages (
 );
 CREATE INDEX triages_by_expiry ON public.triages USING btree (expires_at) WHERE ((ended_at IS NULL) AND (expires_at IS NOT NULL));
 CREATE INDEX triages_by_target ON public.triages USING gin (target_ids);
+
+create table trust_events (
+  org_id uuid not null,
+  trust_id uuid not null,
+  event text not null,
+  self_hosted boolean not null,
+  last_seen date not null,
+  constraint trust_events_pkey PRIMARY KEY (org_id, trust_id, event, self_hosted),
+  constraint trust_events_org_id_trust_id_fkey FOREIGN KEY (org_id, trust_id) REFERENCES oidc_trusts(org_id, id),
+  constraint trust_events_event_check CHECK (((length(event) >= 1) AND (length(event) <= 50)))
+);
 
 create table unscored_provider_runs (
   org_id uuid not null,

@@ -189,6 +189,7 @@ begin
       ('triage_alerts', 'insert, update'),
       ('triage_findings', 'insert, update, delete'),
       ('triages', 'insert, update'),
+      ('trust_events', 'insert, update'),
       ('unscored_provider_runs', 'insert, delete'),
       ('user_passwords', 'insert, update, delete'),
       ('user_sessions', 'insert, update, delete'),

@@ -67,6 +67,8 @@ function createJobs({ sql, ours }: Setting, issuer: Issuer): Promise<Caller[]> {
       const repository = repositoryOf(at)
       await createTrust(needs, ours.orgId, OPERATOR_GRANTOR, {
         ...request,
+        trusted_events: [],
+        self_hosted: false,
         name: `bench ${at}`,
         conditions: { repository },
       })

@@ -48,6 +48,8 @@ async function createTrusts({ sql, ours }: Setting, { url }: Issuer): Promise<vo
     audience: AUDIENCE,
     provider: 'github',
     scopes: ['write:ci'],
+    trusted_events: [] as string[],
+    self_hosted: false,
     expiresAt: null,
   } as const
   for (let nth = 0; nth < TRUSTS; nth += 1) {

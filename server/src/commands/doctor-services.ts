@@ -1,4 +1,6 @@
 import { verifyMailServer } from '../access/links/send-mail.ts'
+import { isListedEvent } from '../access/oidc-trusts/github-job.ts'
+import { listTrustEvents } from '../access/oidc-trusts/trusts/trust-event.store.ts'
 import { findServerProvider, openIssuer } from '../access/sso/open-provider.ts'
 import { APP_PROVIDERS, type AppProvider, getCodeHost } from '../codehosts/catalogue.ts'
 import { countCalls } from '../codehosts/connections/call.store.ts'
@@ -35,12 +37,33 @@ async function checkIssuer(services: Services): Promise<Result> {
   return { ok: true, detail: `${provider?.issuer} answers` }
 }
 
+const EVENT_DAYS = 90
+
+/**
+ * Jobs that count as untrusted are no failure. Whoever trusts them creates a trust that says so.
+ */
+export async function checkTrusts({ sql, clock }: Services): Promise<Result> {
+  const now = clock.now()
+  const seen = await listTrustEvents(sql, new Date(now.getTime() - EVENT_DAYS * DAY_MS), now)
+  if (seen.length === 0) return { ok: true, detail: `no trust let in untrusted jobs in ${EVENT_DAYS} days` }
+  const listed = seen.map(({ slug, name, trust_id, event, self_hosted, last_seen }) => {
+    const jobs = self_hosted ? `${event} on self-hosted runners of a public repository` : event
+    const options = [
+      ...(isListedEvent(event) ? [] : [`--trusted-event ${event}`]),
+      ...(self_hosted ? ['--self-hosted'] : []),
+    ]
+    return `"${name}" (${trust_id}) let in ${jobs}, last on ${last_seen}: trust create --org ${slug} … ${options.join(' ')}`
+  })
+  return { ok: true, detail: `jobs that count as untrusted unless a trust says otherwise: ${listed.join('; ')}` }
+}
+
 /** The checks of code hosts, in the order in which `doctor` shows them. */
 export const CODE_HOST_CHECKS: readonly Check[] = [
   ...APP_PROVIDERS.map((provider) => ({
     check: toAppCheck(provider),
     examine: (services: Services) => checkApp(services, provider),
   })),
+  { check: 'trusts', examine: checkTrusts },
   { check: 'connections', examine: checkConnections },
   { check: 'installations', examine: checkWaiting },
   { check: 'deliveries', examine: checkDeliveries },

@@ -10,9 +10,9 @@ import { OPERATOR_GRANTOR } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { listConnectedElsewhere } from '../repositories/followed-repository.store.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, parseDuration, readStandardInput } from './command.ts'
 import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
@@ -38,6 +38,17 @@ export const trustCreate = defineCommand({
         'a claim that must match; * stays within a part of a path, ** does not. Can be repeated: all claims must match, and one of the values of each',
     },
     scope: { type: 'list', value: 'S', about: `a scope of the trust; can be repeated: ${TRUST_SCOPES.join(', ')}` },
+    'trusted-event': {
+      type: 'list',
+      value: 'E',
+      about:
+        'GitHub: an event whose jobs count as verified, too, although strangers may have caused it; can be repeated',
+    },
+    'self-hosted': {
+      type: 'flag',
+      value: '',
+      about: 'GitHub: jobs on self-hosted runners of public repositories count as verified',
+    },
     'expires-in': {
       type: 'text',
       value: '90d',
@@ -56,6 +67,8 @@ export const trustCreate = defineCommand({
       provider: chosen || (template?.provider ?? null),
       conditions: readConditions(options.condition, template),
       scopes: options.scope.length > 0 ? options.scope : template ? TRUST_SCOPES : refuseMissing('scope', 'S'),
+      trusted_events: options['trusted-event'],
+      self_hosted: options['self-hosted'],
     }
     const given = options.audience ?? template?.audience
     const created = await withServices(context, async (services) => {
@@ -65,9 +78,20 @@ export const trustCreate = defineCommand({
       const expiresAt = lifetimeMs === null ? null : new Date(services.clock.now().getTime() + lifetimeMs)
       return createTrust(needs, organization.id, OPERATOR_GRANTOR, { ...request, audience, expiresAt })
     })
-    const { id, name, issuer, provider, conditions, scopes, expires_at } = created
+    const { id, name, issuer, provider, conditions, scopes, trusted_events, self_hosted, expires_at } = created
     context.print({
-      json: { id, name, issuer, audience: created.audience, provider, conditions, scopes, expires_at },
+      json: {
+        id,
+        name,
+        issuer,
+        audience: created.audience,
+        provider,
+        conditions,
+        scopes,
+        trusted_events,
+        self_hosted,
+        expires_at,
+      },
       text: `Created the trust "${name}" (${id}). It accepts tokens of ${issuer} for the audience ${created.audience}, and ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
     })
   },

@@ -123,6 +123,8 @@ async function addTrust(demo: Demo, sub: string, name: string): Promise<string> 
     provider: 'github',
     conditions: { repository: `${OWNER}/*`, sub: `${sub}:*` },
     scopes: ['write:ci'],
+    trusted_events: [],
+    self_hosted: false,
     expiresAt: null,
   })
   return trust.id

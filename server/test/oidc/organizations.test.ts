@@ -107,6 +107,8 @@ test('401 for a token that trusts of two organizations match, and for a token of
       provider: 'github',
       conditions: { repository_owner: 'acme' },
       scopes: ['write:ci'],
+      trusted_events: [],
+      self_hosted: false,
       created_by: 'test',
       created_by_user_id: null,
       created_at: api.clock.now(),

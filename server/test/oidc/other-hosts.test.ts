@@ -53,7 +53,7 @@ function actorOf(issuer: string, claims: ReturnType<typeof newRunClaims>): Actor
       id: createUuid(api.clock.now()),
       name: 'test trust',
       scopes: ['write:ci', 'write:security-findings'],
-      job: readGithubJob({ ...githubClaims(), ...claims }, issuer),
+      job: readGithubJob({ ...githubClaims(), ...claims }, issuer, { trusted_events: [], self_hosted: false }),
     },
   }
 }

@@ -76,6 +76,8 @@ test('trust create, list, test and revoke, with the long options', async () => {
     provider: 'github',
     conditions: { repository: 'acme/shop', ref: ['refs/heads/*', 'refs/tags/*'] },
     scopes: ['write:ci'],
+    trusted_events: [],
+    self_hosted: false,
   })
   assert.equal(await post(await token()), 201)
 
@@ -105,12 +107,23 @@ test('trust create, list, test and revoke, with the long options', async () => {
   assert.deepEqual(await json('trust', 'revoke', id), revoked)
 })
 
+test('trust create --trusted-event and --self-hosted say which jobs count as verified', async () => {
+  const terms = ['--trusted-event', 'fork', '--trusted-event', 'repository_dispatch', '--self-hosted']
+  const { id, ...made } = await create('--github', 'acme/events', ...terms)
+  assert.deepEqual([made.trusted_events, made.self_hosted], [['fork', 'repository_dispatch'], true])
+  const [listed] = (await json('trust', 'list', '--org', 'default')).filter((trust: { id: string }) => trust.id === id)
+  assert.deepEqual([listed.trusted_events, listed.self_hosted], [['fork', 'repository_dispatch'], true])
+  await json('trust', 'revoke', id)
+  await refused(2, /"Push" is not the name of an event/, '--github', 'acme/odd', '--trusted-event', 'Push')
+  await refused(2, /Only a trust of the provider github/, '--gitlab', 'acme/odd', '--self-hosted')
+})
+
 test('shorthands fill name, issuer, provider, audience, conditions and scopes', async () => {
   const scopes = ['write:security-findings', 'write:ci']
   const filled = async (...args: string[]) => {
-    const { id, expires_at, ...rest } = await create(...args)
+    const { id, expires_at, trusted_events, self_hosted, ...rest } = await create(...args)
     await json('trust', 'revoke', id)
-    assert.equal(expires_at, null)
+    assert.deepEqual([expires_at, trusted_events, self_hosted], [null, [], false])
     return rest
   }
   assert.deepEqual(await filled('--github', 'acme/shop'), {

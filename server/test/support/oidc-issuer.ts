@@ -143,6 +143,8 @@ export function createTrust(
     provider,
     conditions: CONDITIONS[provider],
     scopes: ['write:ci', 'write:security-findings'],
+    trusted_events: [],
+    self_hosted: false,
     expiresAt: lifetimeMs === null ? null : new Date(api.clock.now().getTime() + lifetimeMs),
     ...fields,
   })

@@ -1,5 +1,6 @@
 import {
   Checkbox,
+  Fieldset,
   Input,
   NativeSelect,
   Paper,
@@ -25,6 +26,9 @@ const NO_TARGET: TrustTarget = {
   ...{ system: 'github' as CiSystem, issuer: '', audience: '', repository: '', workspace: '', workspaceId: '' },
   ...{ branch: '', environment: '', conditions: '' },
 }
+
+/** What counts as verified beyond the events of a repository's own code. */
+const NO_TERMS = { trusted_events: '', self_hosted: false }
 
 const SYSTEMS: { value: CiSystem; label: string }[] = [
   { value: 'github', label: 'GitHub Actions' },
@@ -76,6 +80,9 @@ const FIELDS: Record<CiSystem, Fields> = {
   },
 }
 
+const VERIFIED_JOBS =
+  'Jobs of branches and tags by push, schedule, merge_group, workflow_dispatch, release, create and deployment, and pull requests of the repository itself if GitHub is connected. All others are untrusted.'
+
 type Scope = 'write:ci' | 'write:security-findings'
 
 export function CreateTrustForm({ onClose }: { onClose: () => void }) {
@@ -84,21 +91,23 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
   const mayUpload = usePermission('upload_security_reports')
   const scopes: Scope[] = mayUpload ? ['write:ci', 'write:security-findings'] : ['write:ci']
   const create = useApiForm({
-    initialValues: { ...NO_TARGET, name: '', scopes, expires_at: EXPIRY_DEFAULT },
+    initialValues: { ...NO_TARGET, ...NO_TERMS, name: '', scopes, expires_at: EXPIRY_DEFAULT },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
       scopes: (chosen) => (chosen.length === 0 ? 'Choose at least one scope.' : null),
       repository: (repository, { system }) =>
         system !== 'other' && repository.trim() === '' ? 'Enter what is trusted.' : null,
     },
-    send: async ({ name, scopes, expires_at, ...target }) => {
+    send: async ({ name, scopes, expires_at, trusted_events, self_hosted, ...target }) => {
       const { audience, ...trusted } = toTrusted(target)
+      const events = trusted_events.split(/[\s,]+/).filter(Boolean)
       const body = {
         name: name.trim(),
         scopes,
         expires_at: expiryTime(expires_at),
         ...trusted,
         ...(audience && { audience }),
+        ...(target.system === 'github' && { trusted_events: events, self_hosted }),
       }
       await createTrust({ params: { path: { org } }, body })
       onClose()
@@ -139,6 +148,25 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
           />
         </Stack>
       </Checkbox.Group>
+      {values.system === 'github' && (
+        <Fieldset legend="Which jobs count as verified">
+          <Stack gap="xs">
+            <Text size="sm">{VERIFIED_JOBS}</Text>
+            <TextInput
+              label="Further events"
+              description="Only if no stranger can cause them: what such a job reports lets deployments pass."
+              placeholder="repository_dispatch"
+              autoComplete="off"
+              {...getInputProps('trusted_events')}
+            />
+            <Checkbox
+              label="Self-hosted runners of public repositories"
+              description="Only if each job has a runner of its own: a stranger's job can change what the next one runs."
+              {...getInputProps('self_hosted', { type: 'checkbox' })}
+            />
+          </Stack>
+        </Fieldset>
+      )}
       <ExpirySelect {...getInputProps('expires_at')} />
     </ApiFormView>
   )

@@ -114,7 +114,7 @@ function trustColumns(onRevoke: (trust: Trust) => void): Column<Trust>[] {
       key: 'conditions',
       header: 'Trusts jobs with',
       width: 'minmax(0, 3fr)',
-      cell: ({ issuer, conditions }) => (
+      cell: ({ issuer, conditions, trusted_events, self_hosted }) => (
         <Stack gap={0}>
           <Text size="xs" lineClamp={2}>
             {Object.entries(conditions)
@@ -124,6 +124,11 @@ function trustColumns(onRevoke: (trust: Trust) => void): Column<Trust>[] {
           <Text size="xs" c="dimmed" lineClamp={1}>
             {issuer}
           </Text>
+          {(trusted_events.length > 0 || self_hosted) && (
+            <Text size="xs" lineClamp={2}>
+              Also verified: {[...trusted_events, ...(self_hosted ? ['self-hosted runners'] : [])].join(', ')}
+            </Text>
+          )}
         </Stack>
       ),
     },

@@ -11,8 +11,10 @@ import { type Actor, type MachineCredential, requireFeature } from '../actor.ts'
 import { ACCESS_CHANNEL, findCredential } from '../api-key.store.ts'
 import { hashApiKey, isApiKey } from '../api-key.ts'
 import { updateLastUse } from '../credential.store.ts'
+import { getUnusual } from '../oidc-trusts/github-job.ts'
 import { readTokenJob } from '../oidc-trusts/read-token-job.ts'
 import { TokenRejection, TokenVerifier } from '../oidc-trusts/trusts/token-verifier.ts'
+import { upsertTrustEvent } from '../oidc-trusts/trusts/trust-event.store.ts'
 import { TRUST_SCOPES } from '../oidc-trusts/trusts/trust-request.ts'
 import type { Scope } from '../scopes.ts'
 import { type LimitedKind, RequestLimits } from './request-limits.ts'
@@ -175,7 +177,7 @@ export class Authenticator {
   async #readToken(token: string): Promise<Authenticated> {
     const { trust, claims, validUntil } = await this.#tokens.verify(token)
     const { id, name, scopes, organization, expires_at } = trust
-    const job = readTokenJob(trust.provider, claims, trust.issuer)
+    const job = readTokenJob(trust, claims)
     return {
       credential: { type: 'oidc_trust', id, name, scopes, job },
       organization,
@@ -183,11 +185,22 @@ export class Authenticator {
     }
   }
 
+  /** True once a minute for each key. */
+  #isDue(key: string, minute: number): boolean {
+    const isDue = this.#touched.get(key) !== minute
+    this.#touched.set(key, minute)
+    return isDue
+  }
+
   #touch({ credential, organization }: Authenticated, now: Date): void {
     const minute = Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS
-    if (this.#touched.get(credential.id) === minute) return
-    this.#touched.set(credential.id, minute)
     const { sql, log } = this.#services
+    const unusual = credential.type === 'oidc_trust' && credential.job !== null ? getUnusual(credential.job) : null
+    if (unusual !== null && this.#isDue(`${credential.id} ${unusual.event} ${unusual.self_hosted}`, minute)) {
+      const trust = { org_id: organization.id, trust_id: credential.id }
+      upsertTrustEvent(sql, trust, unusual, now).catch((err) => log.warn({ err }, 'Could not store the event of a job'))
+    }
+    if (!this.#isDue(credential.id, minute)) return
     updateLastUse(sql, organization.id, credential, new Date(minute)).catch((err) =>
       log.warn({ err }, 'Could not store last_used_at'),
     )

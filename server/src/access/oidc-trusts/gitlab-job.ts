@@ -92,10 +92,24 @@ function classifyEvent(claims: Claims): TokenEvent {
 /**
  * `project_id` is the project of the code, `job_project_id` the one that runs it: they differ for
  * merge requests from forks. Older versions of GitLab have no `job_project_id`. Their `project_id`
- * may be the target of a merge request from a fork.
+ * may be the target of a merge request from a fork. An external pull request may come from one,
+ * too.
  */
 function foreignCode(claims: Claims, projectId: string): TokenJob['foreign_code'] {
   const jobProjectId = getClaimText(claims, 'job_project_id')
-  if (jobProjectId !== null) return jobProjectId === projectId ? 'none' : 'possible'
-  return getClaimText(claims, 'pipeline_source') === 'merge_request_event' ? 'possible' : 'none'
+  const source = getClaimText(claims, 'pipeline_source')
+  if (source === 'external_pull_request_event') return 'possible'
+  const isOfMergeRequest = getClaimText(claims, 'ref_path')?.startsWith('refs/merge-requests/') ?? false
+  if (jobProjectId === null)
+    return source === 'merge_request_event' || isOfMergeRequest ? 'possible' : classifyRef(claims)
+  if (jobProjectId !== projectId) return 'possible'
+  return isOfMergeRequest ? 'none' : classifyRef(claims)
+}
+
+/**
+ * A ref outside branches and tags is not the project's own. Older versions of GitLab leave it out.
+ */
+function classifyRef(claims: Claims): 'none' | 'possible' {
+  const path = getClaimText(claims, 'ref_path')
+  return path === null || /^refs\/(?:heads|tags)\/./.test(path) ? 'none' : 'possible'
 }

@@ -3,12 +3,19 @@ import { test } from 'node:test'
 import { azureClaims, bitbucketClaims, githubClaims, gitlabClaims } from '../../../test/support/oidc-claims.ts'
 import type { Claims } from './claims.ts'
 import { readTokenJob } from './read-token-job.ts'
-import type { TokenJob, TrustProvider } from './token-job.ts'
+import type { TokenJob, TrustProvider, TrustTerms } from './token-job.ts'
 
 const GITHUB = 'https://token.actions.githubusercontent.com'
 
-function read(provider: TrustProvider, claims: Claims, issuer = 'http://127.0.0.1:1'): TokenJob {
-  return readTokenJob(provider, claims, issuer) ?? assert.fail('The claims describe no job')
+const TERMS = { trusted_events: [], self_hosted: false }
+
+function read(
+  provider: TrustProvider,
+  claims: Claims,
+  issuer = 'http://127.0.0.1:1',
+  terms: TrustTerms = TERMS,
+): TokenJob {
+  return readTokenJob({ provider, issuer, ...terms }, claims) ?? assert.fail('The claims describe no job')
 }
 
 test('a GitHub job', () => {
@@ -112,7 +119,14 @@ const FOREIGN: [TrustProvider, Claims, TokenJob['foreign_code']][] = [
   ['github', { event_name: 'pull_request_target' }, 'possible'],
   ['github', { event_name: 'workflow_run' }, 'possible'],
   ['github', { event_name: 'pull_request' }, 'pull_request'],
-  ['github', { event_name: 'pull_request_review' }, 'pull_request'],
+  ['github', { event_name: 'pull_request_review' }, 'possible'],
+  ['github', { event_name: 'issue_comment' }, 'possible'],
+  ['github', { event_name: undefined }, 'possible'],
+  ['github', { event_name: 'push', ref: 'refs/pull/7/merge' }, 'possible'],
+  ['github', { event_name: 'deployment', ref: '' }, 'possible'],
+  ['github', { event_name: 'release', ref: 'refs/tags/v1' }, 'none'],
+  ['github', { runner_environment: 'self-hosted', repository_visibility: 'public' }, 'possible'],
+  ['github', { runner_environment: 'self-hosted', repository_visibility: undefined }, 'none'],
   ['github', { event_name: 'workflow_dispatch' }, 'none'],
   ['gitlab', { job_project_id: '999' }, 'possible'],
   ['gitlab', { job_project_id: 999 }, 'possible'],
@@ -120,6 +134,11 @@ const FOREIGN: [TrustProvider, Claims, TokenJob['foreign_code']][] = [
   ['gitlab', { job_project_id: undefined, pipeline_source: 'merge_request_event' }, 'possible'],
   ['gitlab', { job_project_id: null, pipeline_source: 'merge_request_event' }, 'possible'],
   ['gitlab', { job_project_id: undefined }, 'none'],
+  ['gitlab', { pipeline_source: 'external_pull_request_event' }, 'possible'],
+  ['gitlab', { ref_path: 'refs/merge-requests/7/head' }, 'none'],
+  ['gitlab', { ref_path: 'refs/merge-requests/7/head', job_project_id: undefined }, 'possible'],
+  ['gitlab', { ref_path: 'refs/keep-around/7' }, 'possible'],
+  ['gitlab', { ref_path: undefined }, 'none'],
   ['azure', { rpo_ref: 'refs/pull/7/merge' }, 'pull_request'],
 ]
 const DEFAULTS = { github: githubClaims, gitlab: gitlabClaims, bitbucket: bitbucketClaims, azure: azureClaims }
@@ -200,8 +219,11 @@ test('claims that do not fit the fields of a run are absent; without ids there i
   assert.deepEqual([job.commit_sha, job.ref, job.run.attempt, job.actor], [null, null, null, null])
   assert.equal(job.pipeline_name?.length, 200)
   for (const missing of [{ run_id: undefined }, { repository_id: 'x' }, { run_id: ['1'] }, { run_id: 'a b' }])
-    assert.equal(readTokenJob('github', { ...githubClaims(), ...missing }, GITHUB), null)
+    assert.equal(
+      readTokenJob({ provider: 'github', issuer: GITHUB, ...TERMS }, { ...githubClaims(), ...missing }),
+      null,
+    )
   for (const provider of ['gitlab', 'bitbucket', 'azure'] as const)
-    assert.equal(readTokenJob(provider, {}, GITHUB), null)
-  assert.equal(readTokenJob(null, githubClaims(), GITHUB), null)
+    assert.equal(readTokenJob({ provider, issuer: GITHUB, ...TERMS }, {}), null)
+  assert.equal(readTokenJob({ provider: null, issuer: GITHUB, ...TERMS }, githubClaims()), null)
 })

@@ -3,9 +3,9 @@ import { readBitbucketJob } from './bitbucket-job.ts'
 import type { Claims } from './claims.ts'
 import { readGithubJob } from './github-job.ts'
 import { readGitlabJob } from './gitlab-job.ts'
-import type { TokenJob, TrustProvider } from './token-job.ts'
+import type { TokenJob, TrustProvider, TrustTerms } from './token-job.ts'
 
-const READERS: Record<TrustProvider, (claims: Claims, issuer: string) => TokenJob | null> = {
+const READERS: Record<TrustProvider, (claims: Claims, issuer: string, terms: TrustTerms) => TokenJob | null> = {
   github: readGithubJob,
   gitlab: readGitlabJob,
   bitbucket: readBitbucketJob,
@@ -16,6 +16,9 @@ const READERS: Record<TrustProvider, (claims: Claims, issuer: string) => TokenJo
  * The job that the claims of a verified token describe. Null if the trust names no provider, or if
  * the claims have no id of a run and of its repository.
  */
-export function readTokenJob(provider: TrustProvider | null, claims: Claims, issuer: string): TokenJob | null {
-  return provider === null ? null : READERS[provider](claims, issuer)
+export function readTokenJob(
+  { provider, issuer, ...terms }: TrustTerms & { provider: TrustProvider | null; issuer: string },
+  claims: Claims,
+): TokenJob | null {
+  return provider === null ? null : READERS[provider](claims, issuer, terms)
 }

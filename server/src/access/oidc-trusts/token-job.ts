@@ -2,6 +2,14 @@
 export const TRUST_PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
 export type TrustProvider = (typeof TRUST_PROVIDERS)[number]
 
+/** What a trust lets count as the repository's own code, beyond what does by itself. */
+export type TrustTerms = {
+  /** Events of GitHub Actions. */
+  trusted_events: string[]
+  /** Whether jobs on self-hosted runners of public repositories count. */
+  self_hosted: boolean
+}
+
 export type TokenEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'other'
 
 /**

@@ -42,7 +42,7 @@ async function verdictOn(needs: Needs, orgId: string, token: string): Promise<Om
     const { trust, claims } = await new TokenVerifier(needs).verify(token)
     if (trust.organization.id !== orgId)
       throw new TokenRejection('unmatched', 'A trust of another organization accepts the token.')
-    const job = readTokenJob(trust.provider, claims, trust.issuer)
+    const job = readTokenJob(trust, claims)
     return { accepted: true, reason: null, details: null, trust: { id: trust.id, name: trust.name }, job }
   } catch (error) {
     if (!(error instanceof TokenRejection)) throw error

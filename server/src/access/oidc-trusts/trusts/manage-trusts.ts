@@ -52,8 +52,8 @@ export async function createTrust(
     await refuseOtherTrusts(tx, orgId, { trust, grantor })
     await refuseConnectedRepositories(tx, orgId, { trust, grantor }, needs.connectedElsewhere)
     await insertTrust(tx, orgId, trust)
-    const { id, name, issuer, conditions, scopes } = trust
-    const details = { name, issuer, conditions, scopes }
+    const { id, name, issuer, conditions, scopes, trusted_events, self_hosted } = trust
+    const details = { name, issuer, conditions, scopes, trusted_events, self_hosted }
     await audit(tx, orgId, { author: grantor, action: 'oidc_trust.create', id, details }, now)
   })
   return trust

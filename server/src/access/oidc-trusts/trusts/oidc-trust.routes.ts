@@ -65,7 +65,15 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
     async (request, reply) => {
       const { actor, body } = request
       const { audience = getDefaultAudience(services.config), provider = null, expires_at = null, ...given } = body
-      const wanted = { ...given, audience, provider, expiresAt: expires_at === null ? null : new Date(expires_at) }
+      const { trusted_events = [], self_hosted = false } = body
+      const terms = { trusted_events, self_hosted }
+      const wanted = {
+        ...given,
+        ...terms,
+        audience,
+        provider,
+        expiresAt: expires_at === null ? null : new Date(expires_at),
+      }
       const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
       const trust = await createTrust(needs, actor.org_id, toGrantor(actor, body), wanted)
       request.created = trust.id

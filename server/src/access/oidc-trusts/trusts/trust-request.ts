@@ -2,14 +2,15 @@ import type { Config } from '../../../config.ts'
 import { invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
+import { EVENT_FORM } from '../github-job.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
 import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
-import type { TrustProvider } from '../token-job.ts'
+import type { TrustProvider, TrustTerms } from '../token-job.ts'
 
 /** The scopes that a trust can have. */
 export const TRUST_SCOPES: readonly Scope[] = ['write:ci', 'write:security-findings']
 
-export type TrustRequest = {
+export type TrustRequest = TrustTerms & {
   name: string
   issuer: string
   audience: string
@@ -25,6 +26,7 @@ const NAME_CHARS_MAX = 100
 const AUDIENCE_CHARS_MAX = 500
 const CLAIMS_MAX = 20
 const VALUES_MAX = 50
+export const TRUSTED_EVENTS_MAX = 20
 const CLAIM = /^[A-Za-z][A-Za-z0-9_.:/-]{0,99}$/
 
 /** The audience that tokens have if nothing else is agreed. */
@@ -53,7 +55,15 @@ export function checkTrust(request: TrustRequest) {
         'such as repository=acme/shop or repository=acme/*',
     )
   }
-  return { name, issuer, audience, provider, conditions, scopes: checkScopes(request.scopes) }
+  return {
+    name,
+    issuer,
+    audience,
+    provider,
+    conditions,
+    scopes: checkScopes(request.scopes),
+    ...checkTerms(request, provider),
+  }
 }
 
 function checkConditions(conditions: Conditions): void {
@@ -67,6 +77,17 @@ function checkConditions(conditions: Conditions): void {
     if (values.some((text) => text.length < 1 || text.length > PATTERN_CHARS_MAX))
       throw invalidRequest(`A value of the condition on ${claim} must have 1 to ${PATTERN_CHARS_MAX} characters`)
   }
+}
+
+function checkTerms({ trusted_events, self_hosted }: TrustTerms, provider: TrustProvider | null): TrustTerms {
+  const events = [...new Set(trusted_events)]
+  if ((events.length > 0 || self_hosted) && provider !== 'github')
+    throw invalidRequest('Only a trust of the provider github has trusted events and self-hosted runners')
+  const odd = events.find((event) => !new RegExp(EVENT_FORM).test(event))
+  if (odd !== undefined) throw invalidRequest(`"${odd.slice(0, NAME_CHARS_MAX)}" is not the name of an event`)
+  if (events.length > TRUSTED_EVENTS_MAX)
+    throw invalidRequest(`A trust has at most ${TRUSTED_EVENTS_MAX} trusted events`)
+  return { trusted_events: events, self_hosted }
 }
 
 /** The one provider whose claims the conditions name. */

@@ -2,8 +2,9 @@ import { type Static, type TString, Type } from 'typebox'
 import { Reason } from '../../../audit/audit.schema.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
 import type { Conditions as TrustConditions } from '../conditions.ts'
+import { EVENT_FORM } from '../github-job.ts'
 import { TRUST_PROVIDERS } from '../token-job.ts'
-import { TRUST_SCOPES } from './trust-request.ts'
+import { TRUST_SCOPES, TRUSTED_EVENTS_MAX } from './trust-request.ts'
 
 const Time = (description: string) => Type.Unsafe<Date>({ ...Timestamp, description })
 const MaybeTime = (description: string) => Nullable(Time(description))
@@ -13,6 +14,11 @@ const AUDIENCE = 'The claim `aud` of the tokens.'
 const PROVIDER = 'Whose claims the tokens have.'
 const CONDITIONS =
   'The claims that must match, by name. The value is a glob, or a list of which one has to match. `*` stays within a part of a path, `**` does not.'
+
+const TRUSTED_EVENTS =
+  'GitHub: events whose jobs count as `verified` beside `push`, `schedule`, `merge_group`, `workflow_dispatch`, `release`, `create` and `deployment`, for a branch or a tag. Strangers can cause most others.'
+const SELF_HOSTED =
+  'GitHub: whether jobs on self-hosted runners of public repositories count as `verified`. Strangers may have changed such a runner.'
 
 const Conditions = (value: TString, description: string) =>
   Type.Record(Type.String(), Type.Union([value, Type.Array(value)]), { description })
@@ -34,6 +40,10 @@ export const NewTrust = Closed({
     maxItems: 10,
     description: 'What the jobs can do. Each scope requires a permission that your role must have.',
   }),
+  trusted_events: Type.Optional(
+    Type.Array(Type.String({ pattern: EVENT_FORM }), { maxItems: TRUSTED_EVENTS_MAX, description: TRUSTED_EVENTS }),
+  ),
+  self_hosted: Type.Optional(Type.Boolean({ description: SELF_HOSTED })),
   expires_at: Type.Optional(
     Nullable({
       ...Timestamp,
@@ -53,6 +63,8 @@ export const ListedTrust = Closed(
     provider: Nullable(OneOf(TRUST_PROVIDERS, { description: `${PROVIDER} Null if the claims cannot be read.` })),
     conditions: Type.Unsafe<TrustConditions>(Conditions(Type.String(), CONDITIONS)),
     scopes: Type.Array(Type.String(), { description: 'What the jobs can do.' }),
+    trusted_events: Type.Array(Type.String(), { description: TRUSTED_EVENTS }),
+    self_hosted: Type.Boolean({ description: SELF_HOSTED }),
     created_by: Type.String({ description: 'The name of the person who created the trust, or `command line`.' }),
     created_by_user_id: Nullable(
       Type.String({ description: 'The id of the person who created the trust. Null if no person did.' }),

@@ -3,10 +3,10 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { notifyAccessChanged } from '../../api-key.store.ts'
 import type { Scope } from '../../scopes.ts'
 import type { Conditions } from '../conditions.ts'
-import type { TrustProvider } from '../token-job.ts'
+import type { TrustProvider, TrustTerms } from '../token-job.ts'
 
 /** An organization accepts the tokens of an issuer that satisfy all conditions. */
-export type Trust = {
+export type Trust = TrustTerms & {
   id: string
   name: string
   issuer: string
@@ -40,12 +40,12 @@ export const TRUSTS_OF_ORGANIZATION_MAX = 1000
 export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promise<void> {
   await tx`
     insert into oidc_trusts (
-      org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_by_user_id, created_at,
-      expires_at
+      org_id, id, name, issuer, audience, provider, conditions, scopes, trusted_events, self_hosted, created_by,
+      created_by_user_id, created_at, expires_at
     )
     values (
       ${orgId}, ${trust.id}, ${trust.name}, ${trust.issuer}, ${trust.audience}, ${trust.provider},
-      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.created_by},
+      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.trusted_events}, ${trust.self_hosted}, ${trust.created_by},
       ${trust.created_by_user_id}, ${trust.created_at}, ${trust.expires_at}
     )`
   await notifyAccessChanged(tx)
@@ -55,7 +55,7 @@ export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promi
 export async function listLiveTrusts(db: Db, issuer: string, now: Date): Promise<LiveTrust[]> {
   return db<LiveTrust[]>`
     select trust.id, trust.name, trust.issuer, trust.audience, trust.provider, trust.conditions, trust.scopes,
-      trust.created_at, trust.expires_at,
+      trust.trusted_events, trust.self_hosted, trust.created_at, trust.expires_at,
       json_build_object('id', org.id, 'slug', org.slug, 'name', org.name, 'plan', org.plan) as organization
     from oidc_trusts trust
     join organizations org on org.id = trust.org_id
@@ -107,6 +107,6 @@ export async function updateTrustRevoked(tx: Tx, id: string, at: Date): Promise<
 }
 
 function trustColumns(db: Db) {
-  return db`id, name, issuer, audience, provider, conditions, scopes, created_by, created_by_user_id, created_at,
-    last_used_at, expires_at, revoked_at`
+  return db`id, name, issuer, audience, provider, conditions, scopes, trusted_events, self_hosted, created_by,
+    created_by_user_id, created_at, last_used_at, expires_at, revoked_at`
 }

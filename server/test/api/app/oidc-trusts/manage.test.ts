@@ -60,6 +60,19 @@ test('201 with a trust whose tokens are accepted until it is revoked', async () 
   ])
 })
 
+test('201 with the events and runners that the trust counts as verified, which the audit log names', async () => {
+  const plain = await post(admin, newTrust({ conditions: { repository: 'acme/plain' } }))
+  assert.deepEqual([plain.body.data?.trusted_events, plain.body.data?.self_hosted], [[], false], plain.text)
+  const terms = { trusted_events: ['repository_dispatch'], self_hosted: true }
+  const { status, body, text } = await post(admin, newTrust({ conditions: { repository: 'acme/events' }, ...terms }))
+  assert.equal(status, 201, text)
+  assert.deepEqual([body.data.trusted_events, body.data.self_hosted], [['repository_dispatch'], true])
+  const [entry] = await auditOf(api, caller, body.data.id)
+  assert.deepEqual([entry?.details.trusted_events, entry?.details.self_hosted], [['repository_dispatch'], true])
+  for (const trusted_events of [['Push'], ['a b'], Array.from('abcdefghijklmnopqrstu')])
+    assert.equal((await post(admin, newTrust({ trusted_events }))).status, 400)
+})
+
 test('a test shows whether a token is accepted, and every condition beside its claim', async () => {
   const own = await createPerson(api, await api.caller())
   const { id } = (await post(own, newTrust({ conditions: { repository: 'globex/app', ref: 'refs/heads/*' } }))).body

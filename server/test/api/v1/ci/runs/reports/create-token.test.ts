@@ -155,7 +155,8 @@ test('requireTokenRun returns the run of the token, and creates a run or an atte
 
 /** The actor of a request with a token that has these claims. */
 function actorWith(own: { run_id: string; run_attempt: string }): Actor {
-  const job = readGithubJob({ ...githubClaims(), ...own }, 'https://token.actions.githubusercontent.com')
+  const terms = { trusted_events: [], self_hosted: false }
+  const job = readGithubJob({ ...githubClaims(), ...own }, 'https://token.actions.githubusercontent.com', terms)
   const { orgId, slug, trustId } = caller
   return {
     org_id: orgId,

@@ -10,9 +10,9 @@ import { OPERATOR_GRANTOR } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { listConnectedElsewhere } from '../repositories/followed-repository.store.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, parseDuration, readStandardInput } from './command.ts'
 import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

@@ -56,8 +56,9 @@ export async function registerWebhookRoutes(app: FastifyInstance, services: Serv
       return reply.code(202).send()
     })
   }
-  app.post<WebhookRequest>('/webhooks/:provider', { schema: { hide: true } }, receive)
-  app.post<WebhookRequest>('/webhooks/:provider/:connection', { schema: { hide: true } }, receive)
+  const options = { schema: { hide: true }, config: { longBody: true as const } }
+  app.post<WebhookRequest>('/webhooks/:provider', options, receive)
+  app.post<WebhookRequest>('/webhooks/:provider/:connection', options, receive)
 }
 
 /** Null if there is no such connection, or it has ended. */

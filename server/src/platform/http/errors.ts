@@ -142,7 +142,7 @@ export const serviceUnavailable = defineError({
   code: 'unavailable',
   cause:
     'The database, the object store or the signing key cannot be reached, a report of the repository is being processed, ' +
-    'or the stored transparency log contradicts itself.',
+    'too many large webhooks arrive at once, or the stored transparency log contradicts itself.',
   remedy: 'Try again after the seconds in `Retry-After`.',
 })
 

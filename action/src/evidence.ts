@@ -1,11 +1,11 @@
-import { statSync } from 'node:fs'
-import { extname, resolve, sep } from 'node:path'
+import { extname } from 'node:path'
 import { collectEvidence as readFiles } from '@shiplock/report-readers/evidence'
-import { artifactPath } from '@shiplock/report-readers/find-files'
+import { describeLeftOut, findFiles, MissingFileError } from '@shiplock/report-readers/find-files'
+import type { FoundFile } from '@shiplock/report-readers/found-file'
+import { type Place, WorkingDirectory } from '@shiplock/report-readers/working-directory'
 import type { ReportFile } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { glob } from 'tinyglobby'
-import { type Attestation, type FileInput, InputError, type Inputs } from './inputs.ts'
+import { type Attestation, type FileInput, InputError, type Inputs, refusedLink } from './inputs.ts'
 
 /** What the job has to show. `lines` says for people what was read. */
 export type Evidence = { attestations: Attestation[]; files: ReportFile[]; lines: string[] }
@@ -15,41 +15,46 @@ const FILES_MAX = 50
 
 /** Reads the files that the inputs name. Throws an `InputError` if one is missing or cannot be read. */
 export async function collectEvidence(inputs: Inputs): Promise<Evidence> {
-  const collection = new Collection(inputs.attestations)
+  const collection = new Collection(inputs.place, inputs.attestations)
   for (const input of ['junit', 'coverage', 'sbom', 'scan', 'artifacts'] as const) {
-    await collection.read(input, await findFiles(input, inputs.files[input]))
+    await collection.read(input, inputs.files[input])
   }
-  for (const file of await findFiles('ownership', inputs.files.ownership)) collection.addOwnership(file)
+  await collection.addOwnership(inputs.files.ownership)
   return collection.evidence()
 }
 
 const NOTHING = { junit: [], coverage: [], sbom: [], scan: [], artifacts: [], threshold: null, failOn: null }
 
 class Collection {
-  readonly #cwd = process.cwd()
+  readonly #place: Place
+  readonly #directory: WorkingDirectory
   readonly #attestations: Attestation[]
   readonly #lines: string[] = []
   /** The files by their path in the report. */
-  readonly #files = new Map<string, string>()
+  readonly #files = new Map<string, FoundFile>()
 
-  constructor(attestations: Attestation[]) {
+  constructor(place: Place, attestations: Attestation[]) {
+    this.#place = place
+    this.#directory = new WorkingDirectory(place)
     this.#attestations = [...attestations]
   }
 
-  async read(input: FileInput, files: string[]): Promise<void> {
-    const read = await this.#named(input, () =>
-      readFiles({ ...NOTHING, [input]: files }, { cwd: this.#cwd, allowMissing: false }),
-    )
+  async read(input: FileInput, lines: string[]): Promise<void> {
+    const files = await this.#find(input, lines)
+    const named = { ...NOTHING, [input]: files.map(({ path }) => path) }
+    const read = await this.#naming(input, () => readFiles(named, { ...this.#place, allowMissing: false }))
     this.#attestations.push(...read.attestations)
     this.#lines.push(...read.lines)
     if (input !== 'junit' && input !== 'coverage') for (const file of files) this.#addFile(input, file)
   }
 
-  addOwnership(file: string): void {
-    const artifact = this.#addFile('ownership', file)
-    const format = extname(file).toLowerCase() === '.json' ? 'json' : 'codeowners'
-    this.#attestations.push({ kind: 'ownership', name: 'ownership', data: { format, artifact } })
-    this.#lines.push(`Ownership: ${artifact}`)
+  async addOwnership(lines: string[]): Promise<void> {
+    for (const file of await this.#find('ownership', lines)) {
+      const artifact = this.#addFile('ownership', file)
+      const format = extname(file.path).toLowerCase() === '.json' ? 'json' : 'codeowners'
+      this.#attestations.push({ kind: 'ownership', name: 'ownership', data: { format, artifact } })
+      this.#lines.push(`Ownership: ${artifact}`)
+    }
   }
 
   evidence(): Evidence {
@@ -62,52 +67,52 @@ class Collection {
         `a report has at most ${ATTESTATIONS_MAX} attestations, those of files included.`,
       )
     }
-    const files = [...this.#files].map(([path, file]) => ({ path, source: fileSource(file) }))
+    const files = [...this.#files].map(([path, file]) => ({ path, source: fileSource(file.path, () => file.open()) }))
     return { attestations: this.#attestations, files, lines: this.#lines }
   }
 
+  /**
+   * The files that the lines of an input name: paths, directories and globs, and with `!` in front
+   * the files to leave out. Throws an `InputError` if a line matches no file.
+   */
+  async #find(input: FileInput, lines: string[]): Promise<FoundFile[]> {
+    const patterns = lines.filter((line) => !line.startsWith('!'))
+    const ignore = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
+    const search = { ...this.#place, allowMissing: false }
+    const { files, leftOut } = await this.#naming(input, () =>
+      findFiles({ option: input, patterns, ignore, dot: true }, search),
+    )
+    const line = describeLeftOut(leftOut)
+    if (line !== null) this.#lines.push(line)
+    return files
+  }
+
   /** Returns the path of the file in the report. */
-  #addFile(input: FileInput, file: string): string {
-    const path = artifactPath(this.#cwd, file)
+  #addFile(input: FileInput, file: FoundFile): string {
+    const path = this.#directory.artifactPath(file)
     const known = this.#files.get(path)
-    if (known !== undefined && known !== file) {
-      throw new InputError(input, `"${known}" and "${file}" would have the same path "${path}" in the report.`)
+    if (known !== undefined && known.path !== file.path) {
+      throw new InputError(
+        input,
+        `"${known.path}" and "${file.path}" would have the same path "${path}" in the report.`,
+      )
     }
     this.#files.set(path, file)
     return path
   }
 
   /** Names the input in the error of a file. */
-  async #named<T>(input: FileInput, work: () => Promise<T>): Promise<T> {
+  async #naming<T>(input: FileInput, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw new InputError(input, `${(error as Error).message}.`)
+      if (error instanceof MissingFileError) throw missingFile(input, error)
+      throw refusedLink(input, error) ?? new InputError(input, `${(error as Error).message}.`)
     }
   }
 }
 
-/**
- * The files that the lines of an input name: paths, directories and globs, and with `!` in front the
- * files to leave out. Absolute and sorted. Throws an `InputError` if a line matches no file.
- */
-async function findFiles(input: FileInput, lines: string[]): Promise<string[]> {
-  const ignore = lines.filter((line) => line.startsWith('!')).map((line) => toGlob(line.slice(1)))
-  const found = new Set<string>()
-  for (const line of lines.filter((line) => !line.startsWith('!'))) {
-    const files = isFile(line) ? [line] : await glob(toGlob(line), { ignore, dot: true })
-    if (files.length === 0) throw new InputError(input, `no file matches "${line}".`)
-    for (const file of files) found.add(resolve(file))
-  }
-  return [...found].sort()
-}
-
-/** The name of an existing file may contain characters of a glob, such as `[id].xml`. */
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
-}
-
-/** Globs have slashes on every platform. */
-function toGlob(line: string): string {
-  return sep === '/' ? line : line.replaceAll(sep, '/')
+function missingFile(input: FileInput, { pattern, hasLinks }: MissingFileError): InputError {
+  const hint = hasLinks ? '; "follow-links: true" looks behind links to directories' : ''
+  return new InputError(input, `no file matches "${pattern}"${hint}.`)
 }

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { getInput, getMultilineInput } from '@actions/core'
+import { describeMissing, type FoundFile } from '@shiplock/report-readers/found-file'
+import { OutsideError, type Place, WorkingDirectory } from '@shiplock/report-readers/working-directory'
 
 /** A mistake in an input of the step. The message names the input. */
 export class InputError extends Error {
@@ -24,28 +26,42 @@ export type Inputs = {
   summary: string | null
   attestations: Attestation[]
   files: Record<FileInput, string[]>
+  place: Place
 }
 
 /** Reads the inputs of the step. Throws an `InputError` if one is missing or wrong. */
-export function readInputs(): Inputs {
+export async function readInputs(): Promise<Inputs> {
   const url = readUrl()
+  const place = { cwd: process.env.GITHUB_WORKSPACE || process.cwd(), followLinks: readFlag('follow-links', false) }
   return {
     url,
     audience: getInput('audience') || new URL(url).origin,
     job: { name: getInput('job-name') || process.env.GITHUB_JOB || 'default', matrix: readMatrix() },
     name: getInput('name') || 'default',
-    summary: readSummary(),
-    attestations: readAttestations(),
+    summary: await readSummary(place),
+    attestations: await readAttestations(place),
     files: Object.fromEntries(FILE_INPUTS.map((input) => [input, getMultilineInput(input)])) as Inputs['files'],
+    place,
   }
 }
 
 /** Whether the step fails if the report cannot be sent. */
 export function readFailOnError(): boolean {
-  const text = getInput('fail-on-error').toLowerCase()
-  if (text === '' || text === 'true') return true
-  if (text === 'false') return false
-  throw new InputError('fail-on-error', `"${text}" is neither true nor false.`)
+  return readFlag('fail-on-error', true)
+}
+
+function readFlag(input: string, byDefault: boolean): boolean {
+  const text = getInput(input).toLowerCase()
+  if (text === '') return byDefault
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new InputError(input, `"${text}" is neither true nor false.`)
+}
+
+/** The error of a link or glob that leaves the directory of the job; null for other errors. */
+export function refusedLink(input: string, error: unknown): InputError | null {
+  if (!(error instanceof OutsideError)) return null
+  const advice = `${error.target === null ? '' : 'name a file by its real path, or '}allow it with "follow-links: true"`
+  return new InputError(input, `${error.message}; ${advice}.`)
 }
 
 function readUrl(): string {
@@ -65,18 +81,18 @@ function readMatrix(): unknown {
   return text === '' ? null : parseJson('matrix', text)
 }
 
-function readSummary(): string | null {
+async function readSummary(place: Place): Promise<string | null> {
   const path = getInput('summary-file')
   const text = getInput('summary')
   if (path === '') return text || null
   if (text !== '') throw new InputError('summary-file', 'it cannot be combined with the input "summary".')
-  return readTextFile('summary-file', path)
+  return readTextFile('summary-file', path, place)
 }
 
-function readAttestations(): Attestation[] {
+async function readAttestations(place: Place): Promise<Attestation[]> {
   const text = getInput('attestations')
   if (text === '') return []
-  const list = parseJson('attestations', /^[[{]/.test(text) ? text : readTextFile('attestations', text))
+  const list = parseJson('attestations', /^[[{]/.test(text) ? text : await readTextFile('attestations', text, place))
   if (!Array.isArray(list)) throw new InputError('attestations', 'the value is not a JSON list.')
   return list.map(checkAttestation)
 }
@@ -104,10 +120,21 @@ function parseJson(input: string, text: string): unknown {
   }
 }
 
-function readTextFile(input: string, path: string): string {
+async function readTextFile(input: string, path: string, place: Place): Promise<string> {
+  const file = findFile(input, path, place)
+  if (file === null) throw new InputError(input, `the file "${path}" ${describeMissing(resolve(place.cwd, path))}.`)
   try {
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+    return ((await file.readText()) ?? '').replace(/^\uFEFF/, '')
   } catch (error) {
-    throw new InputError(input, `the file "${path}" cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new InputError(input, `the file "${path}" cannot be read (${code ?? message}).`)
+  }
+}
+
+function findFile(input: string, path: string, place: Place): FoundFile | null {
+  try {
+    return new WorkingDirectory(place).findFile(path)
+  } catch (error) {
+    throw refusedLink(input, error) ?? error
   }
 }

@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   let fail: (message: string) => void = setFailed
   try {
     if (!readFailOnError()) fail = warning
-    const problems = await report(readInputs())
+    const problems = await report(await readInputs())
     if (problems.length > 0) fail(problems.join('\n'))
   } catch (error) {
     fail(describeFailure(error))

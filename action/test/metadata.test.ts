@@ -9,7 +9,18 @@ const page = readFileSync(new URL('../docs/ci/github-actions.md', ACTION), 'utf8
 
 /** GitHub's users write these names into their workflows. */
 const INPUTS = [
-  ...['artifacts', 'attestations', 'audience', 'coverage', 'fail-on-error', 'job-name', 'junit', 'matrix', 'name'],
+  ...[
+    'artifacts',
+    'attestations',
+    'audience',
+    'coverage',
+    'fail-on-error',
+    'follow-links',
+    'job-name',
+    'junit',
+    'matrix',
+    'name',
+  ],
   ...['ownership', 'prodgator-url', 'sbom', 'scan', 'summary', 'summary-file', 'url'],
 ]
 

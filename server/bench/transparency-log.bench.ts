@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
-import { findNewestCheckpoint, insertLogEntry } from '../src/provenance/log/log.store.ts'
+import { findLogState, insertLogEntry } from '../src/provenance/log/log.store.ts'
 import { type Benchmark, interleave, type Round } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 
@@ -98,7 +98,7 @@ async function insertBare(sql: Sql, number: number): Promise<void> {
 
 async function untilSequenced(sql: Sql): Promise<void> {
   const [{ count }] = await sql<[{ count: number }]>`select count(*)::int as count from log_entries`
-  while (((await findNewestCheckpoint(sql))?.size ?? 0) < count) await delay(POLL_MS)
+  while (((await findLogState(sql)).size ?? 0) < count) await delay(POLL_MS)
 }
 
 function digestOf(number: number): Buffer {

@@ -1,14 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { defineCommand } from '@shiplock/command-line/command'
 import { type OptionValues, UsageError } from '@shiplock/command-line/options'
 import { collectEvidence, type Evidence } from '@shiplock/report-readers/evidence'
-import { MissingFileError } from '@shiplock/report-readers/find-files'
+import { MissingFileError, type Search } from '@shiplock/report-readers/find-files'
 import { SEVERITIES, type Severity } from '@shiplock/report-readers/severity'
 import { detectCi } from '../ci/detect-ci.ts'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { describeJob } from '../report/job.ts'
+import { findNamedFile, LINK_OPTIONS, refusedLink } from '../report/named-files.ts'
 import { limitWarnings, sendWithProgress } from '../report/send.ts'
 import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
@@ -30,6 +29,7 @@ const OPTIONS = {
   matrix: { type: 'text', value: 'JSON', about: 'the matrix values of the job, such as {"os": "linux"}' },
   name: { type: 'text', value: 'N', about: 'the name of the report, if the job sends several' },
   'allow-missing': { type: 'flag', value: '', about: 'send the report without files that do not exist' },
+  ...LINK_OPTIONS,
   ...RUN_OPTIONS,
   ...SERVER_OPTIONS,
 } as const
@@ -41,7 +41,7 @@ export const reportCommand = defineCommand({
   summary: 'Report the test results, coverage, scans and files of a job',
   details: [
     'Sends one report for the job that it runs in. All files are read first; if one is not what it should be, nothing is sent. The same job, matrix and name replace the earlier report, so that it is safe to repeat the command.',
-    'Quote a GLOB, so that the shell does not expand it. A FILE may be a glob, too. A directory stands for the files in it. SBOMs and scans are stored as artifacts, whose findings the server reads. The path of an artifact is relative to the working directory.',
+    'Quote a GLOB, so that the shell does not expand it. A FILE may be a glob, too. A directory stands for the files in it. SBOMs and scans are stored as artifacts, whose findings the server reads. The path of an artifact is relative to the working directory, which links and globs do not leave without --follow-links.',
     'Exits with 4 if --threshold is missed or --fail-on is exceeded, after everything was sent. Failed tests do not change the exit code: the step that ran them has failed.',
   ],
   options: OPTIONS,
@@ -54,8 +54,12 @@ export const reportCommand = defineCommand({
     const job = describeJob(options, detectCi(context.env, context.cwd), context.env)
     const wanted = readWanted(options)
     const client = connect(options, context)
-    const search = { cwd: context.cwd, allowMissing: options['allow-missing'] }
-    const evidence = await collectEvidence(wanted, search).catch(refuseMissing)
+    const search = {
+      cwd: context.cwd,
+      allowMissing: options['allow-missing'],
+      followLinks: options['follow-links'],
+    }
+    const evidence = await collectEvidence(wanted, search).catch(refuseFiles)
     const summary = await readSummary(options.summary, search)
     refuseTooManyFiles(evidence)
     for (const line of evidence.lines) context.output.say(line)
@@ -99,26 +103,24 @@ function readThreshold(text: string | undefined): number | null {
   throw new UsageError(`--threshold must be a number from 0 to 100, not "${text}"`)
 }
 
-/** A file that does not exist is a mistake in the command line. */
-function refuseMissing(error: unknown): never {
-  if (!(error instanceof MissingFileError)) throw error
-  const { option, pattern } = error
-  throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it`)
+/** A file that does not exist or lies elsewhere is a mistake in the command line. */
+function refuseFiles(error: unknown): never {
+  if (!(error instanceof MissingFileError)) throw refusedLink(error)
+  const { option, pattern, hasLinks } = error
+  const hint = hasLinks ? ', and --follow-links looks behind links to directories' : ''
+  throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it${hint}`)
 }
 
 const SUMMARY_BYTES_MAX = 1024 * 1024
 
-async function readSummary(
-  file: string | undefined,
-  { cwd, allowMissing }: { cwd: string; allowMissing: boolean },
-): Promise<string | null> {
-  if (file === undefined) return null
-  const path = resolve(cwd, file)
-  const found = await stat(path).catch(() => null)
-  if (found === null && allowMissing) return null
-  if (found === null || !found.isFile()) throw new UsageError(`There is no file --summary "${file}"`)
-  if (found.size > SUMMARY_BYTES_MAX) throw new Error(`${file} is larger than 1 MiB, which is the limit of a summary`)
-  return (await readFile(path, 'utf8')).toWellFormed().replaceAll('\0', '\ufffd')
+async function readSummary(name: string | undefined, search: Search): Promise<string | null> {
+  if (name === undefined) return null
+  const file = findNamedFile(name, search, 'summary')
+  if (file === null && search.allowMissing) return null
+  if (file === null) throw new UsageError(`There is no file --summary "${name}"`)
+  const text = await file.readText(SUMMARY_BYTES_MAX)
+  if (text === null) throw new Error(`${name} is larger than 1 MiB, which is the limit of a summary`)
+  return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
 const FILES_MAX = 1000

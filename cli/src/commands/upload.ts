@@ -2,12 +2,15 @@ import { resolve } from 'node:path'
 import { type Context, defineCommand } from '@shiplock/command-line/command'
 import { UsageError } from '@shiplock/command-line/options'
 import { formatBytes, type Progress, type ProgressBar } from '@shiplock/command-line/progress'
+import { describeMissing } from '@shiplock/report-readers/found-file'
+import type { Place } from '@shiplock/report-readers/working-directory'
 import type { SecurityUpload, ShiplockClient, Source } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { describeError, isShiplockError } from '../program/describe-error.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { refusedArgument } from '../program/refused-argument.ts'
+import { findNamedFile, LINK_OPTIONS } from '../report/named-files.ts'
 import { findRevision, REVISION_OPTIONS, type RevisionOptions, repositoryName } from '../run/revision.ts'
 
 export const uploadCommand = defineCommand({
@@ -22,6 +25,7 @@ export const uploadCommand = defineCommand({
     ...REVISION_OPTIONS,
     category: { type: 'text', value: 'C', about: 'separates several reports of one scanner for one branch' },
     'no-wait': { type: 'flag', value: '', about: 'exit once the files are sent' },
+    ...LINK_OPTIONS,
     ...SERVER_OPTIONS,
   },
   examples: [
@@ -30,7 +34,8 @@ export const uploadCommand = defineCommand({
     'shiplock upload scans/*.sarif --repository acme/shop --commit "$GIT_COMMIT" --no-wait',
   ],
   async run({ options, positionals }, context) {
-    const files = positionals.map((path) => ({ path, source: openFile(path, context.cwd) }))
+    const place = { cwd: context.cwd, followLinks: options['follow-links'] }
+    const files = positionals.map((path) => ({ path, source: openFile(path, place) }))
     const sending = { client: connect(options, context), target: targetOf(options, context), wait: !options['no-wait'] }
     const progress = context.output.progress()
     try {
@@ -43,14 +48,11 @@ export const uploadCommand = defineCommand({
   },
 })
 
-/** The SDK opens the file again to send it. */
-function openFile(path: string, cwd: string): Source {
-  try {
-    return fileSource(resolve(cwd, path))
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(code === undefined ? `${path} is not a file` : `${path} cannot be read (${code})`)
-  }
+/** Throws a `UsageError` that says why there is no file to send. */
+function openFile(path: string, place: Place): Source {
+  const file = findNamedFile(path, place)
+  if (file !== null) return fileSource(file.path, () => file.open())
+  throw new UsageError(`${path} ${describeMissing(resolve(place.cwd, path))}`)
 }
 
 type Target = { repository: string; ref?: string; commit?: string; category?: string }

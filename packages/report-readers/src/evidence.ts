@@ -3,8 +3,10 @@ import { fileSource } from '@shiplock/sdk/node'
 import { readCoverage } from './coverage/coverage.ts'
 import { describeSbom, describeScan, exceeds } from './documents/describe.ts'
 import type { Severity } from './documents/severity.ts'
-import { artifactPath, findFiles, type Search } from './find-files.ts'
+import { describeLeftOut, findFiles, type Search } from './find-files.ts'
+import type { FoundFile } from './found-file.ts'
 import { readJunit } from './junit.ts'
+import { WorkingDirectory } from './working-directory.ts'
 
 type Attestation = NonNullable<NewReport['attestations']>[number]
 
@@ -50,17 +52,19 @@ class Collection implements Evidence {
   readonly attestations: Attestation[] = []
   readonly lines: string[] = []
   readonly exceeded: string[] = []
-  readonly #paths = new Map<string, string>()
+  readonly #paths = new Map<string, FoundFile>()
   readonly #wanted: Wanted
   readonly #search: Search
+  readonly #directory: WorkingDirectory
 
   constructor(wanted: Wanted, search: Search) {
     this.#wanted = wanted
     this.#search = search
+    this.#directory = new WorkingDirectory(search)
   }
 
   get files(): ReportFile[] {
-    return [...this.#paths].map(([path, file]) => ({ path, source: fileSource(file) }))
+    return [...this.#paths].map(([path, file]) => ({ path, source: fileSource(file.path, () => file.open()) }))
   }
 
   async addTests(): Promise<void> {
@@ -79,7 +83,7 @@ class Collection implements Evidence {
     const files = await this.#find('coverage')
     for (const file of files) {
       const { lines } = await readCoverage(file)
-      const path = artifactPath(this.#search.cwd, file)
+      const path = this.#directory.artifactPath(file)
       this.#attest('coverage', files.length === 1 ? 'coverage' : path, {
         lines,
         ...(threshold !== null && { threshold }),
@@ -118,17 +122,20 @@ class Collection implements Evidence {
     for (const file of await this.#find('artifacts')) this.#addFile(file)
   }
 
-  #find(option: 'junit' | 'coverage' | 'sbom' | 'scan' | 'artifacts'): Promise<string[]> {
+  async #find(option: 'junit' | 'coverage' | 'sbom' | 'scan' | 'artifacts'): Promise<FoundFile[]> {
     const inDirectory = option === 'junit' ? '**/*.xml' : '**'
-    return findFiles({ option, patterns: this.#wanted[option], inDirectory }, this.#search)
+    const { files, leftOut } = await findFiles({ option, patterns: this.#wanted[option], inDirectory }, this.#search)
+    const line = describeLeftOut(leftOut)
+    if (line !== null) this.lines.push(line)
+    return files
   }
 
   /** Returns the path of the file in the report. */
-  #addFile(file: string): string {
-    const path = artifactPath(this.#search.cwd, file)
+  #addFile(file: FoundFile): string {
+    const path = this.#directory.artifactPath(file)
     const known = this.#paths.get(path)
-    if (known !== undefined && known !== file) {
-      throw new Error(`${known} and ${file} would have the same path "${path}" in the report`)
+    if (known !== undefined && known.path !== file.path) {
+      throw new Error(`${known.path} and ${file.path} would have the same path "${path}" in the report`)
     }
     this.#paths.set(path, file)
     return path

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { TextDecoder } from 'node:util'
+import type { FoundFile } from './found-file.ts'
 
 /** A file that cannot be read as a report. The message starts with the path and, if known, the line. */
 export class ReportFileError extends Error {
@@ -16,25 +16,27 @@ const CHUNK_BYTES = 64 * 1024
  * declaration names, else UTF-8. Invalid bytes become U+FFFD. Throws ReportFileError if the file
  * cannot be read or is empty.
  */
-export async function* readText(path: string): AsyncGenerator<string> {
+export async function* readText(file: FoundFile): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let isEmpty = true
-  for await (const bytes of readBytes(path)) {
+  for await (const bytes of readBytes(file)) {
     decoder ??= new TextDecoder(encodingOf(bytes))
     const text = decoder.decode(bytes, { stream: true })
     isEmpty &&= text.trim() === ''
     if (text !== '') yield text
   }
-  if (isEmpty) throw new ReportFileError({ path }, 'the file is empty')
+  if (isEmpty) throw new ReportFileError(file, 'the file is empty')
   const rest = decoder?.decode() ?? ''
   if (rest !== '') yield rest
 }
 
-async function* readBytes(path: string): AsyncGenerator<Buffer> {
+async function* readBytes(file: FoundFile): AsyncGenerator<Buffer> {
   try {
-    for await (const bytes of createReadStream(path, { highWaterMark: CHUNK_BYTES })) yield bytes as Buffer
+    const handle = await file.open()
+    for await (const bytes of handle.createReadStream({ highWaterMark: CHUNK_BYTES })) yield bytes as Buffer
   } catch (error) {
-    throw new ReportFileError({ path }, `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? error})`)
+    const { code } = error as NodeJS.ErrnoException
+    throw code === undefined ? error : new ReportFileError(file, `the file cannot be read (${code})`)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FoundFile } from './found-file.ts'
 import { readXml, type XmlAttributes, type XmlReader } from './read-xml.ts'
 import { TestCount, type TestOutcome, type TestResults } from './test-results.ts'
 
@@ -6,9 +7,9 @@ import { TestCount, type TestOutcome, type TestResults } from './test-results.ts
  * suite count only if it lists neither cases nor suites. A case that Surefire ran again counts once,
  * as passed if a later run passed. Memory does not grow with the files. Throws ReportFileError.
  */
-export async function readJunit(paths: readonly string[]): Promise<TestResults> {
+export async function readJunit(files: readonly FoundFile[]): Promise<TestResults> {
   const count = new TestCount()
-  for (const path of paths) await readXml(path, (root) => refusalOf(root) ?? new JunitReader(count))
+  for (const file of files) await readXml(file, (root) => refusalOf(root) ?? new JunitReader(count))
   return count.results()
 }
 

@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { ReportFileError, readText } from './file-text.ts'
+import type { FoundFile } from './found-file.ts'
 
 export type XmlAttributes = Record<string, string>
 
@@ -28,9 +29,9 @@ const DEPTH_MAX = 1000
  * Reads an XML file of any size in one pass, with constant memory. Document types are skipped, and
  * entities are never expanded. Returns the reader. Throws ReportFileError with the line.
  */
-export async function readXml<Reader extends XmlReader>(path: string, readerOf: ReaderOf<Reader>): Promise<Reader> {
-  const pass = new XmlPass(path, readerOf)
-  for await (const chunk of readText(path)) pass.write(chunk)
+export async function readXml<Reader extends XmlReader>(file: FoundFile, readerOf: ReaderOf<Reader>): Promise<Reader> {
+  const pass = new XmlPass(file.path, readerOf)
+  for await (const chunk of readText(file)) pass.write(chunk)
   return pass.end()
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { readCoverage } from '../src/coverage/coverage.ts'
 import { percentOf } from '../src/coverage/line-coverage.ts'
-import { FIXTURES, writeReport } from './support/report-file.ts'
+import { FIXTURES, fileAt, writeReport } from './support/report-file.ts'
 
 const read = (content: string) => readCoverage(writeReport(content))
 const linesOf = async (content: string) => (await read(content)).lines
@@ -13,7 +13,7 @@ const expected = JSON.parse(readFileSync(`${FIXTURES}expected.json`, 'utf8')).co
 for (const [file, lines] of Object.entries(expected)) {
   test(`${file} has the coverage that another program counted`, async () => {
     const format = file.split(/[-.]/)[0]
-    assert.deepEqual(await readCoverage(`${FIXTURES}coverage/${file}`), { lines, format })
+    assert.deepEqual(await readCoverage(fileAt(`${FIXTURES}coverage/${file}`)), { lines, format })
   })
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readJunit } from '../src/junit.ts'
-import { FIXTURES, writeReport } from './support/report-file.ts'
+import { FIXTURES, fileAt, writeReport } from './support/report-file.ts'
 
 const read = (content: string | Uint8Array) => readJunit([writeReport(content)])
 const suite = (cases: string, attributes = '') => `<testsuite name="s" ${attributes}>${cases}</testsuite>`
@@ -16,13 +16,13 @@ const counts = async (content: string) => {
 const expected = JSON.parse(readFileSync(`${FIXTURES}expected.json`, 'utf8')).junit as Record<string, object>
 for (const [file, figures] of Object.entries(expected)) {
   test(`${file} has the figures that another program counted`, async () => {
-    const { passed, failed, errors, skipped } = await readJunit([`${FIXTURES}junit/${file}`])
+    const { passed, failed, errors, skipped } = await readJunit([fileAt(`${FIXTURES}junit/${file}`)])
     assert.deepEqual({ passed, failed, errors, skipped }, { ...figures })
   })
 }
 
 test('several files are one result', async () => {
-  const files = Object.keys(expected).map((file) => `${FIXTURES}junit/${file}`)
+  const files = Object.keys(expected).map((file) => fileAt(`${FIXTURES}junit/${file}`))
   const results = await readJunit(files)
   const sum = (name: string) =>
     Object.values(expected).reduce((total, figures) => total + Reflect.get(figures, name), 0)
@@ -31,7 +31,7 @@ test('several files are one result', async () => {
 })
 
 test('a failure has the suite, the name and the message of the test', async () => {
-  const { failures, durationSeconds } = await readJunit([`${FIXTURES}junit/gradle.xml`])
+  const { failures, durationSeconds } = await readJunit([fileAt(`${FIXTURES}junit/gradle.xml`)])
   assert.equal(durationSeconds, 2.622)
   assert.equal(failures.length, 1)
   assert.equal(failures[0]?.suite, 'com.victor.paymentreporting.app.PowerDroidControllerTest')
@@ -164,9 +164,9 @@ for (const [what, content, message] of WRONG) {
 }
 
 test('a file that does not exist is refused', async () => {
-  await assert.rejects(readJunit(['/nowhere/junit.xml']), {
-    message: '/nowhere/junit.xml: the file cannot be read (ENOENT)',
-  })
+  const file = writeReport('')
+  rmSync(file.path)
+  await assert.rejects(readJunit([file]), { message: `${file.path}: the file cannot be read (ENOENT)` })
 })
 
 type Tree = { cases: string[]; suites: Tree[] }

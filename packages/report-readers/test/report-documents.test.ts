@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { parseReport } from '../../../server/test/support/parse-report.ts'
 import { describeSbom, describeScan, exceeds } from '../src/documents/describe.ts'
 import { selectJson } from '../src/documents/select-json.ts'
-import { writeReport } from './support/report-file.ts'
+import { fileAt, writeReport } from './support/report-file.ts'
 
 const SERVER_FIXTURES = new URL('../../../server/test/fixtures/', import.meta.url).pathname
 
@@ -20,7 +20,7 @@ const files = (pattern: string) => globSync(pattern, { cwd: SERVER_FIXTURES, exc
 
 for (const file of files('sarif/*.sarif')) {
   test(`${file}: the severities are those of the server`, async () => {
-    const { tool, format, ...counts } = await describeScan(SERVER_FIXTURES + file)
+    const { tool, format, ...counts } = await describeScan(fileAt(SERVER_FIXTURES + file))
     const { components, ...expected } = await serverFigures(readFileSync(SERVER_FIXTURES + file))
     assert.deepEqual([counts, format], [expected, 'sarif'])
     assert.notEqual(tool, '')
@@ -30,10 +30,11 @@ for (const file of files('sarif/*.sarif')) {
 for (const file of files('cyclonedx/*.json')) {
   test(`${file}: the components and severities are those of the server`, async () => {
     const { components, ...expected } = await serverFigures(readFileSync(SERVER_FIXTURES + file))
-    assert.deepEqual(await describeSbom(SERVER_FIXTURES + file), { format: 'cyclonedx', components })
+    assert.deepEqual(await describeSbom(fileAt(SERVER_FIXTURES + file)), { format: 'cyclonedx', components })
     const hasVulnerabilities = 'vulnerabilities' in JSON.parse(readFileSync(SERVER_FIXTURES + file, 'utf8').trim())
-    if (!hasVulnerabilities) return assert.rejects(describeScan(SERVER_FIXTURES + file), /found CycloneDX without/)
-    const { tool, format, ...counts } = await describeScan(SERVER_FIXTURES + file)
+    if (!hasVulnerabilities)
+      return assert.rejects(describeScan(fileAt(SERVER_FIXTURES + file)), /found CycloneDX without/)
+    const { tool, format, ...counts } = await describeScan(fileAt(SERVER_FIXTURES + file))
     assert.deepEqual([counts, format], [expected, 'cyclonedx'])
   })
 }
@@ -41,7 +42,7 @@ for (const file of files('cyclonedx/*.json')) {
 for (const file of files('spdx/*.json')) {
   test(`${file}: the packages are those of the server`, async () => {
     const { components } = await serverFigures(readFileSync(SERVER_FIXTURES + file))
-    assert.deepEqual(await describeSbom(SERVER_FIXTURES + file), { format: 'spdx', components })
+    assert.deepEqual(await describeSbom(fileAt(SERVER_FIXTURES + file)), { format: 'spdx', components })
   })
 }
 

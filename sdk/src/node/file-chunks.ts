@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 
 const CHUNK_BYTES = 512 * 1024
 
@@ -7,9 +7,13 @@ const CHUNK_BYTES = 512 * 1024
  * take turns, and one is filled while the other is used. New buffers would take half of the time
  * that sending a large file needs.
  */
-export async function* readFileChunks(path: string, size: number): AsyncGenerator<Uint8Array, void, undefined> {
-  const file = await open(path)
-  const bytes = Math.max(1, Math.min(size, CHUNK_BYTES))
+export async function* readFileChunks(
+  open: () => Promise<FileHandle>,
+  size: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const file = await open()
+  // One byte more: a small file that has grown is noticed before all that was announced is sent.
+  const bytes = Math.min(size + 1, CHUNK_BYTES)
   let [used, filled] = [Buffer.allocUnsafeSlow(bytes), Buffer.allocUnsafeSlow(bytes)]
   let reading = file.read(filled)
   try {

@@ -300,6 +300,11 @@ export type DeliveryTarget = { installation_id: string; secret: string }
 
 /** Webhooks of one provider. `target` is null for the webhooks of an App. */
 export type HostWebhooks = {
+  /**
+   * Whether the headers have a signature of the right form or, where the host sends the secret
+   * itself, the secret of the target. Asked before the body is read.
+   */
+  hasSignature(headers: DeliveryHeaders, target: DeliveryTarget | null): boolean
   /** Checks the signature over the raw body, or the secret of the target, in constant time. */
   verify(body: Buffer, headers: DeliveryHeaders, target: DeliveryTarget | null): Promise<boolean>
   /** Null if the body is not JSON or a header is missing. The body is verified. */

@@ -4,8 +4,8 @@ import { DISMISS_REASONS } from '../codehosts/host-alert.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { type ListedAlert, listAlertTitles } from '../security/alerts/alert.store.ts'
 import { COMMENT_CHARS_MAX, dismissAlert } from '../security/alerts/decide-alerts.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

@@ -6,8 +6,8 @@ import type { ListedChange } from '../provenance/changes/change.schema.ts'
 import { listChanges } from '../provenance/changes/change-list.store.ts'
 import { DEVIATIONS } from '../provenance/changes/change-record.ts'
 import { findChangedRepositories } from '../provenance/changes/require-change.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, requireLimit } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const LIMIT = 50
 const LIMIT_MAX = 1000

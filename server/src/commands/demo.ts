@@ -6,9 +6,9 @@ import { findDemoOrganization } from '../organizations/organization.store.ts'
 import { toBrowserAddress } from '../platform/loopback.ts'
 import type { Services } from '../services.ts'
 import { PROGRAM, ProgressBar } from '../start/terminal.ts'
-import { withServices } from './with-services.ts'
 import { type Context, defineCommand } from './command.ts'
 import { organizationParts } from './org-content.ts'
+import { withServices } from './with-services.ts'
 
 /** The transaction of the example data, and the live updates beside it. */
 const CONNECTIONS = 3

@@ -3,6 +3,9 @@ import { DAY_MS } from '../platform/clock.ts'
 import { readReplicationState, readServerTime, readServerVersion, type Sql } from '../platform/db/sql.ts'
 import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/queue/queue.store.ts'
 import { listBrokenChains } from '../provenance/chain/chain.store.ts'
+import { findLogState, hasNewestCheckpoint } from '../provenance/log/log.store.ts'
+import { loadLogKey } from '../provenance/log/log-key.ts'
+import { readTree } from '../provenance/log/sequence-log.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
 import { listPendingUpdates } from '../start/apply-updates.ts'
@@ -107,6 +110,7 @@ function lastRun(at: Date | null, now: Date): string {
 export const RECORD_CHECKS: readonly Check[] = [
   { check: 'gates', examine: checkGates },
   { check: 'provenance', examine: checkChains },
+  { check: 'log', examine: checkLog },
 ]
 
 /** Deployments that no gate covers wait for a person, without end. */
@@ -124,4 +128,21 @@ async function checkChains({ sql }: Services): Promise<Result> {
   const names = await Promise.all(broken.map((chain) => findChainName(sql, chain)))
   const listed = broken.map(({ breaks, found_at }, nth) => `${names[nth]} (${breaks}, since ${found_at.toJSON()})`)
   return { ok: false, detail: `chains of change records are broken: ${listed.join(', ')}` }
+}
+
+/**
+ * Reads what the next entry of the transparency log is appended to. What is wrong with it is
+ * thrown.
+ */
+async function checkLog(services: Services): Promise<Result> {
+  const earlier = await findLogState(services.sql)
+  const key = await loadLogKey(services)
+  if (key === null && earlier.size === null) return { ok: true, detail: 'has no entries yet' }
+  if (key === null) return { ok: false, detail: 'its key is lost' }
+  // A log that is created meanwhile has not lost its checkpoint.
+  const state = await findLogState(services.sql)
+  await readTree(services.sql, key, state)
+  if (hasNewestCheckpoint(state)) return { ok: true, detail: `its newest checkpoint has ${state.size} entries` }
+  const left = state.size === null ? 'none is stored' : `the newest that is stored has ${state.size}`
+  return { ok: false, detail: `the checkpoint of its ${state.length} entries is lost; ${left}` }
 }

@@ -4,8 +4,8 @@ import { createGate, deleteGate } from '../deployments/gates/configure-gate.ts'
 import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configured-gate.schema.ts'
 import { listGates } from '../deployments/gates/configured-gate.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

@@ -4,8 +4,8 @@ import { importOsv } from '../security/intel/import-osv.ts'
 import { type ImportOutcome, importEpss, importKev, type PrintLine } from '../security/intel/import-source.ts'
 import { listSources, type SourceName } from '../security/intel/intel-source.store.ts'
 import type { Services } from '../services.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 type Files = { kev: string | undefined; epss: string | undefined; osv: string[] }
 type Outcomes = Partial<Record<SourceName, ImportOutcome>>

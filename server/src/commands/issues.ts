@@ -9,8 +9,8 @@ import type { RegroupRun } from '../security/issues/regroup-run.store.ts'
 import { undoRegroup } from '../security/issues/undo-regroup.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, type Output } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const CHANGES_SHOWN_MAX = 100
 

@@ -5,8 +5,8 @@ import { OPERATOR_GRANTOR, SCOPES } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, parseDuration } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const

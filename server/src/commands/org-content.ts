@@ -12,8 +12,8 @@ import { requireOrganization } from '../organizations/organization.ts'
 import { listUploadKeys, removeUploadFiles } from '../security/uploads/expire-uploads.job.ts'
 import type { Services } from '../services.ts'
 import { PROGRAM, ProgressBar } from '../start/terminal.ts'
-import { withServices } from './with-services.ts'
 import { type Context, defineCommand } from './command.ts'
+import { withServices } from './with-services.ts'
 
 /** The snapshot that is exported, and the progress beside it. */
 const EXPORT_CONNECTIONS = 2

@@ -2,8 +2,8 @@ import { assignPlan } from '../access/manage-access.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
 import { createOrganization } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
-import { withServices } from './with-services.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 export const orgCreate = defineCommand({
   name: 'org create',

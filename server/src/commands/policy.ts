@@ -2,9 +2,9 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
 import { listNamedPolicies, type NamedPolicy } from '../compliance/policies/shown-policy.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

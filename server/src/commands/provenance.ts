@@ -9,9 +9,9 @@ import { listChains, type OpenBreak, type Verification, verifyChains } from '../
 import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
-import { withServices } from './with-services.ts'
 import { findChainName, requireChain, requireChains } from './chain-names.ts'
 import { type Context, defineCommand, formatTable, type Output } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
 /** Fewer links or entries are verified in an instant, without a progress bar. */

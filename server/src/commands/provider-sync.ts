@@ -10,8 +10,8 @@ import { synchronizeNow } from '../codehosts/sync/sync-connection.job.ts'
 import { createNotFoundError } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
-import { withServices } from './with-services.ts'
 import { type Context, defineCommand, formatTable, parseDuration, requireLimit } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const LOOK_EVERY_MS = 500
 

@@ -14,8 +14,8 @@ import { disconnect } from '../codehosts/connections/remove-connection.job.ts'
 import { requireHostApp } from '../codehosts/setup/app-setup.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable, readStandardInput } from './command.ts'
+import { withServices } from './with-services.ts'
 
 /** Secrets are not given as arguments, which other users of the machine can see. */
 export const CREDENTIALS = {

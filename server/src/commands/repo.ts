@@ -3,8 +3,8 @@ import { getCodeHost, PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
 import { type ListedRepository, listRepositories } from '../repositories/repository.store.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

@@ -5,8 +5,8 @@ import { findState, listRemoved } from '../retention/retention.store.ts'
 import { countExpired } from '../retention/retention-figures.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
-import { withServices } from './with-services.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 /** One holds the lock of the run, one works. */
 const CONNECTIONS = 2

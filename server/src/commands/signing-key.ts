@@ -3,8 +3,8 @@ import { requireOrganization } from '../organizations/organization.ts'
 import { listPublicKeys, rotateKey } from '../provenance/statements/rotate-key.ts'
 import { listKeys } from '../provenance/statements/signing-key.store.ts'
 import { KEY_ALGORITHM, type SigningKey } from '../provenance/statements/signing-key.ts'
-import { withServices } from './with-services.ts'
 import { defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 

@@ -9,8 +9,8 @@ import { requireOrganization } from '../organizations/organization.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { createNotFoundError } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
-import { withServices } from './with-services.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
+import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 const ROLE = {

@@ -1,5 +1,5 @@
 import { type ApiError, defineError } from '../platform/http/api-error.ts'
-import { missing } from '../platform/http/errors.ts'
+import { missing, serviceUnavailable } from '../platform/http/errors.ts'
 
 export const statementUnavailable = defineError({
   status: 409,
@@ -59,4 +59,12 @@ export type StatementReason = keyof typeof STATEMENT_REASONS
 export function createNoStatementError(reason: StatementReason, message: string): ApiError {
   const { isNotFound }: ReasonDescription = STATEMENT_REASONS[reason]
   return (isNotFound ? missing : statementUnavailable)(message, { reason })
+}
+
+/** Nothing changes until rows are restored, or the next entry signs a lost checkpoint again. */
+const LOG_RETRY_SECONDS = 60
+
+/** 503 `unavailable`: the stored transparency log contradicts itself, so nothing is signed. */
+export function createLogError(problem: string): ApiError {
+  return serviceUnavailable(problem).retryAfter(LOG_RETRY_SECONDS)
 }

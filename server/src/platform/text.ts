@@ -20,3 +20,8 @@ export function toDisplayName(text: string, max: number): string {
 export function truncate(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
+
+/** The order of texts by their UTF-16 code units, as `sort` has it without a function. */
+export function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}

@@ -6,7 +6,7 @@ import { scheduledJobs } from '../../src/jobs.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { SeededRandom } from '../../src/platform/seeded-random.ts'
 import {
-  findNewestCheckpoint,
+  findLogState,
   hasPendingEntries,
   insertLogEntry,
   listCheckpoints,
@@ -34,7 +34,7 @@ beforeEach(() => sql`truncate log_entries, log_tiles, log_checkpoints, log_key r
 after(() => api.close())
 
 async function logSize(): Promise<number> {
-  return (await findNewestCheckpoint(sql))?.size ?? 0
+  return (await findLogState(sql)).size ?? 0
 }
 
 async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
@@ -44,8 +44,8 @@ async function until(what: string, isTrue: () => Promise<boolean>): Promise<void
 }
 
 async function readCheckpoint() {
-  const checkpoint = await findNewestCheckpoint(sql)
-  return openCheckpoint(checkpoint?.note ?? '', (await openLogKey(services)).verifierKey)
+  const { note } = await findLogState(sql)
+  return openCheckpoint(note ?? '', (await openLogKey(services)).verifierKey)
 }
 
 /** A process that extends the log. `await using` kills it. */
@@ -306,6 +306,129 @@ for (const [what, tamper] of [
     assert.equal(await logSize(), 310)
   })
 }
+
+/** A log of 100, 310 and 330 entries, and its newest checkpoint, which a reader keeps. */
+async function growLog() {
+  for (const [first, count] of [
+    [0, 100],
+    [100, 210],
+    [310, 20],
+  ] as const) {
+    await addLogEntries(sql, first, count)
+    await appendPendingEntries(services)
+  }
+  return readCheckpoint()
+}
+
+const LOST: [what: string, lose: () => PromiseLike<unknown>, left: number | null][] = [
+  ['the newest checkpoint', () => sql`delete from log_checkpoints where size = 330`, 310],
+  ['the newest two checkpoints', () => sql`delete from log_checkpoints where size > 100`, 100],
+  ['all checkpoints', () => sql`delete from log_checkpoints`, null],
+]
+for (const [what, lose, left] of LOST) {
+  test(`without ${what}, the verification fails, and the next entry extends the log that readers know`, async () => {
+    const before = await growLog()
+    await lose()
+    const lost = { resource: 'checkpoint', index: 330, expected: null, found: before.root.toString('hex') }
+    assert.deepEqual(await verifyLog(services), left === null ? [{ ...lost, index: 0, found: null }] : [lost])
+    const { log, lines } = logLines()
+    await addLogEntries(sql, 330, 1)
+    await appendPendingEntries({ ...services, log })
+    assert.partialDeepStrictEqual(lines, [{ level: 50, size: left, length: 330 }])
+    const proof = await readLogProof(services, logEntry(330), before.size)
+    const newest = await readCheckpoint()
+    assert.deepEqual([proof.leaf_index, newest.size], [330, 331])
+    assert.ok(includes(newest, proof))
+    assert.ok(extendsLog(before, newest, proof.consistency_proof ?? []))
+    assert.deepEqual(await verifyLog(services), [])
+  })
+}
+
+test('a proof without a new entry signs the lost checkpoint again, once', async () => {
+  const before = await growLog()
+  await sql`delete from log_checkpoints where size = 330`
+  const proofs = await Promise.all(
+    [5, 320].flatMap((n) => [1, 2, 3].map(() => readLogProof(services, logEntry(n), 330))),
+  )
+  for (const proof of proofs) {
+    assert.deepEqual([proof.tree_size, proof.consistency_proof], [330, []])
+    assert.ok(includes(before, proof))
+  }
+  assert.deepEqual(await readCheckpoint(), before)
+})
+
+const IRRECOVERABLE: [what: string, tamper: () => PromiseLike<unknown>, found: object][] = [
+  [
+    'an entry was changed',
+    () => sql`update log_entries set sha256 = sha256(sha256) where leaf_index = 320`,
+    { resource: 'tile/0/001', index: 320 },
+  ],
+  [
+    'an entry was deleted',
+    () => sql`delete from log_entries where leaf_index = 320`,
+    { resource: 'checkpoint', index: 330, expected: null, found: null },
+  ],
+  [
+    'the last entry was deleted',
+    () => sql`delete from log_entries where leaf_index = 329`,
+    { resource: 'checkpoint', index: 330, expected: null, found: null },
+  ],
+  [
+    'entries lost their positions',
+    () => sql`update log_entries set leaf_index = null where leaf_index >= 310`,
+    { resource: 'checkpoint', index: 330, expected: null, found: null },
+  ],
+  [
+    'the tiles were cut',
+    () => sql`update log_tiles set hashes = substring(hashes from 1 for 54 * 32) where level = 0 and index = 1`,
+    { resource: 'tile/0/001', index: 310, expected: null },
+  ],
+  [
+    'a tile was deleted',
+    () => sql`delete from log_tiles where level = 0 and index = 1`,
+    { resource: 'tile/0/001', index: 256, expected: null },
+  ],
+  [
+    'the tiles were changed below it',
+    () => sql`update log_tiles set hashes = ${flipped(40)} where level = 0 and index = 1`,
+    { resource: 'tile/0/001', index: 257 },
+  ],
+]
+for (const [what, change, found] of IRRECOVERABLE) {
+  test(`a lost checkpoint is not signed again if ${what}: nothing is numbered, and proofs are 503`, async () => {
+    await growLog()
+    await sql`delete from log_checkpoints where size = 330`
+    await change()
+    const breaks = await verifyLog(services)
+    assert.ok(breaks.some(({ resource, index }) => resource === 'checkpoint' && index === 330))
+    const { resource } = found as { resource: string }
+    assert.partialDeepStrictEqual(
+      breaks.find((one) => one.resource === resource),
+      found,
+    )
+    await addLogEntries(sql, 330, 1)
+    for (const number of [5, 330]) {
+      const refused = readLogProof(services, logEntry(number))
+      await assert.rejects(refused, { status: 503, code: 'unavailable', message: /transparency log/ })
+    }
+    assert.equal(await logSize(), 310)
+  })
+}
+
+test('a loss of more than 16,384 entries is reported, because a request must not sign so many again', async () => {
+  await addLogEntries(sql, 0, 1)
+  await appendPendingEntries(services)
+  await sql`
+    insert into log_entries (kind, sha256)
+    select 'change', sha256(nth::text::bytea)
+    from generate_series(1, 16385) as nth`
+  await appendPendingEntries(services)
+  await sql`delete from log_checkpoints where size > 1`
+  await assert.rejects(appendPendingEntries(services), { status: 503, message: /lost/ })
+  assert.equal(await logSize(), 1)
+  const [found] = await verifyLog(services)
+  assert.deepEqual([found?.resource, found?.index], ['checkpoint', 16_386])
+})
 
 test('the verification stops when its signal is aborted', async () => {
   await addLogEntries(sql, 0, 1)

@@ -91,7 +91,7 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
 test('doctor answers ok for every part, with the address of the database', async () => {
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
   const parts = ['settings', 'database', 'migrations', 'replication', 'clock', 'secret key', 'objects', 'disk']
-  const stored = ['gates', 'provenance', 'worker', 'sweepers', 'retention', 'backups']
+  const stored = ['gates', 'provenance', 'log', 'worker', 'sweepers', 'retention', 'backups']
   const checks = [...parts, ...stored, 'github app', 'connections', 'installations', 'deliveries', 'calls']
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),

@@ -96,6 +96,14 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
       answering([{ provider: 'github', repository_id: '1', full_name: 'acme/app', breaks: 2, found_at: new Date(0) }]),
     /chains of change records are broken: .* \(2, since 1970/,
   ],
+  log: [
+    async () => {
+      await openLogKey(services)
+      await services.sql`delete from log_checkpoints`
+      return services
+    },
+    /^the checkpoint of its 0 entries is lost; none is stored$/,
+  ],
   worker: [
     async () => {
       await enqueue(services.sql, { name: 'a', attemptsMax: 1 }, {})

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
+import { findLogState } from '../../src/provenance/log/log.store.ts'
 import { appendPendingEntries } from '../../src/provenance/log/sequence-log.ts'
 import { openServices } from '../../src/start/open-services.ts'
 import { growChain, tamper } from '../support/chains.ts'
@@ -98,6 +99,33 @@ test('a contradiction of the transparency log is a break without a repository', 
   assert.equal((await json('provenance', 'verify', '--org', 'default')).ok, true)
   await changeTile()
   assert.equal((await json('provenance', 'verify')).ok, true)
+})
+
+test('a lost checkpoint is named by provenance verify and doctor, until the next entry signs it again', async () => {
+  const { services } = opened
+  await appendPendingEntries(services)
+  const { size, root_hash } = await findLogState(services.sql)
+  await tamper(opened, (tx) => tx`delete from log_checkpoints where size = ${size}`)
+  const { code, json: printed } = await verify()
+  assert.equal(code, 1)
+  const found = root_hash?.toString('hex')
+  assert.deepEqual(printed.breaks, [{ repository: null, index: size, expected: null, found }])
+  const { stdout } = await runProgram(dataDir, ['provenance', 'verify'])
+  assert.match(stdout, /^- +7 +log checkpoint +unknown /m)
+  const doctor = await runProgram(dataDir, ['doctor', '--json'])
+  const { ok, detail, next } = doctor.json.find((one: { check: string }) => one.check === 'log')
+  assert.deepEqual([doctor.code, ok], [1, false])
+  assert.match(detail, /^the checkpoint of its 7 entries is lost; the newest that is stored has \d/)
+  assert.match(next, /provenance verify.*docs\/transparency-log\.md/)
+  await growChain(services, chain, 1, 7)
+  await appendPendingEntries(services)
+  assert.equal((await json('provenance', 'verify')).ok, true)
+  const checks: { check: string; ok: boolean; detail: string }[] = (await runProgram(dataDir, ['doctor', '--json']))
+    .json
+  assert.partialDeepStrictEqual(
+    checks.find(({ check }) => check === 'log'),
+    { ok: true, detail: 'its newest checkpoint has 8 entries' },
+  )
 })
 
 test('a mistake is reported in one line', async () => {

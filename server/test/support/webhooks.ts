@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { CodeHost, TranslatedDelivery } from '../../src/codehosts/code-host.ts'
-import { createVerify, readHead } from '../../src/codehosts/hosts/github/webhook.ts'
+import { createVerify, hasSignature, readHead } from '../../src/codehosts/hosts/github/webhook.ts'
 import type { TestApi } from './api.ts'
 import { hostRun } from './host-objects.ts'
 
@@ -16,8 +16,9 @@ export const INSTALLATION = '4711'
 export function webhookHost(secrets: readonly string[] = [SECRET]): Map<string, CodeHost> {
   const credentials = { app_id: '1', private_key: '', webhook_secrets: secrets, api_url: 'https://api.github.com' }
   const webhooks: CodeHost['webhooks'] = {
+    hasSignature,
     verify: createVerify(async () => credentials),
-    readHead: readHead,
+    readHead,
     translate,
   }
   return new Map([['github', { connects: 'app', webhooks, host: async () => 'github.com' } as unknown as CodeHost]])

@@ -1,4 +1,5 @@
 import { ReportFileError, readText } from '../file-text.ts'
+import type { FoundFile } from '../found-file.ts'
 import { readXml, type XmlAttributes, type XmlReader } from '../read-xml.ts'
 import { CloverReader } from './clover.ts'
 import { CoberturaReader } from './cobertura.ts'
@@ -15,22 +16,22 @@ export type Coverage = { lines: number; format: CoverageFormat }
  * Reads the line coverage of a report. The format is detected by the content. Memory does not grow
  * with the file, except for about one byte per line of source code. Throws ReportFileError.
  */
-export async function readCoverage(path: string): Promise<Coverage> {
-  if (!(await isXml(path))) return { lines: percentOf(await readLcov(path)), format: 'lcov' }
-  const reader = await readXml(path, (root, attributes) => {
+export async function readCoverage(file: FoundFile): Promise<Coverage> {
+  if (!(await isXml(file))) return { lines: percentOf(await readLcov(file)), format: 'lcov' }
+  const reader = await readXml(file, (root, attributes) => {
     const format = formatOf(root, attributes)
     return format === null ? refusalOf(root) : READERS[format]()
   })
   const totals = reader.totals()
-  if (typeof totals === 'string') throw new ReportFileError({ path }, totals)
+  if (typeof totals === 'string') throw new ReportFileError(file, totals)
   return { lines: percentOf(totals), format: reader.format }
 }
 
 /** Reads one format. `totals` is a sentence if the document has no figures. */
 type CoverageReader = XmlReader & { format: CoverageFormat; totals(): LineTotals | string }
 
-async function isXml(path: string): Promise<boolean> {
-  for await (const text of readText(path)) {
+async function isXml(file: FoundFile): Promise<boolean> {
+  for await (const text of readText(file)) {
     const start = text.trimStart()
     if (start !== '') return start.startsWith('<')
   }

@@ -1,4 +1,5 @@
 import { ReportFileError, readText } from '../file-text.ts'
+import type { FoundFile } from '../found-file.ts'
 import { LineCoverage, type LineTotals, lineNumber } from './line-coverage.ts'
 
 /** What an lcov tracefile can start with. */
@@ -10,10 +11,10 @@ const LINE_MAX = 1024 * 1024
  * totals `LF` and `LH` of a record count only if it lists no lines. Unknown lines are ignored. Throws
  * ReportFileError.
  */
-export async function readLcov(path: string): Promise<LineTotals> {
-  const reader = new LcovReader(path)
+export async function readLcov(file: FoundFile): Promise<LineTotals> {
+  const reader = new LcovReader(file.path)
   let rest = ''
-  for await (const chunk of readText(path)) {
+  for await (const chunk of readText(file)) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) reader.read(line.trim())

@@ -1,3 +1,4 @@
+import type { FoundFile } from '../found-file.ts'
 import { type JsonObject, objectOf, objectsOf, textOf } from './json-value.ts'
 import type { ScanFindings } from './sarif.ts'
 import { type Selected, selectJson } from './select-json.ts'
@@ -13,9 +14,9 @@ import {
 } from './severity.ts'
 
 /** Counts the components of a CycloneDX document, nested ones included, without its subject. */
-export async function countComponents(path: string): Promise<number> {
+export async function countComponents(file: FoundFile): Promise<number> {
   let count = 0
-  for await (const { value } of selectJson(path, ['components[]'])) count += componentsIn(value)
+  for await (const { value } of selectJson(file, ['components[]'])) count += componentsIn(value)
   return count
 }
 
@@ -40,12 +41,12 @@ const VULNERABILITY = 'vulnerabilities[]'
  * vulnerability, or one without components. The severities are those of the server. Returns null if
  * the document has no list of vulnerabilities, so that it is no scan.
  */
-export async function readCycloneDx(path: string): Promise<ScanFindings | null> {
+export async function readCycloneDx(file: FoundFile): Promise<ScanFindings | null> {
   const document = new CycloneDxDocument()
-  for await (const selected of selectJson(path, DOCUMENT)) document.read(selected)
+  for await (const selected of selectJson(file, DOCUMENT)) document.read(selected)
   if (!document.hasVulnerabilities) return null
   const counts = noFindings()
-  for await (const { value } of selectJson(path, [VULNERABILITY])) {
+  for await (const { value } of selectJson(file, [VULNERABILITY])) {
     const vulnerability = objectOf(value)
     if (vulnerability === null || !isNamed(vulnerability)) continue
     const severity = severityOf(vulnerability)

@@ -1,4 +1,5 @@
 import { ReportFileError } from '../file-text.ts'
+import type { FoundFile } from '../found-file.ts'
 import { countComponents, readCycloneDx } from './cyclonedx.ts'
 import { detectDocument } from './detect-document.ts'
 import { readSarif } from './sarif.ts'
@@ -14,21 +15,21 @@ export type Scan = { tool: string; format: 'sarif' | 'cyclonedx' } & SeverityCou
 const TOOL_MAX = 300
 
 /** Counts the components of an SBOM: CycloneDX or SPDX in JSON. Throws ReportFileError. */
-export async function describeSbom(path: string): Promise<Sbom> {
-  const format = await detectDocument(path, ['cyclonedx', 'spdx'])
-  if (format === 'spdx') return { format, components: await countPackages(path) }
-  return { format: 'cyclonedx', components: await countComponents(path) }
+export async function describeSbom(file: FoundFile): Promise<Sbom> {
+  const format = await detectDocument(file, ['cyclonedx', 'spdx'])
+  if (format === 'spdx') return { format, components: await countPackages(file) }
+  return { format: 'cyclonedx', components: await countComponents(file) }
 }
 
 /**
  * Counts the open findings of a scan by severity, with the rules of the server. The file is SARIF, or
  * CycloneDX with vulnerabilities. Throws ReportFileError.
  */
-export async function describeScan(path: string): Promise<Scan> {
-  const format = await detectDocument(path, ['sarif', 'cyclonedx'])
-  const findings = format === 'sarif' ? await readSarif(path) : await readCycloneDx(path)
+export async function describeScan(file: FoundFile): Promise<Scan> {
+  const format = await detectDocument(file, ['sarif', 'cyclonedx'])
+  const findings = format === 'sarif' ? await readSarif(file) : await readCycloneDx(file)
   if (findings === null) {
-    throw new ReportFileError({ path }, 'expected a scan, found CycloneDX without `vulnerabilities`; use --sbom')
+    throw new ReportFileError(file, 'expected a scan, found CycloneDX without `vulnerabilities`; use --sbom')
   }
   const tool = findings.tools.join(', ').slice(0, TOOL_MAX).toWellFormed() || 'unknown'
   return { tool, format: format === 'sarif' ? 'sarif' : 'cyclonedx', ...findings.counts }

@@ -1,4 +1,5 @@
 import { ReportFileError, readText } from '../file-text.ts'
+import type { FoundFile } from '../found-file.ts'
 import { selectJson } from './select-json.ts'
 
 type DocumentFormat = 'sarif' | 'cyclonedx' | 'spdx'
@@ -37,18 +38,18 @@ const SCANNERS: Record<string, string> = {
  * Detects the format of a document by its members. Reads no further than needed. `expected` names
  * the formats that are accepted. Throws ReportFileError for every other format.
  */
-export async function detectDocument(path: string, accepted: readonly DocumentFormat[]): Promise<DocumentFormat> {
+export async function detectDocument(file: FoundFile, accepted: readonly DocumentFormat[]): Promise<DocumentFormat> {
   const expected = `expected ${listOf(accepted)}`
-  await refuseOtherThanJson(path, expected)
+  await refuseOtherThanJson(file, expected)
   const members = new Set<string>()
-  for await (const { path: member, value } of selectJson(path, SELECTIONS)) {
+  for await (const { path: member, value } of selectJson(file, SELECTIONS)) {
     members.add(member)
     const format = formatOf(member, value) ?? formatOfMembers(members)
     if (format !== null && accepted.includes(format)) return format
-    if (format !== null) throw new ReportFileError({ path }, `${expected}, found ${NAMES[format]}`)
+    if (format !== null) throw new ReportFileError(file, `${expected}, found ${NAMES[format]}`)
   }
   const scanner = Object.keys(SCANNERS).find((member) => members.has(member))
-  throw new ReportFileError({ path }, `${expected}, found ${scanner === undefined ? 'other JSON' : SCANNERS[scanner]}`)
+  throw new ReportFileError(file, `${expected}, found ${scanner === undefined ? 'other JSON' : SCANNERS[scanner]}`)
 }
 
 const NAMES: Record<DocumentFormat, string> = { sarif: 'SARIF', cyclonedx: 'CycloneDX', spdx: 'SPDX' }
@@ -71,12 +72,12 @@ function formatOfMembers(members: ReadonlySet<string>): DocumentFormat | null {
   return members.has('specVersion') && hasLists && !members.has('bomFormat') ? 'cyclonedx' : null
 }
 
-async function refuseOtherThanJson(path: string, expected: string): Promise<void> {
-  for await (const text of readText(path)) {
+async function refuseOtherThanJson(file: FoundFile, expected: string): Promise<void> {
+  for await (const text of readText(file)) {
     const start = text.trimStart().slice(0, 2000).toLowerCase()
     if (start === '') continue
     if (/^[[{]/.test(start)) return
     const found = OTHER_FILES.find(([, pattern]) => pattern.test(start))?.[0] ?? 'a file that is not JSON'
-    throw new ReportFileError({ path }, `${expected}, found ${found}`)
+    throw new ReportFileError(file, `${expected}, found ${found}`)
   }
 }

@@ -1,4 +1,5 @@
 import { ReportFileError } from '../file-text.ts'
+import type { FoundFile } from '../found-file.ts'
 import { indexOf, type JsonObject, objectOf, objectsOf, textOf } from './json-value.ts'
 import { SarifComponent, SarifRules } from './sarif-rules.ts'
 import { type Selected, selectJson } from './select-json.ts'
@@ -22,10 +23,10 @@ const RESULT = 'runs[].results[]'
  * after it. The severity is that of the server: `security-severity` of the result or its rule, else
  * the level by §3.27.10. Throws ReportFileError.
  */
-export async function readSarif(path: string): Promise<ScanFindings> {
-  const runs = await readRuns(path)
+export async function readSarif(file: FoundFile): Promise<ScanFindings> {
+  const runs = await readRuns(file)
   const counts = noFindings()
-  for await (const { indexes, value } of selectJson(path, [RESULT])) {
+  for await (const { indexes, value } of selectJson(file, [RESULT])) {
     const run = runs[indexes[0] ?? 0]
     const result = objectOf(value)
     const severity = run === undefined || result === null ? null : severityOf(run, result)
@@ -35,17 +36,17 @@ export async function readSarif(path: string): Promise<ScanFindings> {
   return { tools: [...new Set(names)], counts }
 }
 
-async function readRuns(path: string): Promise<SarifRules[]> {
+async function readRuns(file: FoundFile): Promise<SarifRules[]> {
   const runs: SarifRules[] = []
   let version: unknown
-  for await (const selected of selectJson(path, RULES)) {
+  for await (const selected of selectJson(file, RULES)) {
     if (selected.path === 'version') version = selected.value
     else if (selected.path === 'runs[]:type') runs.push(new SarifRules())
     else readMember(runs.at(-1) as SarifRules, selected)
   }
   if (version === '2.1.0') return runs
   const found = version === undefined ? 'no `version`' : `version ${JSON.stringify(version).slice(0, 30)}`
-  throw new ReportFileError({ path }, `expected SARIF 2.1.0, found ${found}`)
+  throw new ReportFileError(file, `expected SARIF 2.1.0, found ${found}`)
 }
 
 function readMember(run: SarifRules, { path, indexes, value }: Selected): void {

@@ -1,4 +1,5 @@
 import { ReportFileError, readText } from '../file-text.ts'
+import type { FoundFile } from '../found-file.ts'
 
 /**
  * A selected value. `path` is the selection that matched, such as `runs[].results[]`; `indexes` are
@@ -14,9 +15,9 @@ const DEPTH_MAX = 10_000
  * its largest selected value. A selection that ends in `:type` yields `object`, `array` or `scalar`
  * when the value begins. What is not selected is read only roughly. Throws ReportFileError.
  */
-export async function* selectJson(path: string, selections: readonly string[]): AsyncGenerator<Selected> {
-  const scanner = new JsonScanner(path, new Set(selections))
-  for await (const chunk of readText(path)) yield* scanner.write(chunk)
+export async function* selectJson(file: FoundFile, selections: readonly string[]): AsyncGenerator<Selected> {
+  const scanner = new JsonScanner(file.path, new Set(selections))
+  for await (const chunk of readText(file)) yield* scanner.write(chunk)
   scanner.end()
 }
 

@@ -1,3 +1,4 @@
+import type { FoundFile } from '../found-file.ts'
 import { objectOf } from './json-value.ts'
 import { selectJson } from './select-json.ts'
 
@@ -10,9 +11,9 @@ const SELECTIONS = ['packages[]:type', '@graph[]', 'type', '@type']
  * Counts the packages of an SPDX document: the list of version 2, and the elements of version 3. A
  * version 3 document without `@graph` is a single element.
  */
-export async function countPackages(path: string): Promise<number> {
+export async function countPackages(file: FoundFile): Promise<number> {
   let count = 0
-  for await (const { path: member, value } of selectJson(path, SELECTIONS)) {
+  for await (const { path: member, value } of selectJson(file, SELECTIONS)) {
     if (member === 'packages[]:type') count += value === 'object' ? 1 : 0
     else count += isPackage(member === '@graph[]' ? typeOf(value) : value) ? 1 : 0
   }

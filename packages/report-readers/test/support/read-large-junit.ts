@@ -1,6 +1,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FoundFile } from '../../src/found-file.ts'
 import { readJunit } from '../../src/junit.ts'
 
 /**
@@ -17,7 +18,7 @@ try {
   const timer = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss())
   }, 20)
-  const { passed, failed } = await readJunit([path])
+  const { passed, failed } = await readJunit([FoundFile.at(path) as FoundFile])
   clearInterval(timer)
   peak = Math.max(peak, process.memoryUsage.rss())
   console.log(JSON.stringify({ passed, failed, megabytes: (peak - before) / 1_000_000 }))

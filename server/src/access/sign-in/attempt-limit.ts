@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
+import { getNetwork } from '../../platform/http/network-key.ts'
 import type { Services } from '../../services.ts'
 import { countAttempt, deleteAttempts, updateReleasedAttempt } from '../rate-limit.store.ts'
 
@@ -25,18 +26,6 @@ export function getAddressLimit(address: string | null): AttemptLimit {
 /** Challenges of passkeys for one address. */
 export function getChallengeLimit(address: string | null): AttemptLimit {
   return { key: `challenge:${getNetwork(address)}`, max: 600, windowMs: 15 * MINUTE_MS }
-}
-
-/** An IPv6 network of 64 bits has one owner, who can use any of its addresses. */
-function getNetwork(address: string | null): string {
-  if (!address?.includes(':')) return address ?? 'unknown'
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped) return mapped
-  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
-  const [before, after] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]]
-  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
-  const network = [...before, ...zeros, ...after].slice(0, 4)
-  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
 type Context = Pick<Services, 'sql' | 'clock' | 'log'>

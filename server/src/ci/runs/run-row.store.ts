@@ -1,5 +1,6 @@
 import { isSpread } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { compareTexts } from '../../platform/text.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { ProviderRun, ProviderRunKey, RunCourse } from './provider-run.ts'
 import { buildLinkedRepository, type LinkedRepository, type RunRow } from './run.store.ts'
@@ -158,7 +159,7 @@ async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<Inserted
  */
 async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): Promise<InsertedRun[]> {
   const ordered = runs.toSorted(
-    (a, b) => compare(a.ci_system, b.ci_system) || compare(a.external_run_id, b.external_run_id),
+    (a, b) => compareTexts(a.ci_system, b.ci_system) || compareTexts(a.external_run_id, b.external_run_id),
   )
   const rows = ordered.map((run) => toRow(db, run))
   const repositories = runs.map(({ id, org_id, repository, claimed }) => ({
@@ -178,8 +179,6 @@ async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): P
   const ids = new Set(inserted.map(({ id }) => id))
   return linked.filter(({ id }) => ids.has(id))
 }
-
-const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 /** A run as the columns of its table. */
 function toRow(db: Db, run: NewRun) {

@@ -12,7 +12,7 @@ import { WebhookBodies } from './read-webhook-body.ts'
 
 const received = defineCounter(
   'shiplock_webhooks_received_total',
-  'Webhooks that arrived: accepted, with a wrong signature, or unreadable.',
+  'Webhooks that arrived: accepted, with a wrong or missing signature, or unreadable.',
   ['provider', 'outcome'],
 )
 
@@ -39,13 +39,16 @@ export async function registerWebhookRoutes(app: FastifyInstance, services: Serv
     if (!codeHost || (codeHost.connects === 'app') !== (connection === undefined))
       throw createNotFoundError('code host')
     const { webhooks } = codeHost
+    const refuse = () => {
+      received.inc({ provider, outcome: 'wrong_signature' })
+      return reply.code(401).send()
+    }
+    const target = connection === undefined ? null : await findTarget(services, provider, connection)
+    const isOurs = connection === undefined || target !== null
+    // Before anything of the body is read.
+    if (!isOurs || !webhooks.hasSignature(request.headers, target)) return refuse()
     return bodies.read(request, async (body) => {
-      const target = connection === undefined ? null : await findTarget(services, provider, connection)
-      const isOurs = connection === undefined || target !== null
-      if (!isOurs || !(await webhooks.verify(body, request.headers, target))) {
-        received.inc({ provider, outcome: 'wrong_signature' })
-        return reply.code(401).send()
-      }
+      if (!(await webhooks.verify(body, request.headers, target))) return refuse()
       const head = webhooks.readHead(body, request.headers, target)
       received.inc({ provider, outcome: head === null ? 'unreadable' : 'accepted' })
       if (head === null) throw unreadable(provider)
@@ -53,8 +56,9 @@ export async function registerWebhookRoutes(app: FastifyInstance, services: Serv
       return reply.code(202).send()
     })
   }
-  app.post<WebhookRequest>('/webhooks/:provider', { schema: { hide: true } }, receive)
-  app.post<WebhookRequest>('/webhooks/:provider/:connection', { schema: { hide: true } }, receive)
+  const options = { schema: { hide: true }, config: { longBody: true as const } }
+  app.post<WebhookRequest>('/webhooks/:provider', options, receive)
+  app.post<WebhookRequest>('/webhooks/:provider/:connection', options, receive)
 }
 
 /** Null if there is no such connection, or it has ended. */

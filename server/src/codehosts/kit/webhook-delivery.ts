@@ -5,6 +5,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 const DELIVERY_ID = /^[\x21-\x7e]{1,100}$/
 /** Events and their actions. */
 const NAME = /^[\w.-]{1,100}$/
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/
 
 /** The JSON of a delivery; undefined if the body is none. */
 export function parseBody(body: Buffer): unknown {
@@ -44,6 +45,11 @@ export function isSameText(one: string, other: string): boolean {
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
+}
+
+/** Whether a header has the form of the signatures that `isSignedBy` checks. */
+export function isSignature(header: unknown): boolean {
+  return typeof header === 'string' && SIGNATURE.test(header)
 }
 
 /** Whether a header is `sha256=` and the HMAC of the bytes of the body. False without a secret. */

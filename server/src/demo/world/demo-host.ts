@@ -38,6 +38,7 @@ export class DemoHost implements CodeHost {
   }
   readonly connects = 'app' as const
   readonly webhooks = {
+    hasSignature: () => false,
     verify: async () => false,
     readHead: () => null,
     translate: () => ({ type: 'unknown' as const }),

@@ -10,7 +10,7 @@ import { hasUnreadBody } from './unread-body.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The body may take `REQUEST_MS_MAX`. The route itself watches for a client that stops sending.
+     * The body may take `REQUEST_MS_MAX`. The route itself watches how it arrives.
      */
     longBody?: true
   }

@@ -141,7 +141,8 @@ export const serviceUnavailable = defineError({
   status: 503,
   code: 'unavailable',
   cause:
-    'The database, the object store or the signing key cannot be reached, or a report of the repository is being processed.',
+    'The database, the object store or the signing key cannot be reached, a report of the repository is being processed, ' +
+    'too many large webhooks arrive at once, or the stored transparency log contradicts itself.',
   remedy: 'Try again after the seconds in `Retry-After`.',
 })
 

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { createLogError } from '../../errors/provenance.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { Closed } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { findNewestCheckpoint, findTileHashes, listEntries } from './log.store.ts'
+import { findLogState, findTileHashes, hasNewestCheckpoint, listEntries } from './log.store.ts'
 import { openLogKey } from './log-key.ts'
 import { encodeEntries, parseTilePath, TILE_WIDTH, type TileRequest } from './tile.ts'
 
@@ -22,6 +23,7 @@ export async function logRoutes(app: FastifyInstance, services: Services): Promi
     return reply.type(TEXT).header('cache-control', 'no-cache').send(verifierKey)
   })
   app.get('/log/checkpoint', options, async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
     const note = await readCheckpoint(services)
     return reply.type(TEXT).header('cache-control', FOR_A_SECOND).send(note)
   })
@@ -37,11 +39,17 @@ export async function logRoutes(app: FastifyInstance, services: Services): Promi
   })
 }
 
-async function readCheckpoint(services: Services): Promise<string | undefined> {
-  const checkpoint = await findNewestCheckpoint(services.sql)
-  if (checkpoint) return checkpoint.note
+/**
+ * Readers would take an older checkpoint for a log that was set back. A lost one is not signed
+ * again here, because anybody can send the request.
+ */
+async function readCheckpoint(services: Services): Promise<string> {
+  const state = await findLogState(services.sql)
+  if (hasNewestCheckpoint(state)) return state.note
   await openLogKey(services)
-  return (await findNewestCheckpoint(services.sql))?.note
+  const again = await findLogState(services.sql)
+  if (hasNewestCheckpoint(again)) return again.note
+  throw createLogError('The newest checkpoint of the transparency log is lost.')
 }
 
 /** Null while the log does not have so many hashes or entries. */

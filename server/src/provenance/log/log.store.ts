@@ -1,7 +1,7 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { HASH_BYTES } from './merkle-tree.ts'
-import type { LogEntry, Tile, TileName } from './tile.ts'
+import { type LogEntry, TILE_WIDTH, type Tile, type TileName } from './tile.ts'
 
 /** The origin of the log and its sealed private key (PKCS #8, PEM). */
 type StoredKey = { origin: string; sealed_private_key: string }
@@ -27,14 +27,44 @@ export async function insertLogKey(tx: Tx, key: StoredKey, createdAt: Date): Pro
 /** A checkpoint and its signed note. */
 export type StoredCheckpoint = { size: number; root_hash: Buffer; note: string }
 
-/** Null until the log exists. */
-export async function findNewestCheckpoint(db: Db): Promise<StoredCheckpoint | null> {
-  const [row] = await db<StoredCheckpoint[]>`
-    select size, root_hash, note
-    from log_checkpoints
-    order by size desc
-    limit 1`
-  return row ?? null
+/** The newest stored checkpoint, and the number of positions that stored entries or tiles have. */
+export type LogState = { [Column in keyof StoredCheckpoint]: StoredCheckpoint[Column] | null } & { length: number }
+
+/**
+ * SQL: reads everything in one statement. Positions and their checkpoint are stored in one
+ * transaction, so they agree unless rows were lost.
+ */
+function buildLogState(db: Db) {
+  return db`
+    select newest.size, newest.root_hash, newest.note, greatest(
+      (select max(leaf_index) + 1 from log_entries),
+      (
+        select index * ${TILE_WIDTH}::bigint + length(hashes) / ${HASH_BYTES}::int
+        from log_tiles
+        where level = 0
+        order by index desc
+        limit 1
+      ),
+      0
+    ) as length
+    from (values (1)) as log (nth)
+    left join (
+      select size, root_hash, note
+      from log_checkpoints
+      order by size desc
+      limit 1
+    ) as newest on true`
+}
+
+/** The checkpoint is null until the log exists. */
+export async function findLogState(db: Db): Promise<LogState> {
+  const [row] = await db<[LogState]>`${buildLogState(db)}`
+  return row
+}
+
+/** Whether the newest checkpoint is still stored: no position is beyond the one that is. */
+export function hasNewestCheckpoint<State extends LogState>(state: State): state is State & StoredCheckpoint {
+  return state.size !== null && state.length <= state.size
 }
 
 /** The checkpoints of more than `after` and at most `until` entries, the smallest first. */
@@ -161,22 +191,15 @@ export async function listEntries(db: Db, first: number, count: number): Promise
     limit ${count}`
 }
 
-/**
- * An entry's position, null while it is pending, and the newest checkpoint, null before the first.
- */
-type FoundEntry = { leaf_index: number | null; size: number | null; note: string | null }
+/** `leaf_index` is null while the entry is pending. */
+export type FoundEntry = LogState & { leaf_index: number | null }
 
-/** Reads both in one statement, so that the checkpoint covers an entry that has a position. */
+/** Reads all in one statement, so that the checkpoint covers an entry that has a position. */
 export async function findEntry(db: Db, { kind, sha256 }: LogEntry): Promise<FoundEntry | null> {
   const [row] = await db<FoundEntry[]>`
-    select entry.leaf_index, newest.size, newest.note
+    select entry.leaf_index, log.size, log.root_hash, log.note, log.length
     from log_entries entry
-    left join (
-      select size, note
-      from log_checkpoints
-      order by size desc
-      limit 1
-    ) as newest on true
+    cross join (${buildLogState(db)}) as log
     where entry.kind = ${kind}
       and entry.sha256 = ${sha256}`
   return row ?? null

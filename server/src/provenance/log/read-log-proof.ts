@@ -1,7 +1,8 @@
+import { createLogError } from '../../errors/provenance.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { findEntry, listTiles } from './log.store.ts'
+import { type FoundEntry, findEntry, hasNewestCheckpoint, listTiles, type StoredCheckpoint } from './log.store.ts'
 import {
   computeConsistencyRanges,
   computeInclusionRanges,
@@ -27,12 +28,11 @@ export type LogProof = {
   checkpoint: string
 }
 
-type Found = { leaf_index: number; size: number; note: string }
-
 /**
  * Reads the proof that an entry is in the newest checkpoint, and with `checkpointSize` that this
- * checkpoint extends the earlier one of that size. A pending entry is added to the log first.
- * Throws 400 `invalid_request` if `checkpointSize` exceeds the size of the log.
+ * checkpoint extends the earlier one of that size. A pending entry is added to the log first, and
+ * a lost checkpoint is signed again. Throws 400 `invalid_request` if `checkpointSize` exceeds the
+ * size of the log, and 503 `unavailable` if the stored log contradicts itself.
  */
 export async function readLogProof(services: Services, entry: LogEntry, checkpointSize?: number): Promise<LogProof> {
   const { leaf_index, size, note } = await findInLog(services, entry)
@@ -52,17 +52,19 @@ export async function readLogProof(services: Services, entry: LogEntry, checkpoi
   }
 }
 
+type Found = FoundEntry & StoredCheckpoint & { leaf_index: number }
+
 async function findInLog(services: Services, entry: LogEntry): Promise<Found> {
   const found = await findEntry(services.sql, entry)
   if (isInLog(found)) return found
   await appendPendingEntries(services)
   const added = await findEntry(services.sql, entry)
   if (isInLog(added)) return added
-  throw new Error(`The transparency log has no entry for the ${entry.kind} ${entry.sha256.toString('hex')}.`)
+  throw createLogError(`The transparency log has no entry for the ${entry.kind} ${entry.sha256.toString('hex')}.`)
 }
 
-function isInLog(found: Awaited<ReturnType<typeof findEntry>>): found is Found {
-  return found !== null && found.leaf_index !== null
+function isInLog(found: FoundEntry | null): found is Found {
+  return found !== null && found.leaf_index !== null && hasNewestCheckpoint(found)
 }
 
 /** The hashes of ranges in base64. Reads all tiles that they need at once. */

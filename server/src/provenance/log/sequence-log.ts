@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Tx } from '../../platform/db/sql.ts'
+import { createLogError } from '../../errors/provenance.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
 import {
-  findNewestCheckpoint,
+  findLogState,
+  hasNewestCheckpoint,
   hasPendingEntries,
   insertCheckpoint,
+  type LogState,
   listTiles,
   lockLog,
   updateEntryPositions,
@@ -14,13 +17,19 @@ import {
 import { type LogKey, openLogKey } from './log-key.ts'
 import { hashLeaf } from './merkle-tree.ts'
 import { computeEdge, formatEntry, Tiles } from './tile.ts'
+import { LogWalk } from './verify-log.ts'
 
 const BATCH_MAX = 4096
+/** For how many entries a lost checkpoint is signed again: a request may wait for it. */
+const REBUILT_MAX = 4 * BATCH_MAX
 const POLL_MS = 500
 /** The pause after a failure. */
 const RETRY_MS = 10_000
 
-/** Adds the entries that were committed before the call to the log. */
+/**
+ * Adds the entries that were committed before the call to the log, after it has signed a lost
+ * checkpoint again. Throws 503 `unavailable` if what is stored contradicts itself.
+ */
 export async function appendPendingEntries(services: Services): Promise<void> {
   const key = await openLogKey(services)
   let added: number
@@ -61,29 +70,62 @@ async function sequenceUntil(stopping: AbortSignal, services: Services): Promise
  * Numbers a batch of pending entries, and stores the tiles and the checkpoint of the larger tree,
  * all in one transaction. Returns the number of entries.
  */
-async function sequenceBatch({ sql, clock }: Services, key: LogKey): Promise<number> {
-  return sql.begin(async (tx) => {
+async function sequenceBatch(services: Services, key: LogKey): Promise<number> {
+  return services.sql.begin(async (tx) => {
     await lockLog(tx)
-    const tree = await readTree(tx, key)
+    const state = await findLogState(tx)
+    const tree = await readTree(tx, key, state)
+    const publish = () => publishTree(tx, { tree, key, at: services.clock.now() })
+    if (!hasNewestCheckpoint(state)) {
+      await rebuildTree(tx, { tree, key, length: state.length })
+      await publish()
+      const { size, length } = state
+      services.log.error(
+        { size, length },
+        'The newest checkpoint of the transparency log was lost, and is signed again',
+      )
+    }
     const entries = await updateEntryPositions(tx, tree.size, BATCH_MAX)
     if (entries.length === 0) return 0
     const full = entries.flatMap((entry) => tree.append(hashLeaf(formatEntry(entry))))
     await upsertTiles(tx, [...full, ...tree.partialTiles()])
-    const [size, root_hash] = [tree.size, tree.root()]
-    await insertCheckpoint(tx, { size, root_hash, note: key.signCheckpoint(size, root_hash) }, clock.now())
+    await publish()
     return entries.length
   })
 }
 
+type Publication = { tree: GrowingTree; key: LogKey; at: Date }
+
+async function publishTree(tx: Tx, { tree, key, at }: Publication): Promise<void> {
+  const [size, root_hash] = [tree.size, tree.root()]
+  await insertCheckpoint(tx, { size, root_hash, note: key.signCheckpoint(size, root_hash) }, at)
+}
+
 /**
- * Reads the tree of the newest checkpoint. Throws if the checkpoint or the tiles were changed: a
- * tree that contradicts a signed checkpoint is never signed.
+ * Reads the tree of the newest stored checkpoint, which is empty if there is none. Throws 503
+ * `unavailable` if the checkpoint or the tiles were changed: a tree that contradicts a signed
+ * checkpoint is never signed.
  */
-async function readTree(tx: Tx, key: LogKey): Promise<GrowingTree> {
-  const newest = await findNewestCheckpoint(tx)
-  if (newest?.note !== key.signCheckpoint(newest?.size ?? 0, newest?.root_hash ?? Buffer.alloc(0)))
-    throw new Error('The newest checkpoint of the transparency log is missing, or was not signed by this server.')
-  const tree = new GrowingTree(newest.size, new Tiles(await listTiles(tx, computeEdge(newest.size))))
-  if (tree.root().equals(newest.root_hash)) return tree
-  throw new Error(`The tiles of the transparency log contradict its checkpoint of ${newest.size} entries.`)
+export async function readTree(db: Db, key: LogKey, { size, root_hash, note }: LogState): Promise<GrowingTree> {
+  if (size === null || root_hash === null) return new GrowingTree(0, new Tiles([]))
+  if (note !== key.signCheckpoint(size, root_hash))
+    throw createLogError('The newest checkpoint of the transparency log was not signed by this server.')
+  const tree = new GrowingTree(size, new Tiles(await listTiles(db, computeEdge(size))))
+  if (tree.root().equals(root_hash)) return tree
+  throw createLogError(`The tiles of the transparency log contradict its checkpoint of ${size} entries.`)
+}
+
+type Rebuilding = { tree: GrowingTree; key: LogKey; length: number }
+
+/**
+ * Appends the entries that the lost checkpoint covered. Entries and tiles both have them, and have
+ * to agree: whoever has kept the checkpoint would see that another tree was signed.
+ */
+async function rebuildTree(tx: Tx, { tree, key, length }: Rebuilding): Promise<void> {
+  const walk = new LogWalk(tx, key, tree)
+  if (length - tree.size <= REBUILT_MAX) await walk.verifyUntil(length)
+  if (tree.size === length && walk.breaks.length === 0) return
+  throw createLogError(
+    `The checkpoint of ${length} entries of the transparency log is lost and cannot be signed again.`,
+  )
 }

@@ -1,3 +1,4 @@
+import { createLogError } from '../../errors/provenance.ts'
 import { HASH_BYTES, hashTree, type Subtree } from './merkle-tree.ts'
 
 /** A full tile has 256 hashes, and spans a tree of this height (c2sp.org/tlog-tiles). */
@@ -42,11 +43,11 @@ export class Tiles {
     for (const tile of tiles) this.#hashes.set(formatTileKey(tile), splitHashes(tile.hashes))
   }
 
-  /** `count` hashes of a tile. Throws if the tile does not have them. */
+  /** `count` hashes of a tile. Throws 503 `unavailable` if the tile does not have them. */
   hashesOf(name: TileName, first: number, count: number): Buffer[] {
     const hashes = this.#hashes.get(formatTileKey(name))?.slice(first, first + count) ?? []
     if (hashes.length === count) return hashes
-    throw new Error(`Tile ${formatTileKey(name)} of the transparency log does not have ${first + count} hashes.`)
+    throw createLogError(`Tile ${formatTileKey(name)} of the transparency log does not have ${first + count} hashes.`)
   }
 
   /** The hash of a complete subtree. */

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
-import { findNewestCheckpoint, listCheckpoints, listEntries, listTiles, type StoredCheckpoint } from './log.store.ts'
+import { findLogState, listCheckpoints, listEntries, listTiles, type StoredCheckpoint } from './log.store.ts'
 import { type LogKey, loadLogKey } from './log-key.ts'
 import { HASH_BYTES, hashLeaf } from './merkle-tree.ts'
 import { formatEntry, formatTilePath, TILE_WIDTH, type Tile, Tiles } from './tile.ts'
@@ -33,29 +33,27 @@ const BREAKS_MAX = 100
 
 /**
  * Computes all tiles and the root of every checkpoint from the stored entries, and compares them
- * with the stored tiles and the signed checkpoints. Returns the contradictions. Memory does not
- * grow with the log. `stopping` makes it throw.
+ * with the stored tiles and the signed checkpoints. The newest checkpoint has to cover all
+ * positions. Returns the contradictions. Memory does not grow with the log. `stopping` makes it
+ * throw.
  */
 export async function verifyLog(
   services: Services,
-  onProgress: OnProgress = () => {},
+  onProgress?: OnProgress,
   stopping?: AbortSignal,
 ): Promise<LogBreak[]> {
   // In this order, a log that is created meanwhile is not taken for one that lost a row.
-  const earlier = await findNewestCheckpoint(services.sql)
+  const earlier = await findLogState(services.sql)
   const key = await loadLogKey(services)
-  if (key === null) return earlier === null ? [] : [lost('key')]
-  const newest = earlier ?? (await findNewestCheckpoint(services.sql))
-  if (newest === null) return [lost('checkpoint')]
-  const verification = new Verification(services.sql, key)
-  await verification.verifyEmpty()
-  while (verification.size < newest.size && verification.isUnfinished) {
-    stopping?.throwIfAborted()
-    await verification.verifyPage(Math.min(PAGE, newest.size - verification.size))
-    onProgress(verification.size, newest.size)
-  }
-  if (verification.isUnfinished) await verification.verifyEdge()
-  return verification.breaks
+  if (key === null) return earlier.size === null ? [] : [lost('key')]
+  const { size, length } = earlier.size === null ? await findLogState(services.sql) : earlier
+  if (size === null) return [lost('checkpoint')]
+  const walk = new LogWalk(services.sql, key)
+  await walk.verifyEmpty()
+  await walk.verifyUntil(Math.max(size, length), onProgress, stopping)
+  return length > size
+    ? [...walk.breaks, { ...lost('checkpoint'), index: length, found: walk.rootAt(length) }]
+    : walk.breaks
 }
 
 /** Verifies the transparency log once a day, and logs an error for each contradiction. */
@@ -72,51 +70,60 @@ function lost(resource: string): LogBreak {
   return { resource, index: 0, expected: null, found: null }
 }
 
-class Verification {
+/** Appends stored entries to a tree, and collects what contradicts it. */
+export class LogWalk {
   readonly breaks: LogBreak[] = []
   readonly #db: Db
   readonly #key: LogKey
-  readonly #tree = new GrowingTree(0, new Tiles([]))
+  readonly #tree: GrowingTree
   #entriesEnd = false
 
-  constructor(db: Db, key: LogKey) {
+  constructor(db: Db, key: LogKey, tree = new GrowingTree(0, new Tiles([]))) {
     this.#db = db
     this.#key = key
+    this.#tree = tree
   }
 
-  /** The number of entries that were read. */
-  get size(): number {
-    return this.#tree.size
-  }
-
-  get isUnfinished(): boolean {
+  get #isUnfinished(): boolean {
     return !this.#entriesEnd && this.breaks.length < BREAKS_MAX
+  }
+
+  /** The root in lower-case hexadecimal, null if the walk has not reached this size. */
+  rootAt(size: number): string | null {
+    return this.#tree.size === size ? this.#tree.root().toString('hex') : null
   }
 
   async verifyEmpty(): Promise<void> {
     for (const checkpoint of await listCheckpoints(this.#db, -1, 0)) this.#compareRoot(checkpoint)
   }
 
-  /** The next `count` entries, and what they complete. */
-  async verifyPage(count: number): Promise<void> {
-    const first = this.size
+  /**
+   * The entries up to the size `end`, and the tiles and checkpoints that they complete. The stored
+   * partial tiles may have grown in the meantime.
+   */
+  async verifyUntil(end: number, onProgress: OnProgress = () => {}, stopping?: AbortSignal): Promise<void> {
+    while (this.#tree.size < end && this.#isUnfinished) {
+      stopping?.throwIfAborted()
+      await this.#verifyPage(Math.min(PAGE, end - this.#tree.size))
+      onProgress(this.#tree.size, end)
+    }
+    if (this.#isUnfinished) await this.#compareTiles(this.#tree.partialTiles())
+  }
+
+  async #verifyPage(count: number): Promise<void> {
+    const first = this.#tree.size
     const entries = await listEntries(this.#db, first, count)
     const checkpoints = await listCheckpoints(this.#db, first, first + count)
     const bySize = new Map(checkpoints.map((checkpoint) => [checkpoint.size, checkpoint]))
     const full: Tile[] = []
     for (const entry of entries) {
-      if (entry.leaf_index !== this.size) break
+      if (entry.leaf_index !== this.#tree.size) break
       full.push(...this.#tree.append(hashLeaf(formatEntry(entry))))
-      const checkpoint = bySize.get(this.size)
+      const checkpoint = bySize.get(this.#tree.size)
       if (checkpoint) this.#compareRoot(checkpoint)
     }
     await this.#compareTiles(full)
-    if (this.size < first + count) this.#entryMissing()
-  }
-
-  /** The partial tiles. The stored ones may have grown in the meantime. */
-  async verifyEdge(): Promise<void> {
-    await this.#compareTiles(this.#tree.partialTiles())
+    if (this.#tree.size < first + count) this.#entryMissing()
   }
 
   #compareRoot({ size, root_hash, note }: StoredCheckpoint): void {
@@ -138,7 +145,7 @@ class Verification {
 
   #entryMissing(): void {
     this.#entriesEnd = true
-    const index = this.size
+    const index = this.#tree.size
     const bundle = { kind: 'entries', level: 0, index: Math.floor(index / TILE_WIDTH), width: TILE_WIDTH } as const
     this.breaks.push({ resource: `tile/${formatTilePath(bundle)}`, index, expected: null, found: null })
   }

@@ -1,3 +1,4 @@
+import { compareTexts } from '../../platform/text.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 
 /** Groups of ids that name one vulnerability, built from pairs of aliases (union-find). */
@@ -90,11 +91,7 @@ function stepsByStart(assertions: readonly AliasAssertion[], from: string): Map<
     { from: alias, to: id, source },
   ])
   return Map.groupBy(
-    steps.sort((a, b) => compare(a.to, b.to) || compare(a.source, b.source)),
+    steps.sort((a, b) => compareTexts(a.to, b.to) || compareTexts(a.source, b.source)),
     (step) => step.from,
   )
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { compareTexts } from '../../platform/text.ts'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
 import type { CanonicalId } from '../issues/grouping/shared-names.ts'
 import type { ExportedFinding } from './export.store.ts'
@@ -45,7 +46,7 @@ export function toStatements(
     place.assessments.push(toAssessment(finding, verdicts.get(finding.id)))
     places.set(key, place)
   }
-  return joined([...places.values()]).sort((a, b) => compare(sortKey(a), sortKey(b)))
+  return joined([...places.values()]).sort((a, b) => compareTexts(sortKey(a), sortKey(b)))
 }
 
 /** One statement for all packages about which the same is stated. */
@@ -78,15 +79,11 @@ function selectCommonAssessment(assessments: readonly (Assessment | null)[]): As
 }
 
 function byCve(a: string, b: string): number {
-  return Number(b.startsWith('CVE-')) - Number(a.startsWith('CVE-')) || compare(a, b)
+  return Number(b.startsWith('CVE-')) - Number(a.startsWith('CVE-')) || compareTexts(a, b)
 }
 
 function sortKey({ ids, packages, status }: ExportedStatement): string {
   return JSON.stringify([ids, packages, status])
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }
 
 /** A UUID (RFC 9562 §5.8) that these texts always have. */

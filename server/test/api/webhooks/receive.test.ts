@@ -229,34 +229,9 @@ test('401 for a body that is longer than announced, because the signature covers
   assert.equal(await stored(id), null)
 })
 
-test('four large bodies are read at a time; further ones wait, and small ones do not', {
-  timeout: 60_000,
-}, async () => {
-  const large = JSON.stringify({ text: 'a'.repeat(600_000) })
-  const half = large.slice(0, 400_000)
-  const held: Socket[] = []
-  for (let at = 0; at < 4; at += 1) {
-    const socket = await open(rawHead(large, randomUUID(), large.length))
-    socket.write(half)
-    held.push(socket)
-  }
-  const waiting = randomUUID()
-  // The held bodies have been read as far as they were sent when a small body behind them is stored.
-  for (let sent = 0; sent < 20; sent += 1) assert.equal((await sendWebhook(api, '{}')).status, 202)
-  const answer = sendWebhook(api, large, { id: waiting })
-  for (let sent = 0; sent < 20; sent += 1) assert.equal((await sendWebhook(api, '{}')).status, 202)
-  assert.equal(await stored(waiting), null)
-  held[0]?.destroy()
-  assert.equal((await answer).status, 202)
-  for (const socket of held.slice(1)) {
-    socket.write(large.slice(half.length))
-    assert.match(await answerOf(socket), /^HTTP\/1.1 202 /)
-  }
-})
-
 test('clients that leave while they wait do not use up the slots', { timeout: 60_000 }, async () => {
   const large = JSON.stringify({ text: 'a'.repeat(600_000) })
-  const sockets = await Promise.all(Array.from({ length: 12 }, () => open(rawHead(large, randomUUID(), large.length))))
+  const sockets = await Promise.all(Array.from({ length: 8 }, () => open(rawHead(large, randomUUID(), large.length))))
   for (const socket of sockets) socket.write(large.slice(0, 400_000))
   for (const socket of sockets) socket.destroy()
   for (let polls = 0; polls < 5; polls += 1) assert.equal((await sendWebhook(api, large)).status, 202)

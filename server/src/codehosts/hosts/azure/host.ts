@@ -20,7 +20,7 @@ import { createDeploymentReads } from './deployments.ts'
 import { parseDelivery } from './events.ts'
 import { createRepositoryReads, fetchInstallation } from './repositories.ts'
 import { createRunReads } from './runs.ts'
-import { createReadHead, verify } from './webhook.ts'
+import { createReadHead, hasSignature, verify } from './webhook.ts'
 import { createWebhookActions } from './webhook-setup.ts'
 
 /** Azure DevOps at the addresses of the settings. */
@@ -55,7 +55,7 @@ export function createAzureHost(options: AzureHostOptions): CodeHost {
   }
   return {
     connects: 'account',
-    webhooks: { verify, readHead: createReadHead(sealingKey, clock), translate: parseDelivery },
+    webhooks: { hasSignature, verify, readHead: createReadHead(sealingKey, clock), translate: parseDelivery },
     host: async () => host,
     redeliveries: null,
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../../platform/clock.ts'
 import { openSealedText } from '../../../platform/crypto/sealed-text.ts'
 import { parseDelivery } from './events.ts'
-import { createReadHead, verify } from './webhook.ts'
+import { createReadHead, hasSignature, verify } from './webhook.ts'
 
 const key = createSecretKey(randomBytes(32))
 const readHead = createReadHead(key, systemClock)
@@ -16,13 +16,14 @@ function basic(text: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` }
 }
 
-test('a delivery needs the secret as password, whatever the name', async () => {
+test('a delivery needs the secret as password, whatever the name, and is refused before its body is read', async () => {
   const body = Buffer.from('{}')
   assert.equal(await verify(body, basic(`shiplock:${target.secret}`), target), true)
   assert.equal(await verify(body, basic(`other:${target.secret}`), target), true)
   for (const headers of [{}, basic('shiplock:wrong'), basic(target.secret.slice(0, 6)), basic('shiplock:')])
-    assert.equal(await verify(body, headers, target), false)
+    assert.deepEqual([hasSignature(headers, target), await verify(body, headers, target)], [false, false])
   assert.equal(await verify(body, basic(`shiplock:${target.secret}`), null), false)
+  assert.equal(hasSignature(basic(`shiplock:${target.secret}`), target), true)
 })
 
 const event = {

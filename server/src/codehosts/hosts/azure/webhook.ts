@@ -9,13 +9,15 @@ import { CHECK_LABEL } from './actions.ts'
  * Checks the basic credentials (RFC 7617) of a service hook or a check, in constant time. Azure
  * DevOps does not sign what it sends.
  */
-export const verify: HostWebhooks['verify'] = async (_body, { authorization }, target) => {
+export const hasSignature: HostWebhooks['hasSignature'] = ({ authorization }, target) => {
   if (target === null || typeof authorization !== 'string') return false
   const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]{1,1000})$/i.exec(authorization) ?? []
   const credentials = Buffer.from(encoded, 'base64').toString()
   const password = credentials.slice(credentials.indexOf(':') + 1)
   return credentials.includes(':') && isSameText(password, target.secret)
 }
+
+export const verify: HostWebhooks['verify'] = async (_body, headers, target) => hasSignature(headers, target)
 
 /**
  * Reads what must be known of a service hook's event, or of the request of a check. The id of an

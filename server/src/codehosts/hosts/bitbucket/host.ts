@@ -21,7 +21,7 @@ import { createDeploymentReads } from './deployments.ts'
 import { parseDelivery } from './events.ts'
 import { createRepositoryReads, fetchInstallation } from './repositories.ts'
 import { createRunReads } from './runs.ts'
-import { createWebhookActions, readHead, verify } from './webhook.ts'
+import { createWebhookActions, hasSignature, readHead, verify } from './webhook.ts'
 
 /** Bitbucket at the address of the settings. */
 export function openHost({ config, ...parts }: HostParts): CodeHost {
@@ -54,7 +54,7 @@ export function createBitbucketHost({ url, readCredentials, log, clock, pace = P
   const clients = new ClientCache()
   return {
     connects: 'account',
-    webhooks: { verify, readHead, translate: parseDelivery },
+    webhooks: { hasSignature, verify, readHead, translate: parseDelivery },
     host: async () => addresses.host,
     async readInstallation(id, credentials) {
       const rest = openRest(async () => credentials, pace)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
 import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
 import { HostRefusal } from '../../code-host.ts'
-import { readHead } from './webhook.ts'
+import { hasSignature, readHead } from './webhook.ts'
 
 const REPOSITORY_ID = '723a2f4e-f092-4bb3-9c4a-abb2b946aeaf'
 const PIPELINE_ID = '11f7d3a0-6f3e-4b52-9a1c-0d3c0d6f2a11'
@@ -26,6 +26,13 @@ const HEADERS = { 'x-event-key': 'repo:push', 'x-request-uuid': 'e2a5f9c1-5f6b-4
 function headOf(payload: object, headers: object = {}) {
   return readHead(Buffer.from(JSON.stringify(payload)), { ...HEADERS, ...headers }, CONNECTED)
 }
+
+test('before the body is read, a signature has its form', () => {
+  const signed = (text?: string) => hasSignature({ 'x-hub-signature': text }, CONNECTED)
+  assert.ok(signed(`sha256=${'0'.repeat(64)}`))
+  for (const text of [undefined, '', `sha256=${'0'.repeat(63)}`, `sha1=${'0'.repeat(40)}`]) assert.ok(!signed(text))
+  assert.ok(!hasSignature({ 'x-hub-signature': `sha256=${'0'.repeat(64)}` }, null))
+})
 
 test('deliveries of one object have one lane', () => {
   const lane = (event: string, payload: object) => headOf(payload, { 'x-event-key': event })?.lane

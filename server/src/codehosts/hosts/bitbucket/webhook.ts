@@ -12,9 +12,12 @@ import {
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
-import { formatLane, isDeliveryId, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
+import { formatLane, isDeliveryId, isSignature, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
 import { type BitbucketApi, formatUuid, parseUuid } from './client.ts'
 import { EVENTS, parseSpans } from './events.ts'
+
+export const hasSignature: HostWebhooks['hasSignature'] = (headers, target) =>
+  target !== null && isSignature(headers['x-hub-signature'])
 
 /**
  * Checks `X-Hub-Signature` over the bytes of the body in constant time (Atlassian, "Manage

@@ -14,7 +14,7 @@ import { createParseDelivery } from './events.ts'
 import { createJobReads } from './jobs.ts'
 import { createRepositoryReads, fetchInstallation } from './repositories.ts'
 import { createRunReads } from './runs.ts'
-import { createRedeliveries, createVerify, readHead, webhookActions } from './webhook.ts'
+import { createRedeliveries, createVerify, hasSignature, readHead, webhookActions } from './webhook.ts'
 
 type GithubHostOptions = {
   readCredentials: ReadAppCredentials
@@ -45,7 +45,7 @@ export function createGithubHost({ readCredentials, log, clock, pace = PACE }: G
   const app = openApi(null, pace)
   return {
     connects: 'app',
-    webhooks: { verify: createVerify(readCredentials), readHead, translate: createParseDelivery(clock) },
+    webhooks: { hasSignature, verify: createVerify(readCredentials), readHead, translate: createParseDelivery(clock) },
     host: async () => parseHost((await keys.current()).api_url),
     open: (access) =>
       clients.get(formatClientKey(access), () =>

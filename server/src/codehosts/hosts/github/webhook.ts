@@ -8,9 +8,19 @@ import type {
   HostWebhooks,
 } from '../../code-host.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
-import { formatLane, getField, isDeliveryId, isEventName, isSignedBy, parseBody } from '../../kit/webhook-delivery.ts'
+import {
+  formatLane,
+  getField,
+  isDeliveryId,
+  isEventName,
+  isSignature,
+  isSignedBy,
+  parseBody,
+} from '../../kit/webhook-delivery.ts'
 import { type GithubApi, parseValues } from './client.ts'
 import type { ReadAppCredentials } from './credentials.ts'
+
+export const hasSignature: HostWebhooks['hasSignature'] = (headers) => isSignature(headers['x-hub-signature-256'])
 
 /**
  * Checks `X-Hub-Signature-256` over the bytes of the body, in constant time (GitHub, "Validating

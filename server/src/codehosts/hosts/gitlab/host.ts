@@ -20,7 +20,7 @@ import { createDeploymentReads } from './deployments.ts'
 import { createParseDelivery } from './events.ts'
 import { createRepositoryReads } from './repositories.ts'
 import { createRunReads } from './runs.ts'
-import { createWebhookActions, readHead, verify } from './webhook.ts'
+import { createWebhookActions, hasSignature, readHead, verify } from './webhook.ts'
 
 type GitlabHostOptions = {
   /** The address of the server: `https://gitlab.com`, with its path if it has one. */
@@ -43,7 +43,7 @@ export function createGitlabHost(options: GitlabHostOptions): CodeHost {
   const clients = new ClientCache()
   return {
     connects: 'account',
-    webhooks: { verify, readHead, translate: createParseDelivery(clock) },
+    webhooks: { hasSignature, verify, readHead, translate: createParseDelivery(clock) },
     host: async () => parseHost(url),
     async readInstallation(id, credentials) {
       const api = openApi(options, async () => requireToken(credentials), pace)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readHead } from './webhook.ts'
+import { hasSignature, readHead } from './webhook.ts'
 
 const TARGET = { installation_id: '7', secret: 'a secret' }
 const head = (payload: unknown, headers = {}) =>
@@ -60,3 +60,14 @@ test('variables of pipelines and code with secrets are not stored', () => {
 for (const body of ['', '{', '[]', '{"object_kind": 3}', '{"object_kind": "a b"}', '{}', '\xff'])
   test(`the body ${JSON.stringify(body)} has no head`, () =>
     assert.equal(readHead(Buffer.from(body, 'latin1'), {}, TARGET), null))
+
+test('before the body is read, a token is compared, and a signature has its form', () => {
+  const signed = (text: string) => hasSignature({ 'webhook-signature': text, 'x-gitlab-token': TARGET.secret }, TARGET)
+  assert.ok(hasSignature({ 'x-gitlab-token': TARGET.secret }, TARGET))
+  assert.ok(signed(`v1,${'A'.repeat(43)}=`))
+  assert.ok(signed(`v2,x v1,${'A'.repeat(43)}=`))
+  for (const text of ['', 'v1,', `v1,${'A'.repeat(42)}=`, 'v1']) assert.ok(!signed(text), text)
+  for (const headers of [{}, { 'x-gitlab-token': 'a guess' }]) assert.ok(!hasSignature(headers, TARGET))
+  assert.ok(!hasSignature({ 'x-gitlab-token': TARGET.secret }, null))
+  assert.ok(!hasSignature({ 'x-gitlab-token': '' }, { ...TARGET, secret: '' }))
+})

@@ -26,16 +26,29 @@ export function formatSigningToken(secret: string): string {
   return `${SIGNING_PREFIX}${signingKey(secret).toString('base64')}`
 }
 
+/** The form of one of the signatures (Standard Webhooks): its version, and an HMAC-SHA256. */
+const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/
+
 /**
- * Checks the signature over the bytes of the body (GitLab 19.0 and later, Standard Webhooks), else
- * `X-Gitlab-Token`, in constant time. A webhook that signs has no token, so a signature cannot be
- * left out. The age of a signature is not limited: a repeated delivery has no effect.
+ * Compares `X-Gitlab-Token` in constant time where there is no signature. A webhook that signs has
+ * no token, so a signature cannot be left out.
  */
-export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
+export const hasSignature: HostWebhooks['hasSignature'] = (headers, target) => {
   if (target === null || target.secret === '') return false
   const { 'webhook-signature': signatures, 'x-gitlab-token': token } = headers
   if (typeof signatures !== 'string') return isSameText(String(token ?? ''), target.secret)
-  const { 'webhook-id': id, 'webhook-timestamp': time } = headers
+  return signatures.split(' ').some((given) => SIGNATURE.test(given))
+}
+
+/**
+ * Checks the signature over the bytes of the body (GitLab 19.0 and later, Standard Webhooks), else
+ * `X-Gitlab-Token`, in constant time. The age of a signature is not limited: a repeated delivery
+ * has no effect.
+ */
+export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
+  if (target === null || !hasSignature(headers, target)) return false
+  const { 'webhook-signature': signatures, 'webhook-id': id, 'webhook-timestamp': time } = headers
+  if (typeof signatures !== 'string') return true
   const signed = createHmac('sha256', signingKey(target.secret)).update(`${id}.${time}.`).update(body)
   const expected = `v1,${signed.digest('base64')}`
   return signatures

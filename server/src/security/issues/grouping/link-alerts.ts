@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../platform/text.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { groupBy, type Links } from './links.ts'
 import { collectOverlappingPairs, computeColumnsBetween, computeSpanDifference, getSpan, type Span } from './spans.ts'
@@ -51,7 +52,7 @@ function getPlace(facts: GroupingFacts, index: number): Place | null {
 
 function overlapping(links: Links, places: Place[]): Pair[] {
   const pairs: Pair[] = []
-  places.sort((a, b) => a.span.from - b.span.from || compare(a.order, b.order))
+  places.sort((a, b) => a.span.from - b.span.from || compareTexts(a.order, b.order))
   for (const [one, other] of collectOverlappingPairs(places, NEIGHBORS_MAX)) {
     const [alert, reported] = links.getFacts(one.index).is_alert ? [one, other] : [other, one]
     const isPair = links.getFacts(alert.index).is_alert && !links.getFacts(reported.index).is_alert
@@ -64,8 +65,8 @@ function bySimilarity(a: Pair, b: Pair): number {
   return (
     computeSpanDifference(a.alert.span, a.reported.span) - computeSpanDifference(b.alert.span, b.reported.span) ||
     columnDifference(a) - columnDifference(b) ||
-    compare(a.alert.order, b.alert.order) ||
-    compare(a.reported.order, b.reported.order)
+    compareTexts(a.alert.order, b.alert.order) ||
+    compareTexts(a.reported.order, b.reported.order)
   )
 }
 
@@ -73,8 +74,4 @@ function bySimilarity(a: Pair, b: Pair): number {
 function columnDifference({ alert, reported }: Pair): number {
   const [one, other] = [alert.span.columns, reported.span.columns]
   return one === null || other === null ? 0 : Math.abs(one.from - other.from) + Math.abs(one.to - other.to)
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }

@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../platform/text.ts'
 import type { KnownRule } from './known-rules.ts'
 import { getFile } from './link-scanner.ts'
 import { groupBy, type Links, type Match } from './links.ts'
@@ -136,12 +137,8 @@ function byReliability(a: Pair, b: Pair): number {
     a.columns - b.columns ||
     a.one.order - b.one.order ||
     a.other.order - b.other.order ||
-    compare(a.one.key.name, b.one.key.name)
+    compareTexts(a.one.key.name, b.one.key.name)
   )
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }
 
 function toMatch({ one, other }: Pair, links: Links): Match {
@@ -160,7 +157,7 @@ function placeName(one: Candidate, other: Candidate, links: Links): string {
   if (one.resource !== null && other.resource !== null && one.resource !== FILE) {
     // The name as one of the findings states it.
     const stated = [one, other].flatMap(({ index }) => links.getFacts(index).resource_name ?? [])
-    stated.sort((a, b) => a.length - b.length || compare(a, b))
+    stated.sort((a, b) => a.length - b.length || compareTexts(a, b))
     return `in the resource ${stated[0] ?? one.resource.name}`
   }
   return one.span === null || one.resource === FILE ? `in ${file}` : `at overlapping lines of ${file}`

@@ -1,4 +1,5 @@
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
+import { compareTexts } from '../../../platform/text.ts'
 import type { GroupingFacts, Member } from './grouping-facts.ts'
 import type { KnownRules } from './known-rules.ts'
 import type { Cluster } from './pins.ts'
@@ -64,7 +65,7 @@ export class PinnedSets {
   /** The sets that are kept apart come first, the one with the oldest issue at the beginning. */
   #divide(roots: readonly number[], poles: readonly number[]): number[][] {
     const parts: Part[] = []
-    for (const root of poles.toSorted((a, b) => compare(this.#getAge(a), this.#getAge(b)))) {
+    for (const root of poles.toSorted((a, b) => compareTexts(this.#getAge(a), this.#getAge(b)))) {
       const clusters = this.#clusters.get(root) as Set<Cluster>
       const part = parts.find((present) =>
         clusters.values().every(({ apart }) => present.clusters.isDisjointFrom(apart)),
@@ -123,10 +124,6 @@ export class PinnedSets {
       if (clusters.size > 0) this.#clusters.set(root, clusters)
     }
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }
 
 type Pinned = { member: Member; cluster: Cluster }

@@ -4,8 +4,9 @@ import { after, before, beforeEach, test } from 'node:test'
 import { bundleFromJSON } from '@sigstore/bundle'
 import { type TrustMaterial, toSignedEntity, Verifier } from '@sigstore/verify'
 import { type Caller, startTestApi, type TestApi } from '../../../../../support/api.ts'
-import { assertInvalid } from '../../../../../support/assert-error.ts'
+import { assertError, assertInvalid } from '../../../../../support/assert-error.ts'
 import type { Json } from '../../../../../support/json.ts'
+import { extendsLog, includes, openCheckpoint } from '../../../../../support/log-reader.ts'
 import { recordChange } from '../../../../../support/recorded-changes.ts'
 
 let api: TestApi
@@ -80,6 +81,46 @@ test('400 for a checkpoint_size that exceeds the log, and for one without bundle
   assertInvalid(await refused('?checkpoint_size=1'), '/query/checkpoint_size')
   assertInvalid(await refused('?bundle=false&checkpoint_size=1'), '/query/checkpoint_size')
 })
+
+test('200 after the newest checkpoint was deleted: the proof extends the checkpoint that a reader has kept', async () => {
+  await read('?bundle=true')
+  const kept = await readCheckpoint()
+  await api.services.sql`delete from log_checkpoints where size = ${kept.size}`
+  const unsigned = await api.request('GET', '/log/checkpoint')
+  assertError(unsigned, 503, 'unavailable')
+  assert.equal(unsigned.headers.get('cache-control'), 'no-store')
+  const { id } = await recordChange(api.services, caller.orgId)
+  path = `/v1/provenance/changes/${id}/statement`
+  const proof = (await read(`?bundle=true&checkpoint_size=${kept.size}`)).unsigned.log
+  const newest = await readCheckpoint()
+  assert.ok(newest.size > kept.size)
+  assert.ok(includes(newest, proof))
+  assert.ok(extendsLog(kept, newest, proof.consistency_proof))
+})
+
+test('503 without a bundle as long as the entries of a lost checkpoint contradict the tiles; the statement stays', async () => {
+  await read('?bundle=true')
+  const { size } = await readCheckpoint()
+  await api.services.sql`delete from log_checkpoints where size = ${size}`
+  const flip = () => api.services.sql`
+    update log_entries
+    set sha256 = set_byte(sha256, 0, 255 - get_byte(sha256, 0))
+    where leaf_index = ${size - 1}`
+  await flip()
+  const { id } = await recordChange(api.services, caller.orgId)
+  path = `/v1/provenance/changes/${id}/statement`
+  await read('')
+  const refused = await api.request('GET', `${path}?bundle=true`, caller)
+  assertError(refused, 503, 'unavailable')
+  assert.ok(Number(refused.headers.get('retry-after')) > 0)
+  await flip()
+  assert.ok((await read(`?bundle=true&checkpoint_size=${size}`)).unsigned.log.tree_size > size)
+})
+
+async function readCheckpoint() {
+  const [key, checkpoint] = await Promise.all(['key', 'checkpoint'].map((name) => api.request('GET', `/log/${name}`)))
+  return openCheckpoint(checkpoint?.text ?? '', key?.text ?? '')
+}
 
 /** Trusts public keys, which are found by the hint of a bundle. */
 function trustIn(keys: { keyid: string; pem: string }[]): TrustMaterial {

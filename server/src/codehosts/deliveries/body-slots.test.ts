@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../../platform/http/api-error.ts'
+import { BodySlots } from './body-slots.ts'
+
+/** Takes slots and notes which were granted, in their order. */
+function slotsOf() {
+  const slots = new BodySlots()
+  const granted: string[] = []
+  const take = (network: string) => {
+    const slot = slots.take(network)
+    void slot.granted.then(() => granted.push(network))
+    return slot
+  }
+  const soFar = async () => {
+    await Promise.resolve()
+    return granted.splice(0).join(' ')
+  }
+  return { take, soFar }
+}
+
+const isRefusal = (error: unknown) =>
+  error instanceof ApiError && error.status === 503 && error.code === 'unavailable' && error.retryAfterSeconds === 10
+
+test('the network that holds the fewest slots is served first, else the one that waits longest', async () => {
+  const { take, soFar } = slotsOf()
+  const held = [...'aabbccdd'].map(take)
+  assert.equal(await soFar(), 'a a b b c c d d')
+  for (const network of 'aeefe') take(network)
+  assert.equal(await soFar(), '')
+  held[0]?.release() // of a, which waits longest, but holds another slot
+  held[2]?.release()
+  assert.equal(await soFar(), 'e f')
+  held[4]?.release()
+  assert.equal(await soFar(), 'a')
+  for (const slot of held) slot.release()
+  assert.equal(await soFar(), 'e')
+})
+
+test('a slot is given back once, and one that waits leaves the queue', async () => {
+  const { take, soFar } = slotsOf()
+  const [first] = [take('a'), take('a')]
+  const [left] = [take('a'), take('a'), take('a')]
+  await soFar()
+  left?.release()
+  first?.release()
+  first?.release()
+  assert.equal(await soFar(), 'a')
+})
+
+test('503 for more than ten of a network, or a hundred in all, that wait', async () => {
+  const { take, soFar } = slotsOf()
+  const takeMany = (network: string, count: number) => Array.from({ length: count }, () => take(network))
+  const [first] = takeMany('a', 12)
+  assert.throws(() => take('a'), isRefusal)
+  for (const network of 'bcd') takeMany(network, 12)
+  for (const network of 'efghij') takeMany(network, 10)
+  assert.throws(() => take('k'), isRefusal)
+  first?.release()
+  take('k')
+  assert.equal((await soFar()).split(' ').length, 9)
+})

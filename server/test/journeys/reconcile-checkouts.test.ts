@@ -109,7 +109,7 @@ test('paths without a common directory are kept, with a warning', async () => {
 })
 
 test('only the file that ESLint could not parse keeps its findings; the next complete report closes them', async () => {
-  const root = '/home/runner/work/app/app'
+  const root = '/builds/acme/app'
   const file = (at: number) => `${root}/src/${at % 9}.js`
   const results = Array.from({ length: 263 }, (_, at) => result(file(at), `rule-${at}`))
   const inBroken = results.filter((_, at) => at % 9 === 4)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
+import { getNetwork } from '../../platform/http/connection-limits.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
-import { getNetwork } from '../../platform/http/network-key.ts'
 import type { Services } from '../../services.ts'
 import { countAttempt, deleteAttempts, updateReleasedAttempt } from '../rate-limit.store.ts'
 

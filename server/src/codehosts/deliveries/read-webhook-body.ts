@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { ApiError } from '../../platform/http/api-error.ts'
+import { getNetwork } from '../../platform/http/connection-limits.ts'
 import { payloadTooLarge, requestTooSlow } from '../../platform/http/errors.ts'
-import { getNetwork } from '../../platform/http/network-key.ts'
 import { BodySlots, createBusyError } from './body-slots.ts'
 
 /** The largest payload that a code host sends. */

@@ -1,5 +1,5 @@
 import { verifyMailServer } from '../access/links/send-mail.ts'
-import { isListedEvent } from '../access/oidc-trusts/github-job.ts'
+import { isListedEvent } from '../access/oidc-trusts/trusted-events.ts'
 import { listTrustEvents } from '../access/oidc-trusts/trusts/trust-event.store.ts'
 import { findServerProvider, openIssuer } from '../access/sso/open-provider.ts'
 import { APP_PROVIDERS, type AppProvider, getCodeHost } from '../codehosts/catalogue.ts'

@@ -1,5 +1,5 @@
 import type { Db, Sql } from '../../../platform/db/sql.ts'
-import type { UnusualJob } from '../github-job.ts'
+import type { UnusualJob } from '../trusted-events.ts'
 
 /** Rows of one trust. GitHub has about 40 events. */
 const EVENTS_OF_TRUST_MAX = 50

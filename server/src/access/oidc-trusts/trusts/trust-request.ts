@@ -2,10 +2,10 @@ import type { Config } from '../../../config.ts'
 import { invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
-import { EVENT_FORM } from '../github-job.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
 import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
 import type { TrustProvider, TrustTerms } from '../token-job.ts'
+import { EVENT_FORM } from '../trusted-events.ts'
 
 /** The scopes that a trust can have. */
 export const TRUST_SCOPES: readonly Scope[] = ['write:ci', 'write:security-findings']

@@ -2,8 +2,8 @@ import { type Static, type TString, Type } from 'typebox'
 import { Reason } from '../../../audit/audit.schema.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
 import type { Conditions as TrustConditions } from '../conditions.ts'
-import { EVENT_FORM } from '../github-job.ts'
 import { TRUST_PROVIDERS } from '../token-job.ts'
+import { EVENT_FORM } from '../trusted-events.ts'
 import { TRUST_SCOPES, TRUSTED_EVENTS_MAX } from './trust-request.ts'
 
 const Time = (description: string) => Type.Unsafe<Date>({ ...Timestamp, description })

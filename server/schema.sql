@@ -2205,6 +2205,7 @@ create table sso_identities (
   subject text not null,
   user_id uuid not null,
   created_at timestamp(3) with time zone not null,
+  unlinked_at timestamp(3) with time zone,
   constraint sso_identities_org_id_issuer_subject_key UNIQUE NULLS NOT DISTINCT (org_id, issuer, subject),
   constraint sso_identities_org_id_issuer_user_id_key UNIQUE NULLS NOT DISTINCT (org_id, issuer, user_id),
   constraint sso_identities_pkey PRIMARY KEY (id),
@@ -2224,6 +2225,7 @@ create table sso_requests (
   next text not null,
   confirms_user_id uuid,
   expires_at timestamp(3) with time zone not null,
+  links boolean not null default false,
   constraint sso_requests_pkey PRIMARY KEY (state_sha256),
   constraint sso_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint sso_requests_browser_sha256_check CHECK ((length(browser_sha256) = 32)),
@@ -2383,12 +2385,15 @@ create table users (
   created_at timestamp(3) with time zone not null,
   disabled_at timestamp(3) with time zone,
   example_of uuid,
-  constraint users_email_key UNIQUE (email),
+  private_to uuid,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_example_of_fkey FOREIGN KEY (example_of) REFERENCES organizations(id),
+  constraint users_private_to_fkey FOREIGN KEY (private_to) REFERENCES organizations(id),
   constraint users_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 254)))),
   constraint users_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
 );
+CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email) WHERE (private_to IS NULL);
+CREATE UNIQUE INDEX users_by_private_email ON public.users USING btree (private_to, email) WHERE (private_to IS NOT NULL);
 CREATE INDEX users_of_examples ON public.users USING btree (example_of) WHERE (example_of IS NOT NULL);
 
 create table vex_documents (

@@ -182,7 +182,7 @@ begin
       ('sign_in_attempts', 'insert, update, delete'),
       ('signing_keys', 'insert, update (retired_at)'),
       ('single_sign_on', 'insert, update, delete'),
-      ('sso_identities', 'insert'),
+      ('sso_identities', 'insert, update, delete'),
       ('sso_requests', 'insert, delete'),
       ('statements', 'insert'),
       ('trend_progress', 'insert, update'),

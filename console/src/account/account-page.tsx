@@ -4,6 +4,7 @@ import { Link as RouterLink } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ApiFormView, useApiForm } from '../actions/api-form.tsx'
 import { FormProblem, NewPasswordInput, useAttempt } from '../actions/attempt.tsx'
+import { ConfirmForm, Dialog, useDialog } from '../actions/dialog.tsx'
 import { notifyDone } from '../actions/notify.tsx'
 import { useSession } from '../api/session.ts'
 import { useApiMutation } from '../api/updates.ts'
@@ -13,6 +14,7 @@ import { pages } from '../page/pages.ts'
 import { AccountSection } from '../page/sections.tsx'
 import { AppFrame } from '../shell/app-frame.tsx'
 import { lastOrganization } from '../shell/navigation.ts'
+import { Identities } from './identities.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
@@ -23,20 +25,37 @@ const SECTIONS = [
   { id: 'password', title: 'Password' },
   { id: 'two-factor', title: 'Two-factor authentication' },
   { id: 'passkeys', title: 'Passkeys' },
+  { id: 'single-sign-on', title: 'Single sign-on' },
   { id: 'sessions', title: 'Sessions' },
 ]
 
+/** What the identity provider of an organization cannot open. */
+const SECTIONS_OF_OWNER = ['profile', 'password', 'two-factor', 'passkeys']
+
 /** What users see and change about their own account. It belongs to no organization. */
 export function AccountPage() {
+  const { user, session } = useSession()
   return (
     <AppFrame top={<BackLink />} links={<SectionLinks />}>
       <Page title="Account" description="Your name, how you sign in, and where you are signed in.">
         <Stack gap={40} maw={720} mx={0}>
-          <Profile />
+          {session.limited ? (
+            <Text size="sm">
+              You are signed in as {user.email} with the single sign-on of an organization. This session opens only that
+              organization. To change your name or how you sign in, sign in another way.
+            </Text>
+          ) : (
+            <Profile />
+          )}
           <Memberships />
-          <Password />
-          <TwoFactor />
-          <Passkeys />
+          {!session.limited && (
+            <>
+              <Password />
+              <TwoFactor />
+              <Passkeys />
+            </>
+          )}
+          <Identities />
           <Sessions />
         </Stack>
       </Page>
@@ -58,9 +77,10 @@ function BackLink() {
 }
 
 function SectionLinks() {
+  const { limited } = useSession().session
   return (
     <Stack gap={2}>
-      {SECTIONS.map(({ id, title }) => (
+      {SECTIONS.filter(({ id }) => !limited || !SECTIONS_OF_OWNER.includes(id)).map(({ id, title }) => (
         <NavLink key={id} href={`#${id}`} label={title} />
       ))}
     </Stack>
@@ -100,6 +120,7 @@ function Profile() {
 
 function Memberships() {
   const { organizations } = useSession()
+  const leaving = useDialog<{ slug: string; name: string }>()
   return (
     <AccountSection
       id="organizations"
@@ -115,14 +136,44 @@ function Memberships() {
               <Link {...pages.home(slug)} size="sm" fw={500}>
                 {name}
               </Link>
-              <Text size="sm" c="dimmed">
-                {role.name}
-              </Text>
+              <Group gap="sm">
+                <Text size="sm" c="dimmed">
+                  {role.name}
+                </Text>
+                <Button
+                  variant="subtle"
+                  color="gray"
+                  size="compact-sm"
+                  aria-label={`Leave ${name}`}
+                  onClick={() => leaving.open({ slug, name })}
+                >
+                  Leave
+                </Button>
+              </Group>
             </Group>
           ))}
         </Stack>
       )}
+      <Dialog dialog={leaving} title={`Leave ${leaving.subject?.name ?? ''}`}>
+        {(organization) => <Leave organization={organization} onClose={leaving.close} />}
+      </Dialog>
     </AccountSection>
+  )
+}
+
+type LeaveProps = { organization: { slug: string; name: string }; onClose: () => void }
+
+function Leave({ organization: { slug, name }, onClose }: LeaveProps) {
+  const { mutateAsync: leave } = useApiMutation('delete', '/app/api/account/organizations/{org}', ['account'])
+  const send = async () => {
+    await leave({ params: { path: { org: slug } } })
+    notifyDone(`You have left ${name}.`)
+  }
+  return (
+    <ConfirmForm confirmLabel="Leave" phrase={slug} send={send} onClose={onClose}>
+      You lose access at once, and come back only with an invitation of an Org admin. API keys that you have created
+      stay.
+    </ConfirmForm>
   )
 }
 

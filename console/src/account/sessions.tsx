@@ -13,6 +13,7 @@ type Session = {
   id: string
   current: boolean
   method: 'password' | 'passkey' | 'sso' | 'link'
+  organization: string | null
   last_used_at: string
   address: string | null
   user_agent: string | null
@@ -62,7 +63,8 @@ export function Sessions() {
 }
 
 function SessionRow({ session, onEnd }: { session: Session; onEnd: () => void }) {
-  const { current, method, last_used_at, address, user_agent } = session
+  const { current, method, organization, last_used_at, address, user_agent } = session
+  const way = organization === null ? METHODS[method] : `the single sign-on of ${organization}`
   const name = deviceName(user_agent)
   const Icon = /iPhone|iPad|Android/.test(name) ? IconDeviceMobile : IconDeviceDesktop
   return (
@@ -81,7 +83,7 @@ function SessionRow({ session, onEnd }: { session: Session; onEnd: () => void })
             )}
           </Group>
           <Text size="xs" c="dimmed" component="div">
-            {address ?? 'Unknown address'}, signed in with {METHODS[method]}, last used <Time at={last_used_at} />
+            {address ?? 'Unknown address'}, signed in with {way}, last used <Time at={last_used_at} />
           </Text>
         </Stack>
       </Group>

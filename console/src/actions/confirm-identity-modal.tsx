@@ -118,7 +118,10 @@ function PasswordProof({ needsCode, isBusy, isSecond, confirm }: PasswordProofPr
 
 /** Whoever has only single sign-on proves at the provider who they are, and comes back to this page. */
 function SignInAgain() {
-  const { org } = useParams({ strict: false })
+  const { session, organizations } = useSession()
+  const { org: shown } = useParams({ strict: false })
+  // The provider of an organization confirms only the sessions that it has started.
+  const org = session.limited ? (shown ?? organizations[0]?.slug) : undefined
   const { data } = api.useQuery('get', '/app/api/sso', { params: { query: org ? { org } : {} } })
   if (!data?.data.start) return <Text size="sm">Sign out, and sign in again.</Text>
   const address = new URL(data.data.start, location.origin)

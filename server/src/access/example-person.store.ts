@@ -13,7 +13,10 @@ const OF_ACCOUNTS = [
   'links',
 ]
 
-/** The fictional people of an organization. Those who took part in another one become real. */
+/**
+ * The fictional people of an organization, and the accounts that are private to it. Fictional people
+ * who took part in another one become real.
+ */
 export async function deleteExamplePeople(tx: Tx, orgId: string): Promise<number> {
   const references = await readReferencesToUsers(tx)
   for (const { name, column } of references.filter(({ name }) => !OF_ACCOUNTS.includes(name)))
@@ -25,10 +28,11 @@ export async function deleteExamplePeople(tx: Tx, orgId: string): Promise<number
   for (const { name, column } of references.filter(({ name }) => OF_ACCOUNTS.includes(name)))
     await tx`
       delete from ${tx(name)}
-      where ${tx(column)} in (select id from users where example_of = ${orgId})`
+      where ${tx(column)} in (select id from users where example_of = ${orgId} or private_to = ${orgId})`
   const { count } = await tx`
     delete from users
-    where example_of = ${orgId}`
+    where example_of = ${orgId}
+      or private_to = ${orgId}`
   return count
 }
 

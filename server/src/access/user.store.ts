@@ -3,21 +3,49 @@ import type { BuiltInRoleId, Permission } from './role.ts'
 
 export type User = { id: string; email: string; name: string; created_at: Date; disabled_at: Date | null }
 
-/** Stores a new user, or returns null if an account has the email address. */
-export async function insertUser(db: Db, user: Omit<User, 'disabled_at'>): Promise<User | null> {
+/** A new account. `private_to`: only this organization knows it, because its identity provider made it. */
+type NewUser = Omit<User, 'disabled_at'> & { private_to?: string | null }
+
+/**
+ * Stores a new user, or returns null if an account has the email address: of the server, or among
+ * those that are private to the same organization.
+ */
+export async function insertUser(db: Db, user: NewUser): Promise<User | null> {
   const [row] = await db<User[]>`
-    insert into users (id, email, name, created_at)
-    values (${user.id}, ${user.email}, ${user.name}, ${user.created_at})
-    on conflict (email) do nothing
+    insert into users (id, email, name, created_at, private_to)
+    values (${user.id}, ${user.email}, ${user.name}, ${user.created_at}, ${user.private_to ?? null})
+    on conflict do nothing
     returning id, email, name, created_at, disabled_at`
   return row ?? null
 }
 
+/** An account of the server: it belongs to no organization. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
   const [row] = await db<User[]>`
     select id, email, name, created_at, disabled_at
     from users
-    where email = ${email}`
+    where email = ${email}
+      and private_to is null`
+  return row ?? null
+}
+
+/** An account that an organization knows. */
+export type KnownUser = User & { is_private: boolean; is_member: boolean }
+
+/**
+ * The account with the address that an organization knows: one that is private to it, or a member.
+ * Accounts of others are not looked at, so that nobody learns of them.
+ */
+export async function findUserOfOrganization(db: Db, orgId: string, email: string): Promise<KnownUser | null> {
+  const [row] = await db<KnownUser[]>`
+    select person.id, person.email, person.name, person.created_at, person.disabled_at,
+      person.private_to is not null as is_private, member.user_id is not null as is_member
+    from users person
+    left join members member on member.org_id = ${orgId} and member.user_id = person.id
+    where person.email = ${email}
+      and (person.private_to = ${orgId} or person.private_to is null and member.user_id is not null)
+    order by member.user_id is not null desc, person.private_to is not null desc
+    limit 1`
   return row ?? null
 }
 
@@ -28,6 +56,12 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
     where id = ${id}`
   return row ?? null
 }
+
+/**
+ * An account, or only what it does in sessions that the identity provider of an organization has
+ * started (`org_id`): these reach neither other organizations nor the account itself.
+ */
+export type AccountScope = { user_id: string; org_id?: string | null }
 
 const LISTED_MAX = 10_000
 

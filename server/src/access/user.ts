@@ -2,7 +2,7 @@ import { type AuditEntry, insertAuditEntry } from '../audit/audit.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { createInvalidFieldError, invalidRequest } from '../platform/http/errors.ts'
 import { isDisplayName, toDisplayName } from '../platform/text.ts'
-import { findUserName, listOwnOrganizations } from './user.store.ts'
+import { type AccountScope, findUserName, listOwnOrganizations } from './user.store.ts'
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 /** The form that browsers accept (HTML standard, "valid email address"): ASCII only. */
@@ -44,17 +44,19 @@ export function toUserName(texts: readonly string[]): string {
 
 /**
  * Records what users do with their own account. An account belongs to no organization, so that the
- * entry is added to the audit log of each organization that the user can open, up to 100.
+ * entry is added to the audit log of each organization that the user can open, up to 100. What
+ * concerns only one organization is added to its log alone.
  */
 export async function auditPerson(
   tx: Tx,
-  userId: string,
+  { user_id, org_id }: AccountScope,
   entry: Pick<AuditEntry, 'action' | 'object' | 'details'>,
   now: Date,
 ): Promise<void> {
-  const name = (await findUserName(tx, userId)) ?? ''
-  const principal = { type: 'user', id: userId, name } as const
-  for (const { id } of await listOwnOrganizations(tx, userId)) {
+  const name = (await findUserName(tx, user_id)) ?? ''
+  const principal = { type: 'user', id: user_id, name } as const
+  const own = org_id ? [org_id] : (await listOwnOrganizations(tx, user_id)).map(({ id }) => id)
+  for (const id of own) {
     await insertAuditEntry(tx, id, { ...entry, principal, reason: null }, now)
   }
 }

@@ -95,9 +95,10 @@ export const ssoRefused = defineError({
 export const lastSignInMethod = defineError({
   status: 409,
   code: 'last_sign_in_method',
-  cause: 'The user could not sign in without this passkey.',
-  remedy: 'Set a password, or add another passkey.',
-  message: 'You could not sign in without this passkey. Set a password or add another passkey first.',
+  cause: 'The user could not sign in without this passkey or identity.',
+  remedy: 'Set a password, or add a passkey.',
+  message: (what: 'passkey' | 'identity') =>
+    `You could not sign in without this ${what}. Set a password or add a passkey first.`,
 })
 
 export const passkeyKnown = defineError({

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { SESSIONS_PER_USER_MAX, startSession } from '../../src/access/sign-in/start-session.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import { createAccount, PASSWORD, signInWith } from '../support/accounts.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
@@ -56,6 +58,35 @@ async function signIn(query: string, cookie = ''): Promise<Answer> {
 }
 
 const signInTo = (slug = caller.slug, cookie = '') => signIn(`?org=${slug}&next=/runs`, cookie)
+const startLink = (person: Person) =>
+  requestAs(api, person, 'POST', '/app/api/account/identities', { organization: caller.slug, next: '/runs' })
+
+/** Links the identity of the browser to the account of a person, who comes back with a cookie. */
+async function link(person: Person, cookie = person.cookie): Promise<Answer> {
+  const started = await startLink(person)
+  assert.equal(started.status, 200, started.text)
+  const back = await idp.visit(started.body.data.location)
+  return open(api, back.pathname + back.search, [cookie, cookiesOf(started)].filter(Boolean).join('; '))
+}
+
+/** A member of the organization with a password. */
+async function createMember(): Promise<Person> {
+  const person = await createAccount(api)
+  await addMember(person)
+  return { ...person, org: admin.org }
+}
+
+async function addMember({ userId }: Person, { orgId } = caller): Promise<void> {
+  await api.services.sql`
+    insert into members (org_id, user_id, built_in_role, created_at)
+    values (${orgId}, ${userId}, 'viewer', now())`
+}
+
+async function unlink(person: Person): Promise<Answer> {
+  const [identity] = (await requestAs(api, person, 'GET', '/app/api/account/identities')).body.data
+  return requestAs(api, person, 'DELETE', `/app/api/account/identities/${identity.id}`)
+}
+
 const asPerson = (answer: Answer): Person => ({ ...admin, cookie: cookiesOf(answer) })
 
 test('a first sign-in makes an account with a role, and a later one signs in to it', async () => {
@@ -123,36 +154,208 @@ test('the role follows the claim at each sign-in, and people without a mapped va
   assert.equal(assertError(await signInTo(), 403, 'sso_refused').reason, 'no_role')
 })
 
-test('the provider of an organization does not reach an existing account, unless its owner connects it', async () => {
+test('an address makes no account known to others: the provider of an organization makes one that is private to it', async () => {
   await configure()
-  const victim = await createPerson(api, { ...(await api.caller()), role: 'viewer' })
-  newPerson({ email: victim.email })
-  assert.equal(assertError(await signInTo(), 403, 'sso_refused').reason, 'account_exists')
-  const thief = await createPerson(api, { ...caller, role: 'viewer' })
-  assert.equal(assertError(await signInTo(caller.slug, thief.cookie), 403, 'sso_refused').reason, 'account_exists')
-  assert.equal((await signInTo(caller.slug, victim.cookie)).status, 302)
-  assert.equal((await signInTo()).status, 302)
-})
-
-test('a session of an organization’s provider opens only that organization, and does not change the account', async () => {
-  await configure()
-  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  const person = await createPerson(api, { ...(await api.caller()), role: 'viewer' })
   newPerson({ email: person.email })
-  const limited = asPerson(await signInTo(caller.slug, person.cookie))
-  const other = await api.caller()
-  await api.services.sql`
-    insert into members (org_id, user_id, built_in_role, created_at)
-    values (${other.orgId}, ${person.userId}, 'org_admin', now())`
-  assert.equal((await requestAs(api, limited, 'GET', '/runs')).status, 200)
-  const elsewhere = { ...limited, org: `/app/api/orgs/${other.slug}` }
-  assertError(await requestAs(api, elsewhere, 'GET', '/runs'), 404, 'not_found')
-  const { organizations } = (await requestAs(api, limited, 'GET', '/app/api/session')).body.data
+  const known = asPerson(await signInTo())
+  const { user, organizations } = (await requestAs(api, known, 'GET', '/app/api/session')).body.data
+  assert.notEqual(user.id, person.userId)
   assert.deepEqual(
     organizations.map(({ slug }: { slug: string }) => slug),
     [caller.slug],
   )
+  const email = newPerson()
+  assert.equal((await signInTo()).status, 302)
+  const { userId } = await createAccount(api)
+  await api.services.sql`update users set email = ${email} where id = ${userId}`
+  assert.equal((await signInWith(api, { email, password: PASSWORD })).status, 200)
+  assertError(await requestAs(api, admin, 'POST', '/invitations', { email, role: 'viewer' }), 409, 'already_member')
+})
+
+test('an address that a person opens links nothing, and leaves their session alone', async () => {
+  await configure()
+  const victim = await createPerson(api, { ...(await api.caller()), role: 'viewer' })
+  newPerson()
+  const start = `/app/api/sso/start?org=${caller.slug}&next=/runs`
+  const started = await open(api, start, victim.cookie)
+  assert.equal(started.headers.get('location'), `/account/link?org=${caller.slug}&next=%2Fruns`)
+  // The sign-in was started before the victim signed in.
+  const early = await open(api, start)
+  const back = await idp.visit(early.headers.get('location') as string)
+  const answer = await open(api, back.pathname + back.search, `${victim.cookie}; ${cookiesOf(early)}`)
+  assert.equal(assertError(answer, 403, 'sso_refused').reason, 'signed_in')
+  assert.deepEqual(answer.headers.getSetCookie(), [])
+  assert.equal((await requestAs(api, victim, 'GET', '/runs')).status, 200)
+  assert.deepEqual((await requestAs(api, victim, 'GET', '/app/api/account/identities')).body.data, [])
+})
+
+test('a session of one organization is not replaced by the provider of another', async () => {
+  await configure()
+  newPerson()
+  const member = asPerson(await signInTo())
+  const other = await api.caller()
+  await configure({}, await createPerson(api, other))
+  const started = await open(api, `/app/api/sso/start?org=${other.slug}`, member.cookie)
+  assert.equal(started.headers.get('location'), `/account/link?org=${other.slug}`)
+  const again = await signInTo(caller.slug, member.cookie)
+  assert.equal(again.status, 302)
+  assertError(await requestAs(api, member, 'GET', '/runs'), 401, 'not_signed_in')
+  assert.equal((await requestAs(api, asPerson(again), 'GET', '/runs')).status, 200)
+})
+
+test('a person links an identity by a request of a page, after a fresh sign-in, and keeps the session', async () => {
+  await configure()
+  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  newPerson()
+  assert.equal((await link(person)).headers.get('location'), '/runs')
+  assert.equal((await requestAs(api, person, 'GET', '/app/api/session')).status, 200)
+  const [identity] = (await requestAs(api, person, 'GET', '/app/api/account/identities')).body.data
+  assert.deepEqual(
+    [identity.organization.slug, identity.organization.name, identity.issuer],
+    [caller.slug, caller.slug, idp.issuer],
+  )
+  const limited = asPerson(await signInTo())
+  assert.equal((await requestAs(api, limited, 'GET', '/app/api/session')).body.data.user.id, person.userId)
+  const form = await api.request('POST', '/app/api/account/identities', {
+    headers: { cookie: person.cookie },
+    body: { organization: caller.slug },
+  })
+  assertError(form, 403, 'cross_site_request')
+  api.clock.advance(16 * 60_000)
+  assertError(await startLink(person), 403, 'fresh_sign_in_required')
+  assertError(await startLink(limited), 403, 'limited_session')
+})
+
+test('an identity links to one account: not to that of a thief, and not after the owner has signed out', async () => {
+  await configure()
+  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  const thief = await createPerson(api, { ...caller, role: 'viewer' })
+  newPerson({ email: person.email })
+  assert.equal(assertError(await link(thief), 403, 'sso_refused').reason, 'account_exists')
+  assert.equal((await link(person)).status, 302)
+  assert.equal(assertError(await link(thief), 403, 'sso_refused').reason, 'account_exists')
+  newPerson()
+  assertError(await link(thief, person.cookie), 400, 'sso_failed')
+  assertError(await link(thief, ''), 400, 'sso_failed')
+})
+
+test('linking to an organization whose provider makes no accounts needs a membership', async () => {
+  await configure({ creates_accounts: false })
+  const stranger = await createPerson(api, { ...(await api.caller()), role: 'viewer' })
+  newPerson()
+  assert.equal(assertError(await link(stranger), 403, 'sso_refused').reason, 'not_a_member')
+  assert.deepEqual((await requestAs(api, stranger, 'GET', '/app/api/account/identities')).body.data, [])
+})
+
+test('an unlinked identity signs in no more, and who was removed does not come back with it', async () => {
+  await configure()
+  const person = await createMember()
+  newPerson({ email: person.email })
+  await link(person)
+  const limited = asPerson(await signInTo())
+  assert.equal((await unlink(person)).status, 200)
+  assertError(await requestAs(api, limited, 'GET', '/runs'), 401, 'not_signed_in')
+  assert.equal(assertError(await signInTo(), 403, 'sso_refused').reason, 'account_exists')
+  await requestAs(api, admin, 'DELETE', `/members/${person.userId}`)
+  assert.equal(assertError(await link(person), 403, 'sso_refused').reason, 'not_a_member')
+  assert.equal(assertError(await signInTo(), 403, 'sso_refused').reason, 'account_exists')
+})
+
+test('an account that a provider made links its identity again, and another one after it has left', async () => {
+  await configure()
+  const email = newPerson()
+  const first = asPerson(await signInTo())
+  assert.equal((await unlink(first)).status, 200)
+  const second = asPerson(await signInTo())
+  const { user } = (await requestAs(api, second, 'GET', '/app/api/session')).body.data
+  assert.equal(user.email, email)
+  const owner = await createPerson(api, { ...(await api.caller()), role: 'viewer' })
+  assert.equal(assertError(await link(owner), 403, 'sso_refused').reason, 'account_exists')
+  assert.equal((await requestAs(api, second, 'DELETE', `/app/api/account/organizations/${caller.slug}`)).status, 204)
+  assert.equal(assertError(await signInTo(), 403, 'sso_refused').reason, 'not_a_member')
+  assert.equal(assertError(await link(owner), 403, 'sso_refused').reason, 'not_a_member')
+  await addMember(owner)
+  assert.equal((await link(owner)).status, 302)
+})
+
+test('409 last_sign_in_method for the only way to sign in to an account of the server', async () => {
+  await configure()
+  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  newPerson()
+  await link(person)
+  assertError(await unlink(person), 409, 'last_sign_in_method')
+  const owner = await createMember()
+  newPerson()
+  await link(owner)
+  assert.equal((await unlink(owner)).status, 200)
+  const other = `/app/api/account/identities/${createUuid(api.clock.now())}`
+  assertError(await requestAs(api, owner, 'DELETE', other), 404, 'not_found')
+})
+
+test('a session of an organization’s provider opens only that organization, and neither shows nor changes the account', async () => {
+  await configure()
+  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  newPerson()
+  await link(person)
+  const limited = asPerson(await signInTo())
+  const other = await api.caller()
+  await addMember(person, other)
+  const entries = () => api.services.sql`select action from audit_entries where org_id = ${other.orgId}`
+  assert.equal((await requestAs(api, limited, 'GET', '/runs')).status, 200)
+  const elsewhere = { ...limited, org: `/app/api/orgs/${other.slug}` }
+  assertError(await requestAs(api, elsewhere, 'GET', '/runs'), 404, 'not_found')
+  const { organizations, session } = (await requestAs(api, limited, 'GET', '/app/api/session')).body.data
+  assert.deepEqual([organizations.map(({ slug }: { slug: string }) => slug), session.limited], [[caller.slug], true])
   const change = { new_password: 'the password of a thief' }
   assertError(await requestAs(api, limited, 'PUT', '/app/api/account/password', change), 403, 'limited_session')
+  assertError(await requestAs(api, limited, 'GET', '/app/api/account/passkeys'), 403, 'limited_session')
+  assertError(await requestAs(api, limited, 'DELETE', `/app/api/account/organizations/${other.slug}`), 404, 'not_found')
+  const own = asPerson(await signInTo())
+  const listed = (await requestAs(api, own, 'GET', '/app/api/account/sessions')).body.data
+  assert.deepEqual(
+    listed.map(({ organization }: { organization: string }) => organization),
+    [caller.slug, caller.slug],
+  )
+  const all = (await requestAs(api, person, 'GET', '/app/api/account/sessions')).body.data
+  assert.equal(all.length, 3)
+  const [mine] = all.filter(({ current }: { current: boolean }) => current)
+  assertError(await requestAs(api, own, 'DELETE', `/app/api/account/sessions/${mine.id}`), 404, 'not_found')
+  const ended = await requestAs(api, own, 'POST', '/app/api/account/sessions/revoke-others')
+  assert.equal(ended.body.data.revoked, 1)
+  assert.equal((await requestAs(api, person, 'GET', '/app/api/session')).status, 200)
+  assert.deepEqual([...(await entries())], [])
+})
+
+test('sign-ins of an organization’s provider end no other sessions', async () => {
+  await configure()
+  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  newPerson()
+  await link(person)
+  for (let count = 0; count < SESSIONS_PER_USER_MAX + 1; count += 1)
+    await api.services.sql.begin((tx) =>
+      startSession(tx, {
+        userId: person.userId,
+        method: 'sso',
+        orgId: caller.orgId,
+        place: { address: null, user_agent: null },
+        now: api.clock.now(),
+      }),
+    )
+  assert.equal((await requestAs(api, person, 'GET', '/app/api/session')).status, 200)
+})
+
+test('a person leaves an organization, unless they are its last Org admin', async () => {
+  const path = `/app/api/account/organizations/${caller.slug}`
+  assertError(await requestAs(api, admin, 'DELETE', path), 409, 'last_org_admin')
+  const person = await createPerson(api, { ...caller, role: 'viewer' })
+  assert.equal((await requestAs(api, person, 'DELETE', path)).status, 204)
+  assertError(await requestAs(api, person, 'GET', '/runs'), 404, 'not_found')
+  assertError(await requestAs(api, person, 'DELETE', path), 404, 'not_found')
+  assert.equal((await requestAs(api, admin, 'GET', `/members?search=${person.email}`)).body.data.length, 0)
+  const second = await createPerson(api, { ...caller, role: 'viewer' })
+  api.clock.advance(16 * 60_000)
+  assertError(await requestAs(api, second, 'DELETE', path), 403, 'fresh_sign_in_required')
 })
 
 test('a removed member does not come back by single sign-on, and a disabled one stays out', async () => {
@@ -232,15 +435,16 @@ test('400 sso_failed for a replayed callback, another browser, a changed state, 
 
 test('a request is bound to PKCE, state and nonce, and asks again for the password of a person who is signed in', async () => {
   await configure()
-  const parametersOf = async (cookie?: string) => {
-    const started = await open(api, `/app/api/sso/start?org=${caller.slug}`, cookie)
+  const parametersOf = async () => {
+    const started = await open(api, `/app/api/sso/start?org=${caller.slug}`)
     return new URL(started.headers.get('location') as string).searchParams
   }
   const parameters = await parametersOf()
   assert.equal(parameters.get('code_challenge_method'), 'S256')
   for (const name of ['code_challenge', 'state', 'nonce']) assert.ok((parameters.get(name) ?? '').length >= 43, name)
   assert.equal(parameters.get('prompt'), null)
-  assert.equal((await parametersOf(admin.cookie)).get('prompt'), 'login')
+  const linking = new URL((await startLink(admin)).body.data.location).searchParams
+  assert.deepEqual([linking.get('prompt'), linking.get('max_age')], ['login', '300'])
 })
 
 test('a person who came by another name of this machine goes on under the base URL', async () => {
@@ -326,7 +530,7 @@ test('removed settings end the sessions that the provider started', async () => 
   assertError(await requestAs(api, member, 'GET', '/runs'), 401, 'not_signed_in')
   assertError(await requestAs(api, admin, 'GET', '/single-sign-on'), 404, 'not_found')
   const { body } = await api.request('GET', '/app/api/sso', { headers: pageHeaders(api) })
-  assert.deepEqual(body.data, { available: true, start: '/app/api/sso/start' })
+  assert.deepEqual(body.data, { available: true, organization: null, start: '/app/api/sso/start' })
 })
 
 test('400 sso_failed for a sign-in that completes while its provider is removed', async () => {

@@ -30,7 +30,7 @@ const VERBS: Record<string, string[]> = {
   gate: ['create', 'change', 'delete'],
   invitation: ['create', 'resend', 'revoke', 'accept'],
   issue: ['split', 'merge'],
-  member: ['change_role', 'disable', 'enable', 'remove', 'join_by_sso'],
+  member: ['change_role', 'disable', 'enable', 'remove', 'leave', 'join_by_sso'],
   oidc_trust: ['create', 'revoke'],
   organization: ['set_up', 'rename'],
   passkey: ['add', 'rename', 'remove'],
@@ -41,7 +41,7 @@ const VERBS: Record<string, string[]> = {
   role: ['create', 'update', 'delete'],
   security_upload: ['create'],
   session: ['start', 'confirm', 'end', 'revoke'],
-  single_sign_on: ['configure', 'connect', 'remove'],
+  single_sign_on: ['configure', 'connect', 'unlink', 'remove'],
   totp: ['enable', 'disable'],
   triage: ['dismiss', 'reopen', 'undo'],
 }

@@ -86,8 +86,8 @@ function SsoTest() {
       <Stack gap="sm">
         <Title order={2}>Test sign-in</Title>
         <Text size="sm">
-          Opens the sign-in page of the provider, and brings you back here. It connects your account with the provider,
-          and continues in a session that opens only this organization. What goes wrong is shown on the sign-in page.
+          Asks you to link your identity at the provider to your account, and brings you back here. Your session stays.
+          To try the sign-in of somebody else, open the address in a private window.
         </Text>
         <Group>
           <Button component="a" href={start} variant="default" leftSection={<IconLogin2 size={16} aria-hidden />}>

@@ -18,10 +18,12 @@ const REASONS: Record<string, string> = {
   email_not_verified: 'Your identity provider has not verified your email address.',
   domain_not_allowed: 'Addresses of your domain are not allowed to sign in this way.',
   no_account: 'You have no account. Ask an Org admin for an invitation.',
-  account_exists: 'An account with your email address exists. Sign in to it, then start single sign-on again.',
+  account_exists:
+    'Another account has this identity or its email address. Sign in to that account, then link the identity there.',
   disabled: 'Your account is disabled.',
   no_role: 'Your identity provider gives you no role in the organization. Ask an Org admin.',
   not_a_member: 'You are not a member of the organization. Ask an Org admin for an invitation.',
+  signed_in: 'You are signed in already. Link the identity in your account, or sign out first.',
 }
 
 type SingleSignOnProps = { org: string | undefined; next: string | undefined }

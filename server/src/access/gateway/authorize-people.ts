@@ -38,6 +38,11 @@ declare module 'fastify' {
     signedIn?: true
     /** Requires a sign-in of the last 15 minutes. */
     fresh?: true
+    /**
+     * A route of an account that is also open to sessions of an organization's identity provider. It
+     * keeps to what concerns the organization.
+     */
+    limited?: true
   }
   interface FastifyRequest {
     /** Set on every route of people that is not public. */
@@ -85,10 +90,10 @@ async function admit(services: Services, cookie: SessionCookie, request: Fastify
 
 /**
  * An organization decides whom its identity provider signs in. So that it cannot take over the
- * accounts of its members in other organizations, its sessions do not change accounts.
+ * accounts of its members in other organizations, its sessions neither change nor read accounts.
  */
-function refuseLimitedSession({ org_id }: FoundSession, { method, routeOptions: { url = '' } }: FastifyRequest): void {
-  if (org_id === null || method === 'GET' || !url.startsWith(`${APP_PATH}/account`)) return
+function refuseLimitedSession({ org_id }: FoundSession, { routeOptions: { url = '', config } }: FastifyRequest): void {
+  if (org_id === null || config.limited || !url.startsWith(`${APP_PATH}/account`)) return
   throw limitedSession()
 }
 

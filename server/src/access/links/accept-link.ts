@@ -96,8 +96,8 @@ async function resetAccount(services: Services, { link, acceptance, visitor }: U
     await takeLink(tx, link, acceptance.token, now)
     await deleteCredentials(tx, user.id)
     await storeCredentials(tx, now)
-    await updateSessionEnds(tx, user.id, null, now)
-    await auditPerson(tx, user.id, { action: 'account.reset', object: { type: 'user', id: user.id } }, now)
+    await updateSessionEnds(tx, { user_id: user.id }, null, now)
+    await auditPerson(tx, { user_id: user.id }, { action: 'account.reset', object: { type: 'user', id: user.id } }, now)
     const sessionToken = await startSession(tx, { userId: user.id, ...toSignIn(visitor), now })
     return { user: toPerson(user), organization: null, sessionToken }
   })

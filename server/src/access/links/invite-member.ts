@@ -9,7 +9,7 @@ import { type Author, lockMembers, requireCovers } from '../members/author.ts'
 import { requireRole } from '../members/manage-members.ts'
 import { findMember } from '../members/member.store.ts'
 import { type Permission, type Role, toStoredRole } from '../role.ts'
-import { findUserByEmail } from '../user.store.ts'
+import { findUserOfOrganization } from '../user.store.ts'
 import {
   countInvitations,
   findInvitation,
@@ -94,7 +94,7 @@ async function requireInvitation(tx: Tx, orgId: string, id: string, now: Date): 
 }
 
 async function refuseMember(tx: Tx, orgId: string, email: string): Promise<void> {
-  const user = await findUserByEmail(tx, email)
+  const user = await findUserOfOrganization(tx, orgId, email)
   if (user === null || (await findMember(tx, orgId, user.id)) === null) return
   throw alreadyMember('The person with this email address is a member of the organization.')
 }

@@ -63,6 +63,28 @@ export async function removeMember(services: Needs, target: Target): Promise<voi
   })
 }
 
+/**
+ * Ends a person's own membership, and the sessions that the identity provider of the organization
+ * has started for them. Throws 404, and 409 `last_org_admin`.
+ */
+export async function leaveOrganization(
+  { sql, clock }: Needs,
+  orgId: string,
+  { userId, name }: { userId: string; name: string },
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const member = await requireMember(tx, orgId, userId)
+    await deleteMember(tx, orgId, member.user_id)
+    await requireOneAdmin(tx, orgId, member)
+    const now = clock.now()
+    await updateSessionEnds(tx, { user_id: member.user_id, org_id: orgId }, null, now)
+    const change = { action: 'member.leave', details: { role: getRoleId(member) } }
+    const principal = { type: 'user', id: userId, name } as const
+    await recordChange(tx, orgId, { author: { principal, userId }, member, change }, now)
+  })
+}
+
 type Change = { action: string; details?: Record<string, unknown> } | null
 type Work = (tx: Tx, member: Member, held: Awaited<ReturnType<typeof lockMembers>>) => Promise<Change>
 
@@ -183,7 +205,7 @@ export async function updateAccountAccess(
     const memberships = await lockMemberships(tx, id)
     const now = clock.now()
     await updateUserDisabled(tx, id, isEnabled ? null : now)
-    if (!isEnabled) await updateSessionEnds(tx, id, null, now)
+    if (!isEnabled) await updateSessionEnds(tx, { user_id: id }, null, now)
     for (const [orgId, member] of memberships) {
       await requireOneAdmin(tx, orgId, member)
       const action = isEnabled ? 'account.enable' : 'account.disable'

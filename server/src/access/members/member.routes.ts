@@ -8,10 +8,16 @@ import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { listContext } from '../actor.ts'
-import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
+import { APP_PATH, ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
 import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { toMemberAuthor } from './author.ts'
-import { assignMemberRole, removeMember, updateMemberAccess, updateProviderAccount } from './manage-members.ts'
+import {
+  assignMemberRole,
+  leaveOrganization,
+  removeMember,
+  updateMemberAccess,
+  updateProviderAccount,
+} from './manage-members.ts'
 import {
   Member,
   MemberPath,
@@ -137,6 +143,30 @@ export async function registerMemberRoutes(app: HttpServer, services: Services):
     },
     async (request, reply) => {
       await removeMember(services, toTarget(request))
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.delete(
+    `${APP_PATH}/account/organizations/:org`,
+    {
+      config: { signedIn: true, fresh: true, limited: true },
+      schema: {
+        operationId: 'leaveOrganization',
+        summary: 'Leave an organization',
+        description:
+          'Ends your membership at once. You come back only with an invitation.\n\nErrors: 404 `not_found` if you are ' +
+          'not a member. 409 `last_org_admin` if no active Org admin would remain.',
+        tags: ['Account'],
+        params: OrganizationPath,
+        response: { 204: { type: 'null', description: 'You are no longer a member.' } },
+      },
+    },
+    async ({ session: { user_id, name, membership } }, reply) => {
+      if (membership === null) throw createNotFoundError('organization')
+      const { id } = membership.organization
+      await leaveOrganization(services, id, { userId: user_id, name })
+      services.updates.note(id, [update('member', user_id)])
       return reply.code(204).send(null)
     },
   )

@@ -58,7 +58,7 @@ export async function registerAccountRoutes(app: HttpServer, services: Services)
       const entry = { action: 'account.rename', object: { type: 'user', id: user_id }, details: { from, to: name } }
       await services.sql.begin(async (tx) => {
         await updateUserName(tx, user_id, name)
-        await auditPerson(tx, user_id, entry, services.clock.now())
+        await auditPerson(tx, session, entry, services.clock.now())
       })
       return { data: await readCurrentSession(services, { ...session, name }) }
     },
@@ -171,11 +171,13 @@ export async function registerOwnSessionRoutes(app: HttpServer, services: Servic
   app.get(
     '/app/api/account/sessions',
     {
-      config: { signedIn: true },
+      config: { signedIn: true, limited: true },
       schema: {
         operationId: 'listSessions',
         summary: 'List your sessions',
-        description: 'Your sessions that have not ended, newest first, at most 100.',
+        description:
+          'Your sessions that have not ended, newest first, at most 100. In a session of the identity provider of an ' +
+          'organization, those that it has started.',
         tags,
         response: { 200: Envelope(Type.Array(OwnSession), 'Your sessions.') },
       },
@@ -183,7 +185,7 @@ export async function registerOwnSessionRoutes(app: HttpServer, services: Servic
     async ({ session }) => {
       const now = clock.now().getTime()
       const since = { createdAfter: new Date(now - SESSION_MS_MAX), usedAfter: new Date(now - SESSION_IDLE_MS_MAX) }
-      const sessions = await listSessions(sql, session.user_id, since, SESSIONS_PER_USER_MAX)
+      const sessions = await listSessions(sql, session, since, SESSIONS_PER_USER_MAX)
       return { data: sessions.map((listed) => describe(listed, session.id)) }
     },
   )
@@ -191,7 +193,7 @@ export async function registerOwnSessionRoutes(app: HttpServer, services: Servic
   app.delete(
     '/app/api/account/sessions/:id',
     {
-      config: { signedIn: true },
+      config: { signedIn: true, limited: true },
       schema: {
         operationId: 'revokeSession',
         summary: 'End one of your sessions',
@@ -202,11 +204,10 @@ export async function registerOwnSessionRoutes(app: HttpServer, services: Servic
       },
     },
     async ({ session, params: { id } }, reply) => {
-      const { user_id } = session
       const now = clock.now()
       await sql.begin(async (tx) => {
-        if (!(await updateSessionEnd(tx, user_id, id, now))) throw createNotFoundError('session')
-        await auditPerson(tx, user_id, { action: 'session.revoke', object: { type: 'session', id } }, now)
+        if (!(await updateSessionEnd(tx, session, id, now))) throw createNotFoundError('session')
+        await auditPerson(tx, session, { action: 'session.revoke', object: { type: 'session', id } }, now)
       })
       if (id === session.id) removeSessionCookie(reply, cookie)
       return { data: { revoked: true as const } }
@@ -216,21 +217,27 @@ export async function registerOwnSessionRoutes(app: HttpServer, services: Servic
   app.post(
     '/app/api/account/sessions/revoke-others',
     {
-      config: { signedIn: true },
+      config: { signedIn: true, limited: true },
       schema: {
         operationId: 'revokeOtherSessions',
         summary: 'End all your other sessions',
-        description: 'Ends all your sessions except this one, at once and everywhere.',
+        description:
+          'Ends all your sessions except this one, at once and everywhere. In a session of the identity provider of an ' +
+          'organization, those that it has started.',
         tags,
         response: { 200: Envelope(SessionsRevoked, 'The other sessions have ended.') },
       },
     },
-    async ({ session: { id, user_id } }) => {
+    async ({ session }) => {
       const now = clock.now()
       const revoked = await sql.begin(async (tx) => {
-        const ended = await updateSessionEnds(tx, user_id, id, now)
-        const entry = { action: 'session.revoke', object: { type: 'user', id: user_id }, details: { sessions: ended } }
-        await auditPerson(tx, user_id, entry, now)
+        const ended = await updateSessionEnds(tx, session, session.id, now)
+        const entry = {
+          action: 'session.revoke',
+          object: { type: 'user', id: session.user_id },
+          details: { sessions: ended },
+        }
+        await auditPerson(tx, session, entry, now)
         return ended
       })
       return { data: { revoked } }
@@ -239,12 +246,12 @@ export async function registerOwnSessionRoutes(app: HttpServer, services: Servic
 }
 
 function describe(listed: ListedSession, currentId: string) {
-  const { id, method, created_at, signed_in_at, last_used_at, address, user_agent } = listed
+  const { id, method, created_at, signed_in_at, last_used_at, address, user_agent, organization } = listed
   const [created, signedIn, lastUsed] = [created_at, signed_in_at, last_used_at].map((at) => at.toISOString()) as [
     string,
     string,
     string,
   ]
   const times = { created_at: created, signed_in_at: signedIn, last_used_at: lastUsed }
-  return { id, current: id === currentId, method, ...times, address, user_agent }
+  return { id, current: id === currentId, method, organization, ...times, address, user_agent }
 }

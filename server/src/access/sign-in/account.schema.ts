@@ -86,6 +86,9 @@ export const OwnSession = Closed({
   id: Type.String({ description: 'The id of the session.' }),
   current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
   method: SignInMethodName,
+  organization: Nullable(Type.String(), {
+    description: 'The organization whose identity provider started the session. It opens only this one.',
+  }),
   created_at: { ...Timestamp, description: 'When the session started.' },
   signed_in_at: { ...Timestamp, description: 'When the user last proved who they are.' },
   last_used_at: { ...Timestamp, description: 'When the session was last used, to the minute.' },

@@ -12,6 +12,18 @@ export async function findMethods(db: Db, userId: string): Promise<OwnMethods> {
   return row
 }
 
+/** Whether a person can sign in to an account, at an identity provider if not otherwise. */
+export async function canStillSignIn(db: Db, userId: string): Promise<boolean> {
+  const [row] = await db<[{ can: boolean }]>`
+    select private_to is not null
+      or exists (select from user_passwords where user_id = ${userId})
+      or exists (select from passkeys where user_id = ${userId})
+      or exists (select from sso_identities where user_id = ${userId} and unlinked_at is null) as can
+    from users
+    where id = ${userId}`
+  return row.can
+}
+
 /** Changes of the methods of one user follow each other. */
 export async function lockUser(tx: Tx, userId: string): Promise<void> {
   await tx`
@@ -38,13 +50,17 @@ export async function deleteCredentials(tx: Tx, userId: string): Promise<void> {
 /** An account that can sign in. The hash is null if it has no password. */
 export type Account = { id: string; email: string; name: string; password_hash: string | null }
 
-/** Finds the account with this email address. A disabled user has none. */
+/**
+ * Finds the account with this email address. A disabled user has none, and an account that is
+ * private to an organization is opened by its identity provider alone.
+ */
 export async function findAccount(db: Db, email: string): Promise<Account | null> {
   const [row] = await db<[Account?]>`
     select person.id, person.email, person.name, password.password_hash
     from users person
     left join user_passwords password on password.user_id = person.id
     where person.email = ${email}
+      and person.private_to is null
       and person.disabled_at is null`
   return row ?? null
 }

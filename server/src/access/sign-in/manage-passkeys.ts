@@ -113,7 +113,7 @@ export async function registerPasskey(tx: Tx, userId: string, { passkey, name, n
   const added = { ...passkey, id: createUuid(now), name, created_at: now }
   if (!(await insertPasskey(tx, userId, added))) throw passkeyKnown()
   const object = { type: 'passkey', id: added.id }
-  await auditPerson(tx, userId, { action: 'passkey.add', object, details: { name } }, now)
+  await auditPerson(tx, { user_id: userId }, { action: 'passkey.add', object, details: { name } }, now)
   const { id, is_synced, created_at } = added
   return { id, name, is_synced, created_at, last_used_at: null }
 }
@@ -129,8 +129,8 @@ export async function removePasskey({ sql, clock }: Services, session: FoundSess
     await lockUser(tx, user_id)
     if (!(await deletePasskey(tx, user_id, id))) throw createNotFoundError('passkey')
     const left = await findMethods(tx, user_id)
-    if (!left.password && left.passkeys === 0 && method !== 'sso') throw lastSignInMethod()
-    await updateSessionEnds(tx, user_id, sessionId, now)
-    await auditPerson(tx, user_id, { action: 'passkey.remove', object: { type: 'passkey', id } }, now)
+    if (!left.password && left.passkeys === 0 && method !== 'sso') throw lastSignInMethod('passkey')
+    await updateSessionEnds(tx, session, sessionId, now)
+    await auditPerson(tx, session, { action: 'passkey.remove', object: { type: 'passkey', id } }, now)
   })
 }

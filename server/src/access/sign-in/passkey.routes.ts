@@ -99,7 +99,7 @@ export async function registerPasskeyRoutes(app: HttpServer, services: Services)
         if (passkey === null) throw createNotFoundError('passkey')
         const object = { type: 'passkey', id: passkey.id }
         const entry = { action: 'passkey.rename', object, details: { name: passkey.name } }
-        await auditPerson(tx, user_id, entry, clock.now())
+        await auditPerson(tx, { user_id }, entry, clock.now())
         return passkey
       })
       return { data: describe(renamed) }

@@ -17,18 +17,24 @@ export async function readSessionOfToken(services: Services, token: string): Pro
 /** Describes who is signed in, what they may do, and how they can sign in. */
 export async function readCurrentSession({ sql, clock }: Services, session: FoundSession): Promise<CurrentSession> {
   const { user_id, email, name } = session
-  const [methods, organizations] = await Promise.all([findMethods(sql, user_id), listOwnOrganizations(sql, user_id)])
+  const isLimited = session.org_id !== null
+  const [methods, organizations] = await Promise.all([
+    isLimited ? NO_METHODS : findMethods(sql, user_id),
+    listOwnOrganizations(sql, user_id),
+  ])
   // A session of an organization's identity provider shows only this organization.
-  const shown = organizations.filter(({ id }) => session.org_id === null || session.org_id === id)
+  const shown = organizations.filter(({ id }) => !isLimited || session.org_id === id)
   return {
     user: { id: user_id, email, name },
-    session: describeSession(session, clock.now()),
+    session: { ...describeSession(session, clock.now()), limited: isLimited },
     sign_in_methods: methods,
     organizations: shown.map(describeOrganization),
   }
 }
 
-function describeSession(session: FoundSession, now: Date): CurrentSession['session'] {
+const NO_METHODS = { password: false, totp: false, recovery_codes_left: 0, passkeys: 0 }
+
+function describeSession(session: FoundSession, now: Date): Omit<CurrentSession['session'], 'limited'> {
   const { id, method, created_at, signed_in_at, last_used_at } = session
   const ends = Math.min(created_at.getTime() + SESSION_MS_MAX, last_used_at.getTime() + SESSION_IDLE_MS_MAX)
   return {

@@ -96,7 +96,7 @@ export async function removeTotp({ sql, clock }: Services, { id, user_id }: Owne
   await sql.begin(async (tx) => {
     await lockUser(tx, user_id)
     if (!(await deleteTotp(tx, user_id))) throw totpNotEnabled()
-    await updateSessionEnds(tx, user_id, id, now)
+    await updateSessionEnds(tx, { user_id }, id, now)
     await audit(tx, user_id, 'totp.disable', now)
   })
 }
@@ -122,5 +122,5 @@ async function storeRecoveryCodes(tx: Transaction, userId: string, now: Date): P
 }
 
 function audit(tx: Transaction, userId: string, action: string, now: Date): Promise<void> {
-  return auditPerson(tx, userId, { action, object: { type: 'user', id: userId } }, now)
+  return auditPerson(tx, { user_id: userId }, { action, object: { type: 'user', id: userId } }, now)
 }

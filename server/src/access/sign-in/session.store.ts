@@ -1,6 +1,7 @@
 import type { Organization } from '../../organizations/organization.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { BuiltInRoleId, Permission } from '../role.ts'
+import type { AccountScope } from '../user.store.ts'
 import type { SessionTimes } from './session.ts'
 
 export type SignInMethod = 'password' | 'passkey' | 'sso' | 'link'
@@ -105,36 +106,44 @@ export type ListedSession = SessionTimes & {
   method: SignInMethod
   address: string | null
   user_agent: string | null
+  /** The name of the organization whose provider started it. */
+  organization: string | null
+}
+
+function belongsTo(db: Db, { user_id, org_id }: AccountScope) {
+  return db`session.user_id = ${user_id} ${org_id ? db`and session.org_id = ${org_id}` : db``}`
 }
 
 type LiveSince = { createdAfter: Date; usedAfter: Date }
 
-/** The sessions of a user that can be used, newest first. */
+/** The sessions that can be used, newest first. */
 export async function listSessions(
   db: Db,
-  userId: string,
+  scope: AccountScope,
   { createdAfter, usedAfter }: LiveSince,
   limit: number,
 ): Promise<ListedSession[]> {
   return db<ListedSession[]>`
-    select id, method, created_at, last_used_at, signed_in_at, address, user_agent
-    from user_sessions
-    where user_id = ${userId}
-      and ended_at is null
-      and created_at > ${createdAfter}
-      and last_used_at > ${usedAfter}
-    order by created_at desc, id desc
+    select session.id, session.method, session.created_at, session.last_used_at, session.signed_in_at, session.address,
+      session.user_agent, org.name as organization
+    from user_sessions session
+    left join organizations org on org.id = session.org_id
+    where ${belongsTo(db, scope)}
+      and session.ended_at is null
+      and session.created_at > ${createdAfter}
+      and session.last_used_at > ${usedAfter}
+    order by session.created_at desc, session.id desc
     limit ${limit}`
 }
 
-/** Returns false if the user has no such session, or it has ended. */
-export async function updateSessionEnd(db: Db, userId: string, id: string, at: Date): Promise<boolean> {
+/** Returns false if there is no such session in the scope, or it has ended. */
+export async function updateSessionEnd(db: Db, scope: AccountScope, id: string, at: Date): Promise<boolean> {
   const { count } = await db`
-    update user_sessions
+    update user_sessions session
     set ended_at = ${at}
-    where id = ${id}
-      and user_id = ${userId}
-      and ended_at is null`
+    where session.id = ${id}
+      and ${belongsTo(db, scope)}
+      and session.ended_at is null`
   return count === 1
 }
 
@@ -147,14 +156,14 @@ export async function updateSessionEndByToken(db: Db, tokenSha256: Buffer, at: D
       and ended_at is null`
 }
 
-/** Ends all sessions of a user except `keptId`. Returns their number. */
-export async function updateSessionEnds(db: Db, userId: string, keptId: string | null, at: Date): Promise<number> {
+/** Ends all sessions of the scope except `keptId`. Returns their number. */
+export async function updateSessionEnds(db: Db, scope: AccountScope, keptId: string | null, at: Date): Promise<number> {
   const { count } = await db`
-    update user_sessions
+    update user_sessions session
     set ended_at = ${at}
-    where user_id = ${userId}
-      and ended_at is null
-      and id is distinct from ${keptId}`
+    where ${belongsTo(db, scope)}
+      and session.ended_at is null
+      and session.id is distinct from ${keptId}`
   return count
 }
 
@@ -167,10 +176,13 @@ export async function updateSessionEndsOfProvider(db: Db, orgId: string, at: Dat
       and ended_at is null`
 }
 
-/** Ends the least recently used sessions of a user, so that `kept` are left besides `newestId`. */
+/**
+ * Ends the least recently used sessions of a user, so that `kept` are left besides `newestId`. Those
+ * that the provider of an organization has started, and all others, are counted apart.
+ */
 export async function updateExcessSessionEnds(
   db: Db,
-  userId: string,
+  { user_id, org_id }: Required<AccountScope>,
   { newestId, kept }: { newestId: string; kept: number },
   at: Date,
 ): Promise<void> {
@@ -180,7 +192,8 @@ export async function updateExcessSessionEnds(
     where id in (
       select id
       from user_sessions
-      where user_id = ${userId}
+      where user_id = ${user_id}
+        and org_id is not distinct from ${org_id}
         and ended_at is null
         and id <> ${newestId}
       order by last_used_at desc, id desc

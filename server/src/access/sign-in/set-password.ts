@@ -28,7 +28,7 @@ export async function savePassword(
 ): Promise<void> {
   await lockUser(tx, userId)
   await upsertPassword(tx, userId, passwordHash, now)
-  await updateSessionEnds(tx, userId, keptSessionId ?? null, now)
+  await updateSessionEnds(tx, { user_id: userId }, keptSessionId ?? null, now)
 }
 
 type Request = {
@@ -56,7 +56,7 @@ export async function updatePassword(services: Services, session: FoundSession, 
   await sql.begin(async (tx) => {
     await savePassword(tx, user_id, passwordHash, { now, keptSessionId: id })
     if (!(await updateSessionToken(tx, id, tokens, session.signed_in_at))) throw createSessionEndedError()
-    await auditPerson(tx, user_id, { action: 'password.change', object: { type: 'user', id: user_id } }, now)
+    await auditPerson(tx, { user_id }, { action: 'password.change', object: { type: 'user', id: user_id } }, now)
   })
   return token
 }

@@ -37,7 +37,7 @@ export async function confirmSession(
     if (!(await updateSessionToken(tx, session.id, tokens, now))) throw createSessionEndedError()
     const details = { method: proof.method, address: visit.place.address }
     const object = { type: 'session', id: session.id }
-    await auditPerson(tx, session.user_id, { action: 'session.confirm', object, details }, now)
+    await auditPerson(tx, session, { action: 'session.confirm', object, details }, now)
   })
   return token
 }

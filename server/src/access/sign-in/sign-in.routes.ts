@@ -137,11 +137,11 @@ export async function registerSessionRoutes(app: HttpServer, services: Services)
       },
     },
     async ({ session }, reply) => {
-      const { user_id, id } = session
+      const { id } = session
       const now = services.clock.now()
       await services.sql.begin(async (tx) => {
-        if (!(await updateSessionEnd(tx, user_id, id, now))) return
-        await auditPerson(tx, user_id, { action: 'session.end', object: { type: 'session', id } }, now)
+        if (!(await updateSessionEnd(tx, session, id, now))) return
+        await auditPerson(tx, session, { action: 'session.end', object: { type: 'session', id } }, now)
       })
       removeSessionCookie(reply, cookie)
       return { data: { signed_out: true as const } }

@@ -140,6 +140,10 @@ export const CurrentSession = Closed({
       fresh: Type.Boolean({ description: 'Whether the last proof is recent enough for dangerous actions.' }),
       fresh_until: { ...Timestamp, description: 'When the last proof stops being recent enough.' },
       expires_at: { ...Timestamp, description: 'When the session ends if it is not used again.' },
+      limited: Type.Boolean({
+        description:
+          'Whether the identity provider of an organization started the session: it opens this organization, and not the account.',
+      }),
     },
     { description: 'The session of this request.' },
   ),
@@ -150,7 +154,10 @@ export const CurrentSession = Closed({
       recovery_codes_left: Type.Integer({ description: 'The number of recovery codes that were not used.' }),
       passkeys: Type.Integer({ description: 'The number of passkeys.' }),
     },
-    { description: 'How the user can sign in, besides single sign-on.' },
+    {
+      description:
+        'How the user can sign in, besides single sign-on. A limited session does not tell: it has none of them.',
+    },
   ),
   organizations: Type.Array(OwnOrganization, { description: 'The organizations that the user can open, by name.' }),
 })

@@ -49,9 +49,10 @@ export async function startSession(
   }
   if (replaces !== null) await updateSessionEndByToken(tx, hashSessionToken(replaces), now)
   await insertSession(tx, session, now)
-  await updateExcessSessionEnds(tx, userId, { newestId: session.id, kept: SESSIONS_PER_USER_MAX - 1 }, now)
+  const scope = { user_id: userId, org_id: orgId }
+  await updateExcessSessionEnds(tx, scope, { newestId: session.id, kept: SESSIONS_PER_USER_MAX - 1 }, now)
   const details = { method, address: place.address }
   const object = { type: 'session', id: session.id }
-  await auditPerson(tx, userId, { action: 'session.start', object, details }, now)
+  await auditPerson(tx, scope, { action: 'session.start', object, details }, now)
   return token
 }

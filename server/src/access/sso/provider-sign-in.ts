@@ -3,10 +3,9 @@ import type { Configuration } from 'openid-client'
 import { ssoFailed } from '../../errors/sign-in.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { getChallengeLimit, reserveAttempt } from '../sign-in/attempt-limit.ts'
-import { findOwnProvider, findProvider, findServerProvider, type OpenIssuer, openIssuer } from './open-provider.ts'
+import { findOwnProvider, findServerProvider, type OpenIssuer, openIssuer } from './open-provider.ts'
 import { type IdClaims, type Provider, toOwnPath } from './provider.ts'
 import { deleteSignInRequest, insertSignInRequest, type SignInRequest } from './single-sign-on.store.ts'
 
@@ -89,26 +88,28 @@ export const REQUEST_MS_MAX = 10 * MINUTE_MS
 /** How recent the authentication at the provider must be when it confirms a session. */
 const CONFIRMATION_SECONDS_MAX = 300
 
-type Start = {
-  /** The slug of an organization. */
-  org: string | undefined
+/** What a sign-in at a provider is for. */
+export type SignInPurpose = {
   next: string | undefined
+  /** The user of the present session, who confirms who they are. */
+  userId: string | null
+  /** Whether the identity is linked to the account of this user. */
+  links: boolean
+}
+
+type Start = SignInPurpose & {
   /** A secret of the browser, which it sends again when it comes back. */
   browser: string
   address: string
-  /** The user of the present session, who confirms who they are. */
-  userId: string | null
 }
 
 /**
  * Starts a sign-in at a provider: authorization code with PKCE, state and nonce. Returns the
- * address to which the browser goes. Throws 404, 429 and 502 `identity_provider_unavailable`.
+ * address to which the browser goes. Throws 429 and 502 `identity_provider_unavailable`.
  */
-export async function startSignIn(services: Services, start: Start): Promise<URL> {
+export async function startSignIn(services: Services, provider: Provider, start: Start): Promise<URL> {
   const { sql, clock, config } = services
   await reserveAttempt(services, getChallengeLimit(start.address))
-  const provider = await findProvider(services, start.org ?? null)
-  if (provider === null) throw createNotFoundError('single sign-on')
   const { client, configure } = await openIssuer(services, provider)
   const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()]
   const now = clock.now()
@@ -121,6 +122,7 @@ export async function startSignIn(services: Services, start: Start): Promise<URL
     code_verifier: verifier,
     next: toOwnPath(start.next, config.baseUrl),
     confirms_user_id: start.userId,
+    links: start.links,
   }
   await insertSignInRequest(sql, request, { now, expiresAt: new Date(now.getTime() + REQUEST_MS_MAX) })
   return client.buildAuthorizationUrl(configure('client_secret_basic'), {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { Closed, Nullable } from '../../platform/http/schemas.ts'
+import { Closed, Nullable, Timestamp } from '../../platform/http/schemas.ts'
+import { UUID_PATTERN } from '../../platform/ids.ts'
 import { OrganizationSlug } from '../gateway/open-to-people.ts'
 
 const ROLE_CHARS_MAX = 50
@@ -99,5 +100,38 @@ export const SsoCallback = Type.Object(
 
 export const SsoStatus = Closed({
   available: Type.Boolean({ description: 'Whether people can sign in with single sign-on.' }),
+  organization: Nullable(Type.String(), {
+    description: 'The name of the organization whose own provider it is. Null: that of the server.',
+  }),
   start: Nullable(Type.String({ description: 'The path that starts a sign-in. Open it in the browser.' })),
+})
+
+export const LinkedIdentity = Closed({
+  id: Type.String({ description: 'The id of the identity.' }),
+  organization: Closed(
+    {
+      slug: Type.String({ description: 'The slug of the organization.' }),
+      name: Type.String({ description: 'The name of the organization.' }),
+    },
+    { description: 'The organization that the identity signs in to, and no other.' },
+  ),
+  issuer: Type.String({ description: 'The issuer of the identity provider.' }),
+  created_at: { ...Timestamp, description: 'When the identity was linked.' },
+})
+
+export const NewIdentity = Closed({
+  organization: { ...OrganizationSlug, description: 'The slug of an organization with its own provider.' },
+  next: SsoStart.properties.next,
+})
+
+export const LinkStarted = Closed({
+  location: Type.String({ description: 'The address at the identity provider. Open it in this browser.' }),
+})
+
+export const IdentityPath = Closed({
+  id: Type.String({ pattern: UUID_PATTERN, description: 'The id of the identity.' }),
+})
+
+export const IdentityUnlinked = Closed({
+  unlinked: Type.Literal(true, { description: 'The identity no longer signs in to your account.' }),
 })

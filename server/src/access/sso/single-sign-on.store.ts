@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { AccountScope } from '../user.store.ts'
 import type { AdmissionRules } from './provider.ts'
 
 export type StoredProvider = AdmissionRules & {
@@ -53,6 +54,8 @@ export type SignInRequest = {
   code_verifier: string
   next: string
   confirms_user_id: string | null
+  /** Whether the identity is linked to the account of `confirms_user_id`, and no session starts. */
+  links: boolean
 }
 
 type Keys = { state_sha256: Buffer; browser_sha256: Buffer }
@@ -68,11 +71,11 @@ export async function insertSignInRequest(
     where expires_at <= ${now}`
   await db`
     insert into sso_requests (
-      state_sha256, browser_sha256, org_id, issuer, nonce, code_verifier, next, confirms_user_id, expires_at
+      state_sha256, browser_sha256, org_id, issuer, nonce, code_verifier, next, confirms_user_id, links, expires_at
     )
     values (
       ${request.state_sha256}, ${request.browser_sha256}, ${request.org_id}, ${request.issuer}, ${request.nonce},
-      ${request.code_verifier}, ${request.next}, ${request.confirms_user_id}, ${expiresAt}
+      ${request.code_verifier}, ${request.next}, ${request.confirms_user_id}, ${request.links}, ${expiresAt}
     )`
 }
 
@@ -83,28 +86,31 @@ export async function deleteSignInRequest(db: Db, keys: Keys, now: Date): Promis
     where state_sha256 = ${keys.state_sha256}
       and browser_sha256 = ${keys.browser_sha256}
       and expires_at > ${now}
-    returning org_id, issuer, nonce, code_verifier, next, confirms_user_id`
+    returning org_id, issuer, nonce, code_verifier, next, confirms_user_id, links`
   return row ?? null
 }
 
 /** An identity at a provider. `org_id` is null for the provider of the server. */
 type Identity = { org_id: string | null; issuer: string; subject: string }
 
-/** The account that an identity signs in to. */
-export async function findUserOfIdentity(db: Db, { org_id, issuer, subject }: Identity): Promise<string | null> {
-  const [row] = await db<{ user_id: string }[]>`
-    select user_id
+/** Whose identity it is. `is_linked`: it signs in to the account, and was not unlinked. */
+type IdentityOwner = { user_id: string; is_linked: boolean }
+
+export async function findIdentityOwner(db: Db, { org_id, issuer, subject }: Identity): Promise<IdentityOwner | null> {
+  const [row] = await db<IdentityOwner[]>`
+    select user_id, unlinked_at is null as is_linked
     from sso_identities
     where org_id is not distinct from ${org_id}
       and issuer = ${issuer}
       and subject = ${subject}`
-  return row?.user_id ?? null
+  return row ?? null
 }
 
 /**
- * Returns false if the identity signs in to an account, or the account has another identity there.
+ * Links an identity to an account. Returns false if it belongs to another account, or the account
+ * has another identity there.
  */
-export async function insertIdentity(
+export async function upsertIdentity(
   tx: Tx,
   identity: Identity & { id: string; user_id: string },
   at: Date,
@@ -115,5 +121,71 @@ export async function insertIdentity(
       ${identity.id}, ${identity.org_id}, ${identity.issuer}, ${identity.subject}, ${identity.user_id}, ${at}
     )
     on conflict do nothing`
+  if (count === 1) return true
+  const renewed = await tx`
+    update sso_identities
+    set unlinked_at = null, created_at = ${at}
+    where org_id is not distinct from ${identity.org_id}
+      and issuer = ${identity.issuer}
+      and subject = ${identity.subject}
+      and user_id = ${identity.user_id}`
+  return renewed.count === 1
+}
+
+/**
+ * Takes an identity from an account that is private to the organization and no member of it any
+ * more, so that its owner can link it to another account. Returns false if there is none.
+ */
+export async function deleteAbandonedIdentity(tx: Tx, { org_id, issuer, subject }: Identity): Promise<boolean> {
+  const { count } = await tx`
+    delete from sso_identities identity
+    using users person
+    where identity.org_id = ${org_id}
+      and identity.issuer = ${issuer}
+      and identity.subject = ${subject}
+      and person.id = identity.user_id
+      and person.private_to = identity.org_id
+      and not exists (select from members where org_id = identity.org_id and user_id = identity.user_id)`
   return count === 1
+}
+
+export type LinkedIdentity = {
+  id: string
+  organization: { slug: string; name: string }
+  issuer: string
+  created_at: Date
+}
+
+/** The identities at providers of organizations that sign in to an account, oldest first. */
+export async function listIdentities(db: Db, { user_id, org_id }: AccountScope): Promise<LinkedIdentity[]> {
+  return db<LinkedIdentity[]>`
+    select identity.id, identity.issuer, identity.created_at,
+      json_build_object('slug', org.slug, 'name', org.name) as organization
+    from sso_identities identity
+    join organizations org on org.id = identity.org_id
+    where identity.user_id = ${user_id}
+      and identity.unlinked_at is null
+      ${org_id ? db`and identity.org_id = ${org_id}` : db``}
+    order by identity.created_at, identity.id
+    limit ${LISTED_MAX}`
+}
+
+const LISTED_MAX = 100
+
+/** Returns what was unlinked; null if the account has no such identity at an organization's provider. */
+export async function updateIdentityUnlinked(
+  tx: Tx,
+  { user_id, org_id }: AccountScope,
+  id: string,
+  at: Date,
+): Promise<{ org_id: string; issuer: string } | null> {
+  const [row] = await tx<{ org_id: string; issuer: string }[]>`
+    update sso_identities
+    set unlinked_at = ${at}
+    where id = ${id}
+      and user_id = ${user_id}
+      and unlinked_at is null
+      and org_id ${org_id ? tx`= ${org_id}` : tx`is not null`}
+    returning org_id, issuer`
+  return row ?? null
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findOrganizationById } from '../../organizations/organization.store.ts'
 import { ApiError } from '../../platform/http/api-error.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -11,7 +13,8 @@ import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
 import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
 import { getSignInPlace } from '../sign-in/start-session.ts'
-import { admitPerson } from './admit-person.ts'
+import { admitPerson, mayReplace } from './admit-person.ts'
+import { registerIdentityRoutes, type StartAtProvider } from './identity.routes.ts'
 import { findProvider } from './open-provider.ts'
 import { completeSignIn, REQUEST_MS_MAX, startSignIn } from './provider-sign-in.ts'
 import { SsoCallback, SsoQuery, SsoStart, SsoStatus } from './single-sign-on.schema.ts'
@@ -47,7 +50,9 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
     async ({ query: { org } }, reply) => {
       const provider = await findProvider(services, org ?? null)
       const start = `${PATH}/start${org === undefined ? '' : `?org=${org}`}`
-      return sendData(reply, JSON.stringify({ available: provider !== null, start: provider && start }))
+      const owner = provider?.org_id ? await findOrganizationById(services.sql, provider.org_id) : null
+      const status = { available: provider !== null, organization: owner?.name ?? null, start: provider && start }
+      return sendData(reply, JSON.stringify(status))
     },
   )
 
@@ -61,8 +66,10 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
         summary: 'Start a sign-in with single sign-on',
         description:
           'Sends the browser to the identity provider of the organization, or of the server. Open it as a page. A person ' +
-          'who is signed in confirms who they are: the provider asks for the password again.\n\nErrors: 404 `not_found` ' +
-          'if there is no provider. 502 `identity_provider_unavailable`. Browsers are sent to `/sign-in` with the code.',
+          'who is signed in confirms who they are: the provider asks for the password again. The provider of an ' +
+          'organization replaces no other session: then the browser is sent to the page on which the person links the ' +
+          'identity to their account.\n\nErrors: 404 `not_found` if there is no provider. 502 ' +
+          '`identity_provider_unavailable`. Browsers are sent to `/sign-in` with the code.',
         tags: TAGS,
         security: [],
         querystring: SsoStart,
@@ -73,17 +80,13 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
       orShow(request, reply, async () => {
         const elsewhere = sameOnBaseUrl(request, services.config.baseUrl)
         if (elsewhere !== null) return reply.redirect(elsewhere, 302)
-        const browser = browserOf(request) ?? randomBytes(32).toString('base64url')
         const session = await findLiveSession(services, cookie, request)
         const { org, next } = request.query
-        const address = await startSignIn(services, {
-          org,
-          next,
-          browser,
-          address: request.ip,
-          userId: session?.user_id ?? null,
-        })
-        reply.header('set-cookie', browserHeader(browser))
+        const provider = await findProvider(services, org ?? null)
+        if (provider === null) throw createNotFoundError('single sign-on')
+        if (!mayReplace(provider, session)) return reply.redirect(formatLinkPage(request.query), 302)
+        const userId = session?.user_id ?? null
+        const address = await start(request, reply, provider, { next, userId, links: false })
         return reply.redirect(address.href, 302)
       }),
   )
@@ -97,11 +100,11 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
         operationId: 'completeSso',
         summary: 'Complete a sign-in with single sign-on',
         description:
-          'The identity provider sends the browser here. Starts a session, sets its cookie, and sends the browser on to ' +
-          '`next`.\n\nErrors: 400 `sso_failed` if the request is unknown, was completed, has expired or was started in ' +
+          'The identity provider sends the browser here. Starts a session and sets its cookie, or links the identity to ' +
+          'the account that has asked for it, and sends the browser on to `next`.\n\nErrors: 400 `sso_failed` if the request is unknown, was completed, has expired or was started in ' +
           'another browser, or if the provider does not confirm it. 403 `sso_refused`; `details.reason` is ' +
-          '`email_not_verified`, `domain_not_allowed`, `no_account`, `account_exists`, `disabled`, `no_role` or ' +
-          '`not_a_member`. 502 `identity_provider_unavailable`. Browsers are sent to `/sign-in` with the code.',
+          '`email_not_verified`, `domain_not_allowed`, `no_account`, `account_exists`, `disabled`, `no_role`, ' +
+          '`not_a_member` or `signed_in`. 502 `identity_provider_unavailable`. Browsers are sent to `/sign-in` with the code.',
         tags: TAGS,
         security: [],
         querystring: SsoCallback,
@@ -112,16 +115,29 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
       orShow(request, reply, async () => {
         const query = new URL(request.url, services.config.baseUrl).searchParams
         const authenticated = await completeSignIn(services, { query, browser: browserOf(request) })
-        const session = await findLiveSession(services, cookie, request)
-        const token = await admitPerson(services, authenticated, {
-          userId: session?.org_id === null ? session.user_id : null,
+        const { next, links } = authenticated.request
+        const visitor = {
+          session: await findLiveSession(services, cookie, request),
           token: readSessionCookie(request, cookie),
           place: getSignInPlace(request),
-        })
-        writeSessionCookie(reply, cookie, token)
-        return reply.redirect(authenticated.request.next, 302)
+        }
+        const admit = async () => {
+          const token = await admitPerson(services, authenticated, visitor)
+          if (token !== null) writeSessionCookie(reply, cookie, token)
+          return reply.redirect(next, 302)
+        }
+        return links ? orShow(request, reply, admit, '/account') : admit()
       }),
   )
+
+  registerIdentityRoutes(app, services, start)
+
+  async function start(...[request, reply, provider, asked]: Parameters<StartAtProvider>): Promise<URL> {
+    const browser = browserOf(request) ?? randomBytes(32).toString('base64url')
+    const address = await startSignIn(services, provider, { ...asked, browser, address: request.ip })
+    reply.header('set-cookie', browserHeader(browser))
+    return address
+  }
 
   function browserOf({ headers }: FastifyRequest): string | null {
     const value = parseCookie(headers.cookie ?? '')[browserCookie]
@@ -143,6 +159,11 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
   }
 }
 
+/** The page of the console that names the organization, and asks whether to link its identity. */
+function formatLinkPage({ org = '', next }: { org?: string; next?: string }): string {
+  return `/account/link?${new URLSearchParams({ org, ...(next !== undefined && { next }) })}`
+}
+
 /**
  * The provider sends the browser to the base URL, where cookies of another name of this machine are
  * not sent. A person who came by that name goes on under the base URL.
@@ -153,13 +174,18 @@ function sameOnBaseUrl({ hostname, url }: FastifyRequest, baseUrl: string): stri
 }
 
 /** Programs get the error. People who come with a browser get a page that explains it. */
-async function orShow(request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) {
+async function orShow(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<FastifyReply>,
+  page: '/sign-in' | '/account' = '/sign-in',
+) {
   try {
     return await work()
   } catch (error) {
     const isPage = request.headers.accept?.includes('text/html') ?? false
     if (!isPage || !(error instanceof ApiError)) throw error
     const reason = error.details.reason ? `&reason=${error.details.reason}` : ''
-    return reply.redirect(`/sign-in?error=${error.code}${reason}`, 302)
+    return reply.redirect(`${page}?error=${error.code}${reason}`, 302)
   }
 }

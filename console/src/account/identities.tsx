@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
+import { FormProblem } from '../actions/attempt.tsx'
 import { ConfirmForm, Dialog, useDialog } from '../actions/dialog.tsx'
 import { notifyDone } from '../actions/notify.tsx'
+import { describeSingleSignOnError } from '../actions/single-sign-on-error.ts'
 import { api } from '../api/client.ts'
 import { useSession } from '../api/session.ts'
 import { useApiMutation } from '../api/updates.ts'
@@ -11,7 +12,6 @@ import { pages } from '../page/pages.ts'
 import { AccountSection } from '../page/sections.tsx'
 import { LineSkeleton, QueryView } from '../page/states.tsx'
 import { Time } from '../page/time.tsx'
-import { describeSingleSignOnError } from '../sign-in/sign-in/single-sign-on.tsx'
 
 type Identity = { id: string; organization: { slug: string; name: string }; issuer: string; created_at: string }
 
@@ -20,7 +20,6 @@ export function Identities() {
   const query = api.useQuery('get', '/app/api/account/identities')
   const unlinking = useDialog<Identity>()
   const { error, reason } = useSearch({ strict: false })
-  const problem = describeSingleSignOnError(error, reason)
   return (
     <AccountSection
       id="single-sign-on"
@@ -28,11 +27,7 @@ export function Identities() {
       description="Identities at the identity providers of organizations. Each one opens its organization, and nothing else."
     >
       <Stack gap="md">
-        {problem !== null && (
-          <Alert color="red" icon={<IconAlertTriangle aria-hidden />} role="alert">
-            {problem}
-          </Alert>
-        )}
+        <FormProblem problem={describeSingleSignOnError(error, reason)} />
         <QueryView query={query} of="identities" skeleton={<LineSkeleton lines={1} height={36} />}>
           {({ data }) =>
             data.length === 0 ? (

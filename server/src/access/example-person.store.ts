@@ -14,8 +14,8 @@ const OF_ACCOUNTS = [
 ]
 
 /**
- * The fictional people of an organization, and the accounts that are private to it. Fictional people
- * who took part in another one become real.
+ * The fictional people of an organization, and the accounts that are private to it. Fictional
+ * people who took part in another one become real.
  */
 export async function deleteExamplePeople(tx: Tx, orgId: string): Promise<number> {
   const references = await readReferencesToUsers(tx)

@@ -3,7 +3,7 @@ import type { BuiltInRoleId, Permission } from './role.ts'
 
 export type User = { id: string; email: string; name: string; created_at: Date; disabled_at: Date | null }
 
-/** A new account. `private_to`: only this organization knows it, because its identity provider made it. */
+/** `private_to`: the only organization that knows it, because its identity provider made it. */
 type NewUser = Omit<User, 'disabled_at'> & { private_to?: string | null }
 
 /**

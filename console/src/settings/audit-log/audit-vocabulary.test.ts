@@ -11,6 +11,7 @@ test('actions read as sentences', () => {
     ['gate.delete', 'Gate deleted'],
     ['member.change_role', 'Member role changed'],
     ['member.join_by_sso', 'Member joined by single sign-on'],
+    ['member.leave', 'Member left'],
     ['policy.apply', 'Policy applied'],
     ['session.end', 'Session ended'],
     ['passkey.add', 'Passkey added'],

@@ -65,6 +65,7 @@ const NAMES: Record<string, string> = {
 const PAST: Record<string, string> = {
   apply: 'applied',
   join_by_sso: 'joined by single sign-on',
+  leave: 'left',
   set_up: 'set up',
   override: 'overridden',
   split: 'split',

@@ -2,11 +2,12 @@ import { Button, Divider, Group, PasswordInput, Stack, TextInput } from '@mantin
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { FormProblem, useAttempt } from '../../actions/attempt.tsx'
+import { describeSingleSignOnError } from '../../actions/single-sign-on-error.ts'
 import { asApiError } from '../../api/api-error.ts'
 import { client } from '../../api/client.ts'
 import { useEnterConsole } from '../frame/enter-console.ts'
 import { Entrance, PasskeyButton } from '../frame/entrance.tsx'
-import { describeSingleSignOnError, SingleSignOn } from './single-sign-on.tsx'
+import { SingleSignOn } from './single-sign-on.tsx'
 
 const route = getRouteApi('/sign-in')
 

@@ -39,8 +39,8 @@ declare module 'fastify' {
     /** Requires a sign-in of the last 15 minutes. */
     fresh?: true
     /**
-     * A route of an account that is also open to sessions of an organization's identity provider. It
-     * keeps to what concerns the organization.
+     * A route of an account that is also open to sessions of an organization's identity provider.
+     * It keeps to what concerns the organization.
      */
     limited?: true
   }

@@ -67,7 +67,7 @@ export async function removeMember(services: Needs, target: Target): Promise<voi
  * Ends a person's own membership, and the sessions that the identity provider of the organization
  * has started for them. Throws 404, and 409 `last_org_admin`.
  */
-export async function leaveOrganization(
+export async function removeOwnMembership(
   { sql, clock }: Needs,
   orgId: string,
   { userId, name }: { userId: string; name: string },

@@ -13,8 +13,8 @@ import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { toMemberAuthor } from './author.ts'
 import {
   assignMemberRole,
-  leaveOrganization,
   removeMember,
+  removeOwnMembership,
   updateMemberAccess,
   updateProviderAccount,
 } from './manage-members.ts'
@@ -165,7 +165,7 @@ export async function registerMemberRoutes(app: HttpServer, services: Services):
     async ({ session: { user_id, name, membership } }, reply) => {
       if (membership === null) throw createNotFoundError('organization')
       const { id } = membership.organization
-      await leaveOrganization(services, id, { userId: user_id, name })
+      await removeOwnMembership(services, id, { userId: user_id, name })
       services.updates.note(id, [update('member', user_id)])
       return reply.code(204).send(null)
     },

@@ -13,7 +13,7 @@ export async function findMethods(db: Db, userId: string): Promise<OwnMethods> {
 }
 
 /** Whether a person can sign in to an account, at an identity provider if not otherwise. */
-export async function canStillSignIn(db: Db, userId: string): Promise<boolean> {
+export async function hasSignInMethod(db: Db, userId: string): Promise<boolean> {
   const [row] = await db<[{ can: boolean }]>`
     select private_to is not null
       or exists (select from user_passwords where user_id = ${userId})

@@ -177,8 +177,8 @@ export async function updateSessionEndsOfProvider(db: Db, orgId: string, at: Dat
 }
 
 /**
- * Ends the least recently used sessions of a user, so that `kept` are left besides `newestId`. Those
- * that the provider of an organization has started, and all others, are counted apart.
+ * Ends the least recently used sessions of a user, so that `kept` are left besides `newestId`.
+ * Those that the provider of an organization has started, and all others, are counted apart.
  */
 export async function updateExcessSessionEnds(
   db: Db,

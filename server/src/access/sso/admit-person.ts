@@ -15,7 +15,7 @@ import {
 } from '../members/member.store.ts'
 import { findRole } from '../role.store.ts'
 import { getRoleId, type Role, toStoredRole } from '../role.ts'
-import { canStillSignIn, deleteCredentials, lockUser } from '../sign-in/account.store.ts'
+import { deleteCredentials, hasSignInMethod, lockUser } from '../sign-in/account.store.ts'
 import { type FoundSession, updateSessionEnds } from '../sign-in/session.store.ts'
 import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
 import { findUser, findUserByEmail, findUserOfOrganization, insertUser, type User } from '../user.store.ts'
@@ -34,8 +34,8 @@ import {
 type SsoVisitor = { session: FoundSession | null; token: string | null; place: SignInPlace }
 
 /**
- * Signs in a person whom a provider has authenticated, and returns the token of the session: null if
- * the person has linked the identity to the account of the present session. The role is decided
+ * Signs in a person whom a provider has authenticated, and returns the token of the session: null
+ * if the person has linked the identity to the account of the present session. The role is decided
  * again each time. Throws 403 `sso_refused`.
  */
 export async function admitPerson(
@@ -70,11 +70,11 @@ function requireVisitor({ provider, request }: Authenticated, { session }: SsoVi
   if (request.links) {
     const isOwner = session?.org_id === null && session.user_id === request.confirms_user_id
     if (!isOwner) throw ssoFailed('You are no longer signed in to the account that the identity is linked to.')
-  } else if (!mayReplace(provider, session)) throw createRefusedError('signed_in')
+  } else if (!canReplace(provider, session)) throw createRefusedError('signed_in')
 }
 
 /** Whether a sign-in at the provider may replace the session of a browser. */
-export function mayReplace(
+export function canReplace(
   { org_id }: Pick<Provider, 'org_id'>,
   session: Pick<FoundSession, 'org_id'> | null,
 ): boolean {
@@ -110,7 +110,7 @@ async function findAccount(tx: Tx, authenticated: Authenticated, finding: Findin
 
 /**
  * The account that a new identity joins. The provider of the server is trusted for every account
- * with the address. The provider of an organization reaches the accounts that are private to it, and
+ * with the address. The provider of an organization reaches accounts that are private to it, and
  * another one only if its owner links it. Throws 403 `sso_refused`.
  */
 async function findExisting(
@@ -218,7 +218,7 @@ async function updateRole(tx: Tx, { provider }: Authenticated, { orgId, member, 
  * Throws 404, and 409 `last_sign_in_method` if nobody could sign in to the account any more: the
  * provider signs in again to accounts that are private to its organization.
  */
-export async function unlinkIdentity(
+export async function removeIdentity(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
   session: FoundSession,
   id: string,
@@ -228,7 +228,7 @@ export async function unlinkIdentity(
     const now = clock.now()
     const unlinked = await updateIdentityUnlinked(tx, session, id, now)
     if (unlinked === null) throw createNotFoundError('identity')
-    if (!(await canStillSignIn(tx, session.user_id))) throw lastSignInMethod('identity')
+    if (!(await hasSignInMethod(tx, session.user_id))) throw lastSignInMethod('identity')
     const scope = { user_id: session.user_id, org_id: unlinked.org_id }
     await updateSessionEnds(tx, scope, null, now)
     const details = { issuer: unlinked.issuer }

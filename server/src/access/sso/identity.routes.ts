@@ -7,7 +7,7 @@ import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { APP_PATH } from '../gateway/authorize-people.ts'
-import { unlinkIdentity } from './admit-person.ts'
+import { removeIdentity } from './admit-person.ts'
 import { findProvider } from './open-provider.ts'
 import type { Provider } from './provider.ts'
 import type { SignInPurpose } from './provider-sign-in.ts'
@@ -89,7 +89,7 @@ export function registerIdentityRoutes(app: HttpServer, services: Services, star
       },
     },
     async ({ session, params }) => {
-      await unlinkIdentity(services, session, params.id)
+      await removeIdentity(services, session, params.id)
       return { data: { unlinked: true as const } }
     },
   )

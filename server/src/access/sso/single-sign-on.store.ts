@@ -172,7 +172,7 @@ export async function listIdentities(db: Db, { user_id, org_id }: AccountScope):
 
 const LISTED_MAX = 100
 
-/** Returns what was unlinked; null if the account has no such identity at an organization's provider. */
+/** Returns what was unlinked; null if the account has no such identity of an organization. */
 export async function updateIdentityUnlinked(
   tx: Tx,
   { user_id, org_id }: AccountScope,

@@ -13,7 +13,7 @@ import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
 import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
 import { getSignInPlace } from '../sign-in/start-session.ts'
-import { admitPerson, mayReplace } from './admit-person.ts'
+import { admitPerson, canReplace } from './admit-person.ts'
 import { registerIdentityRoutes, type StartAtProvider } from './identity.routes.ts'
 import { findProvider } from './open-provider.ts'
 import { completeSignIn, REQUEST_MS_MAX, startSignIn } from './provider-sign-in.ts'
@@ -84,7 +84,7 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
         const { org, next } = request.query
         const provider = await findProvider(services, org ?? null)
         if (provider === null) throw createNotFoundError('single sign-on')
-        if (!mayReplace(provider, session)) return reply.redirect(formatLinkPage(request.query), 302)
+        if (!canReplace(provider, session)) return reply.redirect(formatLinkPage(request.query), 302)
         const userId = session?.user_id ?? null
         const address = await start(request, reply, provider, { next, userId, links: false })
         return reply.redirect(address.href, 302)

@@ -115,6 +115,10 @@ export const COMMANDS = {
     about: 'print the JSON Schema of the policy input',
     load: async () => (await import('./policy-file.ts')).policyInputSchema,
   },
+  'policy capabilities': {
+    about: 'print what Rego of repositories may call',
+    load: async () => (await import('./policy-file.ts')).policyCapabilities,
+  },
   'alert list': {
     about: 'list the security alerts of code hosts',
     load: async () => (await import('./alert.ts')).alertList,

@@ -41,7 +41,7 @@ const NEXT_STEPS = {
     'See postgres.log in the data directory. If the setting is new, restart: docs/operations/backup.md says how.',
   clock: 'Synchronize the clocks of this machine and of the database server (NTP).',
   'signing key': 'Check SHIPLOCK_SIGNING_KMS_KEY and the AWS credentials: docs/operations.md#signing-keys',
-  opa: 'Start the OPA server, or correct SHIPLOCK_OPA_URL: docs/policies.md',
+  opa: 'Start the OPA server (version 1.0 or newer), or correct SHIPLOCK_OPA_URL: docs/policies.md',
   mail: 'Correct SHIPLOCK_SMTP_URL, or the account on the mail server: docs/people.md#email',
   'identity provider': 'Correct SHIPLOCK_SSO_ISSUER, or make the provider reachable: docs/single-sign-on.md',
   trusts: 'Run: shiplock-server migrate. docs/oidc.md says which jobs count as verified.',

@@ -7,6 +7,7 @@ import { countCalls } from '../codehosts/connections/call.store.ts'
 import { listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
 import { countDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { checkOpa } from '../compliance/engines/opa-server.ts'
+import { listUnrefusedCalls } from '../compliance/engines/rego-capabilities.ts'
 import type { Config } from '../config.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import type { Services } from '../services.ts'
@@ -23,7 +24,10 @@ export function defineServiceChecks({ opaUrl, smtp, sso }: Config): Check[] {
 
 async function checkOpaServer(url: string): Promise<Result> {
   await checkOpa(url)
-  return { ok: true, detail: `the OPA server at ${url} answers` }
+  const unrefused = await listUnrefusedCalls(url)
+  const detail = `the OPA server at ${url} answers, and Rego of repositories calls only what is allowed`
+  if (unrefused.length === 0) return { ok: true, detail }
+  return { ok: false, detail: `Rego of repositories could call ${unrefused.join(', ')} on the OPA server at ${url}` }
 }
 
 async function checkMail({ config }: Services): Promise<Result> {

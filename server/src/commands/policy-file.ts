@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { evaluatePolicy } from '../compliance/engines/evaluate-policy.ts'
+import capabilities from '../compliance/engines/opa-capabilities.json' with { type: 'json' }
 import type { PolicyToApply } from '../compliance/policies/apply-policy.ts'
 import { parsePolicyInput } from '../compliance/policies/policy-input.parser.ts'
 import { PolicyInput } from '../compliance/policies/policy-input.schema.ts'
@@ -91,6 +92,16 @@ export const policyInputSchema = defineCommand({
   options: {},
   async run(context) {
     context.print(output(PUBLISHED_SCHEMAS.policyInput))
+  },
+})
+
+export const policyCapabilities = defineCommand({
+  name: 'policy capabilities',
+  about: 'Prints which functions Rego of repositories may call, as a capabilities file for "opa check".',
+  arguments: [],
+  options: {},
+  async run(context) {
+    context.print(output(capabilities))
   },
 })
 

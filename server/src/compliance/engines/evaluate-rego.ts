@@ -4,6 +4,7 @@ import type { PolicyEngine } from '../policies/policy.schema.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createErrorVerdict, type RuleVerdict, readVerdicts } from '../policies/policy-verdict.ts'
 import { fetchOpaDecision, OpaError, RegoError, sendModule } from './opa-server.ts'
+import { CAPABILITIES_HASH, checkCalls } from './rego-capabilities.ts'
 
 type RegoEngine = Extract<PolicyEngine, { type: 'rego' }>
 type RegoModule = Pick<RegoEngine, 'module' | 'dialect'>
@@ -13,8 +14,9 @@ const RESULTS = 'results'
 
 /**
  * Evaluates a Rego module on the OPA server. Each module has a package of its own there, named by
- * its content, so that modules of different repositories never meet. The server forgets modules
- * when it restarts; one that it does not know is stored again.
+ * its content and by what may be called, so that modules of different repositories never meet, and
+ * none is evaluated that was stored under another list. The server forgets modules when it
+ * restarts; one that it does not know is stored again.
  */
 export async function evaluateRego(
   services: Pick<Services, 'config' | 'log'>,
@@ -30,29 +32,42 @@ export async function evaluateRego(
   })
 }
 
-/** Compiles a module on the OPA server. Throws `RegoError` with its mistakes, or `OpaError`. */
+/**
+ * Checks and compiles a module on the OPA server. Throws `RegoError` with its mistakes, or
+ * `OpaError`.
+ */
 export async function checkRego({ config }: Pick<Services, 'config'>, engine: RegoModule): Promise<void> {
   if (config.opaUrl === null)
     throw new RegoError([
       { line: 1, column: 1, message: 'Rego requires an OPA server, and SHIPLOCK_OPA_URL is not set' },
     ])
+  await storeModule(config.opaUrl, engine)
+}
+
+/**
+ * Stores a module that calls nothing but what is allowed. One that cannot be parsed is compiled
+ * under a name at which nobody asks, because only this says where its mistakes are.
+ */
+async function storeModule(url: string, engine: RegoModule): Promise<void> {
   const name = moduleName(engine)
-  await sendModule(config.opaUrl, `shiplock/repositories/${name}`, withPackage(engine, name))
+  const module = withPackage(engine, name)
+  if (await checkCalls(url, module)) return sendModule(url, `shiplock/repositories/${name}`, module)
+  await sendModule(url, `shiplock/unparsed/${name}`, withPackage(engine, `unparsed_${name}`))
+  throw new RegoError([{ line: 1, column: 1, message: 'rego.parse_module of the OPA server cannot read the policy' }])
 }
 
 async function storeOrExplain(url: string, engine: RegoModule): Promise<RuleVerdict[] | null> {
-  const name = moduleName(engine)
   try {
-    await sendModule(url, `shiplock/repositories/${name}`, withPackage(engine, name))
+    await storeModule(url, engine)
     return null
   } catch (error) {
     if (!(error instanceof RegoError)) throw error
-    return createErrorVerdict(`The policy no longer compiles: ${error.message}`)
+    return createErrorVerdict(`The policy is refused: ${error.message}`)
   }
 }
 
 function moduleName({ module, dialect }: RegoModule): string {
-  return `m${createHash('sha256').update(`${dialect}\n${module}`).digest('hex').slice(0, 40)}`
+  return `m${createHash('sha256').update(`${CAPABILITIES_HASH}\n${dialect}\n${module}`).digest('hex').slice(0, 40)}`
 }
 
 /**

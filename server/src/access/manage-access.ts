@@ -4,6 +4,7 @@ import { tooManyApiKeys } from '../errors/organizations.ts'
 import {
   insertOrganization,
   listOrganizations,
+  lockOrganizations,
   type Organization,
   updatePlan,
 } from '../organizations/organization.store.ts'
@@ -142,6 +143,7 @@ export async function createFirstOrganization(services: Services): Promise<First
   const { sql, clock, config } = services
   const now = clock.now()
   return sql.begin(async (tx) => {
+    await lockOrganizations(tx)
     if ((await listOrganizations(tx)).length > 0) return null
     const wanted = { id: createUuid(now), slug: SLUG, name: SLUG, plan: DEFAULT_PLAN }
     const organization = await insertOrganization(tx, wanted, now)

@@ -13,6 +13,7 @@ import { hashApiKey, isApiKey } from '../api-key.ts'
 import { updateLastUse } from '../credential.store.ts'
 import { readTokenJob } from '../oidc-trusts/read-token-job.ts'
 import { getUnusual } from '../oidc-trusts/trusted-events.ts'
+import { requirePinned } from '../oidc-trusts/trusts/require-pinned.ts'
 import { TokenRejection, TokenVerifier } from '../oidc-trusts/trusts/token-verifier.ts'
 import { upsertTrustEvent } from '../oidc-trusts/trusts/trust-event.store.ts'
 import { TRUST_SCOPES } from '../oidc-trusts/trusts/trust-request.ts'
@@ -178,6 +179,7 @@ export class Authenticator {
     const { trust, claims, validUntil } = await this.#tokens.verify(token)
     const { id, name, scopes, organization, expires_at } = trust
     const job = readTokenJob(trust, claims)
+    await requirePinned(this.#services, trust, job)
     return {
       credential: { type: 'oidc_trust', id, name, scopes, job },
       organization,

@@ -31,6 +31,7 @@ create table api_keys (
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
   created_by_user_id uuid,
+  repositories text[],
   constraint api_keys_key_sha256_key UNIQUE (key_sha256),
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
@@ -38,6 +39,7 @@ create table api_keys (
   constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'development'::text]))),
   constraint api_keys_key_sha256_check CHECK ((length(key_sha256) = 32)),
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint api_keys_repositories_check CHECK (((cardinality(repositories) >= 1) AND (cardinality(repositories) <= 50))),
   constraint api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id, created_at, id);

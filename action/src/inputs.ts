@@ -35,7 +35,7 @@ export async function readInputs(): Promise<Inputs> {
   const place = { cwd: process.env.GITHUB_WORKSPACE || process.cwd(), followLinks: readFlag('follow-links', false) }
   return {
     url,
-    audience: getInput('audience') || readDefaultAudience(url),
+    audience: getInput('audience') || process.env.SHIPLOCK_AUDIENCE?.trim() || readDefaultAudience(url),
     job: { name: getInput('job-name') || process.env.GITHUB_JOB || 'default', matrix: readMatrix() },
     name: getInput('name') || 'default',
     summary: await readSummary(place),

@@ -16,3 +16,6 @@ create table trust_pins (
 
 -- Trusts are found by issuer and audience. An audience can be longer than a B-tree takes.
 create index oidc_trusts_by_audience on oidc_trusts using hash (audience) where revoked_at is null;
+
+-- The repositories that a key speaks about, as globs. Null, also for all stored keys: all.
+alter table api_keys add column repositories text[] check (cardinality(repositories) between 1 and 50);

@@ -171,8 +171,8 @@ export class Authenticator {
   async #readKey(hash: Buffer): Promise<Authenticated | null> {
     const found = await findCredential(this.#services.sql, hash)
     if (found === null || (found.expires_at && found.expires_at <= this.#services.clock.now())) return null
-    const { organization, expires_at, id, name, scopes } = found
-    return { credential: { type: 'api_key', id, name, scopes }, organization, validUntil: expires_at }
+    const { organization, expires_at, id, name, scopes, repositories } = found
+    return { credential: { type: 'api_key', id, name, scopes, repositories }, organization, validUntil: expires_at }
   }
 
   async #readToken(token: string): Promise<Authenticated> {

@@ -31,6 +31,7 @@ create table api_keys (
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
   created_by_user_id uuid,
+  repositories text[],
   constraint api_keys_key_sha256_key UNIQUE (key_sha256),
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
@@ -38,6 +39,7 @@ create table api_keys (
   constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'development'::text]))),
   constraint api_keys_key_sha256_check CHECK ((length(key_sha256) = 32)),
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint api_keys_repositories_check CHECK (((cardinality(repositories) >= 1) AND (cardinality(repositories) <= 50))),
   constraint api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id, created_at, id);
@@ -1460,6 +1462,7 @@ create table oidc_trusts (
   constraint oidc_trusts_scopes_check CHECK ((cardinality(scopes) > 0)),
   constraint oidc_trusts_trusted_events_check CHECK ((cardinality(trusted_events) <= 20))
 );
+CREATE INDEX oidc_trusts_by_audience ON public.oidc_trusts USING hash (audience) WHERE (revoked_at IS NULL);
 CREATE INDEX oidc_trusts_by_issuer ON public.oidc_trusts USING btree (issuer) WHERE (revoked_at IS NULL);
 CREATE INDEX oidc_trusts_by_organization ON public.oidc_trusts USING btree (org_id, created_at, id);
 
@@ -2325,6 +2328,22 @@ create table trust_events (
   constraint trust_events_pkey PRIMARY KEY (org_id, trust_id, event, self_hosted),
   constraint trust_events_org_id_trust_id_fkey FOREIGN KEY (org_id, trust_id) REFERENCES oidc_trusts(org_id, id),
   constraint trust_events_event_check CHECK (((length(event) >= 1) AND (length(event) <= 50)))
+);
+
+create table trust_pins (
+  org_id uuid not null,
+  trust_id uuid not null,
+  name text collate "C" not null,
+  id text not null,
+  pinned_at timestamp(3) with time zone not null,
+  refused_id text,
+  refused_at timestamp(3) with time zone,
+  constraint trust_pins_pkey PRIMARY KEY (org_id, trust_id, name),
+  constraint trust_pins_org_id_trust_id_fkey FOREIGN KEY (org_id, trust_id) REFERENCES oidc_trusts(org_id, id),
+  constraint trust_pins_check CHECK (((refused_id IS NULL) = (refused_at IS NULL))),
+  constraint trust_pins_id_check CHECK (((length(id) >= 1) AND (length(id) <= 20))),
+  constraint trust_pins_name_check CHECK (((length(name) >= 1) AND (length(name) <= 600))),
+  constraint trust_pins_refused_id_check CHECK (((length(refused_id) >= 1) AND (length(refused_id) <= 20)))
 );
 
 create table unscored_provider_runs (

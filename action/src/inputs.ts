@@ -35,7 +35,7 @@ export async function readInputs(): Promise<Inputs> {
   const place = { cwd: process.env.GITHUB_WORKSPACE || process.cwd(), followLinks: readFlag('follow-links', false) }
   return {
     url,
-    audience: getInput('audience') || new URL(url).origin,
+    audience: getInput('audience') || process.env.SHIPLOCK_AUDIENCE?.trim() || readDefaultAudience(url),
     job: { name: getInput('job-name') || process.env.GITHUB_JOB || 'default', matrix: readMatrix() },
     name: getInput('name') || 'default',
     summary: await readSummary(place),
@@ -74,6 +74,15 @@ function readUrl(): string {
   }
   if (url.username || url.password) throw new InputError(input, 'the URL must not contain a user or a password.')
   return text.replace(/\/+$/, '')
+}
+
+/** Where organizations share the server, the audience names the organization. */
+function readDefaultAudience(url: string): string {
+  const { origin } = new URL(url)
+  const organization = getInput('organization') || process.env.SHIPLOCK_ORGANIZATION?.trim()
+  if (!organization) return origin
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(organization)) return `${origin}/${organization}`
+  throw new InputError('organization', `"${organization}" is not the short name of an organization.`)
 }
 
 function readMatrix(): unknown {

@@ -22,7 +22,7 @@ before(async () => {
   caller = await api.caller()
   claims = githubClaims()
   tokens = await startTokenEndpoint(() => claims, api.clock)
-  await createTrust(api, caller.orgId, { issuer: tokens.issuer.url })
+  await createTrust(api, caller.orgId, { issuer: tokens.issuer.url, audience: null })
 })
 after(async () => {
   await tokens?.close()
@@ -151,6 +151,19 @@ test('a token that expires on its way is requested again', async () => {
   const { code, stdout } = await stepped
   assert.equal(code, 0, stdout)
   assert.match(stdout, /expired.* Trying again in 2 s \(try 2 of 6\)/)
+})
+
+test('where organizations share the server, the token is for the one that the input names', async () => {
+  using machine = shopMachine()
+  const other = await api.caller()
+  const conditions = { repository: 'acme/shop' }
+  await createTrust(api, other.orgId, { issuer: tokens.issuer.url, audience: null, conditions })
+  const named = await step(machine, { summary: 'Shop', organization: other.slug })
+  assert.equal(named.code, 0, named.stdout)
+  const unknown = await step(machine, { summary: 'Shop', organization: 'nobody' })
+  assert.match(unknown.stdout, /^::error::TOKEN_INVALID: /m)
+  const wrong = await step(machine, { summary: 'Shop', organization: '../acme' })
+  assert.match(wrong.stdout, /^::error::Input "organization": "\.\.\/acme" is not the short name/m)
 })
 
 test('a repository without a trust is an error with the command that creates one', async () => {

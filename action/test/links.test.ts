@@ -22,7 +22,7 @@ before(async () => {
   api = await startTestApi()
   caller = await api.caller()
   tokens = await startTokenEndpoint(githubClaims, api.clock)
-  await createTrust(api, caller.orgId, { issuer: tokens.issuer.url })
+  await createTrust(api, caller.orgId, { issuer: tokens.issuer.url, audience: null })
   machine = startMachine()
   home = join(realpathSync(machine.temp), 'home')
   mkdirSync(home)

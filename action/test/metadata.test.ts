@@ -21,7 +21,7 @@ const INPUTS = [
     'matrix',
     'name',
   ],
-  ...['ownership', 'prodgator-url', 'sbom', 'scan', 'summary', 'summary-file', 'url'],
+  ...['organization', 'ownership', 'prodgator-url', 'sbom', 'scan', 'summary', 'summary-file', 'url'],
 ]
 
 test('action.yml has exactly the inputs and outputs that workflows use', () => {

@@ -59,6 +59,10 @@ test('on GitHub, one token is requested for the audience, and used while it is v
   assert.match(received[1]?.path ?? '', /audience=shop\+audience$/)
   await credentialsOf({ ...env, SHIPLOCK_AUDIENCE: 'other' })
   assert.match(received[2]?.path ?? '', /audience=other$/)
+  await credentialsOf({ ...env, SHIPLOCK_ORGANIZATION: 'acme' })
+  assert.equal(received[3]?.path, `/token?api-version=2.0&audience=${encodeURIComponent(`${api.url}/acme`)}`)
+  await credentialsOf({ ...env, SHIPLOCK_ORGANIZATION: 'acme', SHIPLOCK_AUDIENCE: 'other' })
+  assert.match(received[4]?.path ?? '', /audience=other$/)
 })
 
 test('on GitHub, a token that is about to expire is replaced', async () => {

@@ -190,6 +190,7 @@ begin
       ('triage_findings', 'insert, update, delete'),
       ('triages', 'insert, update'),
       ('trust_events', 'insert, update'),
+      ('trust_pins', 'insert, update, delete'),
       ('unscored_provider_runs', 'insert, delete'),
       ('user_passwords', 'insert, update, delete'),
       ('user_sessions', 'insert, update, delete'),

@@ -1,7 +1,7 @@
 import { createTrust } from '../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import { OPERATOR_GRANTOR } from '../src/access/scopes.ts'
 import { NEW_RUNS_PER_DAY_MAX } from '../src/ci/runs/run-intake.ts'
-import { listConnectedElsewhere } from '../src/repositories/followed-repository.store.ts'
+import { listConnectedAt } from '../src/repositories/followed-repository.store.ts'
 import { githubClaims } from '../test/support/oidc-claims.ts'
 import { type Issuer, startIssuer } from '../test/support/oidc-issuer.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
@@ -58,14 +58,19 @@ function newRunOf({ credential, repository }: Caller): Message {
 
 /** Jobs of many repositories, each with a trust of its own. */
 function createJobs({ sql, ours }: Setting, issuer: Issuer): Promise<Caller[]> {
-  const audience = new URL(ours.url).origin
-  const request = { issuer: issuer.url, audience, provider: 'github', scopes: ['write:ci'], expiresAt: null } as const
-  const needs = { sql, clock: CLOCK, connectedElsewhere: listConnectedElsewhere }
+  const request = {
+    issuer: issuer.url,
+    audience: null,
+    provider: 'github',
+    scopes: ['write:ci'],
+    expiresAt: null,
+  } as const
+  const needs = { sql, clock: CLOCK, config: { baseUrl: ours.url }, connectedRepositories: listConnectedAt }
   const iat = Math.floor(CLOCK.now().getTime() / 1000)
   return Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, at) => {
       const repository = repositoryOf(at)
-      await createTrust(needs, ours.orgId, OPERATOR_GRANTOR, {
+      const { audience } = await createTrust(needs, ours.orgId, OPERATOR_GRANTOR, {
         ...request,
         trusted_events: [],
         self_hosted: false,

@@ -4,7 +4,7 @@ import { TokenVerifier } from '../src/access/oidc-trusts/trusts/token-verifier.t
 import { OPERATOR_GRANTOR } from '../src/access/scopes.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLog } from '../src/platform/log.ts'
-import { listConnectedElsewhere } from '../src/repositories/followed-repository.store.ts'
+import { listConnectedAt } from '../src/repositories/followed-repository.store.ts'
 import { githubClaims } from '../test/support/oidc-claims.ts'
 import { type Issuer, startIssuer } from '../test/support/oidc-issuer.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
@@ -14,7 +14,8 @@ const ROUNDS = 7
 const TOKENS = 2000
 const WARM_UP = 500
 const TRUSTS = 100
-const AUDIENCE = 'https://shiplock.example'
+const AUDIENCE = 'jobs.shiplock.example'
+const config = { baseUrl: 'https://shiplock.example' }
 
 export const tokenVerification: Benchmark<Setting> = {
   name: 'token verification',
@@ -24,7 +25,7 @@ export const tokenVerification: Benchmark<Setting> = {
   async measure(setting) {
     const issuer = await startIssuer()
     try {
-      const needs = { sql: setting.sql, clock: systemClock, log: createLog('error') }
+      const needs = { sql: setting.sql, clock: systemClock, log: createLog('error'), config }
       await createTrusts(setting, issuer)
       const verifier = new TokenVerifier(needs)
       const tokens = await signTokens(issuer)
@@ -42,7 +43,7 @@ export const tokenVerification: Benchmark<Setting> = {
 }
 
 async function createTrusts({ sql, ours }: Setting, { url }: Issuer): Promise<void> {
-  const needs = { sql, clock: systemClock, connectedElsewhere: listConnectedElsewhere }
+  const needs = { sql, clock: systemClock, config, connectedRepositories: listConnectedAt }
   const request = {
     issuer: url,
     audience: AUDIENCE,

@@ -12,7 +12,8 @@ export const SERVER_OPTIONS = {
   audience: {
     type: 'text',
     value: 'A',
-    about: 'the audience of the OIDC token on GitHub (SHIPLOCK_AUDIENCE; by default the origin of the URL)',
+    about:
+      'the audience of the OIDC token on GitHub (SHIPLOCK_AUDIENCE; by default the origin of the URL, with /SHIPLOCK_ORGANIZATION if that is set)',
   },
   json: { type: 'flag', value: '', about: 'print the data of the API as JSON, and nothing else on standard output' },
   quiet: { type: 'flag', value: '', about: 'print no progress' },
@@ -29,8 +30,17 @@ type ServerOptions = { url: string | undefined; audience: string | undefined }
 export function connect(options: ServerOptions, context: ClientContext): ShiplockClient {
   const { env } = context
   const url = serverUrl(options.url, env)
-  const audience = options.audience || env.SHIPLOCK_AUDIENCE || new URL(url).origin
+  const audience = options.audience || env.SHIPLOCK_AUDIENCE || defaultAudience(url, env)
   return openClient(url, findCredential(env, url, audience), context)
+}
+
+/** Where organizations share the server, the audience names the organization. */
+function defaultAudience(url: string, env: NodeJS.ProcessEnv): string {
+  const { origin } = new URL(url)
+  const organization = env.SHIPLOCK_ORGANIZATION?.trim()
+  if (!organization) return origin
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(organization)) return `${origin}/${organization}`
+  throw new UsageError(`SHIPLOCK_ORGANIZATION must be the short name of an organization, not "${organization}"`)
 }
 
 /** A client with a given credential. It says on standard error when it tries again. */

@@ -22,7 +22,11 @@ export type Credential = MachineCredential | PersonCredential
 
 /** What authenticates a request to /v1. */
 export type MachineCredential = { id: string; name: string; scopes: readonly Scope[] } & (
-  | { type: 'api_key' }
+  | {
+      type: 'api_key'
+      /** Globs of the repositories that the key speaks about; null for all. */
+      repositories: readonly string[] | null
+    }
   | {
       type: 'oidc_trust'
       /** Null if the trust names no provider, so that the claims cannot be read. */

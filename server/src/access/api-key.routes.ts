@@ -62,9 +62,9 @@ export async function registerApiKeyRoutes(app: HttpServer, services: Services):
     },
     async (request, reply) => {
       const { actor, body } = request
-      const { name, scopes, environment = config.environment, expires_at = null } = body
+      const { name, scopes, environment = config.environment, expires_at = null, repositories = null } = body
       const expiresAt = expires_at === null ? null : new Date(expires_at)
-      const wanted = { name, scopes, environment, expiresAt, grantor: toGrantor(actor, body) }
+      const wanted = { name, scopes, environment, expiresAt, repositories, grantor: toGrantor(actor, body) }
       const key = await sql.begin((tx) => createApiKey(tx, actor.org_id, wanted, clock.now()))
       request.created = key.id
       return reply.code(201).send({ data: { ...key, revoked_at: null, last_used_at: null } })

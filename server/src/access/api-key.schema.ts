@@ -1,8 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Reason } from '../audit/audit.schema.ts'
+import { GLOB_CHARS_MAX } from '../platform/glob.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
+import { KEY_REPOSITORIES_MAX } from './manage-access.ts'
 import { SCOPES } from './scopes.ts'
 
+const REPOSITORIES =
+  'Globs of the repositories that the key speaks about, with or without their host. It states, uploads and answers nothing about others.'
 const ENVIRONMENTS = ['production', 'development'] as const
 
 const Time = (description: string) => Type.Unsafe<Date>({ ...Timestamp, description })
@@ -26,6 +30,15 @@ export const NewApiKey = Closed({
       description: 'When the key expires, at most ten years from now. Null or absent: never.',
     }),
   ),
+  repositories: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: GLOB_CHARS_MAX }), {
+        minItems: 1,
+        maxItems: KEY_REPOSITORIES_MAX,
+        description: `${REPOSITORIES} Null or absent: all.`,
+      }),
+    ),
+  ),
   reason: Reason,
 })
 export type NewApiKey = Static<typeof NewApiKey>
@@ -42,6 +55,7 @@ const FIELDS = {
   created_at: Time('When the key was created.'),
   expires_at: MaybeTime('When the key expires. Null if it does not expire.'),
   revoked_at: MaybeTime('When the key was revoked. Null if it is not revoked.'),
+  repositories: Nullable(Type.Array(Type.String(), { description: `${REPOSITORIES} Null: all.` })),
   last_used_at: MaybeTime('When the key was last used, to the minute. Null if it was never used.'),
 }
 

@@ -21,6 +21,8 @@ export type ApiKey = {
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null
+  /** Globs of the repositories that the key speaks about; null for all. */
+  repositories: string[] | null
 }
 
 type StoredCredential = {
@@ -28,6 +30,7 @@ type StoredCredential = {
   name: string
   scopes: Scope[]
   expires_at: Date | null
+  repositories: string[] | null
   organization: Organization
 }
 
@@ -39,11 +42,12 @@ export const API_KEYS_MAX = 1000
 export async function insertApiKey(db: Db, orgId: string, key: NewApiKey): Promise<void> {
   await db`
     insert into api_keys (
-      org_id, id, name, key_sha256, environment, scopes, created_by, created_by_user_id, created_at, expires_at
+      org_id, id, name, key_sha256, environment, scopes, created_by, created_by_user_id, created_at, expires_at,
+      repositories
     )
     values (
       ${orgId}, ${key.id}, ${key.name}, ${key.key_sha256}, ${key.environment}, ${key.scopes}, ${key.created_by},
-      ${key.created_by_user_id}, ${key.created_at}, ${key.expires_at}
+      ${key.created_by_user_id}, ${key.created_at}, ${key.expires_at}, ${key.repositories}
     )`
 }
 
@@ -61,7 +65,7 @@ export async function countLiveApiKeys(db: Db, orgId: string, now: Date): Promis
 /** Finds a key that is not revoked, with its organization. The caller checks `expires_at`. */
 export async function findCredential(db: Db, keySha256: Buffer): Promise<StoredCredential | null> {
   const [row] = await db<(Omit<StoredCredential, 'organization'> & { org: Organization })[]>`
-    select key.id, key.name, key.scopes, key.expires_at,
+    select key.id, key.name, key.scopes, key.expires_at, key.repositories,
       json_build_object('id', org.id, 'slug', org.slug, 'name', org.name, 'plan', org.plan) as org
     from api_keys key
     join organizations org on org.id = key.org_id
@@ -107,7 +111,7 @@ export async function updateApiKeyRevoked(tx: Tx, id: string, at: Date): Promise
 
 function keyColumns(db: Db) {
   return db`id, name, scopes, environment, created_by, created_by_user_id, created_at, expires_at, revoked_at,
-    last_used_at`
+    last_used_at, repositories`
 }
 
 /** Makes all servers read keys and plans again. */

@@ -4,6 +4,7 @@ import { tooManyApiKeys } from '../errors/organizations.ts'
 import {
   insertOrganization,
   listOrganizations,
+  lockOrganizations,
   type Organization,
   updatePlan,
 } from '../organizations/organization.store.ts'
@@ -11,7 +12,13 @@ import { rejectUnknownOrganization } from '../organizations/organization.ts'
 import { DEFAULT_PLAN, requireKnownPlan } from '../organizations/plan.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { createInvalidIdError, createNotFoundError, invalidRequest } from '../platform/http/errors.ts'
+import { GLOB_CHARS_MAX, validateGlob } from '../platform/glob.ts'
+import {
+  createInvalidFieldError,
+  createInvalidIdError,
+  createNotFoundError,
+  invalidRequest,
+} from '../platform/http/errors.ts'
 import { createUuid, isUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import {
@@ -40,6 +47,8 @@ type ApiKeyRequest = {
   environment: Environment
   /** Null for a key that never expires. */
   expiresAt: Date | null
+  /** Globs of the repositories that the key speaks about; null or absent for all. */
+  repositories?: readonly string[] | null
 }
 
 /**
@@ -48,6 +57,7 @@ type ApiKeyRequest = {
 type NewKey = Omit<ApiKey, 'revoked_at' | 'last_used_at'> & { key: string }
 
 const NAME_CHARS_MAX = 100
+export const KEY_REPOSITORIES_MAX = 50
 
 /**
  * Creates an API key of an organization. Throws 400 for an invalid name, scope or time, 403 for a
@@ -64,6 +74,7 @@ export async function createApiKey(
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
     throw invalidRequest(`A key name must have 1 to ${NAME_CHARS_MAX} characters`)
   const scopes = requireScopes(request.scopes)
+  const repositories = requirePatterns(request.repositories ?? null)
   await checkGrantedScopes(tx, grantor, scopes)
   // The lock makes simultaneous calls count each other's key.
   await lockName(tx, `API keys of ${orgId}`)
@@ -76,13 +87,31 @@ export async function createApiKey(
     ...getCreator(grantor),
     created_at: now,
     expires_at: requireExpiry(expiresAt, now),
+    repositories,
   }
   const key = createKeyText(request.environment)
   await insertApiKey(tx, orgId, { ...stored, key_sha256: hashApiKey(key) })
   const { environment, expires_at } = stored
   const entry = { principal, reason, action: 'api_key.create', object: { type: 'api_key', id: stored.id } }
-  await insertAuditEntry(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at } }, now)
+  await insertAuditEntry(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at, repositories } }, now)
   return { ...stored, key }
+}
+
+/** An empty list would be a key that speaks about nothing. Throws 400. */
+function requirePatterns(given: readonly string[] | null): string[] | null {
+  if (given === null) return null
+  const patterns = [...new Set(given.map((pattern) => pattern.trim()))]
+  if (patterns.length < 1 || patterns.length > KEY_REPOSITORIES_MAX)
+    throw createInvalidFieldError('/body/repositories', `must have 1 to ${KEY_REPOSITORIES_MAX} patterns`)
+  for (const pattern of patterns) {
+    const mistake = validateGlob(pattern)
+    if (mistake !== null)
+      throw createInvalidFieldError(
+        '/body/repositories',
+        `"${pattern.slice(0, GLOB_CHARS_MAX)}" is not valid: ${mistake}`,
+      )
+  }
+  return patterns
 }
 
 /**
@@ -142,6 +171,7 @@ export async function createFirstOrganization(services: Services): Promise<First
   const { sql, clock, config } = services
   const now = clock.now()
   return sql.begin(async (tx) => {
+    await lockOrganizations(tx)
     if ((await listOrganizations(tx)).length > 0) return null
     const wanted = { id: createUuid(now), slug: SLUG, name: SLUG, plan: DEFAULT_PLAN }
     const organization = await insertOrganization(tx, wanted, now)

@@ -53,6 +53,10 @@ export const COMMANDS = {
     load: async () => (await import('./trust.ts')).trustList,
   },
   'trust revoke': { about: 'revoke an OIDC trust', load: async () => (await import('./trust.ts')).trustRevoke },
+  'trust unpin': {
+    about: 'release names that an OIDC trust has pinned to ids',
+    load: async () => (await import('./trust.ts')).trustUnpin,
+  },
   'trust test': {
     about: 'verify a token and show why it is accepted or rejected',
     load: async () => (await import('./trust.ts')).trustTest,

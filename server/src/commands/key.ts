@@ -29,6 +29,12 @@ export const keyCreate = defineCommand({
       value: ENVIRONMENTS.join('|'),
       about: 'the environment whose servers accept the key (default: SHIPLOCK_ENVIRONMENT)',
     },
+    repository: {
+      type: 'list',
+      value: 'GLOB',
+      about:
+        'a repository that the key speaks about, such as acme/shop or github.com/acme/*; can be repeated (default: all)',
+    },
     'expires-in': {
       type: 'text',
       value: '90d',
@@ -47,13 +53,14 @@ export const keyCreate = defineCommand({
         scopes: options.scope,
         environment: chosen || config.environment,
         expiresAt: lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs),
+        repositories: options.repository.length > 0 ? options.repository : null,
         grantor: OPERATOR_GRANTOR,
       }
       return sql.begin((tx) => createApiKey(tx, organization.id, request, now))
     })
-    const { id, key, name, scopes, environment, expires_at } = created
+    const { id, key, name, scopes, environment, expires_at, repositories } = created
     context.print({
-      json: { id, key, name, scopes, environment, expires_at },
+      json: { id, key, name, scopes, environment, expires_at, repositories },
       text: `${key}\n\nThe key "${name}" (${id}) is not shown again. It ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
     })
   },
@@ -68,7 +75,7 @@ export const keyList = defineCommand({
     const keys = await withServices(context, async ({ sql }) =>
       listApiKeys(sql, (await requireOrganization(sql, org)).id),
     )
-    const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
+    const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES', 'REPOSITORIES']
     context.print({
       json: keys,
       text: formatTable(heading, keys.map(toRow), `The organization ${org} has no API keys.`),
@@ -88,7 +95,16 @@ export const keyRevoke = defineCommand({
   },
 })
 
-function toRow({ id, name, environment, expires_at, revoked_at, last_used_at, scopes }: ApiKey): string[] {
+function toRow({
+  id,
+  name,
+  environment,
+  expires_at,
+  revoked_at,
+  last_used_at,
+  scopes,
+  repositories,
+}: ApiKey): string[] {
   const times = [expires_at, revoked_at, last_used_at].map((at) => at?.toISOString() ?? '-')
-  return [id, name, environment, ...times, scopes.join(' ')]
+  return [id, name, environment, ...times, scopes.join(' '), repositories?.join(' ') ?? 'all']
 }

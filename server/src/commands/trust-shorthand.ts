@@ -83,6 +83,23 @@ function ofAzure(organization: string, { 'repository-id': repository }: Shorthan
   }
 }
 
+type JobServer = { baseUrl: string; slug: string }
+
+/** The lines of a workflow whose jobs request the tokens that a trust accepts. */
+export function formatJobLines(
+  { provider, audience }: { provider: TrustProvider | null; audience: string },
+  { baseUrl, slug }: JobServer,
+): string[] {
+  const { origin } = new URL(baseUrl)
+  if (provider === 'gitlab')
+    return ['Its jobs need these lines:', '  id_tokens:', '    SHIPLOCK_ID_TOKEN:', `      aud: ${audience}`]
+  if (provider !== 'github') return []
+  const named = audience === `${origin}/${slug}` ? `SHIPLOCK_ORGANIZATION: ${slug}` : `SHIPLOCK_AUDIENCE: ${audience}`
+  const lines = ['permissions:', '  id-token: write', 'env:', `  SHIPLOCK_URL: ${baseUrl}`]
+  const all = audience === origin ? lines : [...lines, `  ${named}`]
+  return ['Its jobs need these lines:', ...all.map((line) => `  ${line}`)]
+}
+
 const NAME_CHARS_MAX = 100
 const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
 

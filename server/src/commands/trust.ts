@@ -2,16 +2,21 @@ import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import type { CheckedCondition, Conditions } from '../access/oidc-trusts/conditions.ts'
 import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
 import { explainToken, type TokenExplanation } from '../access/oidc-trusts/trusts/explain-token.ts'
-import { createTrust, revokeTrust } from '../access/oidc-trusts/trusts/manage-trusts.ts'
+import {
+  createTrust,
+  type ListedTrust,
+  listTrustsWithPins,
+  removePins,
+  revokeTrust,
+} from '../access/oidc-trusts/trusts/manage-trusts.ts'
 import { TOKEN_CHARS_MAX } from '../access/oidc-trusts/trusts/token-verifier.ts'
-import { listTrusts, type Trust } from '../access/oidc-trusts/trusts/trust.store.ts'
-import { getDefaultAudience, TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
+import { TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
 import { OPERATOR_GRANTOR } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { listConnectedElsewhere } from '../repositories/followed-repository.store.ts'
+import { listConnectedAt } from '../repositories/followed-repository.store.ts'
 import { defineCommand, formatTable, parseDuration, readStandardInput } from './command.ts'
-import { SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
+import { formatJobLines, SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
 import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
@@ -25,7 +30,12 @@ export const trustCreate = defineCommand({
     org: ORG,
     name: { type: 'text', value: 'N', about: 'the name of the trust' },
     issuer: { type: 'text', value: 'URL', about: 'the claim iss of the tokens' },
-    audience: { type: 'text', value: 'A', about: 'the claim aud of the tokens (default: the origin of the base URL)' },
+    audience: {
+      type: 'text',
+      value: 'A',
+      about:
+        'the claim aud of the tokens (default: the origin of the base URL; with several organizations <origin>/<slug>)',
+    },
     provider: {
       type: 'text',
       value: TRUST_PROVIDERS.join('|'),
@@ -70,13 +80,13 @@ export const trustCreate = defineCommand({
       trusted_events: options['trusted-event'],
       self_hosted: options['self-hosted'],
     }
-    const given = options.audience ?? template?.audience
-    const created = await withServices(context, async (services) => {
+    const audience = options.audience ?? template?.audience ?? null
+    const { created, baseUrl } = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
-      const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
-      const audience = given ?? getDefaultAudience(services.config)
+      const needs = { ...services, connectedRepositories: listConnectedAt }
       const expiresAt = lifetimeMs === null ? null : new Date(services.clock.now().getTime() + lifetimeMs)
-      return createTrust(needs, organization.id, OPERATOR_GRANTOR, { ...request, audience, expiresAt })
+      const created = await createTrust(needs, organization.id, OPERATOR_GRANTOR, { ...request, audience, expiresAt })
+      return { created, baseUrl: services.config.baseUrl }
     })
     const { id, name, issuer, provider, conditions, scopes, trusted_events, self_hosted, expires_at } = created
     context.print({
@@ -92,7 +102,10 @@ export const trustCreate = defineCommand({
         self_hosted,
         expires_at,
       },
-      text: `Created the trust "${name}" (${id}). It accepts tokens of ${issuer} for the audience ${created.audience}, and ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
+      text: [
+        `Created the trust "${name}" (${id}). It accepts tokens of ${issuer} for the audience ${created.audience}, and ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
+        ...formatJobLines(created, { baseUrl, slug: options.org }),
+      ].join('\n'),
     })
   },
 })
@@ -104,13 +117,11 @@ export const trustList = defineCommand({
   options: { org: ORG },
   async run(context, _given, { org }) {
     const trusts = await withServices(context, async ({ sql }) =>
-      listTrusts(sql, (await requireOrganization(sql, org)).id),
+      listTrustsWithPins(sql, (await requireOrganization(sql, org)).id),
     )
     const heading = ['ID', 'NAME', 'ISSUER', 'CONDITIONS', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
-    context.print({
-      json: trusts,
-      text: formatTable(heading, trusts.map(toRow), `The organization ${org} has no trusts.`),
-    })
+    const listed = formatTable(heading, trusts.map(toRow), `The organization ${org} has no trusts.`)
+    context.print({ json: trusts, text: [listed, ...trusts.flatMap(describeRefused)].join('\n') })
   },
 })
 
@@ -124,6 +135,29 @@ export const trustRevoke = defineCommand({
     context.print({ json: trust, text: `Revoked the trust "${trust.name}" (${trust.id})` })
   },
 })
+
+export const trustUnpin = defineCommand({
+  name: 'trust unpin',
+  about:
+    'Releases a name that an OIDC trust has pinned to an id, or all its names. The next token pins the name to the id that it has then.',
+  arguments: ['id'],
+  options: { name: { type: 'text', value: 'N', about: 'host/owner/name, or host/owner/ (default: all names)' } },
+  async run(context, { id }, { name }) {
+    const released = { org_id: null, id, pin: name ?? null }
+    const trust = await withServices(context, (services) => removePins(services, released, OPERATOR))
+    const what = name === undefined ? 'all names' : `the name ${name}`
+    context.print({ json: trust, text: `Released ${what} of the trust "${trust.name}" (${trust.id})` })
+  },
+})
+
+/** A line for each name that was refused, because it has another id than at first. */
+function describeRefused({ id: trustId, name: trust, pins }: ListedTrust): string[] {
+  return pins.flatMap(({ name, id, refused_id, refused_at }) => {
+    if (refused_at === null) return []
+    const what = `"${trust}" (${trustId}) refused ${name.replaceAll(/\p{Cc}/gu, '?')} at ${refused_at.toISOString()}`
+    return [`${what}: it has the id ${refused_id}, and had ${id} at first. If this is right: trust unpin ${trustId}`]
+  })
+}
 
 function refuseMissing(option: string, value: string): never {
   throw new UsageError(`--${option} ${value} is missing`)
@@ -147,7 +181,7 @@ function readConditions(given: readonly string[], template: TrustTemplate | null
   return Object.fromEntries(conditions)
 }
 
-function toRow({ id, name, issuer, conditions, expires_at, revoked_at, last_used_at, scopes }: Trust): string[] {
+function toRow({ id, name, issuer, conditions, expires_at, revoked_at, last_used_at, scopes }: ListedTrust): string[] {
   const times = [expires_at, revoked_at, last_used_at].map((at) => at?.toISOString() ?? '-')
   const shown = Object.entries(conditions).map(([claim, value]) => `${claim}=${[value].flat().join('|')}`)
   return [id, name, issuer, shown.join(' '), ...times, scopes.join(' ')]

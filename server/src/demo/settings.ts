@@ -115,11 +115,11 @@ async function addPolicy(demo: Demo, by: string, source: string): Promise<void> 
 }
 
 async function addTrust(demo: Demo, sub: string, name: string): Promise<string> {
-  const needs = { ...demo.services, connectedElsewhere: async function* () {} }
+  const needs = { ...demo.services, connectedRepositories: async function* () {} }
   const trust = await createTrust(needs, demo.source.org_id, toGrantor(demo.person('isolberg'), {}), {
     name,
     issuer: 'https://token.actions.github.example.com',
-    audience: 'https://shiplock.northlane.example.com',
+    audience: null,
     provider: 'github',
     conditions: { repository: `${OWNER}/*`, sub: `${sub}:*` },
     scopes: ['write:ci'],

@@ -43,6 +43,7 @@ const LOCAL_TABLES: Readonly<Record<string, string>> = {
   api_keys: BY_HASH,
   oidc_trusts: 'It is looked up by its id, before its organization is known.',
   trust_events: 'It refers to trusts, which are local.',
+  trust_pins: 'It refers to trusts, which are local.',
   members: ACCESS,
   member_accounts: OF_PEOPLE,
   saved_views: OF_PEOPLE,

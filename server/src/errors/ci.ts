@@ -15,8 +15,8 @@ export const foreignRepository = defineError({
   status: 403,
   code: 'forbidden',
   cause:
-    'The OIDC token of a CI job is about another repository than its own, or about another run although code of strangers may have run in the job.',
-  remedy: 'Send it in a job of that repository or run, or with an API key.',
+    'The OIDC token of a CI job is about another repository than its own, or about another run although code of strangers may have run in the job; or the API key is limited to other repositories.',
+  remedy: 'Send it in a job of that repository or run, or with an API key for it.',
 })
 
 export const otherLane = defineError({

@@ -16,6 +16,13 @@ export const invalidCredentials = defineError({
   remedy: 'Create new ones with the permissions that the page of the host lists.',
 })
 
+export const hostRoleTooLow = defineError({
+  status: 403,
+  code: 'host_role_too_low',
+  cause: 'Application API: the owner of the credentials may read the account at the code host, and not manage it.',
+  remedy: 'Create credentials with the role that the page of the host names.',
+})
+
 export const serverAdminRequired = defineError({
   status: 403,
   code: 'server_admin_required',

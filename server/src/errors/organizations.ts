@@ -130,13 +130,6 @@ export const tooManySavedViews = defineError({
   message: (max: number) => `You have ${max} saved views. Delete one first.`,
 })
 
-export const trustConflict = defineError({
-  status: 409,
-  code: 'trust_conflict',
-  cause: 'The conditions of the OIDC trust could match a token of another organization.',
-  remedy: 'Use narrower conditions.',
-})
-
 export const versionConflict = defineError({
   status: 409,
   code: 'version_conflict',

@@ -4,6 +4,7 @@ import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import { toMemberAuthor } from '../access/members/author.ts'
 import { renameOrganization } from '../access/members/manage-members.ts'
 import { OrganizationChange, OrganizationSettings } from '../access/members/member.schema.ts'
+import { getDefaultAudience } from '../access/oidc-trusts/trusts/trust-request.ts'
 import { countArtifactBytes } from '../ci/reports/artifact.store.ts'
 import { countCreatedRuns } from '../ci/runs/run.store.ts'
 import { getNextUtcMonthStart, getUtcMonthStart } from '../platform/clock.ts'
@@ -12,7 +13,7 @@ import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
-import { findMonthlyUse, isDemo, type Organization } from './organization.store.ts'
+import { findMonthlyUse, isDemo, isOnlyOrganization, type Organization } from './organization.store.ts'
 import { Usage } from './usage.schema.ts'
 
 export async function registerUsageRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -60,10 +61,15 @@ async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
 }
 
 export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
-  const withKind = async (organization: Organization) => ({
-    ...organization,
-    is_demo: await isDemo(services.sql, organization.id),
-  })
+  const { sql, config } = services
+  const describe = async (organization: Organization) => {
+    const [is_demo, isOnly] = await Promise.all([
+      isDemo(sql, organization.id),
+      isOnlyOrganization(sql, organization.id),
+    ])
+    const origin = new URL(config.baseUrl).origin
+    return { ...organization, is_demo, job_audience: getDefaultAudience({ origin, slug: organization.slug, isOnly }) }
+  }
 
   app.get(
     ORGANIZATION_PATH,
@@ -78,7 +84,7 @@ export async function registerOrganizationRoutes(app: HttpServer, services: Serv
         response: { 200: Envelope(OrganizationSettings, 'The organization.') },
       },
     },
-    async ({ actor: { organization } }, reply) => sendData(reply, JSON.stringify(await withKind(organization))),
+    async ({ actor: { organization } }, reply) => sendData(reply, JSON.stringify(await describe(organization))),
   )
 
   app.patch(
@@ -98,7 +104,7 @@ export async function registerOrganizationRoutes(app: HttpServer, services: Serv
     async ({ actor, body }, reply) => {
       const writer = { orgId: actor.org_id, author: toMemberAuthor(actor) }
       const name = await renameOrganization(services, writer, body.name)
-      return sendData(reply, JSON.stringify(await withKind({ ...actor.organization, name })))
+      return sendData(reply, JSON.stringify(await describe({ ...actor.organization, name })))
     },
   )
 }

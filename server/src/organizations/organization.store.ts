@@ -1,8 +1,17 @@
+import { lockName } from '../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 
 export type Organization = { id: string; slug: string; name: string; plan: string }
 
 const ORGANIZATIONS_LISTED_MAX = 1000
+
+/**
+ * Waits for others that create an organization, or decide by whether there is another one, until
+ * the transaction ends.
+ */
+export async function lockOrganizations(tx: Tx): Promise<void> {
+  await lockName(tx, 'organizations')
+}
 
 /** Stores a new organization, or returns null when the slug is taken. */
 export async function insertOrganization(db: Db, organization: Organization, createdAt: Date) {

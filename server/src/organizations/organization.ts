@@ -4,7 +4,7 @@ import type { Db, Sql } from '../platform/db/sql.ts'
 import { invalidRequest, missing } from '../platform/http/errors.ts'
 import { createUuid } from '../platform/ids.ts'
 import { isDisplayName } from '../platform/text.ts'
-import { findOrganization, insertOrganization, type Organization } from './organization.store.ts'
+import { findOrganization, insertOrganization, lockOrganizations, type Organization } from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 
 type NewOrganization = {
@@ -28,7 +28,10 @@ export async function createOrganization(
     )
   const name = requireName(input.name ?? slug)
   const plan = requireKnownPlan(plans, input.plan ?? DEFAULT_PLAN)
-  const organization = await insertOrganization(sql, { id: createUuid(now), slug, name, plan }, now)
+  const organization = await sql.begin(async (tx) => {
+    await lockOrganizations(tx)
+    return insertOrganization(tx, { id: createUuid(now), slug, name, plan }, now)
+  })
   if (organization) return organization
   throw slugTaken(slug)
 }

@@ -166,14 +166,14 @@ export async function countConnected(db: Db, { org_id, connection_id }: OfConnec
   return row.count
 }
 
-type Elsewhere = Pick<ConnectedRepository, 'provider' | 'host' | 'id' | 'full_name' | 'owner_id'>
+type Named = Pick<ConnectedRepository, 'provider' | 'host' | 'id' | 'full_name' | 'owner_id'>
 
-/** The connected repositories of a provider in all other organizations, in batches. */
-export async function* listConnectedElsewhere(tx: Tx, orgId: string, provider: Provider): AsyncGenerator<Elsewhere[]> {
-  yield* tx<Elsewhere[]>`
+/** The connected repositories of an organization at a provider, in batches. */
+export async function* listConnectedAt(tx: Tx, orgId: string, provider: Provider): AsyncGenerator<Named[]> {
+  yield* tx<Named[]>`
     select provider, host, id, full_name, owner_id
     from repositories
-    where org_id <> ${orgId}
+    where org_id = ${orgId}
       and provider = ${provider}
       and connection_id is not null
       and deleted_at is null`.cursor(REPOSITORIES_AT_ONCE)

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
+import { explainToken } from '../../src/access/oidc-trusts/trusts/explain-token.ts'
 import { revokeTrust } from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
-import { insertTrust } from '../../src/access/oidc-trusts/trusts/trust.store.ts'
+import { insertTrust, type NewTrust } from '../../src/access/oidc-trusts/trusts/trust.store.ts'
 import { OPERATOR } from '../../src/audit/audit.store.ts'
-import { ApiError } from '../../src/platform/http/api-error.ts'
+import { insertOrganization, lockOrganizations } from '../../src/organizations/organization.store.ts'
 import { createUuid } from '../../src/platform/ids.ts'
-import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
+import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError } from '../support/assert-error.ts'
 import { newRun } from '../support/ci-runs.ts'
 import { hostRepository, insertConnection } from '../support/host-objects.ts'
 import { createTrust, githubClaims, type Issuer, startIssuer } from '../support/oidc-issuer.ts'
+import { createPerson, requestAs } from '../support/people.ts'
+import { until } from '../support/until.ts'
 
 let api: TestApi
 let beside: TestApi
@@ -30,6 +35,8 @@ after(async () => {
 const newOrganization = async () => (await api.caller()).orgId
 const revoke = (id: string) => revokeTrust(api.services, { org_id: null, id }, OPERATOR)
 const token = (overrides = {}) => issuer.sign(githubClaims(api, overrides))
+const origin = () => new URL(api.url).origin
+const audienceOf = ({ slug }: Caller) => `${origin()}/${slug}`
 
 function post(key: string, on = api): Promise<Answer> {
   return on.request('POST', '/v1/ci/runs', { key, body: newRun({ repository: 'github.com/acme/shop' }) })
@@ -43,80 +50,161 @@ async function untilStatus(on: TestApi, key: string, status: number): Promise<vo
   assert.equal(last, status)
 }
 
-function isConflict(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 409 && error.code === 'trust_conflict'
+/** A trust of an earlier version, or one from before there were other organizations. */
+function insertOlderTrust({ orgId }: Caller, audience: string, fields: Partial<NewTrust> = {}): Promise<string> {
+  const id = createUuid(api.clock.now())
+  return api.services.sql.begin(async (tx) => {
+    await insertTrust(tx, orgId, {
+      ...{ id, name: 'older', issuer: issuer.url, audience, provider: 'github', scopes: ['write:ci'] },
+      ...{ conditions: { repository: 'acme/shop' }, trusted_events: [], self_hosted: false },
+      ...{ created_by: 'test', created_by_user_id: null, created_at: api.clock.now(), expires_at: null, ...fields },
+    })
+    return id
+  })
 }
 
-test('a trust is refused where a trust of another organization could match the same token', async () => {
-  const [one, other] = [await newOrganization(), await newOrganization()]
-  const first = await createTrust(api, one, { issuer: issuer.url })
-  for (const conditions of [{ repository: 'acme/*' }, { repository_owner: 'acme' }, { repository_id: '7770001' }])
-    await assert.rejects(createTrust(api, other, { issuer: issuer.url, conditions }), isConflict)
-  await createTrust(api, one, { issuer: issuer.url, conditions: { repository: 'acme/*' } })
-  await createTrust(api, other, { issuer: issuer.url, conditions: { repository: 'other/*' } })
-
-  await revoke(first.id)
-  await assert.rejects(createTrust(api, other, { issuer: issuer.url }), isConflict)
+test('a trust of another organization never refuses mine: each gets the tokens for its audience', async () => {
+  const [attacker, other] = [await api.caller(), await api.caller()]
+  const takes = { conditions: { repository_id: '7770001' }, audience: null }
+  await createTrust(api, attacker.orgId, { issuer: issuer.url, ...takes })
+  const { audience } = await createTrust(api, other.orgId, { issuer: issuer.url, audience: null })
+  assert.equal(audience, audienceOf(other))
+  for (const caller of [attacker, other]) {
+    const { status, body, text } = await post(await token({ aud: audienceOf(caller), jti: caller.slug }))
+    assert.equal(status, 201, text)
+    assert.equal((await api.request('GET', `/v1/runs/${body.data.id}`, { key: caller.key })).status, 200)
+  }
 })
 
-test('an expired or revoked trust does not compete', async () => {
-  const [one, other] = [await newOrganization(), await newOrganization()]
-  const { id } = await createTrust(api, one, { issuer: issuer.url })
-  await revoke(id)
-  await createTrust(api, other, { issuer: issuer.url, lifetimeMs: 1000 })
-  await assert.rejects(createTrust(api, one, { issuer: issuer.url }), isConflict)
-  api.clock.advance(1000)
-  await createTrust(api, one, { issuer: issuer.url })
+test('a token that names two organizations is refused, and one that names one is not, whatever else it names', async () => {
+  const [one, other] = [await api.caller(), await api.caller()]
+  for (const { orgId } of [one, other]) await createTrust(api, orgId, { issuer: issuer.url, audience: null })
+  assert.equal((await post(await token({ aud: [audienceOf(one), audienceOf(other)] }))).status, 401)
+  await insertOlderTrust(other, origin())
+  assert.equal((await post(await token({ aud: [origin(), audienceOf(one)], jti: '2' }))).status, 201)
+  const many = [audienceOf(one), ...Array.from({ length: 10 }, (_, nth) => `audience ${nth}`)]
+  assert.equal((await post(await token({ aud: many, jti: '3' }))).status, 401)
 })
 
-test('of simultaneous trusts of two organizations, one is created', async () => {
-  const organizations = await Promise.all(Array.from({ length: 6 }, newOrganization))
-  const results = await Promise.allSettled(
-    organizations.map((orgId) => createTrust(api, orgId, { issuer: issuer.url })),
-  )
-  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
-  for (const result of results) assert.ok(result.status === 'fulfilled' || isConflict(result.reason))
+test('a trust whose audience is that of another organization lets nothing in', async () => {
+  const [attacker, victim] = [await api.caller(), await api.caller()]
+  await insertOlderTrust(attacker, audienceOf(victim))
+  const key = await token({ aud: audienceOf(victim) })
+  assert.equal((await post(key)).status, 401)
+  await createTrust(api, victim.orgId, { issuer: issuer.url, audience: null })
+  await untilStatus(api, key, 201)
 })
 
-test('a trust is refused where another organization has a connected repository that it could match', async () => {
-  const [one, other] = [await newOrganization(), await newOrganization()]
-  const repository = hostRepository({ id: '4711', full_name: 'globex/app', owner_id: '5' })
-  await insertConnection(api.services.sql, one, repository)
-  for (const conditions of [{ repository: 'globex/app' }, { repository: 'globex/*' }, { repository_id: '4711' }])
-    await assert.rejects(createTrust(api, other, { issuer: issuer.url, conditions }), isConflict)
-  await createTrust(api, one, { issuer: issuer.url, conditions: { repository: 'globex/app' } })
-  await createTrust(api, other, { issuer: issuer.url, conditions: { repository: 'globex-two/*' } })
+test('400 for people with any audience but that of their organization, 400 for the operator with the bare origin', async () => {
+  const [one, other] = [await api.caller(), await api.caller()]
+  const admin = await createPerson(api, one)
+  const wanted = { name: 'shop', issuer: issuer.url, provider: 'github', scopes: ['write:ci'] }
+  const body = { ...wanted, conditions: { repository: 'acme/shop' } }
+  const create = (audience?: string) => requestAs(api, admin, 'POST', '/oidc-trusts', { ...body, audience })
+  for (const audience of [origin(), audienceOf(other), 'api://AzureADTokenExchange', `${audienceOf(one)}/`]) {
+    const refused = await create(audience)
+    assertError(refused, 400, 'invalid_request')
+    assert.deepEqual(refused.body.error.details.errors[0].path, '/body/audience')
+    assert.ok(refused.text.includes(`must be ${audienceOf(one)}`), refused.text)
+  }
+  for (const audience of [undefined, audienceOf(one)]) {
+    const made = await create(audience)
+    assert.deepEqual([made.status, made.body.data?.audience], [201, audienceOf(one)], made.text)
+  }
+  const settings = await requestAs(api, admin, 'GET', '')
+  assert.equal(settings.body.data?.job_audience, audienceOf(one), settings.text)
+  for (const audience of [origin(), `${origin()}/`, audienceOf(other)])
+    await assert.rejects(
+      createTrust(api, one.orgId, { issuer: issuer.url, audience }),
+      /does not name the organization/,
+    )
+  await createTrust(api, one.orgId, { issuer: issuer.url, audience: 'api://AzureADTokenExchange' })
 })
 
-test('401 for a token that trusts of two organizations match, and for a token of another organization', async () => {
-  const [one, other] = [await newOrganization(), await newOrganization()]
-  await createTrust(api, one, { issuer: issuer.url })
-  const key = await token()
+test('an older trust for the bare origin works while one organization matches, then neither does', async () => {
+  const [one, other] = [await api.caller(), await api.caller()]
+  await insertOlderTrust(one, origin())
+  const key = await token({ aud: origin() })
   assert.equal((await post(key)).status, 201)
-  const first = await post(await token({ jti: '2' }))
-  assert.equal((await post(await token({ repository: 'evil/shop' }))).status, 401)
-  assert.equal(first.status, 201)
+  assert.equal((await post(await token({ aud: origin(), repository: 'evil/shop' }))).status, 401)
 
-  // Such a trust cannot be created: the row stands for one from a restored backup, for example.
-  await api.services.sql.begin((tx) =>
-    insertTrust(tx, other, {
-      id: createUuid(api.clock.now()),
-      name: 'rival',
-      issuer: issuer.url,
-      audience: new URL(api.url).origin,
-      provider: 'github',
-      conditions: { repository_owner: 'acme' },
-      scopes: ['write:ci'],
-      trusted_events: [],
-      self_hosted: false,
-      created_by: 'test',
-      created_by_user_id: null,
-      created_at: api.clock.now(),
-      expires_at: null,
-    }),
-  )
+  await insertOlderTrust(other, origin(), { conditions: { repository_owner: 'acme' } })
   await untilStatus(api, key, 401)
-  assert.equal((await post(await token({ jti: '3' }))).text, '{"message":"Unauthorized"}')
+  assert.equal((await post(await token({ aud: origin(), jti: '3' }))).text, '{"message":"Unauthorized"}')
+  const { reason, details } = await explainToken(api.services, one.orgId, key)
+  assert.equal(reason, 'invalid')
+  assert.match(
+    details ?? '',
+    new RegExp(`does not say which organization.*Create a trust with the audience ${audienceOf(one)}`),
+  )
+  assert.ok(!details?.includes(other.orgId))
+})
+
+test('trust test says nothing of the trusts of others', async () => {
+  const [one, other, stranger] = [await api.caller(), await api.caller(), await newOrganization()]
+  await createTrust(api, one.orgId, { issuer: issuer.url, audience: 'agreed' })
+  await createTrust(api, other.orgId, {
+    issuer: issuer.url,
+    audience: 'agreed',
+    conditions: { repository: 'acme/web' },
+  })
+  const explain = async (orgId: string, claims: Claims) => {
+    const { accepted, reason, details } = await explainToken(api.services, orgId, await token(claims))
+    return [accepted, reason, details]
+  }
+  const web = { aud: 'agreed', repository: 'acme/web' }
+  assert.deepEqual((await explain(one.orgId, web)).slice(0, 2), [false, 'unmatched'])
+  const before = issuer.requests.length
+  const unknown = await explain(stranger, web)
+  assert.deepEqual(unknown.slice(0, 2), [false, 'invalid'])
+  assert.equal(unknown[2], `No trust has the issuer "${issuer.url}" and the audience "agreed".`)
+  assert.equal(issuer.requests.length, before)
+})
+
+test('a trust for the bare origin waits for an organization that is being created, and is refused then', async () => {
+  const alone = await startTestApi()
+  try {
+    const { orgId } = await alone.caller()
+    const { sql, clock } = alone.services
+    const wanted = { issuer: issuer.url, audience: new URL(alone.url).origin }
+    const waiting = await sql.begin(async (tx) => {
+      await lockOrganizations(tx)
+      const trust = createTrust(alone, orgId, wanted).catch(String)
+      const later = { id: createUuid(clock.now()), slug: 'later', name: 'later', plan: 'enterprise' }
+      await until('the trust waits', 10_000, async () => {
+        const waiting = await sql`
+          select from pg_stat_activity
+          where datname = current_database()
+            and wait_event_type = 'Lock'`
+        return waiting.length > 0
+      })
+      await insertOrganization(tx, later, clock.now())
+      return { trust }
+    })
+    assert.match(String(await waiting.trust), /does not name the organization/)
+  } finally {
+    await alone.close()
+  }
+})
+
+test('with one organization the audience is the origin unless another is given', async () => {
+  const alone = await startTestApi()
+  try {
+    const caller = await alone.caller()
+    const admin = await createPerson(alone, caller)
+    const bare = new URL(alone.url).origin
+    const wanted = { name: 'shop', issuer: issuer.url, provider: 'github', scopes: ['write:ci'] }
+    for (const [audience, expected] of [
+      [undefined, bare],
+      ['anything', 'anything'],
+    ]) {
+      const body = { ...wanted, conditions: { repository: 'acme/shop' }, audience }
+      const made = await requestAs(alone, admin, 'POST', '/oidc-trusts', body)
+      assert.deepEqual([made.status, made.body.data?.audience], [201, expected], made.text)
+    }
+  } finally {
+    await alone.close()
+  }
 })
 
 test('of the trusts of one organization, the one with most conditions counts, then the oldest', async () => {
@@ -187,7 +275,6 @@ test('last_used_at is stored to the minute, and creation and revocation are audi
   )
 })
 
-// The last test: the connected repository competes with the trusts of other organizations.
 test('a repository of a code host on this machine is the one that a token of an issuer on it names', async () => {
   const { orgId } = await api.caller()
   await createTrust(api, orgId, { issuer: issuer.url })

@@ -10,7 +10,14 @@ import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
 import { logLines } from '../support/log-lines.ts'
-import { createTrust, githubClaims, type Issuer, newSigningKey, startIssuer } from '../support/oidc-issuer.ts'
+import {
+  createTrust,
+  githubClaims,
+  type Issuer,
+  JOB_AUDIENCE,
+  newSigningKey,
+  startIssuer,
+} from '../support/oidc-issuer.ts'
 
 let api: TestApi
 let issuer: Issuer
@@ -47,10 +54,10 @@ test('201 for a good token: what is rejected below is rejected for its own reaso
 
 const BAD_CLAIMS: [title: string, overrides: () => Claims][] = [
   ['another audience', () => ({ aud: 'https://other.example' })],
-  ['an audience that only starts alike', () => ({ aud: `${new URL(api.url).origin}.evil.example` })],
+  ['an audience that only starts alike', () => ({ aud: `${JOB_AUDIENCE}.evil.example` })],
   ['no audience', () => ({ aud: undefined })],
   ['an empty list of audiences', () => ({ aud: [] })],
-  ['an audience that is an object', () => ({ aud: { [new URL(api.url).origin]: true } })],
+  ['an audience that is an object', () => ({ aud: { [JOB_AUDIENCE]: true } })],
   ['expired more than 60 s ago', () => ({ iat: seconds() - 400, nbf: seconds() - 400, exp: seconds() - 60 })],
   ['no exp', () => ({ exp: undefined })],
   ['an exp that is a text', () => ({ exp: String(seconds() + 300) })],
@@ -80,7 +87,7 @@ const GOOD_CLAIMS: [title: string, overrides: () => Claims][] = [
   ['issued 60 s in the future', () => ({ iat: seconds() + 60, nbf: seconds() + 60 })],
   ['no nbf', () => ({ nbf: undefined })],
   ['a lifetime of 24 hours', () => ({ iat: seconds(), exp: seconds() + 86_400 })],
-  ['several audiences', () => ({ aud: ['https://other.example', new URL(api.url).origin] })],
+  ['several audiences', () => ({ aud: ['https://other.example', JOB_AUDIENCE] })],
 ]
 
 for (const [title, overrides] of GOOD_CLAIMS) {

@@ -47,9 +47,16 @@ test('org create, set-plan and list print organizations, and a running server ap
 test('a key is shown once, works until it is revoked, and is in no list', async () => {
   const before = Date.now()
   const args = ['--org', 'default', '--name', 'ci', '--scope', 'read:pipelines', '--scope', 'read:pipelines']
-  const created = await json('key', 'create', ...args, '--scope', 'write:ci', '--expires-in', '90d')
+  const limits = ['--expires-in', '90d', '--repository', 'acme/shop', '--repository', 'tools/*']
+  const created = await json('key', 'create', ...args, '--scope', 'write:ci', ...limits)
   const { id, key, expires_at, ...rest } = created
-  assert.deepEqual(rest, { name: 'ci', scopes: ['read:pipelines', 'write:ci'], environment: 'production' })
+  const repositories = ['acme/shop', 'tools/*']
+  assert.deepEqual(rest, {
+    name: 'ci',
+    scopes: ['read:pipelines', 'write:ci'],
+    environment: 'production',
+    repositories,
+  })
   assert.ok(
     Date.parse(expires_at) - before >= 90 * 86_400_000 && Date.parse(expires_at) - Date.now() <= 90 * 86_400_000,
   )

@@ -32,8 +32,8 @@ const create = (...args: string[]) => json('trust', 'create', '--org', 'default'
 const refused = (code: number, line: RegExp, ...args: string[]) =>
   assertRefused(dataDir, code, line, ['trust', 'create', '--org', 'default', ...args])
 
-/** The origin of the default base URL: the commands run with port 0. */
-const AUDIENCE = 'http://127.0.0.1:0'
+/** The default base URL, because the commands run with port 0, and the organization: there is another one. */
+const AUDIENCE = 'http://127.0.0.1:0/default'
 
 function token(claims: Claims = {}): Promise<string> {
   const now = Math.floor(Date.now() / 1000)
@@ -202,19 +202,54 @@ test('trust create refuses what cannot be trusted, with 2', async () => {
   await refused(2, /^Only one of --github/, '--github', 'a/b', '--gitlab', 'a/b')
 })
 
-test('trust create refuses a repository that another organization trusts, with 1', async () => {
-  const { id } = await create('--github', 'initech/*')
-  const rival = ['trust', 'create', '--org', 'acme', '--github', 'initech/app']
-  await assertRefused(dataDir, 1, /could match the same token as a trust of another organization/, rival)
+test('trust create takes what another organization trusts, and prints what its jobs need', async () => {
+  const printed = async (org: string, ...args: string[]) =>
+    (await runProgram(dataDir, ['trust', 'create', '--org', org, ...args])).stdout
+  assert.match(
+    await printed('acme', '--github', 'initech/app'),
+    /audience http:\/\/127\.0\.0\.1:0\/acme,[\s\S]*\n {2}env:\n {4}SHIPLOCK_URL: \S+\n {4}SHIPLOCK_ORGANIZATION: acme$/m,
+  )
+  assert.match(await printed('default', '--github', 'initech/*'), /SHIPLOCK_ORGANIZATION: default$/m)
+  assert.match(
+    await printed('acme', '--gitlab', 'initech/app'),
+    /id_tokens:\n {4}SHIPLOCK_ID_TOKEN:\n {6}aud: http:\/\/127\.0\.0\.1:0\/acme$/m,
+  )
+  await refused(2, /must be|does not name the organization/, '--github', 'a/b', '--audience', 'http://127.0.0.1:0')
+  await refused(2, /does not name the organization/, '--github', 'a/b', '--audience', 'http://127.0.0.1:0/acme')
+})
+
+test('trust list names what was refused because of another id, and trust unpin releases it', async () => {
+  const { id } = await create('--github', 'umbrella/*', '--issuer', issuer.url)
+  const named = { repository: 'umbrella/app', repository_owner: 'umbrella' }
+  assert.equal(await post(await token({ ...named, repository_id: '1' })), 201)
+  assert.equal(await post(await token({ ...named, repository_id: '2' })), 401)
+  const listed = await runProgram(dataDir, ['trust', 'list', '--org', 'default'])
+  const said = new RegExp(`\\(${id}\\) refused github\\.com/umbrella/app at .*: it has the id 2, and had 1 at first`)
+  assert.match(listed.stdout, said)
+  const tested = await testToken(await token({ ...named, repository_id: '2' }))
+  assert.deepEqual([tested.code, tested.printed.reason], [1, 'unmatched'])
+  await assertRefused(dataDir, 1, /does not exist|not found/i, [
+    'trust',
+    'unpin',
+    id,
+    '--name',
+    'github.com/umbrella/x',
+  ])
+  const released = await json('trust', 'unpin', id, '--name', 'github.com/umbrella/app')
+  assert.deepEqual(
+    released.pins.map(({ name }: { name: string }) => name),
+    ['github.com/umbrella/'],
+  )
+  assert.equal(await post(await token({ ...named, repository_id: '2' })), 201)
+  assert.deepEqual((await json('trust', 'unpin', id)).pins, [])
   await json('trust', 'revoke', id)
-  await json(...rival)
 })
 
 test('trust test explains a token of another organization, a bad signature, and what is no token', async () => {
   const { id } = await create('--github', 'acme/shop', '--issuer', issuer.url)
   const other = await testToken(await token(), 'acme')
-  assert.deepEqual([other.code, other.printed.reason], [1, 'unmatched'])
-  assert.equal(other.printed.details, 'A trust of another organization accepts the token.')
+  assert.deepEqual([other.code, other.printed.reason], [1, 'invalid'])
+  assert.match(other.printed.details, /^No trust has the issuer/)
   const changed = await testToken((await token()).replace(/\.[^.]+$/, `.${'A'.repeat(342)}`))
   assert.deepEqual([changed.code, changed.printed.reason], [1, 'invalid'])
   assert.match(changed.printed.details, /^The signature cannot be verified/)

@@ -49,6 +49,8 @@ type CallerOptions = {
   scopes?: readonly Scope[]
   environment?: 'production' | 'development'
   expiresAt?: Date
+  /** Globs of the repositories that the key speaks about. The default is all. */
+  repositories?: readonly string[]
   /** An organization that is there already. */
   orgId?: string
   /** The person who created the key. */
@@ -163,6 +165,7 @@ async function createCaller({ sql, clock }: Services, options: CallerOptions = {
     created_by_user_id: options.createdByUserId ?? null,
     created_at: now,
     expires_at: options.expiresAt ?? null,
+    repositories: options.repositories ? [...options.repositories] : null,
   })
   return { orgId, slug, keyId, key }
 }

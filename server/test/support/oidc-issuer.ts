@@ -3,10 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
 import type { TrustProvider } from '../../src/access/oidc-trusts/token-job.ts'
-import { createTrust as createStoredTrust, type NewTrust } from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
+import {
+  createTrust as createStoredTrust,
+  type ListedTrust,
+} from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import type { TrustRequest } from '../../src/access/oidc-trusts/trusts/trust-request.ts'
 import { OPERATOR_GRANTOR } from '../../src/access/scopes.ts'
-import { listConnectedElsewhere } from '../../src/repositories/followed-repository.store.ts'
+import { listConnectedAt } from '../../src/repositories/followed-repository.store.ts'
 import type { TestApi } from './api.ts'
 import {
   azureClaims as azureDefaults,
@@ -96,10 +99,13 @@ function sendJson(response: ServerResponse, document: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document))
 }
 
+/** What the operator agrees on with every organization of a test. */
+export const JOB_AUDIENCE = 'jobs.shiplock.test'
+
 /** Claim sets with the audience and the times of a server under test. */
 export function claimsFor(api: TestApi, overrides: Claims = {}): Claims {
   const now = Math.floor(api.clock.now().getTime() / 1000)
-  return { aud: new URL(api.url).origin, iat: now, nbf: now, exp: now + 300, ...overrides }
+  return { aud: JOB_AUDIENCE, iat: now, nbf: now, exp: now + 300, ...overrides }
 }
 
 export function githubClaims(api: TestApi, overrides: Claims = {}): Claims {
@@ -134,12 +140,12 @@ export function createTrust(
     lifetimeMs = null,
     ...fields
   }: Partial<TrustRequest> & Pick<TrustRequest, 'issuer'> & { lifetimeMs?: number | null },
-): Promise<NewTrust> {
+): Promise<ListedTrust> {
   const provider = fields.provider ?? 'github'
-  const needs = { ...api.services, connectedElsewhere: listConnectedElsewhere }
+  const needs = { ...api.services, connectedRepositories: listConnectedAt }
   return createStoredTrust(needs, orgId, OPERATOR_GRANTOR, {
     name: 'test trust',
-    audience: new URL(api.url).origin,
+    audience: JOB_AUDIENCE,
     provider,
     conditions: CONDITIONS[provider],
     scopes: ['write:ci', 'write:security-findings'],

@@ -121,10 +121,17 @@ function apiKeyColumns(onRevoke: (key: ApiKey) => void): Column<ApiKey>[] {
       key: 'scopes',
       header: 'Scopes',
       width: 'minmax(0, 3fr)',
-      cell: ({ scopes }) => (
-        <Text size="xs" lineClamp={2}>
-          {scopes.join(', ')}
-        </Text>
+      cell: ({ scopes, repositories }) => (
+        <Stack gap={0}>
+          <Text size="xs" lineClamp={2}>
+            {scopes.join(', ')}
+          </Text>
+          {repositories && (
+            <Text size="xs" lineClamp={2}>
+              Speaks only about {repositories.join(', ')}
+            </Text>
+          )}
+        </Stack>
       ),
     },
     {

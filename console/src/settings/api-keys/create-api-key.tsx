@@ -78,12 +78,13 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
   const { slug: org } = useOrganization()
   const { mutateAsync: createKey } = useApiMutation('post', PATH, ['api_key'])
   const create = useApiForm({
-    initialValues: { name: '', scopes: [] as string[], environment: '', expires_at: EXPIRY_DEFAULT },
+    initialValues: { name: '', scopes: [] as string[], repositories: '', environment: '', expires_at: EXPIRY_DEFAULT },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name.' : null),
       scopes: (scopes) => (scopes.length === 0 ? 'Choose at least one scope.' : null),
     },
-    send: async ({ name, scopes, environment, expires_at }) => {
+    send: async ({ name, scopes, repositories, environment, expires_at }) => {
+      const patterns = repositories.split(/[\s,]+/).filter(Boolean)
       const { data } = await createKey({
         params: { path: { org } },
         body: {
@@ -91,6 +92,7 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
           scopes: scopes as Scope[],
           ...(environment && { environment: environment as Environment }),
           expires_at: expiryTime(expires_at),
+          repositories: patterns.length === 0 ? null : patterns,
         },
       })
       onCreated(data)
@@ -108,6 +110,13 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
         {...getInputProps('name')}
       />
       <ScopeChoice {...getInputProps('scopes')} />
+      <TextInput
+        label="Repositories"
+        description="What the key reports and decides about, such as acme/shop or acme/*. Empty: every repository. It can read all."
+        placeholder="acme/shop, acme/web"
+        autoComplete="off"
+        {...getInputProps('repositories')}
+      />
       <ExpirySelect {...getInputProps('expires_at')} />
       <NativeSelect
         label="Environment"

@@ -31,7 +31,7 @@ const VERBS: Record<string, string[]> = {
   invitation: ['create', 'resend', 'revoke', 'accept'],
   issue: ['split', 'merge'],
   member: ['change_role', 'disable', 'enable', 'remove', 'leave', 'join_by_sso'],
-  oidc_trust: ['create', 'revoke'],
+  oidc_trust: ['create', 'revoke', 'unpin'],
   organization: ['set_up', 'rename'],
   passkey: ['add', 'rename', 'remove'],
   password: ['change'],

@@ -12,12 +12,14 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { EXPIRY_DEFAULT, ExpirySelect, expiryTime } from '../frame/credential-parts.tsx'
+import { organizationQuery } from '../frame/queries.ts'
 import { type CiSystem, type Trusted, type TrustTarget, toTrusted } from './trust-presets.ts'
 
 export const TRUSTS_PATH = '/app/api/orgs/{org}/oidc-trusts'
@@ -40,7 +42,7 @@ const SYSTEMS: { value: CiSystem; label: string }[] = [
 
 const BRANCH = { label: 'Branch', placeholder: 'main', description: 'Empty: every branch. release/* fits release/1.' }
 const ENVIRONMENT = { label: 'Environment', placeholder: 'production', description: 'Empty: every job.' }
-const AUDIENCE = { label: 'Audience', placeholder: 'The address of this server' }
+const AUDIENCE = { label: 'Audience', placeholder: 'As shown below' }
 
 const FIELDS: Record<CiSystem, Fields> = {
   github: {
@@ -216,7 +218,8 @@ type TrustPreviewProps = {
 
 /** The claims that a token must have. */
 function TrustPreview({ trusted: { issuer, audience, conditions }, errors }: TrustPreviewProps) {
-  const rows = Object.entries({ iss: issuer, aud: audience ?? location.origin, ...conditions })
+  const { data } = useQuery(organizationQuery(useOrganization().slug))
+  const rows = Object.entries({ iss: issuer, aud: audience ?? data?.data.job_audience ?? '', ...conditions })
   return (
     <Paper p="sm" bg="var(--shiplock-surface)">
       <Stack gap={4}>

@@ -33,6 +33,7 @@ export function OidcTrustsPage() {
   const creation = useDialog<true>()
   const testing = useDialog<true>()
   const revocation = useDialog<Trust>()
+  const release = useDialog<Trust>()
   const createButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => creation.open(true)}>
       Create OIDC trust
@@ -62,7 +63,7 @@ export function OidcTrustsPage() {
       <DataList
         of="OIDC trusts"
         list={wholeList(query, (trust) => state === undefined || credentialState(trust) === state)}
-        columns={trustColumns(revocation.open)}
+        columns={trustColumns(revocation.open, release.open)}
         rowKey={({ id }) => id}
         empty={
           state === undefined ? (
@@ -83,6 +84,9 @@ export function OidcTrustsPage() {
       <Dialog dialog={revocation} title="Revoke OIDC trust">
         {(trust) => <RevokeTrust trust={trust} onClose={revocation.close} />}
       </Dialog>
+      <Dialog dialog={release} title="Release names">
+        {(trust) => <ReleaseNames trust={trust} onClose={release.close} />}
+      </Dialog>
     </Page>
   )
 }
@@ -102,19 +106,54 @@ function RevokeTrust({ trust: { id, name }, onClose }: { trust: Trust; onClose: 
   )
 }
 
-function trustColumns(onRevoke: (trust: Trust) => void): Column<Trust>[] {
+/** The names of which tokens were refused, because the id was another one than at first. */
+function refusedPins({ pins }: Trust) {
+  return pins.filter(({ refused_id }) => refused_id !== null)
+}
+
+function ReleaseNames({ trust, onClose }: { trust: Trust; onClose: () => void }) {
+  const { slug: org } = useOrganization()
+  const { mutateAsync: unpin } = useApiMutation('post', `${TRUSTS_PATH}/{id}/unpin`, ['oidc_trust'])
+  const refused = refusedPins(trust)
+  const release = async (body: { reason: string | null }) => {
+    for (const { name } of refused) await unpin({ params: { path: { org, id: trust.id } }, body: { ...body, name } })
+    notifyDone(`Released ${refused.length === 1 ? 'a name' : `${refused.length} names`} of the trust ${trust.name}.`)
+  }
+  return (
+    <ConfirmForm confirmLabel="Release" asksReason send={release} onClose={onClose}>
+      Each name keeps the id that it had when <strong>{trust.name}</strong> first let it in. These have another id now,
+      so they could belong to somebody else. The next token decides which id counts from then on.
+      {refused.map(({ name, id, refused_id }) => (
+        <Text key={name} size="sm" mt="xs">
+          <code>{name}</code>: {id} at first, {refused_id} now
+        </Text>
+      ))}
+    </ConfirmForm>
+  )
+}
+
+function trustColumns(onRevoke: (trust: Trust) => void, onRelease: (trust: Trust) => void): Column<Trust>[] {
   return [
     {
       key: 'name',
       header: 'Name',
       width: 'minmax(0, 2.5fr)',
-      cell: (trust) => <CredentialName credential={trust} lines={2} />,
+      cell: (trust) => (
+        <Stack gap={4} align="flex-start">
+          <CredentialName credential={trust} lines={2} />
+          {refusedPins(trust).length > 0 && (
+            <Button variant="default" size="compact-xs" onClick={() => onRelease(trust)}>
+              Refused: a name has another id
+            </Button>
+          )}
+        </Stack>
+      ),
     },
     {
       key: 'conditions',
       header: 'Trusts jobs with',
       width: 'minmax(0, 3fr)',
-      cell: ({ issuer, conditions, trusted_events, self_hosted }) => (
+      cell: ({ issuer, audience, conditions, trusted_events, self_hosted }) => (
         <Stack gap={0}>
           <Text size="xs" lineClamp={2}>
             {Object.entries(conditions)
@@ -123,6 +162,9 @@ function trustColumns(onRevoke: (trust: Trust) => void): Column<Trust>[] {
           </Text>
           <Text size="xs" c="dimmed" lineClamp={1}>
             {issuer}
+          </Text>
+          <Text size="xs" c="dimmed" lineClamp={1}>
+            For {audience}
           </Text>
           {(trusted_events.length > 0 || self_hosted) && (
             <Text size="xs" lineClamp={2}>

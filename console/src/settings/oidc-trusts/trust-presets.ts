@@ -8,7 +8,7 @@ export type TrustTarget = {
   system: CiSystem
   /** Empty: that of the hosted service. */
   issuer: string
-  /** Empty: the address of this server. */
+  /** Empty: the default of the organization. */
   audience: string
   repository: string
   workspace: string

@@ -13,6 +13,7 @@ import { hashApiKey, isApiKey } from '../api-key.ts'
 import { updateLastUse } from '../credential.store.ts'
 import { readTokenJob } from '../oidc-trusts/read-token-job.ts'
 import { getUnusual } from '../oidc-trusts/trusted-events.ts'
+import { requirePinned } from '../oidc-trusts/trusts/require-pinned.ts'
 import { TokenRejection, TokenVerifier } from '../oidc-trusts/trusts/token-verifier.ts'
 import { upsertTrustEvent } from '../oidc-trusts/trusts/trust-event.store.ts'
 import { TRUST_SCOPES } from '../oidc-trusts/trusts/trust-request.ts'
@@ -170,14 +171,15 @@ export class Authenticator {
   async #readKey(hash: Buffer): Promise<Authenticated | null> {
     const found = await findCredential(this.#services.sql, hash)
     if (found === null || (found.expires_at && found.expires_at <= this.#services.clock.now())) return null
-    const { organization, expires_at, id, name, scopes } = found
-    return { credential: { type: 'api_key', id, name, scopes }, organization, validUntil: expires_at }
+    const { organization, expires_at, id, name, scopes, repositories } = found
+    return { credential: { type: 'api_key', id, name, scopes, repositories }, organization, validUntil: expires_at }
   }
 
   async #readToken(token: string): Promise<Authenticated> {
     const { trust, claims, validUntil } = await this.#tokens.verify(token)
     const { id, name, scopes, organization, expires_at } = trust
     const job = readTokenJob(trust, claims)
+    await requirePinned(this.#services, trust, job)
     return {
       credential: { type: 'oidc_trust', id, name, scopes, job },
       organization,

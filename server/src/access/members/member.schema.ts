@@ -123,6 +123,9 @@ export const OrganizationSettings = Closed(
     name: Type.String({ description: 'The display name.' }),
     plan: Type.String({ description: 'The plan.' }),
     is_demo: Type.Boolean({ description: 'Whether it contains example data (`shiplock-server demo`).' }),
+    job_audience: Type.String({
+      description: 'The audience that OIDC tokens of CI jobs need: the default of new trusts.',
+    }),
   },
   { description: 'An organization.' },
 )

@@ -83,29 +83,6 @@ test('a pattern matches what its regular expression matches', () => {
   )
 })
 
-/** All texts of up to seven characters, one of which is in no pattern. */
-const TEXTS = allTexts(['a', 'b', '/', 'c'], 6)
-
-function allTexts(characters: string[], length: number): string[] {
-  if (length === 0) return ['']
-  const shorter = allTexts(characters, length - 1)
-  const longest = shorter.filter(({ length: own }) => own === length - 1)
-  return [...shorter, ...longest.flatMap((start) => characters.map((character) => start + character))]
-}
-
-test('two patterns overlap exactly if a text matches both', () => {
-  const short = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 3 })
-  fc.assert(
-    fc.property(short, short, (one, other) => {
-      const [ours, theirs] = [toRegex(one), toRegex(other)]
-      const common = TEXTS.some((candidate) => ours.test(candidate) && theirs.test(candidate))
-      assert.equal(new ClaimPattern(one).overlaps(new ClaimPattern(other)), common, `${one} ${other}`)
-      assert.equal(new ClaimPattern(other).overlaps(new ClaimPattern(one)), common, `${other} ${one}`)
-    }),
-    { numRuns: 400 },
-  )
-})
-
 test('a UUID is the same in any case, with and without braces', () => {
   const uuid = '0d4d6c1e-5f5a-4f5b-9a51-0f1f8a2f9b3c'
   const spellings = [uuid, uuid.toUpperCase(), `{${uuid}}`, `{${uuid.toUpperCase()}}`]
@@ -114,15 +91,10 @@ test('a UUID is the same in any case, with and without braces', () => {
   assert.ok(!new ClaimPattern(uuid).matches(uuid.replace('0', '1')))
 })
 
-test('overlap ignores case, because code hosts do', () => {
-  assert.ok(new ClaimPattern('Acme/*').overlaps(new ClaimPattern('acme/shop')))
-  assert.ok(new ClaimPattern('Acme/Shop').overlaps(new ClaimPattern('acme/shop')))
-})
-
-test('a hostile pattern is matched and compared in little time', () => {
+test('a hostile pattern is matched in little time', () => {
   const hostile = new ClaimPattern('*a'.repeat(150))
   const startedAt = performance.now()
   assert.ok(!hostile.matches(`${'a'.repeat(1990)}/`))
-  assert.ok(hostile.overlaps(new ClaimPattern('**a*a/**/'.repeat(20).slice(0, 150))) !== undefined)
+  assert.ok(!new ClaimPattern('**a*a/**/'.repeat(20).slice(0, 150)).matches('a/'.repeat(1000)))
   assert.ok(performance.now() - startedAt < 5000)
 })

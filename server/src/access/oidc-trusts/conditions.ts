@@ -68,13 +68,6 @@ export class ClaimPattern {
     if (this.isLiteral) return text === this.text
     return text.length <= TEXT_CHARS_MAX && acceptsText(this.#steps, text)
   }
-
-  /** Whether some text matches both patterns. Ignores case, because code hosts do. */
-  overlaps(other: ClaimPattern): boolean {
-    const [ours, theirs] = [this.text.toLowerCase(), other.text.toLowerCase()]
-    if (this.isLiteral && other.isLiteral) return ours === theirs
-    return acceptCommonText(parseSteps(ours), parseSteps(theirs))
-  }
 }
 
 const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
@@ -103,11 +96,8 @@ function closure(steps: readonly Step[], states: Iterable<State>): Set<State> {
   return reached
 }
 
-/**
- * The states after one character. Null stands for a character that no pattern names, which is not a
- * slash.
- */
-function advance(steps: readonly Step[], state: State, character: string | null): State[] {
+/** The states after one character. */
+function advance(steps: readonly Step[], state: State, character: string): State[] {
   const step = steps[Math.floor(state)]
   if (step === undefined) return []
   if (step.kind === 'character') return step.character === character ? [state + 1] : []
@@ -127,31 +117,4 @@ function acceptsText(steps: readonly Step[], text: string): boolean {
     if (states.size === 0) return false
   }
   return states.has(steps.length)
-}
-
-/** Searches the pairs of states that one text can reach in both patterns. */
-function acceptCommonText(ours: readonly Step[], theirs: readonly Step[]): boolean {
-  const characters = [...ours, ...theirs].map((step) => (step.kind === 'character' ? step.character : null))
-  const alphabet = [...new Set(characters), '/', null]
-  const seen = new Set<string>()
-  const open: [State, State][] = pairs(closure(ours, [0]), closure(theirs, [0]))
-  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
-    const [our, their] = pair
-    if (our === ours.length && their === theirs.length) return true
-    const name = `${our} ${their}`
-    if (seen.has(name)) continue
-    seen.add(name)
-    for (const character of alphabet) {
-      const next = pairs(
-        closure(ours, advance(ours, our, character)),
-        closure(theirs, advance(theirs, their, character)),
-      )
-      open.push(...next)
-    }
-  }
-  return false
-}
-
-function pairs(ours: Set<State>, theirs: Set<State>): [State, State][] {
-  return [...ours].flatMap((our) => [...theirs].map((their): [State, State] => [our, their]))
 }

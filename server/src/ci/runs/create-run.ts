@@ -14,7 +14,14 @@ import { normalizeRepository, RepositoryAddressError } from './repository-addres
 import type { NewCiRun } from './run.schema.ts'
 import { requireStoredRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
-import { getTokenHost, getTokenJob, isSameAddress, matchTokenRepository, requireOwnCode } from './token-repository.ts'
+import {
+  getTokenHost,
+  getTokenJob,
+  isSameAddress,
+  matchTokenRepository,
+  requireKeyRepository,
+  requireOwnCode,
+} from './token-repository.ts'
 import { isHostConnected, requireHostRun, toCiSystemRun } from './token-run.ts'
 
 /**
@@ -33,6 +40,7 @@ export async function createRun(
   const job = getTokenJob(actor)
   const given = readRepository(input.repository)
   const now = services.clock.now()
+  requireKeyRepository(actor, splitAddress(given))
   if (job === null) return recordRun(services, intake, actor, toRun(actor, input, given, now))
   const { ci_system, external_run_id } = input
   const isOwn = ci_system === job.run.ci_system && external_run_id === job.run.external_run_id

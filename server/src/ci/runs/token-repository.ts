@@ -5,7 +5,7 @@ import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { getDefaultHost } from '../../repositories/repository-identity.ts'
+import { getDefaultHost, matchRepository, splitAddress } from '../../repositories/repository-identity.ts'
 import { findIdentifiedRun, type IdentifiedRun } from './run.store.ts'
 import { decideTrustOfJob, isOwnRepository, isOwnRun, type TrustClass } from './trust.ts'
 
@@ -16,17 +16,37 @@ export function getTokenJob({ credential }: Actor): TokenJob | null {
   return credential.type === 'oidc_trust' ? credential.job : null
 }
 
+/** Whether the actor is an API key that speaks about some repositories only. */
+export function isLimitedKey({ credential }: Pick<Actor, 'credential'>): boolean {
+  return credential.type === 'api_key' && credential.repositories !== null
+}
+
+/**
+ * Lets an API key that is limited to repositories speak about these only. Without a host, only a
+ * pattern without one can match. Throws 403 `forbidden`.
+ */
+export function requireKeyRepository(
+  { credential }: Pick<Actor, 'credential'>,
+  { host, name }: { host: string | null; name: string },
+): void {
+  if (credential.type !== 'api_key' || credential.repositories === null) return
+  const address = `${host ?? ''}/${name}`
+  if (credential.repositories.some((pattern) => matchRepository(pattern, address))) return
+  throw foreignRepository(`The API key can only speak about ${credential.repositories.join(', ')}.`)
+}
+
 /**
  * Lets a token speak about its own run, and about the other runs of its own repository unless code
  * of strangers may have run in its job. If its claims cannot be read, it speaks about runs that
- * only API keys have reported. Throws 403 `forbidden`.
+ * only API keys have reported. A key speaks about the repositories that it is limited to. Throws
+ * 403 `forbidden`.
  */
 export async function requireOwnRepository(
   db: Db,
   { org_id, credential }: Pick<Actor, 'org_id' | 'credential'>,
   run: IdentifiedRun,
 ): Promise<void> {
-  if (credential.type !== 'oidc_trust') return
+  if (credential.type !== 'oidc_trust') return requireKeyRepository({ credential }, splitAddress(run.address))
   const { job } = credential
   const message = 'The token can only speak about runs of its own repository.'
   if (job === null) {

@@ -77,7 +77,7 @@ function changeRoutes(app: HttpServer, services: Services): void {
           'Connects an installation of the GitHub App, or an account on another code host, to the organization and starts ' +
           'its synchronization. Connecting it again returns the same connection with the status 200; an account is then ' +
           'read with the new credentials.\n\nErrors: 400 `invalid_credentials` if the code host does not accept the ' +
-          'credentials. 403 `server_admin_required` if the server has other organizations that ' +
+          'credentials. 403 `host_role_too_low` if their owner may read the account there and not manage it, 403 `server_admin_required` if the server has other organizations that ' +
           'do not trust each other, unless this organization had connected the account last. 404 if the installation does not exist. 409 `not_configured` if ' +
           'the server has no GitHub App, `account_connected` if another organization of the server has the account. 502 ' +
           '`host_unavailable` if the code host cannot be reached.',

@@ -3,7 +3,8 @@ import { listCreators } from '../../access/credential.store.ts'
 import { findPermissions, requireCovers } from '../../access/members/author.ts'
 import { findProviderAccounts } from '../../access/members/member.store.ts'
 import { type HostLogin, listRunStarters } from '../../ci/provider-runs/provider-run.store.ts'
-import { findRunCredential } from '../../ci/runs/run.store.ts'
+import { findIdentifiedRun, findRunCredential } from '../../ci/runs/run.store.ts'
+import { isLimitedKey, requireKeyRepository } from '../../ci/runs/token-repository.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { insufficientScope } from '../../errors/deployments.ts'
@@ -12,6 +13,7 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from '../decisions/evaluate-policies.ts'
@@ -32,7 +34,7 @@ type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'>
  * Approves or rejects the service's own protection rule as a person or an API key (specification,
  * "Approve and reject rules"). Policies are evaluated before the deployment is locked; concurrent
  * answers are handled one after the other. Returns the deployment's status. Throws 400
- * `reason_required`, 403 `insufficient_scope` or `insufficient_permission`, 404, 409 `run_finished`
+ * `reason_required`, 403 `forbidden`, `insufficient_scope` or `insufficient_permission`, 404, 409 `run_finished`
  * and the errors of `checkAnswerable`.
  */
 export async function answerDeployment(
@@ -49,6 +51,7 @@ export async function answerDeployment(
     computeRetentionStart(actor.plan, clock.now()),
   )
   if (!state) throw createNotFoundError('deployment')
+  await requireRepositoryOfKey(sql, actor, state)
   const comment = input.comment?.trim() || null
   const given = { ...(await sign(sql, actor, state)), decision: input.decision, comment, reason }
   const context = await readContext(sql, state, given)
@@ -58,6 +61,15 @@ export async function answerDeployment(
   if (evaluation?.decision === 'block') requireReason(reason)
   const status = await sql.begin((tx) => answerLocked(services, tx, context, { actor, given, evaluation }))
   return status ?? answerDeployment(services, actor, id, input)
+}
+
+/** Throws 403 `forbidden` for an API key that is limited to other repositories. */
+async function requireRepositoryOfKey(db: Db, actor: Actor, state: DeploymentState): Promise<void> {
+  if (!isLimitedKey(actor)) return
+  const { org_id, host, pipeline_run_id, repository_full_name: name } = state
+  // Only its run knows the host of an opened gate.
+  const run = host === null && pipeline_run_id !== null ? await findIdentifiedRun(db, org_id, pipeline_run_id) : null
+  requireKeyRepository(actor, run === null ? { host, name } : splitAddress(run.address))
 }
 
 /** An API key must send a reason. A person needs one only to override a policy. */

@@ -26,7 +26,7 @@ import {
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
-import { requireTokenRepository } from './token-upload.ts'
+import { requireRepositoryOfKey, requireTokenRepository } from './token-upload.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
@@ -65,6 +65,7 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   const registered = await services.sql.begin(async (tx) => {
     const { trust, ...reference } = await readSource(tx, actor, input)
     const repository = await selectRepository(tx, actor.org_id, reference)
+    await requireRepositoryOfKey(tx, actor, { ...repository, providerId: repository.provider_id })
     await updateNamedRepository(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
     const origin: UploadOrigin = actor.credential.type === 'user' ? 'ui' : 'api'

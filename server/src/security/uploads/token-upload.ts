@@ -1,10 +1,18 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/token-repository.ts'
+import {
+  isLimitedKey,
+  isOtherHosts,
+  isSameAddress,
+  matchTokenRepository,
+  requireKeyRepository,
+} from '../../ci/runs/token-repository.ts'
+import type { Provider } from '../../codehosts/catalogue.ts'
 import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { findByName } from '../../repositories/repository.store.ts'
-import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
+import { getDefaultHost, normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
 import type { RepositoryReference } from '../repositories/select-repository.ts'
 import { findUploadRepository } from './upload-view.store.ts'
 
@@ -30,13 +38,36 @@ export async function requireTokenRepository(
   return isOwnId ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
 }
 
-/** Throws 403 `forbidden` if a token names another repository than that of the upload. */
-export async function checkUploadRepository(db: Db, { org_id, credential }: Actor, uploadId: string): Promise<void> {
-  if (credential.type !== 'oidc_trust') return
-  const { job } = credential
+/**
+ * Throws 403 `forbidden` if a token names another repository than that of the upload, or an API key
+ * is limited to others.
+ */
+export async function checkUploadRepository(db: Db, actor: Actor, uploadId: string): Promise<void> {
+  const { org_id, credential } = actor
+  if (credential.type !== 'oidc_trust' && !isLimitedKey(actor)) return
   const repository = await findUploadRepository(db, org_id, uploadId)
   if (repository === null) return
+  if (credential.type !== 'oidc_trust') return requireRepositoryOfKey(db, actor, repository)
+  const { job } = credential
   if (job === null || !(await isOwn(db, org_id, job, repository))) throw foreignRepository(MESSAGE)
+}
+
+/**
+ * Lets a limited API key upload for its repositories only. An id that the organization does not
+ * know could be that of any repository, whatever name comes with it. Throws 403 `forbidden`.
+ */
+export async function requireRepositoryOfKey(
+  db: Db,
+  actor: Actor,
+  { name, provider, providerId }: { name: string; provider: string | null; providerId: string | null },
+): Promise<void> {
+  if (!isLimitedKey(actor)) return
+  const hasId = provider !== null && providerId !== null
+  const known = hasId ? await findFollowed(db, { org_id: actor.org_id, provider, id: providerId }) : null
+  if (hasId && known === null)
+    throw foreignRepository('The API key is limited to repositories, and this id is not known. Leave it out.')
+  const host = known?.host ?? (provider === null ? null : getDefaultHost(provider as Provider))
+  requireKeyRepository(actor, { host, name: known?.full_name ?? name })
 }
 
 /** The id decides, because a repository can be renamed. */

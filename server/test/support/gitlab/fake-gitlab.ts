@@ -35,6 +35,8 @@ export type FakeGitLab = FakeHost & {
   url: string
   trouble: Trouble
   hooks: Webhooks
+  /** Gives our token another role in its group, as a number. */
+  setAccessLevel(level: number): void
   /** A new token of a group. */
   token(login: string): string
 }
@@ -51,7 +53,9 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
     world,
     signDelivery(() => server.url),
   )
-  const gitlab: Gitlab = { world, webhooks, edition, signs, url: server.url, approved: new Map() }
+  const gitlab: Gitlab = {
+    ...{ world, webhooks, edition, signs, url: server.url, accessLevel: 50, approved: new Map() },
+  }
   const tokens = new Tokens('glpat-')
   const trouble = new Trouble()
   sendEvents(gitlab)
@@ -64,7 +68,10 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
     errorBody: (status, message) => (status === 401 ? { message: '401 Unauthorized' } : { message }),
   })
   const token = (login: string) => tokens.issue(world.organization(login)).value
-  const own = { world, url: server.url, trouble, hooks: webhooks, token }
+  const setAccessLevel = (level: number) => {
+    gitlab.accessLevel = level
+  }
+  const own = { world, url: server.url, trouble, hooks: webhooks, setAccessLevel, token }
   return { ...hostOf({ gitlab, tokens, trouble, requests: server.requests, close: () => server.close() }), ...own }
 }
 

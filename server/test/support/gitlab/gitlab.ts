@@ -15,6 +15,8 @@ export type Gitlab = {
   /** Whether webhooks are signed, as GitLab 19 does. */
   signs: boolean
   url: string
+  /** The role of our token in its group, as a number. */
+  accessLevel: number
   /** Deployments with all approvals, ours being the last. Their jobs wait to be started. */
   approved: Map<AnyDeployment, { comment: string | null }>
 }

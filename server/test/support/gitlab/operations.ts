@@ -70,6 +70,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...{ status: 'one created running success failed canceled skipped blocked', user: 'user' },
     ...{ environment: 'environment', deployable: 'job', 'approvals?': 'approval[]' },
   },
+  member: { id: 'id', username: 'string', access_level: 'integer' },
   approval: { user: 'user', status: 'one approved rejected', created_at: 'time', comment: 'string' },
   environment: { id: 'id', name: 'string', 'external_url?': 'string' },
   protection: {
@@ -139,6 +140,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /api/v4/users/{id}': one('user'),
   'GET /api/v4/namespaces/{id}': one('group'),
   [`GET ${GROUP}`]: one('group', 'with_projects'),
+  [`GET ${GROUP}/members/all/{user_id}`]: one('member'),
   [`GET ${GROUP}/projects`]: list('project', 'include_subgroups', 'with_shared', 'order_by', 'sort', 'simple'),
   [`GET ${GROUP}/hooks`]: list('hook'),
   [`POST ${GROUP}/hooks`]: made('hook'),

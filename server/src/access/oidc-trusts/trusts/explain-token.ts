@@ -3,6 +3,7 @@ import { type Claims, getClaimTexts } from '../claims.ts'
 import { type CheckedCondition, checkConditions } from '../conditions.ts'
 import { readTokenJob } from '../read-token-job.ts'
 import type { TokenJob } from '../token-job.ts'
+import { checkPinned } from './require-pinned.ts'
 import { decodeClaims, type RejectionReason, TokenRejection, TokenVerifier } from './token-verifier.ts'
 import { listTrusts, type Trust } from './trust.store.ts'
 
@@ -24,10 +25,11 @@ export type TokenExplanation = {
   trusts: CheckedTrust[]
 }
 
-type Needs = Pick<Services, 'sql' | 'clock' | 'log'>
+type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config'>
 
 /**
  * Verifies a token as the gateway does, and compares it with every live trust of an organization.
+ * Says nothing of other organizations, and pins no name.
  */
 export async function explainToken(needs: Needs, orgId: string, token: string): Promise<TokenExplanation> {
   const [verdict, trusts] = await Promise.all([verdictOn(needs, orgId, token), listTrusts(needs.sql, orgId)])
@@ -39,10 +41,9 @@ export async function explainToken(needs: Needs, orgId: string, token: string): 
 
 async function verdictOn(needs: Needs, orgId: string, token: string): Promise<Omit<TokenExplanation, 'trusts'>> {
   try {
-    const { trust, claims } = await new TokenVerifier(needs).verify(token)
-    if (trust.organization.id !== orgId)
-      throw new TokenRejection('unmatched', 'A trust of another organization accepts the token.')
+    const { trust, claims } = await new TokenVerifier(needs).verify(token, orgId)
     const job = readTokenJob(trust, claims)
+    await checkPinned(needs, trust, job)
     return { accepted: true, reason: null, details: null, trust: { id: trust.id, name: trust.name }, job }
   } catch (error) {
     if (!(error instanceof TokenRejection)) throw error

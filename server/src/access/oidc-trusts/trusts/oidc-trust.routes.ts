@@ -3,18 +3,16 @@ import type { HttpServer } from '../../../platform/http/http-server.ts'
 import { normalizeMissingBody } from '../../../platform/http/json-body.ts'
 import { Closed, Envelope } from '../../../platform/http/schemas.ts'
 import { update } from '../../../platform/queue/update.ts'
-import { listConnectedElsewhere } from '../../../repositories/followed-repository.store.ts'
+import { listConnectedAt } from '../../../repositories/followed-repository.store.ts'
 import type { Services } from '../../../services.ts'
 import { toAuthor } from '../../actor.ts'
 import { ORGANIZATION_PATH } from '../../gateway/authorize-people.ts'
 import { ItemPath, OrganizationPath, WithReason } from '../../gateway/open-to-people.ts'
 import { toGrantor } from '../../members/author.ts'
 import { explainToken } from './explain-token.ts'
-import { createTrust, revokeTrust } from './manage-trusts.ts'
+import { createTrust, listTrustsWithPins, removePins, revokeTrust } from './manage-trusts.ts'
 import { TOKEN_CHARS_MAX } from './token-verifier.ts'
-import { ExplainedToken, ListedTrust, NewTrust } from './trust.schema.ts'
-import { listTrusts } from './trust.store.ts'
-import { getDefaultAudience } from './trust-request.ts'
+import { ExplainedToken, ListedTrust, NewTrust, ReleasedPin } from './trust.schema.ts'
 
 const PATH = `${ORGANIZATION_PATH}/oidc-trusts`
 const tags = ['OIDC trusts']
@@ -35,7 +33,7 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
         response: { 200: Envelope(Type.Array(ListedTrust), 'The OIDC trusts.') },
       },
     },
-    async ({ actor }) => ({ data: await listTrusts(services.sql, actor.org_id) }),
+    async ({ actor }) => ({ data: await listTrustsWithPins(services.sql, actor.org_id) }),
   )
 
   app.post(
@@ -52,10 +50,10 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
         description:
           'Accepts the OIDC tokens of CI jobs that satisfy all conditions, in place of an API key. The conditions must name ' +
           'the owner or the id of what is trusted. The scope `write:security-findings` requires the permission ' +
-          '`upload_security_reports`.\n\nErrors: 400 `invalid_request` for a field that is not valid. 403 ' +
-          '`insufficient_permission` with `details.scope` for a scope that your role cannot give. 409 `trust_conflict` ' +
-          'if the conditions could match a token of another organization. 409 `too_many_oidc_trusts` if the organization ' +
-          'has 1,000 trusts that are neither revoked nor expired.',
+          '`upload_security_reports`. Where several organizations share the server, the audience is `job_audience` of the ' +
+          'organization.\n\nErrors: 400 `invalid_request` for a field that is not valid. 403 ' +
+          '`insufficient_permission` with `details.scope` for a scope that your role cannot give. 409 ' +
+          '`too_many_oidc_trusts` if the organization has 1,000 trusts that are neither revoked nor expired.',
         tags,
         params: OrganizationPath,
         body: NewTrust,
@@ -64,7 +62,7 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
     },
     async (request, reply) => {
       const { actor, body } = request
-      const { audience = getDefaultAudience(services.config), provider = null, expires_at = null, ...given } = body
+      const { audience = null, provider = null, expires_at = null, ...given } = body
       const { trusted_events = [], self_hosted = false } = body
       const terms = { trusted_events, self_hosted }
       const wanted = {
@@ -74,10 +72,10 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
         provider,
         expiresAt: expires_at === null ? null : new Date(expires_at),
       }
-      const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
+      const needs = { ...services, connectedRepositories: listConnectedAt }
       const trust = await createTrust(needs, actor.org_id, toGrantor(actor, body), wanted)
       request.created = trust.id
-      return reply.code(201).send({ data: { ...trust, revoked_at: null, last_used_at: null } })
+      return reply.code(201).send({ data: trust })
     },
   )
 
@@ -105,6 +103,34 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
     async ({ actor, params, body }) => ({
       data: await revokeTrust(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, body)),
     }),
+  )
+
+  app.post(
+    `${PATH}/:id/unpin`,
+    {
+      config: {
+        permission: 'manage_integrations',
+        fresh: true,
+        updates: ({ params }) => [update('oidc_trust', params.id)],
+      },
+      preValidation: normalizeMissingBody,
+      schema: {
+        operationId: 'unpinOidcTrust',
+        summary: 'Release a name of an OIDC trust',
+        description:
+          'Each name that a trust lets in is pinned to the id that it had first, and refused with another id: the name ' +
+          'could belong to somebody else. This releases a name, or all. The next token pins it to its id.\n\nErrors: 404 ' +
+          '`not_found` if the organization has no such trust, or the trust has not pinned the name.',
+        tags,
+        params: ItemPath,
+        body: ReleasedPin,
+        response: { 200: Envelope(ListedTrust, 'The name is released.') },
+      },
+    },
+    async ({ actor, params, body }) => {
+      const released = { org_id: actor.org_id, id: params.id, pin: body.name ?? null }
+      return { data: await removePins(services, released, toAuthor(actor, body)) }
+    },
   )
 
   app.post(

@@ -1,5 +1,4 @@
-import type { Config } from '../../../config.ts'
-import { invalidRequest } from '../../../platform/http/errors.ts'
+import { createInvalidFieldError, invalidRequest } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
@@ -13,7 +12,8 @@ export const TRUST_SCOPES: readonly Scope[] = ['write:ci', 'write:security-findi
 export type TrustRequest = TrustTerms & {
   name: string
   issuer: string
-  audience: string
+  /** Null for the default of the organization. */
+  audience: string | null
   /** Null to derive it from the issuer and the conditions. */
   provider: TrustProvider | null
   conditions: Conditions
@@ -29,14 +29,49 @@ const VALUES_MAX = 50
 export const TRUSTED_EVENTS_MAX = 20
 const CLAIM = /^[A-Za-z][A-Za-z0-9_.:/-]{0,99}$/
 
-/** The audience that tokens have if nothing else is agreed. */
-export function getDefaultAudience({ baseUrl }: Pick<Config, 'baseUrl'>): string {
-  return new URL(baseUrl).origin
+/** Whose trust it is, and who creates it. */
+export type AudienceTerms = {
+  origin: string
+  slug: string
+  /** Whether there is no other organization on the server. */
+  isOnly: boolean
+  isOperator: boolean
 }
 
-/** Checks the fields of a new trust. Throws 400. */
+/** The audience that names an organization. */
+export function formatOwnAudience(origin: string, slug: string): string {
+  return `${origin}/${slug}`
+}
+
+/** The audience of new trusts if nothing else is agreed. */
+export function getDefaultAudience({ origin, slug, isOnly }: Omit<AudienceTerms, 'isOperator'>): string {
+  return isOnly ? origin : formatOwnAudience(origin, slug)
+}
+
+/**
+ * The audience of a new trust. Where organizations share the server, it names the organization, so
+ * that no other one can take its tokens; only the operator can agree on another with all of them,
+ * as where the CI system fixes it. Throws 400.
+ */
+export function requireAudience(given: string | null, terms: AudienceTerms): string {
+  const { origin, slug, isOnly, isOperator } = terms
+  const own = getDefaultAudience(terms)
+  const audience = given ?? own
+  if (audience.length < 1 || audience.length > AUDIENCE_CHARS_MAX)
+    throw createInvalidFieldError('/body/audience', `must have 1 to ${AUDIENCE_CHARS_MAX} characters`)
+  if (isOnly || audience === own) return audience
+  if (!isOperator) {
+    const other =
+      'with another one, an administrator of the server creates the trust, by "shiplock-server trust create"'
+    throw createInvalidFieldError('/body/audience', `must be ${own}, because organizations share this server; ${other}`)
+  }
+  if (audience !== origin && !audience.startsWith(`${origin}/`)) return audience
+  throw createInvalidFieldError('/body/audience', `${audience} does not name the organization ${slug}: use ${own}`)
+}
+
+/** Checks the fields of a new trust but its audience. Throws 400. */
 export function checkTrust(request: TrustRequest) {
-  const { issuer, audience, conditions } = request
+  const { issuer, conditions } = request
   const name = request.name.trim()
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
     throw invalidRequest(`A trust name must have 1 to ${NAME_CHARS_MAX} characters`)
@@ -44,8 +79,6 @@ export function checkTrust(request: TrustRequest) {
     throw invalidRequest(
       'The issuer must be an https URL without query (http only on this machine), as in the claim iss',
     )
-  if (audience.length < 1 || audience.length > AUDIENCE_CHARS_MAX)
-    throw invalidRequest(`The audience must have 1 to ${AUDIENCE_CHARS_MAX} characters`)
   checkConditions(conditions)
   const provider = request.provider ?? getProviderOfIssuer(issuer) ?? providerOfClaims(conditions)
   if (!hasNamingCondition(conditions, provider)) {
@@ -58,7 +91,6 @@ export function checkTrust(request: TrustRequest) {
   return {
     name,
     issuer,
-    audience,
     provider,
     conditions,
     scopes: checkScopes(request.scopes),

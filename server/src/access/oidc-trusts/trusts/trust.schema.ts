@@ -26,7 +26,12 @@ const Conditions = (value: TString, description: string) =>
 export const NewTrust = Closed({
   name: Text('The name of the trust. It need not be unique.', 100),
   issuer: Text(ISSUER, 500),
-  audience: Type.Optional(Text(`${AUDIENCE} Defaults to the origin of the base URL of this server.`, 500)),
+  audience: Type.Optional(
+    Text(
+      `${AUDIENCE} Defaults to \`job_audience\` of the organization, and must be it where several organizations share the server.`,
+      500,
+    ),
+  ),
   provider: Type.Optional(
     Nullable(
       OneOf(TRUST_PROVIDERS, {
@@ -54,6 +59,26 @@ export const NewTrust = Closed({
 })
 export type NewTrust = Static<typeof NewTrust>
 
+const PIN_NAME = 'A repository as `host/owner/name` in lower case, or an owner as `host/owner/`.'
+const Pin = Closed({
+  name: Type.String({ description: PIN_NAME }),
+  id: Type.String({ description: 'The id that the name had in the first token, or at the connected code host.' }),
+  pinned_at: Time('When the name was first let in.'),
+  refused_id: Nullable(
+    Type.String({ description: 'The other id of the name in the token that was refused last. Null if none was.' }),
+  ),
+  refused_at: MaybeTime('When that token was refused. Null if none was.'),
+})
+
+export const ReleasedPin = Closed({
+  name: Type.Optional(
+    Nullable(
+      Type.String({ minLength: 1, maxLength: 600, description: `${PIN_NAME} Null or absent: all names of the trust.` }),
+    ),
+  ),
+  reason: Reason,
+})
+
 export const ListedTrust = Closed(
   {
     id: Type.String({ description: 'The id of the trust.' }),
@@ -73,6 +98,9 @@ export const ListedTrust = Closed(
     expires_at: MaybeTime('When the trust expires. Null if it does not expire.'),
     revoked_at: MaybeTime('When the trust was revoked. Null if it is not revoked.'),
     last_used_at: MaybeTime('When a token was last accepted, to the minute. Null if none was.'),
+    pins: Type.Array(Pin, {
+      description: 'Names that the trust has let in, with the id that each had; at most 50, refused ones first.',
+    }),
   },
   { $id: 'OidcTrust', description: 'Which OIDC tokens of CI jobs the organization accepts.' },
 )

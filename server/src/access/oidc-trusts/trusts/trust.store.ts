@@ -25,14 +25,12 @@ export type Trust = TrustTerms & {
 }
 
 /** A trust that is neither revoked nor, when it was read, expired. */
-export type LiveTrust = Omit<Trust, 'created_by' | 'created_by_user_id' | 'last_used_at' | 'revoked_at'> & {
-  organization: Organization
-}
+export type LiveTrust = Omit<NewTrust, 'created_by' | 'created_by_user_id'> & { organization: Organization }
 
-type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at'>
+export type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at'>
 
-/** The most live trusts of one issuer, in all organizations. */
-export const TRUSTS_OF_ISSUER_MAX = 20_000
+/** Trusts of all organizations that one token is compared with. */
+const TRUSTS_COMPARED_MAX = 20_000
 /** Trusts of an organization that are in use, and trusts in its list. */
 export const TRUSTS_OF_ORGANIZATION_MAX = 1000
 
@@ -51,8 +49,25 @@ export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promi
   await notifyAccessChanged(tx)
 }
 
-/** The live trusts of an issuer in all organizations, oldest first. */
-export async function listLiveTrusts(db: Db, issuer: string, now: Date): Promise<LiveTrust[]> {
+/** What a token says about whom it is for. */
+type TokenTarget = {
+  issuer: string
+  audiences: readonly string[]
+  /** The origin of this server: `<origin>/<slug>` is the audience of one organization. */
+  origin: string
+}
+
+/**
+ * The live trusts of all organizations that a token can be for, oldest first. A trust whose
+ * audience names another organization is left out.
+ */
+export async function listLiveTrusts(
+  db: Db,
+  { issuer, audiences, origin }: TokenTarget,
+  now: Date,
+): Promise<LiveTrust[]> {
+  const own = `${origin}/`
+  const slugs = audiences.filter((text) => text.startsWith(own)).map((text) => text.slice(own.length))
   return db<LiveTrust[]>`
     select trust.id, trust.name, trust.issuer, trust.audience, trust.provider, trust.conditions, trust.scopes,
       trust.trusted_events, trust.self_hosted, trust.created_at, trust.expires_at,
@@ -60,10 +75,18 @@ export async function listLiveTrusts(db: Db, issuer: string, now: Date): Promise
     from oidc_trusts trust
     join organizations org on org.id = trust.org_id
     where trust.issuer = ${issuer}
+      and trust.audience = any(${[...audiences]})
       and trust.revoked_at is null
       and (trust.expires_at is null or trust.expires_at > ${now})
+      and not exists (
+        select
+        from organizations other
+        where other.slug = any(${slugs})
+          and other.id <> trust.org_id
+          and trust.audience = ${own} || other.slug
+      )
     order by trust.created_at, trust.id
-    limit ${TRUSTS_OF_ISSUER_MAX}`
+    limit ${TRUSTS_COMPARED_MAX}`
 }
 
 /** Counts the trusts of an organization that are neither revoked nor expired. */

@@ -186,6 +186,25 @@ export async function fetchConnectedAccount(api: GitlabApi, id: string): Promise
   return namespace && parseNamespace(namespace)
 }
 
+const CurrentUser = Type.Object({ id: Id, username: Text, is_admin: Maybe(Type.Boolean()) })
+const GroupMember = Type.Object({ access_level: Type.Integer() })
+
+/** The access level of the role Maintainer (GitLab, "Members API"). */
+const MAINTAINER = 40
+
+/**
+ * Whether the user of the token may connect the account: a Maintainer of the group, also by a group
+ * above it, the user of the namespace, or an administrator of the server. An account is connected
+ * once, so whoever may only read it must not take it.
+ */
+export async function canConnect(api: GitlabApi, { id, login, type }: ConnectedAccount): Promise<boolean> {
+  const user = readAs(CurrentUser, await api.find('/user'))
+  if (user.is_admin === true) return true
+  if (type === 'user') return user.username.toLowerCase() === login.toLowerCase()
+  const member = await api.read(encodePath`/groups/${id}/members/all/${String(user.id)}`)
+  return member !== null && readAs(GroupMember, member).access_level >= MAINTAINER
+}
+
 async function fetchSettings(api: GitlabApi, id: string): Promise<ProjectSettings> {
   return parseProjectSettings((await api.read(formatProjectPath({ id }))) ?? {})
 }

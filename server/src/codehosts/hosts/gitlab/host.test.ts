@@ -22,6 +22,19 @@ test('a group is found by its path and by its id', async () => {
   assert.equal(await host.host(), new URL(fake.url).host)
 })
 
+test('a token that may only read a group does not connect it', async () => {
+  const { fake, host } = open
+  const credentials = token(fake.token(GROUP))
+  for (const level of [0, 20, 30]) {
+    fake.setAccessLevel(level)
+    const refused = { status: 403, code: 'host_role_too_low', message: /needs the role Maintainer in the group acme/ }
+    await assert.rejects(host.readInstallation(GROUP, credentials), refused)
+  }
+  fake.setAccessLevel(40)
+  assert.equal((await host.readInstallation(GROUP, credentials))?.account.login, GROUP)
+  fake.setAccessLevel(50)
+})
+
 test('credentials that GitLab does not accept are named', async () => {
   const { host } = open
   const refused = { status: 400, code: 'invalid_credentials' }

@@ -1,3 +1,4 @@
+import { hostRoleTooLow } from '../../../errors/codehosts.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
 import {
@@ -13,7 +14,7 @@ import { RestClient } from '../../kit/rest-client.ts'
 import { createActionSenders } from './actions.ts'
 import { createAlertReads } from './alerts.ts'
 import { createChangeReads } from './changes.ts'
-import { fetchConnectedAccount, GitlabApi, Session } from './client.ts'
+import { canConnect, fetchConnectedAccount, GitlabApi, Session } from './client.ts'
 import { createCommitReads } from './commits.ts'
 import { handleRefusedToken, requireToken } from './credentials.ts'
 import { createDeploymentReads } from './deployments.ts'
@@ -48,6 +49,8 @@ export function createGitlabHost(options: GitlabHostOptions): CodeHost {
     async readInstallation(id, credentials) {
       const api = openApi(options, async () => requireToken(credentials), pace)
       const account = await fetchConnectedAccount(api, id).catch(handleRefusedToken)
+      if (account !== null && !(await canConnect(api, account).catch(handleRefusedToken)))
+        throw hostRoleTooLow(`The token needs the role Maintainer in the group ${account.login}.`)
       return account && { id: account.id, account, repositories: 'all', suspended: false }
     },
     open(access) {

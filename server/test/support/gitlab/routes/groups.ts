@@ -15,6 +15,11 @@ export function groupRoutes(gitlab: Gitlab): GitlabRoutes {
     },
     'GET /api/v4/users/{id}': ({ params }) => ok(userShape(gitlab, found(world.findAccount(Number(params.id))))),
     'GET /api/v4/groups/{id}': (request) => ok(groupShape(gitlab, groupOf(request))),
+    'GET /api/v4/groups/{id}/members/all/{user_id}': (request) => {
+      groupOf(request)
+      const user = found(request.params.user_id === String(world.program.id) ? world.program : null)
+      return ok({ id: user.id, username: user.login, access_level: found(gitlab.accessLevel || null) })
+    },
     'GET /api/v4/groups/{id}/projects': (request) => {
       const repositories = world.repositoriesOf(groupOf(request)).toSorted((one, other) => other.id - one.id)
       return page(

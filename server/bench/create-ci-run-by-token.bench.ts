@@ -3,7 +3,7 @@ import { OPERATOR_GRANTOR } from '../src/access/scopes.ts'
 import { NEW_RUNS_PER_DAY_MAX } from '../src/ci/runs/run-intake.ts'
 import { listConnectedElsewhere } from '../src/repositories/followed-repository.store.ts'
 import { githubClaims } from '../test/support/oidc-claims.ts'
-import { type Issuer, startIssuer } from '../test/support/oidc-issuer.ts'
+import { type Issuer, loopbackFetch, startIssuer } from '../test/support/oidc-issuer.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import { newRun } from './ci-runs.ts'
 import { type Message, requestsPerSecond } from './load.ts'
@@ -60,7 +60,7 @@ function newRunOf({ credential, repository }: Caller): Message {
 function createJobs({ sql, ours }: Setting, issuer: Issuer): Promise<Caller[]> {
   const audience = new URL(ours.url).origin
   const request = { issuer: issuer.url, audience, provider: 'github', scopes: ['write:ci'], expiresAt: null } as const
-  const needs = { sql, clock: CLOCK, connectedElsewhere: listConnectedElsewhere }
+  const needs = { sql, clock: CLOCK, outbound: loopbackFetch(), connectedElsewhere: listConnectedElsewhere }
   const iat = Math.floor(CLOCK.now().getTime() / 1000)
   return Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, at) => {

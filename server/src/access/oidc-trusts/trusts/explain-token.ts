@@ -24,7 +24,7 @@ export type TokenExplanation = {
   trusts: CheckedTrust[]
 }
 
-type Needs = Pick<Services, 'sql' | 'clock' | 'log'>
+type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'outbound'>
 
 /**
  * Verifies a token as the gateway does, and compares it with every live trust of an organization.

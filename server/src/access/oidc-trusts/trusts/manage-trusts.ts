@@ -4,6 +4,7 @@ import { lockName } from '../../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../../platform/ids.ts'
+import { upsertAllowedHost } from '../../../platform/outbound/allowed-host.store.ts'
 import type { Services } from '../../../services.ts'
 import { checkGrantedScopes, type Grantor, getCreator, requireExpiry } from '../../scopes.ts'
 import { canMatchBoth, canMatchRepository, type KnownRepository } from '../competition.ts'
@@ -25,7 +26,7 @@ type ConnectedElsewhere = (tx: Tx, orgId: string, provider: TrustProvider) => As
 
 export type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at'>
 
-type Needs = Pick<Services, 'sql' | 'clock'> & { connectedElsewhere: ConnectedElsewhere }
+type Needs = Pick<Services, 'sql' | 'clock' | 'outbound'> & { connectedElsewhere: ConnectedElsewhere }
 
 /**
  * Creates a trust of an organization. Throws 400 for an invalid field, 403 for a scope that the
@@ -41,7 +42,10 @@ export async function createTrust(
 ): Promise<NewTrust> {
   const now = needs.clock.now()
   const expires_at = requireExpiry(request.expiresAt, now)
-  const trust = { id: createUuid(now), ...checkTrust(request), ...getCreator(grantor), created_at: now, expires_at }
+  const checked = await checkTrust(request, needs.outbound)
+  const trust = { id: createUuid(now), ...checked, ...getCreator(grantor), created_at: now, expires_at }
+  // An address of the command line is the operator's, who may name a private host.
+  const networks = isOperator(grantor) ? ((await needs.outbound.listMissingNetworks(trust.issuer)) ?? []) : []
   await needs.sql.begin(async (tx) => {
     await lockName(tx, `OIDC trusts of ${trust.issuer}`)
     await checkGrantedScopes(tx, grantor, trust.scopes)
@@ -52,6 +56,7 @@ export async function createTrust(
     await refuseOtherTrusts(tx, orgId, { trust, grantor })
     await refuseConnectedRepositories(tx, orgId, { trust, grantor }, needs.connectedElsewhere)
     await insertTrust(tx, orgId, trust)
+    if (networks.length > 0) await upsertAllowedHost(tx, new URL(trust.issuer).origin, networks, now)
     const { id, name, issuer, conditions, scopes, trusted_events, self_hosted } = trust
     const details = { name, issuer, conditions, scopes, trusted_events, self_hosted }
     await audit(tx, orgId, { author: grantor, action: 'oidc_trust.create', id, details }, now)

@@ -23,10 +23,10 @@ type MatchableTrust = { trust: LiveTrust; conditions: Condition[] }
 export class TokenVerifier {
   /** The live trusts by issuer. */
   readonly trusts: AccessCache<MatchableTrust[]>
-  readonly #services: Pick<Services, 'sql' | 'clock' | 'log'>
+  readonly #services: Pick<Services, 'sql' | 'clock' | 'log' | 'outbound'>
   readonly #keySets: IssuerKeySets
 
-  constructor(services: Pick<Services, 'sql' | 'clock' | 'log'>) {
+  constructor(services: Pick<Services, 'sql' | 'clock' | 'log' | 'outbound'>) {
     this.#services = services
     this.#keySets = new IssuerKeySets(services)
     this.trusts = new AccessCache(services.clock)
@@ -76,7 +76,7 @@ export class TokenVerifier {
       })
     } catch (error) {
       if (error instanceof TokenRejection) throw error
-      if (error instanceof IssuerError) throw invalid(`The keys of the issuer cannot be read: ${error.message}`)
+      if (error instanceof IssuerError) throw invalid(error.message)
       throw invalid(`The signature cannot be verified: ${error instanceof Error ? error.message : String(error)}.`)
     }
   }

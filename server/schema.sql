@@ -18,6 +18,15 @@ create table alert_findings (
 );
 CREATE INDEX alert_findings_by_finding ON public.alert_findings USING btree (org_id, finding_id);
 
+create table allowed_hosts (
+  origin text not null,
+  networks text[],
+  found_at timestamp(3) with time zone not null default now(),
+  constraint allowed_hosts_pkey PRIMARY KEY (origin),
+  constraint allowed_hosts_networks_check CHECK (((cardinality(networks) >= 1) AND (cardinality(networks) <= 100))),
+  constraint allowed_hosts_origin_check CHECK (((length(origin) >= 1) AND (length(origin) <= 600)))
+);
+
 create table api_keys (
   org_id uuid not null,
   id uuid not null,
@@ -526,6 +535,7 @@ create table codehost_sync_lists (
   next text,
   until timestamp(3) with time zone,
   newest_at timestamp(3) with time zone,
+  walk jsonb,
   constraint codehost_sync_lists_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
   constraint codehost_sync_lists_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
 );
@@ -554,6 +564,7 @@ create table codehost_syncs (
   repositories_etag text,
   due_at timestamp(3) with time zone not null,
   pauses integer not null default 0,
+  repositories_walk jsonb,
   constraint codehost_syncs_connection_id_key UNIQUE (connection_id),
   constraint codehost_syncs_pkey PRIMARY KEY (org_id, connection_id),
   constraint codehost_syncs_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),

@@ -79,6 +79,7 @@ begin
       -- BEGIN
       ('abandoned_objects', 'insert, update, delete'),
       ('alert_findings', 'insert, update'),
+      ('allowed_hosts', 'insert, update, delete'),
       ('api_keys', 'insert, update'),
       ('audit_entries', 'insert'),
       ('chain_anchors', 'insert, update'),

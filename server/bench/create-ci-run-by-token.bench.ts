@@ -3,7 +3,7 @@ import { OPERATOR_GRANTOR } from '../src/access/scopes.ts'
 import { NEW_RUNS_PER_DAY_MAX } from '../src/ci/runs/run-intake.ts'
 import { listConnectedAt } from '../src/repositories/followed-repository.store.ts'
 import { githubClaims } from '../test/support/oidc-claims.ts'
-import { type Issuer, startIssuer } from '../test/support/oidc-issuer.ts'
+import { type Issuer, loopbackFetch, startIssuer } from '../test/support/oidc-issuer.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import { newRun } from './ci-runs.ts'
 import { type Message, requestsPerSecond } from './load.ts'
@@ -65,7 +65,8 @@ function createJobs({ sql, ours }: Setting, issuer: Issuer): Promise<Caller[]> {
     scopes: ['write:ci'],
     expiresAt: null,
   } as const
-  const needs = { sql, clock: CLOCK, config: { baseUrl: ours.url }, connectedRepositories: listConnectedAt }
+  const config = { baseUrl: ours.url }
+  const needs = { sql, clock: CLOCK, config, outbound: loopbackFetch(), connectedRepositories: listConnectedAt }
   const iat = Math.floor(CLOCK.now().getTime() / 1000)
   return Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, at) => {

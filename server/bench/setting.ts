@@ -65,6 +65,8 @@ export function environmentOf(directory: string): Record<string, string> {
     SHIPLOCK_PORT: '0',
     SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0',
     SHIPLOCK_LOG_LEVEL: 'error',
+    // Issuers of the benchmarks are on loopback.
+    SHIPLOCK_ALLOWED_NETWORKS: '127.0.0.0/8',
   }
 }
 

@@ -6,7 +6,7 @@ import { systemClock } from '../src/platform/clock.ts'
 import { createLog } from '../src/platform/log.ts'
 import { listConnectedAt } from '../src/repositories/followed-repository.store.ts'
 import { githubClaims } from '../test/support/oidc-claims.ts'
-import { type Issuer, startIssuer } from '../test/support/oidc-issuer.ts'
+import { type Issuer, loopbackFetch, startIssuer } from '../test/support/oidc-issuer.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 
@@ -25,7 +25,7 @@ export const tokenVerification: Benchmark<Setting> = {
   async measure(setting) {
     const issuer = await startIssuer()
     try {
-      const needs = { sql: setting.sql, clock: systemClock, log: createLog('error'), config }
+      const needs = { sql: setting.sql, clock: systemClock, log: createLog('error'), config, outbound: loopbackFetch() }
       await createTrusts(setting, issuer)
       const verifier = new TokenVerifier(needs)
       const tokens = await signTokens(issuer)
@@ -43,7 +43,7 @@ export const tokenVerification: Benchmark<Setting> = {
 }
 
 async function createTrusts({ sql, ours }: Setting, { url }: Issuer): Promise<void> {
-  const needs = { sql, clock: systemClock, config, connectedRepositories: listConnectedAt }
+  const needs = { sql, clock: systemClock, config, outbound: loopbackFetch(), connectedRepositories: listConnectedAt }
   const request = {
     issuer: url,
     audience: AUDIENCE,

@@ -33,6 +33,7 @@ test('an empty environment gives the defaults of the operating guide', () => {
     connectionsPerAddressMax: 500,
     stopNoticeSeconds: 0,
     trustedProxies: [],
+    allowedNetworks: [],
     plansFile: null,
     ruleMapFile: null,
     secretKey: null,

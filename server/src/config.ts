@@ -96,6 +96,8 @@ export type Config = Readonly<{
   stopNoticeSeconds: number
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[]
+  /** Networks in which the addresses that tenants choose may be, beside the public ones. */
+  allowedNetworks: readonly string[]
   /** null: the built-in plans. */
   plansFile: string | null
   /** A file that extends the map of equivalent scanner rules; null: only the built-in map. */
@@ -189,6 +191,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
     stopNoticeSeconds: read.integer('SHIPLOCK_STOP_NOTICE_SECONDS', 0, 0, 20),
     trustedProxies: read.networks('SHIPLOCK_TRUSTED_PROXIES'),
+    allowedNetworks: read.networks('SHIPLOCK_ALLOWED_NETWORKS'),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     ruleMapFile: read.text('SHIPLOCK_RULE_MAP'),
     auditRetentionDays: read.integer('SHIPLOCK_AUDIT_RETENTION_DAYS', 1825, 0, 36_500),

@@ -8,6 +8,7 @@ import type { ReplicaReads } from './platform/db/replica-reads.ts'
 import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
+import type { GuardedFetch } from './platform/outbound/guarded-fetch.ts'
 import type { UpdateFeed } from './platform/queue/update.ts'
 import type { RuleMap } from './security/vocabulary/rule-map.ts'
 
@@ -20,6 +21,8 @@ export type Services = Readonly<{
   /** Lists and charts: on a replica, if one is set. */
   reads: ReplicaReads
   objects: ObjectStore
+  /** Reads addresses that tenants choose. */
+  outbound: GuardedFetch
   plans: Plans
   /** Sends the live updates of this process to the event streams of all processes. */
   updates: UpdateFeed

@@ -45,6 +45,7 @@ const NEXT_STEPS = {
   mail: 'Correct SHIPLOCK_SMTP_URL, or the account on the mail server: docs/people.md#email',
   'identity provider': 'Correct SHIPLOCK_SSO_ISSUER, or make the provider reachable: docs/single-sign-on.md',
   trusts: 'Run: shiplock-server migrate. docs/oidc.md says which jobs count as verified.',
+  'private addresses': 'Run: shiplock-server migrate. docs/operations/security.md says what the server reads.',
   ...APP_STEPS,
   connections: 'Run: shiplock-server provider list, and repair the reason that it shows for the account.',
   installations: 'Run: shiplock-server provider connect',

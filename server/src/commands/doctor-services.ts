@@ -10,6 +10,7 @@ import { checkOpa } from '../compliance/engines/opa-server.ts'
 import { listUnrefusedCalls } from '../compliance/engines/rego-capabilities.ts'
 import type { Config } from '../config.ts'
 import { DAY_MS } from '../platform/clock.ts'
+import { listAllowedHosts } from '../platform/outbound/allowed-host.store.ts'
 import type { Services } from '../services.ts'
 import { type Check, type Result, toAppCheck } from './doctor-finding.ts'
 
@@ -61,6 +62,18 @@ export async function checkTrusts({ sql, clock }: Services): Promise<Result> {
   return { ok: true, detail: `jobs that count as untrusted unless a trust says otherwise: ${listed.join('; ')}` }
 }
 
+/** Where tenants may have issuers and identity providers beside the public internet. */
+async function checkPrivateAddresses({ sql, config }: Services): Promise<Result> {
+  const networks = config.allowedNetworks.length === 0 ? 'none' : config.allowedNetworks.join(', ')
+  const stored = (await listAllowedHosts(sql)).map(({ origin, networks: found, found_at }) =>
+    found === null
+      ? `${origin} (its name is unknown, so it is refused; it is looked up at the next start)`
+      : `${origin} (in ${found.join(', ')}, since ${found_at.toISOString().slice(0, 10)})`,
+  )
+  const hosts = stored.length === 0 ? '' : `; hosts that were in use or named on the command line: ${stored.join('; ')}`
+  return { ok: true, detail: `SHIPLOCK_ALLOWED_NETWORKS: ${networks}${hosts}` }
+}
+
 /** The checks of code hosts, in the order in which `doctor` shows them. */
 export const CODE_HOST_CHECKS: readonly Check[] = [
   ...APP_PROVIDERS.map((provider) => ({
@@ -68,6 +81,7 @@ export const CODE_HOST_CHECKS: readonly Check[] = [
     examine: (services: Services) => checkApp(services, provider),
   })),
   { check: 'trusts', examine: checkTrusts },
+  { check: 'private addresses', examine: checkPrivateAddresses },
   { check: 'connections', examine: checkConnections },
   { check: 'installations', examine: checkWaiting },
   { check: 'deliveries', examine: checkDeliveries },

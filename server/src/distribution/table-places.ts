@@ -72,6 +72,7 @@ const LOCAL_TABLES: Readonly<Record<string, string>> = {
   job_schedules: OF_PROGRAM,
   events: 'A row is written in the statement that queues its job, and the queue is local.',
   abandoned_objects: 'Workers look for what is due over all organizations.',
+  allowed_hosts: OF_PROGRAM,
   replica_marks: OF_PROGRAM,
   retention_kinds: OF_PROGRAM,
   retention_state: OF_PROGRAM,

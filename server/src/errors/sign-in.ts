@@ -144,7 +144,8 @@ export const totpNotStarted = defineError({
 export const identityProviderUnavailable = defineError({
   status: 502,
   code: 'identity_provider_unavailable',
-  cause: 'Application API: the identity provider cannot be reached, or its description is not valid.',
-  remedy: 'Check the settings of single sign-on, or try again later.',
-  message: 'The identity provider cannot be reached, or its description is not valid. Try again later.',
+  cause:
+    'Application API: the identity provider cannot be read, its description is not valid, or it has a private address that `SHIPLOCK_ALLOWED_NETWORKS` does not name.',
+  remedy: 'Check the settings of single sign-on, or try again later. The log of the server has the reason.',
+  message: 'The identity provider cannot be read; private addresses need SHIPLOCK_ALLOWED_NETWORKS.',
 })

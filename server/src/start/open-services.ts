@@ -15,6 +15,8 @@ import { createLog, type Log } from '../platform/log.ts'
 import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
 import { observeStore } from '../platform/objects/observed-store.ts'
+import { listStoredNetworks } from '../platform/outbound/allowed-host.store.ts'
+import { GuardedFetch, type Resolve } from '../platform/outbound/guarded-fetch.ts'
 import { UpdateFeed } from '../platform/queue/update.ts'
 import { traceWith } from '../platform/tracing.ts'
 import { loadRuleMap } from '../security/vocabulary/load-rule-map.ts'
@@ -30,6 +32,8 @@ type OpenOptions = {
   log?: Log
   /** The default are all supported ones. */
   codeHosts?: CodeHosts
+  /** Looks up the names in addresses that tenants choose. The default is this machine's. */
+  resolve?: Resolve
 }
 
 const CLOSE_TIMEOUT_SECONDS = 5
@@ -59,6 +63,7 @@ export async function openServices(
     objects,
     sql,
     reads: new ReplicaReads(sql, openReplica(config, options), log),
+    outbound: openOutbound(config, { sql, log, resolve: options.resolve }),
     updates: new UpdateFeed(sql, log),
     clock,
     cursorKey: computeDerivedKey(secret, 'list cursors'),
@@ -75,6 +80,18 @@ export async function openServices(
     await Promise.all([services.reads.close(CLOSE_TIMEOUT_SECONDS), sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })])
   }
   return { services, close }
+}
+
+type OutboundNeeds = { sql: Sql; log: Log; resolve: Resolve | undefined }
+
+function openOutbound({ allowedNetworks, baseUrl }: Config, { sql, log, resolve }: OutboundNeeds): GuardedFetch {
+  return new GuardedFetch({
+    allowedNetworks,
+    baseUrl,
+    listStoredNetworks: (origin) => listStoredNetworks(sql, origin),
+    log,
+    resolve,
+  })
 }
 
 /** It connects on first use. */

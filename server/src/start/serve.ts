@@ -2,6 +2,7 @@ import { createApp } from '../app.ts'
 import { type Config, withPort } from '../config.ts'
 import { isSpread } from '../platform/db/spread.ts'
 import { type ChosenPort, registerGracefulStop, selectPort } from '../platform/http/listener.ts'
+import { settleAllowedHosts } from '../platform/outbound/allowed-hosts.ts'
 import type { Services } from '../services.ts'
 import type { Database } from './database.ts'
 import { openServices, startTelemetry } from './open-services.ts'
@@ -47,6 +48,7 @@ export async function serve(services: Services, port: ChosenPort, idleGraceMs = 
     drainMs: DRAIN_MS,
     noticeMs: services.config.stopNoticeSeconds * 1000,
   })
+  await settleAllowedHosts(services)
   await app.ready()
   opened.defer(stop)
   await port.listen(app.server).catch((cause) => Promise.reject(portFailure(services.config, cause)))

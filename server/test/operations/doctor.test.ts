@@ -158,6 +158,7 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
   ],
   'github app': [() => ({ ...services, hostApps: failing('cannot be decrypted') }), /cannot be decrypted/],
   trusts: [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
+  'private addresses': [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   connections: [
     async () => {
       await insertConnection(services.sql, (await api.caller()).orgId)

@@ -13,6 +13,7 @@ import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
 import { selectPort } from '../../src/platform/http/listener.ts'
 import { createUuid } from '../../src/platform/ids.ts'
 import type { Log } from '../../src/platform/log.ts'
+import type { Resolve } from '../../src/platform/outbound/guarded-fetch.ts'
 import type { Services } from '../../src/services.ts'
 import { openServices } from '../../src/start/open-services.ts'
 import { serve } from '../../src/start/serve.ts'
@@ -89,6 +90,8 @@ type TestApiOptions = {
   codeHosts?: CodeHosts
   /** The default writes fatal errors to standard error. */
   log?: Log
+  /** Looks up the names in addresses that tenants choose. */
+  resolve?: Resolve
 }
 
 type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
@@ -105,6 +108,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     SHIPLOCK_DATA_DIR: dataDir,
     SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0',
     SHIPLOCK_LOG_LEVEL: QUIET,
+    SHIPLOCK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...(s3UnderTest && s3Environment(s3UnderTest)),
     ...options.env,
   })
@@ -118,6 +122,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       connections: 8,
       clock,
       log: options.log ?? collectedLog(config.logLevel),
+      ...(options.resolve && { resolve: options.resolve }),
       ...(options.codeHosts && { codeHosts: options.codeHosts }),
     },
   )

@@ -9,6 +9,8 @@ import {
 } from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import type { TrustRequest } from '../../src/access/oidc-trusts/trusts/trust-request.ts'
 import { OPERATOR_GRANTOR } from '../../src/access/scopes.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { GuardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { listConnectedAt } from '../../src/repositories/followed-repository.store.ts'
 import type { TestApi } from './api.ts'
 import {
@@ -122,6 +124,16 @@ export function bitbucketClaims(api: TestApi, overrides: Claims = {}): Claims {
 
 export function azureClaims(api: TestApi, overrides: Claims = {}): Claims {
   return claimsFor(api, { ...azureDefaults(), ...overrides })
+}
+
+/** A fetcher that reads issuers on loopback, for those who have no services. */
+export function loopbackFetch(): GuardedFetch {
+  return new GuardedFetch({
+    allowedNetworks: ['127.0.0.0/8'],
+    baseUrl: 'http://127.0.0.1',
+    listStoredNetworks: async () => [],
+    log: createLog('error'),
+  })
 }
 
 /** What the claim sets above satisfy. */

@@ -123,7 +123,11 @@ function spawnProgram(dataDir: string, args: string[], env: Record<string, strin
 }
 
 function settingsFor(dataDir: string, env: Record<string, string>): Record<string, string> {
-  const settings = { SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: '0', SHIPLOCK_LOG_LEVEL: 'warn', ...env }
+  const settings = {
+    ...{ SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: '0', SHIPLOCK_LOG_LEVEL: 'warn' },
+    SHIPLOCK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+    ...env,
+  }
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env
   return { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...settings }
 }

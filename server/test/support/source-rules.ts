@@ -64,6 +64,7 @@ export function brokenRules(sources: Source[]): string[] {
     ...readsTheTime(source),
     ...meaninglessName(source),
     ...wideComments(source),
+    ...asksUnguarded(source),
   ])
 }
 
@@ -170,4 +171,23 @@ function wideComments({ path, lines }: Source): string[] {
     const isWide = line.length > COMMENT_COLUMNS_MAX && COMMENT_LINE.test(line)
     return isWide ? [`${path}:${index + 1} has a comment wider than ${COMMENT_COLUMNS_MAX} columns`] : []
   })
+}
+
+const REQUEST = /(?<![.#\w])fetch\(|\bhttps?\.(?:get|request)\(/
+/** They ask what the settings or the command line name, which is the operator's, or our own server. */
+const OPERATORS_ADDRESSES = [
+  'codehosts/hosts/github/app/create-app.ts',
+  'codehosts/kit/api-fetch.ts',
+  'codehosts/kit/fetch-log-end.ts',
+  'commands/doctor-storage.ts',
+  'commands/health.ts',
+  'compliance/engines/opa-server.ts',
+  'demo/world/report-files.ts',
+  'security/intel/fetch-intel.job.ts',
+]
+
+/** An address that a tenant has chosen is read through `platform/outbound`. */
+function asksUnguarded({ path, text }: Source): string[] {
+  const isOwn = path === 'platform/outbound/guarded-fetch.ts' || OPERATORS_ADDRESSES.includes(path)
+  return !isOwn && REQUEST.test(text) ? [`${path} sends requests without platform/outbound`] : []
 }

@@ -122,7 +122,7 @@ function requireApiAccess({ plan }: Actor): void {
 /** A credential with its organization, as long as neither expires. */
 export type Authenticated = { credential: MachineCredential; organization: Organization; validUntil: Date | null }
 
-type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config'>
+type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config' | 'outbound'>
 
 /**
  * Finds the credential that a bearer token stands for: an API key, or the trust of a CI job's

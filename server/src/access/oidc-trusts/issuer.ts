@@ -5,11 +5,10 @@ const ISSUER_CHARS_MAX = 500
 
 /**
  * Whether a text can be an issuer (OpenID Connect Discovery §3): an https URL without credentials,
- * query and fragment. http is accepted on this machine only.
+ * query and fragment. http is for issuers in allowed networks, which the form does not tell.
  */
 export function isIssuer(text: string): boolean {
-  if (text.length > ISSUER_CHARS_MAX || !URL.canParse(text) || /[\s?#\\]/.test(text)) return false
-  return isFetchable(new URL(text), true)
+  return text.length <= ISSUER_CHARS_MAX && !/[\s?#\\]/.test(text) && isKeySetUrl(text)
 }
 
 /** The address of an issuer's discovery document (OpenID Connect Discovery §4.1). */
@@ -17,18 +16,10 @@ export function buildDiscoveryUrl(issuer: string): string {
   return `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
 }
 
-/**
- * Whether the keys of an issuer may be fetched from a URL: from any https host, and over http only
- * from this machine, if the issuer is on it, too.
- */
-export function isKeySetUrl(text: unknown, issuer: string): text is string {
-  if (typeof text !== 'string' || !URL.canParse(text)) return false
-  return isFetchable(new URL(text), new URL(issuer).protocol === 'http:')
-}
-
-function isFetchable(url: URL, acceptsLoopback: boolean): boolean {
-  if (url.username !== '' || url.password !== '') return false
-  return url.protocol === 'https:' || (acceptsLoopback && url.protocol === 'http:' && isLoopback(url.hostname))
+/** Whether a text has the form of an address from which the keys of an issuer can be fetched. */
+export function isKeySetUrl(text: unknown): text is string {
+  const url = typeof text === 'string' ? URL.parse(text) : null
+  return url !== null && ['https:', 'http:'].includes(url.protocol) && url.username === '' && url.password === ''
 }
 
 const KNOWN_ISSUERS: readonly [RegExp, TrustProvider][] = [

@@ -12,7 +12,7 @@ import { formatSecretLabel } from './open-provider.ts'
 import type { AdmissionRules } from './provider.ts'
 import { deleteProvider, findStoredProvider, type StoredProvider, upsertProvider } from './single-sign-on.store.ts'
 
-type Needs = Pick<Services, 'sql' | 'clock' | 'sealingKey'>
+type Needs = Pick<Services, 'sql' | 'clock' | 'sealingKey' | 'outbound'>
 type Writer = { orgId: string; author: Author }
 
 type WantedProvider = AdmissionRules & {
@@ -26,10 +26,15 @@ type WantedProvider = AdmissionRules & {
  * Sets the identity provider of an organization. Throws 400, and 403 `insufficient_permission` for
  * a role with a permission that the author lacks.
  */
-export async function saveProvider({ sql, clock, sealingKey }: Needs, writer: Writer, wanted: WantedProvider) {
+export async function saveProvider(needs: Needs, writer: Writer, wanted: WantedProvider) {
+  const { sql, clock, sealingKey, outbound } = needs
   const { orgId, author } = writer
-  if (!isIssuer(wanted.issuer))
-    throw createInvalidFieldError('/body/issuer', 'must be an https URL without query and fragment')
+  const isPlain = URL.parse(wanted.issuer)?.protocol === 'http:'
+  if (!isIssuer(wanted.issuer) || (isPlain && !(await outbound.isInside(wanted.issuer))))
+    throw createInvalidFieldError(
+      '/body/issuer',
+      'must be an https URL without query and fragment; http is for SHIPLOCK_ALLOWED_NETWORKS',
+    )
   await sql.begin(async (tx) => {
     const held = await lockMembers(tx, orgId, author)
     await requireRoles(tx, orgId, held, wanted)
@@ -69,7 +74,7 @@ async function requireRoles(tx: Tx, orgId: string, held: readonly Permission[], 
  * Removes the identity provider of an organization, and ends the sessions that it started. Throws
  * 404.
  */
-export async function removeProvider({ sql, clock }: Needs, writer: Writer): Promise<void> {
+export async function removeProvider({ sql, clock }: Pick<Needs, 'sql' | 'clock'>, writer: Writer): Promise<void> {
   await sql.begin(async (tx) => {
     await lockMembers(tx, writer.orgId, writer.author)
     const now = clock.now()

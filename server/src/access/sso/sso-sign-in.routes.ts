@@ -24,7 +24,7 @@ const TAGS = ['Single sign-on']
 const REDIRECT = { type: 'null', description: 'The browser goes on to the address in `Location`.' } as const
 
 const PROVIDER_UNAVAILABLE = defineErrorResponse(
-  '`identity_provider_unavailable`: the identity provider cannot be reached.',
+  '`identity_provider_unavailable`: the identity provider cannot be read.',
 )
 
 /** The sign-in at an OpenID provider. */

@@ -25,7 +25,7 @@ export type TokenExplanation = {
   trusts: CheckedTrust[]
 }
 
-type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config'>
+type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config' | 'outbound'>
 
 /**
  * Verifies a token as the gateway does, and compares it with every live trust of an organization.

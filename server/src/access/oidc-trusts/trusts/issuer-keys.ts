@@ -1,5 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose'
 import { MINUTE_MS } from '../../../platform/clock.ts'
+import { CANNOT_BE_READ, type GuardedFetch, OutsideError } from '../../../platform/outbound/guarded-fetch.ts'
 import type { Services } from '../../../services.ts'
 import { buildDiscoveryUrl, isKeySetUrl } from '../issuer.ts'
 
@@ -12,7 +13,7 @@ const RETRY_MS = MINUTE_MS
 /** The same, as long as there are no keys at all. */
 const FIRST_RETRY_MS = 10_000
 
-type Needs = Pick<Services, 'clock' | 'log'>
+type Needs = Pick<Services, 'clock' | 'log' | 'outbound'>
 
 /** The key sets of the issuers of live trusts, each read by itself. */
 export class IssuerKeySets {
@@ -42,7 +43,7 @@ class IssuerKeys {
   #keys: { find: LocalJWKSet; readAt: number } | null = null
   #location: { url: string; readAt: number } | null = null
   #reading: Promise<void> | null = null
-  #failure: { message: string; at: number } | null = null
+  #failureAt: number | null = null
   #readings = 0
   #unknownKeyAt: number | null = null
 
@@ -60,7 +61,7 @@ class IssuerKeys {
   async current(): Promise<LocalJWKSet> {
     if (this.#age() >= FRESH_MS && this.#mayRetry()) await this.#read()
     if (this.#keys !== null && this.#age() < USABLE_MS) return this.#keys.find
-    throw new IssuerError(this.#failure?.message ?? `${this.#issuer} has no keys.`)
+    throw new IssuerError()
   }
 
   /**
@@ -90,9 +91,9 @@ class IssuerKeys {
   }
 
   #mayRetry(): boolean {
-    if (this.#reading !== null || this.#failure === null) return true
+    if (this.#reading !== null || this.#failureAt === null) return true
     const waitMs = this.#keys === null ? FIRST_RETRY_MS : RETRY_MS
-    return Math.abs(this.#now() - this.#failure.at) >= waitMs
+    return Math.abs(this.#now() - this.#failureAt) >= waitMs
   }
 
   /** Never rejects: a failure is kept and logged. */
@@ -108,78 +109,57 @@ class IssuerKeys {
   async #fetch(): Promise<void> {
     const readAt = this.#now()
     if (this.#location === null || Math.abs(readAt - this.#location.readAt) >= FRESH_MS)
-      this.#location = { url: await fetchKeySetUrl(this.#issuer), readAt }
-    const find = createLocalJWKSet(await fetchKeySet(this.#location.url))
+      this.#location = { url: await fetchKeySetUrl(this.#needs.outbound, this.#issuer), readAt }
+    const find = createLocalJWKSet(await fetchKeySet(this.#needs.outbound, this.#location.url))
     this.#readings += 1
     this.#keys = { find, readAt }
-    this.#failure = null
+    this.#failureAt = null
   }
 
   #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error)
     this.#location = null
-    this.#failure = { message, at: this.#now() }
-    this.#needs.log.warn({ issuer: this.#issuer, reason: message }, 'Could not read the keys of an issuer')
+    this.#failureAt = this.#now()
+    // The reason of a failed request is in the log already.
+    if (error instanceof OutsideError) return
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#needs.log.warn({ issuer: this.#issuer, reason }, 'Could not read the keys of an issuer')
   }
 }
 
-const TIMEOUT_MS = 5000
-const BYTES_MAX = 1024 * 1024
+const LIMITS = { timeoutMs: 5000, bytesMax: 1024 * 1024 }
 
-/** An issuer's documents cannot be read. The message is for the log. */
-export class IssuerError extends Error {}
+/** An issuer's documents cannot be read. People see always the same, and the log has the reason. */
+export class IssuerError extends Error {
+  constructor() {
+    super(`The keys of the issuer ${CANNOT_BE_READ}.`)
+  }
+}
 
-/** Reads where an issuer has its keys (OpenID Connect Discovery §4). Throws `IssuerError`. */
-async function fetchKeySetUrl(issuer: string): Promise<string> {
+/** Reads where an issuer has its keys (OpenID Connect Discovery §4). */
+async function fetchKeySetUrl(outbound: GuardedFetch, issuer: string): Promise<string> {
   const url = buildDiscoveryUrl(issuer)
-  const document = await fetchJson(url)
-  if (document.issuer !== issuer) throw new IssuerError(`${url} has another issuer.`)
-  if (isKeySetUrl(document.jwks_uri, issuer)) return document.jwks_uri
-  throw new IssuerError(`${url} has no https URL in jwks_uri.`)
+  const document = await fetchJson(outbound, url)
+  if (document.issuer !== issuer) throw new Error(`${url} has another issuer.`)
+  if (isKeySetUrl(document.jwks_uri)) return document.jwks_uri
+  throw new Error(`${url} has no https URL in jwks_uri.`)
 }
 
-/** Reads a key set (RFC 7517 §5). Throws `IssuerError`. */
-async function fetchKeySet(url: string): Promise<JSONWebKeySet> {
-  const document = await fetchJson(url)
+/** Reads a key set (RFC 7517 §5). */
+async function fetchKeySet(outbound: GuardedFetch, url: string): Promise<JSONWebKeySet> {
+  const document = await fetchJson(outbound, url)
   if (Array.isArray(document.keys)) return { keys: document.keys.filter(isObject) as JSONWebKeySet['keys'] }
-  throw new IssuerError(`${url} has no list of keys.`)
+  throw new Error(`${url} has no list of keys.`)
 }
 
-/** Reads a JSON object of at most 1 MiB within 5 s. Redirects are not followed. */
-async function fetchJson(url: string): Promise<Record<string, unknown>> {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
-    if (response.status !== 200) {
-      await response.body?.cancel()
-      throw new IssuerError(`${url} responded with status ${response.status}.`)
-    }
-    const document: unknown = JSON.parse(await readText(response, url))
-    if (isObject(document)) return document
-    throw new IssuerError(`${url} is not a JSON object.`)
-  } catch (error) {
-    throw error instanceof IssuerError ? error : new IssuerError(`${url} cannot be read: ${describe(error)}.`)
-  }
-}
-
-async function readText(response: Response, url: string): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  // Leaving the loop early closes the connection.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > BYTES_MAX) throw new IssuerError(`${url} has more than ${BYTES_MAX} bytes.`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+/** Reads a JSON object of at most 1 MiB within 5 s. */
+async function fetchJson(outbound: GuardedFetch, url: string): Promise<Record<string, unknown>> {
+  const response = await outbound.fetch(url, { headers: { accept: 'application/json' } }, LIMITS)
+  if (response.status !== 200) throw new Error(`${url} responded with status ${response.status}.`)
+  const document: unknown = await response.json()
+  if (isObject(document)) return document
+  throw new Error(`${url} is not a JSON object.`)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no complete response within ${TIMEOUT_MS} ms`
-  return error.cause instanceof Error ? error.cause.message : error.message
 }

@@ -10,6 +10,7 @@ import { lockName } from '../../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../../platform/http/errors.ts'
 import { createUuid, isUuid } from '../../../platform/ids.ts'
+import { upsertAllowedHost } from '../../../platform/outbound/allowed-host.store.ts'
 import type { Services } from '../../../services.ts'
 import { checkGrantedScopes, type Grantor, getCreator, requireExpiry } from '../../scopes.ts'
 import { type KnownRepository, listKnownIds, type NamedId } from '../named-id.ts'
@@ -33,7 +34,7 @@ type ConnectedRepositories = (tx: Tx, orgId: string, provider: TrustProvider) =>
 /** A trust with some of the names that it has let in, refused ones first. */
 export type ListedTrust = Trust & { pins: TrustPin[] }
 
-type Needs = Pick<Services, 'sql' | 'clock'> & {
+type Needs = Pick<Services, 'sql' | 'clock' | 'outbound'> & {
   config: Pick<Config, 'baseUrl'>
   connectedRepositories: ConnectedRepositories
 }
@@ -51,7 +52,14 @@ export async function createTrust(
 ): Promise<ListedTrust> {
   const now = needs.clock.now()
   const expires_at = requireExpiry(request.expiresAt, now)
-  const checked = { ...checkTrust(request), ...getCreator(grantor), created_at: now, expires_at }
+  const checked = {
+    ...(await checkTrust(request, needs.outbound)),
+    ...getCreator(grantor),
+    created_at: now,
+    expires_at,
+  }
+  // An address of the command line is the operator's, who may name a private host.
+  const networks = isOperator(grantor) ? ((await needs.outbound.listMissingNetworks(checked.issuer)) ?? []) : []
   return needs.sql.begin(async (tx) => {
     await lockOrganizations(tx)
     const audience = requireAudience(request.audience, await readAudienceTerms(tx, orgId, needs.config, grantor))
@@ -63,6 +71,7 @@ export async function createTrust(
     const trust = { id: createUuid(now), ...checked, audience }
     await insertTrust(tx, orgId, trust)
     await pinConnected(tx, orgId, trust, needs.connectedRepositories)
+    if (networks.length > 0) await upsertAllowedHost(tx, new URL(trust.issuer).origin, networks, now)
     const { id, name, issuer, conditions, scopes, trusted_events, self_hosted } = trust
     const details = { name, issuer, audience, conditions, scopes, trusted_events, self_hosted }
     await audit(tx, orgId, { author: grantor, action: 'oidc_trust.create', id, details }, now)
@@ -75,13 +84,16 @@ async function readAudienceTerms(
   db: Db,
   orgId: string,
   { baseUrl }: Pick<Config, 'baseUrl'>,
-  { principal }: Pick<Grantor, 'principal'>,
+  grantor: Pick<Grantor, 'principal'>,
 ): Promise<AudienceTerms> {
   const organization = await findOrganizationById(db, orgId)
   if (organization === null) throw createNotFoundError('organization')
   const isOnly = await isOnlyOrganization(db, orgId)
-  const isOperator = principal.type === 'command_line'
-  return { origin: new URL(baseUrl).origin, slug: organization.slug, isOnly, isOperator }
+  return { origin: new URL(baseUrl).origin, slug: organization.slug, isOnly, isOperator: isOperator(grantor) }
+}
+
+function isOperator({ principal }: Pick<Grantor, 'principal'>): boolean {
+  return principal.type === 'command_line'
 }
 
 async function pinConnected(tx: Tx, orgId: string, trust: NewTrust, connected: ConnectedRepositories): Promise<void> {

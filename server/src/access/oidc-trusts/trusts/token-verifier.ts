@@ -25,7 +25,7 @@ type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
 
 type MatchableTrust = { trust: LiveTrust; conditions: Condition[] }
 
-type Needs = Pick<Services, 'sql' | 'clock' | 'log'> & { config: Pick<Config, 'baseUrl'> }
+type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'outbound'> & { config: Pick<Config, 'baseUrl'> }
 
 /** Verifies tokens of CI jobs against the trusts of all organizations (ci-identity.md §1). */
 export class TokenVerifier {
@@ -106,7 +106,7 @@ export class TokenVerifier {
       })
     } catch (error) {
       if (error instanceof TokenRejection) throw error
-      if (error instanceof IssuerError) throw invalid(`The keys of the issuer cannot be read: ${error.message}`)
+      if (error instanceof IssuerError) throw invalid(error.message)
       throw invalid(`The signature cannot be verified: ${error instanceof Error ? error.message : String(error)}.`)
     }
   }

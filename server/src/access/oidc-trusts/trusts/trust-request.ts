@@ -1,10 +1,14 @@
 import { createInvalidFieldError, invalidRequest } from '../../../platform/http/errors.ts'
+import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
 import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
 import type { TrustProvider, TrustTerms } from '../token-job.ts'
 import { EVENT_FORM } from '../trusted-events.ts'
+
+const ISSUER_RULE =
+  'The issuer must be an https URL without query, as in the claim iss; http only in SHIPLOCK_ALLOWED_NETWORKS'
 
 /** The scopes that a trust can have. */
 export const TRUST_SCOPES: readonly Scope[] = ['write:ci', 'write:security-findings']
@@ -70,15 +74,12 @@ export function requireAudience(given: string | null, terms: AudienceTerms): str
 }
 
 /** Checks the fields of a new trust but its audience. Throws 400. */
-export function checkTrust(request: TrustRequest) {
+export async function checkTrust(request: TrustRequest, outbound: GuardedFetch) {
   const { issuer, conditions } = request
   const name = request.name.trim()
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
     throw invalidRequest(`A trust name must have 1 to ${NAME_CHARS_MAX} characters`)
-  if (!isIssuer(issuer))
-    throw invalidRequest(
-      'The issuer must be an https URL without query (http only on this machine), as in the claim iss',
-    )
+  if (!isIssuer(issuer)) throw invalidRequest(ISSUER_RULE)
   checkConditions(conditions)
   const provider = request.provider ?? getProviderOfIssuer(issuer) ?? providerOfClaims(conditions)
   if (!hasNamingCondition(conditions, provider)) {
@@ -88,14 +89,21 @@ export function checkTrust(request: TrustRequest) {
         'such as repository=acme/shop or repository=acme/*',
     )
   }
-  return {
-    name,
-    issuer,
-    provider,
-    conditions,
-    scopes: checkScopes(request.scopes),
-    ...checkTerms(request, provider),
-  }
+  const [scopes, terms] = [checkScopes(request.scopes), checkTerms(request, provider)]
+  // Last, because it may look up the name of the issuer.
+  await requireIssuerOf(provider, issuer, outbound)
+  return { name, issuer, provider, conditions, scopes, ...terms }
+}
+
+/** Bitbucket and Azure issue for all their customers at addresses of one form. */
+const HOSTED_PROVIDERS: readonly (TrustProvider | null)[] = ['bitbucket', 'azure']
+
+/** An issuer in the allowed networks may use http, and stand for any provider. */
+async function requireIssuerOf(provider: TrustProvider | null, issuer: string, outbound: GuardedFetch): Promise<void> {
+  const isPlain = new URL(issuer).protocol === 'http:'
+  const isOther = HOSTED_PROVIDERS.includes(provider) && getProviderOfIssuer(issuer) !== provider
+  if ((!isPlain && !isOther) || (await outbound.isInside(issuer))) return
+  throw invalidRequest(isPlain ? ISSUER_RULE : `The issuer is none of the provider ${provider}`)
 }
 
 function checkConditions(conditions: Conditions): void {

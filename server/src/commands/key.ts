@@ -33,7 +33,7 @@ export const keyCreate = defineCommand({
       type: 'list',
       value: 'GLOB',
       about:
-        'a repository that the key speaks about, such as acme/shop or github.com/acme/*; can be repeated (default: all)',
+        'a repository that the key speaks about, such as acme/shop or git.example.com/acme/*; can be repeated (default: all)',
     },
     'expires-in': {
       type: 'text',

@@ -34,8 +34,8 @@ type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'>
  * Approves or rejects the service's own protection rule as a person or an API key (specification,
  * "Approve and reject rules"). Policies are evaluated before the deployment is locked; concurrent
  * answers are handled one after the other. Returns the deployment's status. Throws 400
- * `reason_required`, 403 `forbidden`, `insufficient_scope` or `insufficient_permission`, 404, 409 `run_finished`
- * and the errors of `checkAnswerable`.
+ * `reason_required`, 403 `forbidden`, `insufficient_scope` or `insufficient_permission`, 404, 409
+ * `run_finished` and the errors of `checkAnswerable`.
  */
 export async function answerDeployment(
   services: Services,

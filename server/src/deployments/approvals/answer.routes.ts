@@ -31,7 +31,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           'also needs the scope `write:compliance-override`, and a person needs the permission `override_compliance` in ' +
           'place of `answer_deployment_gates`. A key must send a reason. A person must send one for an override.\n\n' +
           'Errors: 400 `reason_required` if the reason is missing or does not have 10 to 500 characters. 403 ' +
-          '`insufficient_scope` if a policy blocks the deployment. 409 `already_decided` if the deployment is decided, or ' +
+          '`insufficient_scope` if a policy blocks the deployment, `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or ' +
           'the key or the person has answered it; the keys that a person created count as the person. 409 `not_gated` if ' +
           'it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only reviewers on the code ' +
           'host, can answer, `gate_not_configured` if no configured gate covers the deployment and a key answers, ' +
@@ -65,7 +65,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         description:
           "Rejects the service's own protection rule, as an API key or as a person. A single rejection is final. A key " +
           'must send a reason.\n\nErrors: 400 `reason_required` if the reason is missing or does not have 10 to 500 ' +
-          'characters. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
+          'characters. 403 `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
           '`not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only ' +
           'reviewers on the code host, can answer, `gate_not_configured` if no configured gate covers the deployment and ' +
           'a key answers, `run_creator_refused` if the gate does not accept the key that created the run, `run_finished` ' +

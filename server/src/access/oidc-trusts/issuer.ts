@@ -14,7 +14,7 @@ export function isIssuer(text: string): boolean {
 
 /** The address of an issuer's discovery document (OpenID Connect Discovery §4.1). */
 export function buildDiscoveryUrl(issuer: string): string {
-  return `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+  return `${issuer.replace(/(?<!\/)\/+$/, '')}/.well-known/openid-configuration`
 }
 
 /**

@@ -90,5 +90,5 @@ function parseHost(url: string): string {
 }
 
 function parseBase(url: string): string {
-  return url.replace(/\/+$/, '')
+  return url.replace(/(?<!\/)\/+$/, '')
 }

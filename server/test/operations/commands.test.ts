@@ -92,7 +92,17 @@ test('doctor answers ok for every part, with the address of the database', async
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
   const parts = ['settings', 'database', 'migrations', 'replication', 'clock', 'secret key', 'objects', 'disk']
   const stored = ['gates', 'provenance', 'log', 'worker', 'sweepers', 'retention', 'backups']
-  const checks = [...parts, ...stored, 'github app', 'trusts', 'connections', 'installations', 'deliveries', 'calls']
+  const checks = [
+    ...parts,
+    ...stored,
+    'github app',
+    'proxies',
+    'trusts',
+    'connections',
+    'installations',
+    'deliveries',
+    'calls',
+  ]
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),
     checks.map((check) => [check, true]),

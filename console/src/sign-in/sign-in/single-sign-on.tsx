@@ -11,7 +11,6 @@ const ERRORS: Record<string, string> = {
   sso_failed: 'The sign-in could not be completed. Start again.',
   identity_provider_unavailable: 'The identity provider cannot be reached. Try again later.',
   not_found: 'Single sign-on is not set up for this organization.',
-  rate_limited: 'There were too many sign-ins from your address. Try again later.',
 }
 
 const REASONS: Record<string, string> = {

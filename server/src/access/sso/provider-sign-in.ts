@@ -5,7 +5,6 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { getChallengeLimit, reserveAttempt } from '../sign-in/attempt-limit.ts'
 import { findOwnProvider, findProvider, findServerProvider, type OpenIssuer, openIssuer } from './open-provider.ts'
 import { type IdClaims, type Provider, toOwnPath } from './provider.ts'
 import { deleteSignInRequest, insertSignInRequest, type SignInRequest } from './single-sign-on.store.ts'
@@ -95,18 +94,16 @@ type Start = {
   next: string | undefined
   /** A secret of the browser, which it sends again when it comes back. */
   browser: string
-  address: string
   /** The user of the present session, who confirms who they are. */
   userId: string | null
 }
 
 /**
  * Starts a sign-in at a provider: authorization code with PKCE, state and nonce. Returns the
- * address to which the browser goes. Throws 404, 429 and 502 `identity_provider_unavailable`.
+ * address to which the browser goes. Throws 404 and 502 `identity_provider_unavailable`.
  */
 export async function startSignIn(services: Services, start: Start): Promise<URL> {
   const { sql, clock, config } = services
-  await reserveAttempt(services, getChallengeLimit(start.address))
   const provider = await findProvider(services, start.org ?? null)
   if (provider === null) throw createNotFoundError('single sign-on')
   const { client, configure } = await openIssuer(services, provider)

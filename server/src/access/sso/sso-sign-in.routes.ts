@@ -9,7 +9,7 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import { isLoopback } from '../../platform/loopback.ts'
 import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
-import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
+import { defineSessionCookie, readSessionCookie, writeSignInCookies } from '../sign-in/session.ts'
 import { getSignInPlace } from '../sign-in/start-session.ts'
 import { admitPerson } from './admit-person.ts'
 import { findProvider } from './open-provider.ts'
@@ -80,7 +80,6 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
           org,
           next,
           browser,
-          address: request.ip,
           userId: session?.user_id ?? null,
         })
         reply.header('set-cookie', browserHeader(browser))
@@ -113,12 +112,13 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
         const query = new URL(request.url, services.config.baseUrl).searchParams
         const authenticated = await completeSignIn(services, { query, browser: browserOf(request) })
         const session = await findLiveSession(services, cookie, request)
+        const place = getSignInPlace(request, cookie)
         const token = await admitPerson(services, authenticated, {
           userId: session?.org_id === null ? session.user_id : null,
           token: readSessionCookie(request, cookie),
-          place: getSignInPlace(request),
+          place,
         })
-        writeSessionCookie(reply, cookie, token)
+        writeSignInCookies(reply, cookie, { session: token, browser: place.browser })
         return reply.redirect(authenticated.request.next, 302)
       }),
   )

@@ -23,7 +23,7 @@ const decided = (fields: object) =>
 
 test('a decided deployment says who decided', () => {
   const approvals = [
-    { decision: 'approved', display_name: 'Ada Lovelace', email: 'ada@example.com' },
+    { decision: 'approved', display_name: 'Ada <Lovelace>', email: 'ada@example.com' },
     { decision: 'rejected', display_name: 'Grace Hopper', email: null },
   ]
   assert.equal(decided({ status: 'approved', approvals }), 'Approved by Ada Lovelace <ada@example.com>')

@@ -72,9 +72,9 @@ export function stateOf(facts: StateFacts): DeploymentState {
   return { label, tone: 'waiting', icon: 'waiting' }
 }
 
-/** A person with their address: two people may have the same name. Keys have no address. */
+/** A person with their address: two people may have the same name. Keys have none. */
 export function formatPerson(name: string | null, email: string | null): string | null {
-  return name === null || email === null ? (name ?? email) : `${name} <${email}>`
+  return name === null || email === null ? (name ?? email) : `${name.replaceAll(/[<>]/g, '')} <${email}>`
 }
 
 /** The state with who decided: "Approved by Ada Lovelace". */

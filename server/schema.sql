@@ -1296,6 +1296,17 @@ create table joined_buckets (
 );
 CREATE INDEX joined_buckets_by_set ON public.joined_buckets USING btree (org_id, repository_no, joined_as);
 
+create table known_browsers (
+  user_id uuid not null,
+  token_sha256 bytea not null,
+  created_at timestamp(3) with time zone not null,
+  last_used_at timestamp(3) with time zone not null,
+  constraint known_browsers_pkey PRIMARY KEY (user_id, token_sha256),
+  constraint known_browsers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint known_browsers_token_sha256_check CHECK ((length(token_sha256) = 32))
+);
+CREATE INDEX known_browsers_by_use ON public.known_browsers USING btree (last_used_at);
+
 create table landings (
   id bigint not null generated always as identity,
   org_id uuid not null,
@@ -2173,6 +2184,7 @@ create table sign_in_attempts (
   key text not null,
   window_started_at timestamp(3) with time zone not null,
   attempts integer not null,
+  blocked_until timestamp(3) with time zone,
   constraint sign_in_attempts_pkey PRIMARY KEY (key),
   constraint sign_in_attempts_key_check CHECK ((length(key) <= 100))
 );
@@ -2363,6 +2375,13 @@ create table unscored_provider_runs (
   repository_id text collate "C" not null,
   run_id text collate "C" not null,
   constraint unscored_provider_runs_pkey PRIMARY KEY (org_id, provider, repository_id, run_id)
+);
+
+create table unstated_proxies (
+  address text not null,
+  last_seen date not null,
+  constraint unstated_proxies_pkey PRIMARY KEY (address),
+  constraint unstated_proxies_address_check CHECK (((length(address) >= 1) AND (length(address) <= 64)))
 );
 
 create table user_passwords (

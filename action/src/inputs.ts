@@ -73,7 +73,7 @@ function readUrl(): string {
     throw new InputError(input, `"${text}" is not an http or https URL.`)
   }
   if (url.username || url.password) throw new InputError(input, 'the URL must not contain a user or a password.')
-  return text.replace(/\/+$/, '')
+  return text.replace(/(?<!\/)\/+$/, '')
 }
 
 /** Where organizations share the server, the audience names the organization. */

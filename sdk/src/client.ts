@@ -77,7 +77,7 @@ function baseUrlOf(text: string): string {
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
     throw new TypeError(`${JSON.stringify(text)} is not the URL of a server. It must begin with https:// or http://.`)
   if (url.username || url.password) throw new TypeError('The URL of the server must not contain a user or a password.')
-  return url.origin + url.pathname.replace(/\/+$/, '')
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
 }
 
 /** Browsers send their own `User-Agent`. */

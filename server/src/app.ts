@@ -5,6 +5,7 @@ import { registerAuthorization } from './access/gateway/authorize.ts'
 import { registerPeople } from './access/gateway/authorize-people.ts'
 import { describeApplication, registerAccessDescriptions } from './access/gateway/describe-access.ts'
 import { registerOpenToPeople } from './access/gateway/open-to-people.ts'
+import { registerUnstatedProxies } from './access/gateway/unstated-proxies.ts'
 import { registerInvitationRoutes, registerLinkRoutes } from './access/links/link.routes.ts'
 import { registerMemberRoutes } from './access/members/member.routes.ts'
 import { registerRoleRoutes } from './access/members/role.routes.ts'
@@ -166,12 +167,14 @@ const SHARED_SCHEMAS = [
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
 export async function createApp(services: Services): Promise<HttpServer> {
-  const { baseUrl, connectionsPerAddressMax: connectionsPerAddress, trustedProxies } = services.config
+  const { baseUrl, connectionsPerAddressMax: connectionsPerAddress } = services.config
+  const trustedProxies = services.config.trustedProxies ?? []
   const overTls = baseUrl.startsWith('https:')
   const app = createHttpServer(services.log, { overTls, connectionsPerAddress, trustedProxies })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
   registerErrorSchemas(base)
+  if (services.config.trustedProxies === null) registerUnstatedProxies(base, services)
   registerOpenToPeople(base)
   registerAccessDescriptions(base)
   await registerOpenApi(base, { ...DESCRIPTION, serverUrl: services.config.baseUrl })

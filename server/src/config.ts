@@ -94,8 +94,10 @@ export type Config = Readonly<{
   connectionsPerAddressMax: number
   /** How long `/readyz` answers 503 before a stopping server closes its port. */
   stopNoticeSeconds: number
-  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
-  trustedProxies: readonly string[]
+  /**
+   * Addresses and networks of proxies whose `X-Forwarded-For` is believed; null: nobody has said.
+   */
+  trustedProxies: readonly string[] | null
   /** Networks in which the addresses that tenants choose may be, beside the public ones. */
   allowedNetworks: readonly string[]
   /** null: the built-in plans. */
@@ -190,7 +192,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
     connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
     stopNoticeSeconds: read.integer('SHIPLOCK_STOP_NOTICE_SECONDS', 0, 0, 20),
-    trustedProxies: read.networks('SHIPLOCK_TRUSTED_PROXIES'),
+    trustedProxies: readTrustedProxies(read),
     allowedNetworks: read.networks('SHIPLOCK_ALLOWED_NETWORKS'),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     ruleMapFile: read.text('SHIPLOCK_RULE_MAP'),
@@ -301,6 +303,20 @@ function readHostApp(read: EnvironmentReader, provider: Provider, apiUrl: string
     webhookSecrets: read.required(secretName, purpose) ? read.secrets(secretName, WEBHOOK_SECRETS_MAX) : [],
     apiUrl,
   }
+}
+
+/**
+ * The systemd units set `required`, so that whoever installs them says what is in front of the
+ * server.
+ */
+function readTrustedProxies(read: EnvironmentReader): string[] | null {
+  const name = 'SHIPLOCK_TRUSTED_PROXIES'
+  const text = read.text(name)
+  if (text === null) return null
+  if (text === 'none') return []
+  if (text !== 'required') return read.networks(name)
+  read.mistakes.push(`${name} must list the addresses of the reverse proxies in front of the server, or be "none"`)
+  return []
 }
 
 function readMetricsPort(read: EnvironmentReader, apiPort: number): number | null {

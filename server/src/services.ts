@@ -38,6 +38,10 @@ export type Services = Readonly<{
   sealingKey: KeyObject
   /** Authenticates what the database alone must not be able to forge: anchors and tombstones. */
   integrityKey: KeyObject
+  /** Signs the challenges of passkeys. */
+  challengeKey: KeyObject
+  /** Hashes the addresses of people and networks, where counts and logs name them. */
+  addressKey: KeyObject
   codeHosts: CodeHosts
   /** Our Apps at the hosts that have them. */
   hostApps: HostApps

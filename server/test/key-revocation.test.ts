@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createKeyText, hashApiKey } from '../src/access/api-key.ts'
+import { Authenticator } from '../src/access/gateway/authorize.ts'
 import { revokeApiKey } from '../src/access/manage-access.ts'
 import { OPERATOR } from '../src/audit/audit.store.ts'
 import { startTestApi, type TestApi } from './support/api.ts'
@@ -80,4 +82,50 @@ test('last_used_at is stored to the minute', async () => {
     seen = row?.last_used_at
   }
   assert.deepEqual(seen, minute)
+})
+
+/** An authenticator that reads one key from the database, and finds no other. It counts its reads. */
+function countingReads(good: Buffer) {
+  const reads = { good: 0, unknown: 0 }
+  const sql = new Proxy(api.services.sql, {
+    apply(target, self, [strings, ...values]) {
+      const isGood = values.some((value) => Buffer.isBuffer(value) && value.equals(good))
+      reads[isGood ? 'good' : 'unknown'] += 1
+      return isGood ? Reflect.apply(target, self, [strings, ...values]) : Promise.resolve([])
+    },
+  })
+  return { reads, authenticator: new Authenticator({ ...api.services, sql }) }
+}
+
+test('20,000 unknown keys cause no new read of a good one, and one key is read once in 5 seconds', async () => {
+  const { key } = await api.caller()
+  const { reads, authenticator } = countingReads(hashApiKey(key))
+  await authenticator.authenticate(key, '192.0.2.1')
+  for (let round = 0; round < 200; round += 1) {
+    const keys = Array.from({ length: 100 }, () => createKeyText(api.services.config.environment))
+    const answers = await Promise.allSettled(keys.map((unknown) => authenticator.authenticate(unknown, '192.0.2.1')))
+    assert.ok(answers.every((answer) => answer.status === 'rejected' && answer.reason.status === 401))
+  }
+  await authenticator.authenticate(key, '192.0.2.1')
+  assert.equal(reads.good, 1)
+  const before = reads.unknown
+  const unknown = createKeyText(api.services.config.environment)
+  for (let attempt = 0; attempt < 3; attempt += 1)
+    await assert.rejects(authenticator.authenticate(unknown, '192.0.2.1'), { status: 401 })
+  assert.equal(reads.unknown - before, 1)
+})
+
+test('429 for more than 500 unknown keys of one network that wait, while another one and known keys are served', async () => {
+  const { key } = await api.caller()
+  const { authenticator } = countingReads(hashApiKey(key))
+  await authenticator.authenticate(key, '192.0.2.1')
+  const flood = Array.from({ length: 600 }, () =>
+    authenticator.authenticate(createKeyText(api.services.config.environment), '192.0.2.1'),
+  )
+  const others = [authenticator.authenticate(key, '192.0.2.1'), api.caller()]
+  const answers = await Promise.allSettled(flood)
+  const statuses = answers.map((answer) => answer.status === 'rejected' && answer.reason.status)
+  assert.ok(statuses.filter((status) => status === 401).length >= 500)
+  assert.ok(statuses.filter((status) => status === 429).length > 0)
+  await Promise.all(others)
 })

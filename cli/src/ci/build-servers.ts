@@ -94,7 +94,7 @@ function readProperties(path: string | undefined): Record<string, string> {
   if (!path) return {}
   try {
     const lines = readFileSync(path, 'utf8').matchAll(
-      /^[ \t]*((?:\\.|[^#!=:\s\\])(?:\\.|[^=:\s\\])*)[ \t]*[=: ][ \t]*(.*)$/gm,
+      /^[ \t]*((?:\\.|[^#!=:\s\\])(?:\\.|[^=:\s\\])*)(?:[ \t]*[=:][ \t]*| [ \t]*)(.*)/gm,
     )
     return Object.fromEntries(
       [...lines].map(([, key = '', value = '']) => [withoutEscapes(key), withoutEscapes(value.trimEnd())]),

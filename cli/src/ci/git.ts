@@ -20,7 +20,7 @@ function remoteOf(cwd: string): string | null {
   return address !== null && ADDRESS.test(address) ? withoutCredentials(address) : null
 }
 
-const ADDRESS = /^(?:(?:https?|ssh|git):\/\/|[^/\\]+@[^/\\:]+:)/i
+const ADDRESS = /^(?:(?:https?|ssh|git):\/\/|[^/\\@]+@[^/\\:]+:)/i
 
 function git(cwd: string, args: string[]): string | null {
   const { status, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })

@@ -40,7 +40,7 @@ const INDENT = ' '.repeat(MARK_WIDTH)
 /** Breaks a line between words. A word that is too long stays in one piece. */
 function wrap(line: string, columns: number): string {
   const lines = ['']
-  for (const word of line.match(/ *[^ ]+/g) ?? []) {
+  for (const word of line.match(/(?<! ) *[^ ]+/g) ?? []) {
     const extended = `${lines.at(-1)}${word}`
     if (extended.length <= columns || lines.at(-1) === '') lines[lines.length - 1] = extended
     else lines.push(INDENT + word.trimStart())

@@ -64,7 +64,7 @@ export function serverUrl(option: string | undefined, env: NodeJS.ProcessEnv): s
   const url = new URL(text)
   if (url.username || url.password)
     throw new UsageError('The address of the server must not contain a user or password')
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
 }
 
 /** The first line of what a person reads when a server is down. */

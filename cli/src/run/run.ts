@@ -152,7 +152,8 @@ function attemptOf({ attempt }: { attempt: string | undefined }): number | undef
 function lastPart(repository: string): string {
   return (
     repository
-      .replace(/(?:\.git)?\/*$/, '')
+      .replace(/(?<!\/)\/+$/, '')
+      .replace(/\.git$/, '')
       .split(/[/:]/)
       .at(-1) || repository
   )

@@ -3,7 +3,6 @@ const ERRORS: Record<string, string> = {
   identity_provider_unavailable:
     'The identity provider cannot be read. Try again later. Private addresses need SHIPLOCK_ALLOWED_NETWORKS.',
   not_found: 'Single sign-on is not set up for this organization.',
-  rate_limited: 'There were too many sign-ins from your address. Try again later.',
 }
 
 const REASONS: Record<string, string> = {

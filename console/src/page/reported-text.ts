@@ -2,7 +2,7 @@ import type { Schema } from '../api/client.ts'
 
 // Characters that change the order in which others are shown, and control characters. A report could
 // use them to make a text look like another one.
-const DECEPTIVE = /(?![\t\n])\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
+const DECEPTIVE = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu
 
 /** A text of a report as one line, at most so long, with deceptive characters made visible. */
 export function oneLine(text: string, lengthMax: number): string {
@@ -31,10 +31,9 @@ type Run = Pick<Schema<'PipelineRun'>, 'commit_message' | 'workflow_name'>
 
 /** What a run is about: the first line of the commit message, or the workflow. */
 export function titleOf({ commit_message, workflow_name }: Run): string {
-  return (
-    commit_message
-      ?.trim()
-      .split(/\r?\n|\r/, 1)[0]
-      ?.trim() || workflow_name
-  )
+  const first = commit_message
+    ?.trim()
+    .split(/\r?\n|\r/, 1)[0]
+    ?.trim()
+  return showDeceptive(first || workflow_name)
 }

@@ -17,7 +17,8 @@ export function printableLines(text: string): string {
 
 /** A text of several lines in one. */
 export function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ')
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ')
 }
 
 function escapeCharacter(char: string): string {

@@ -57,7 +57,7 @@ const WORST_FIRST: TestOutcome[] = ['failed', 'errors', 'skipped', 'passed']
 const NOT_RUN = /^(?:notrun|not[ _-]run|skipped|suppressed|disabled|ignored|pending)$/i
 
 /** A message like this says less than the text of the element. */
-const NO_MESSAGE = /^\s*(?:failed)?\s*$/i
+const NO_MESSAGE = /^(?:failed)?$/i
 const MESSAGE_READ_MAX = 4000
 
 class JunitReader implements XmlReader {
@@ -119,7 +119,7 @@ class JunitReader implements XmlReader {
     const outcome = OUTCOMES[name] as TestOutcome
     if (WORST_FIRST.indexOf(outcome) >= WORST_FIRST.indexOf(test.outcome)) return
     Object.assign(test, { outcome, message: trimmed(message) ?? trimmed(type) })
-    if (NO_MESSAGE.test(message ?? '')) this.#text = ''
+    if (NO_MESSAGE.test(message?.trim() ?? '')) this.#text = ''
   }
 
   #closeFailure(): void {

@@ -8,6 +8,7 @@ import type { Services } from '../services.ts'
 import type { TokenJob } from './oidc-trusts/token-job.ts'
 import type { Permission } from './role.ts'
 import type { Scope } from './scopes.ts'
+import { formatPerson } from './user.ts'
 
 /** The authenticated caller: an organization and the credential that it used. */
 export type Actor = {
@@ -49,9 +50,15 @@ export function toPrincipal({ credential }: Actor): Principal {
   return { type: credential.type, id: credential.id, name: credential.name }
 }
 
-/** Who makes a change, with the reason that the request gives. */
+/**
+ * Who makes a change, with the reason that the request gives. A person is named with the address:
+ * the name alone may be anybody's, and gates, policies, keys and trusts decide what is deployed.
+ */
 export function toAuthor(actor: Actor, { reason = null }: { reason?: string | null }): Author {
-  return { principal: toPrincipal(actor), reason }
+  const { credential } = actor
+  const principal = toPrincipal(actor)
+  const name = credential.type === 'user' ? formatPerson(credential.name, credential.email) : principal.name
+  return { principal: { ...principal, name }, reason }
 }
 
 /** The context of a list request. Cursors are bound to its route and organization. */

@@ -9,6 +9,7 @@ const OF_ACCOUNTS = [
   'recovery_codes',
   'passkeys',
   'user_sessions',
+  'known_browsers',
   'sso_identities',
   'links',
 ]

@@ -37,6 +37,14 @@ export function requireUserName(name: string): string {
   throw createInvalidFieldError('/body/name', `must have 1 to ${CHARS_MAX} characters, and no control characters`)
 }
 
+/**
+ * Names a person where they decide something. Two people may have the same name, and a name could
+ * look like one with an address.
+ */
+export function formatPerson(name: string, email: string): string {
+  return `${name.replaceAll(/[<>]/g, '')} <${email}>`
+}
+
 /** Makes a name of the first text that has characters to show. */
 export function toUserName(texts: readonly string[]): string {
   return texts.map((text) => toDisplayName(text, CHARS_MAX)).find((name) => name !== '') ?? ''

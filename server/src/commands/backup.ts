@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { UsageError } from '@shiplock/command-line/options'
 import { encrypt, type Lock } from '../backup/age.ts'
 import { ArchiveWriter } from '../backup/archive.ts'
 import { createBackup } from '../backup/create-backup.ts'
@@ -21,6 +22,10 @@ import { ProgressBar } from '../start/terminal.ts'
 import { lockOptions, openBackupFile, readLock, STANDARD, unlockOptions } from './backup-file.ts'
 import { type Context, defineCommand, waitForStop } from './command.ts'
 
+const OTHERS = ['--encrypt-to', '--passphrase-file', '--without-secrets']
+
+const PLAIN_WARNING = `The backup has the secret key, unencrypted. Give one of ${OTHERS.join(', ')} or --plain: the next minor version requires it.`
+
 export const backup = defineCommand({
   name: 'backup',
   about:
@@ -33,10 +38,18 @@ export const backup = defineCommand({
       value: '',
       about: 'leave out the secret key; keep SHIPLOCK_SECRET_KEY elsewhere',
     },
+    plain: {
+      type: 'flag',
+      value: '',
+      about: 'write the secret key unencrypted: whoever reads the file can sign in as everyone',
+    },
   },
-  async run(context, { file }, { 'without-secrets': withoutSecrets, ...lock }) {
+  async run(context, { file }, { 'without-secrets': withoutSecrets, plain, ...options }) {
+    const lock = await readLock(options)
+    if (plain && (lock !== null || withoutSecrets)) throw new UsageError(`Give --plain without ${OTHERS.join(', ')}`)
+    if (!plain && lock === null && !withoutSecrets) context.say(PLAIN_WARNING)
     if (file !== STANDARD && (await toNullIfMissing(stat(file)))) throw new Error(`${file} exists already`)
-    const made = await makeBackup(context, file, { lock: await readLock(lock), withSecret: !withoutSecrets })
+    const made = await makeBackup(context, file, { lock, withSecret: !withoutSecrets })
     const text = [`${file}: ${describeCounts(made)}, ${describeBytes(made.bytes)}`, ...describeLost(made)].join('\n')
     if (file === STANDARD) context.say(text)
     else context.print({ json: { file, ...made }, text })

@@ -44,6 +44,7 @@ const NEXT_STEPS = {
   opa: 'Start the OPA server (version 1.0 or newer), or correct SHIPLOCK_OPA_URL: docs/policies.md',
   mail: 'Correct SHIPLOCK_SMTP_URL, or the account on the mail server: docs/people.md#email',
   'identity provider': 'Correct SHIPLOCK_SSO_ISSUER, or make the provider reachable: docs/single-sign-on.md',
+  proxies: 'Run: shiplock-server migrate. docs/operations.md#settings describes SHIPLOCK_TRUSTED_PROXIES.',
   trusts: 'Run: shiplock-server migrate. docs/oidc.md says which jobs count as verified.',
   'private addresses': 'Run: shiplock-server migrate. docs/operations/security.md says what the server reads.',
   ...APP_STEPS,

@@ -1,6 +1,7 @@
 import { verifyMailServer } from '../access/links/send-mail.ts'
 import { isListedEvent } from '../access/oidc-trusts/trusted-events.ts'
 import { listTrustEvents } from '../access/oidc-trusts/trusts/trust-event.store.ts'
+import { listUnstatedProxies } from '../access/rate-limit.store.ts'
 import { findServerProvider, openIssuer } from '../access/sso/open-provider.ts'
 import { APP_PROVIDERS, type AppProvider, getCodeHost } from '../codehosts/catalogue.ts'
 import { countCalls } from '../codehosts/connections/call.store.ts'
@@ -74,12 +75,25 @@ async function checkPrivateAddresses({ sql, config }: Services): Promise<Result>
   return { ok: true, detail: `SHIPLOCK_ALLOWED_NETWORKS: ${networks}${hosts}` }
 }
 
+const PROXY_DAYS = 7
+
+/** Any client can send the header, so that it is no failure. */
+export async function checkProxies({ sql, clock, config }: Services): Promise<Result> {
+  if (config.trustedProxies !== null) return { ok: true, detail: 'SHIPLOCK_TRUSTED_PROXIES is stated' }
+  const seen = await listUnstatedProxies(sql, new Date(clock.now().getTime() - PROXY_DAYS * DAY_MS))
+  if (seen.length === 0) return { ok: true, detail: `no request came through a proxy in ${PROXY_DAYS} days` }
+  const addresses = seen.map(({ address }) => address).join(', ')
+  const detail = `requests with X-Forwarded-For come from ${addresses}: set SHIPLOCK_TRUSTED_PROXIES to the addresses of your reverse proxies, or to none`
+  return { ok: true, detail }
+}
+
 /** The checks of code hosts, in the order in which `doctor` shows them. */
 export const CODE_HOST_CHECKS: readonly Check[] = [
   ...APP_PROVIDERS.map((provider) => ({
     check: toAppCheck(provider),
     examine: (services: Services) => checkApp(services, provider),
   })),
+  { check: 'proxies', examine: checkProxies },
   { check: 'trusts', examine: checkTrusts },
   { check: 'private addresses', examine: checkPrivateAddresses },
   { check: 'connections', examine: checkConnections },

@@ -38,6 +38,8 @@ const LOCAL_TABLES: Readonly<Record<string, string>> = {
   passkeys: OF_PEOPLE,
   passkey_challenges: BY_HASH,
   sign_in_attempts: OF_PEOPLE,
+  known_browsers: OF_PEOPLE,
+  unstated_proxies: OF_PROGRAM,
   request_counts: 'It counts requests before their organization is known.',
   links: BY_HASH,
   api_keys: BY_HASH,

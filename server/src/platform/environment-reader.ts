@@ -87,7 +87,7 @@ export class EnvironmentReader {
     const url = URL.canParse(text) ? new URL(text) : null
     const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
     if (url && isSecure && !url.username && !url.password && !url.search && !url.hash)
-      return url.href.replace(/\/+$/, '')
+      return url.href.replace(/(?<!\/)\/+$/, '')
     this.mistakes.push(`${name} must be an https address, or an http address of this machine, without user or query`)
     return null
   }

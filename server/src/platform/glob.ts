@@ -2,7 +2,7 @@ import picomatch from 'picomatch/posix.js'
 
 export const GLOB_CHARS_MAX = 200
 const WILDCARD = /[*?{]/
-const REFUSED = /[()[\]\\|]|\.\.(?=[^{]*\})/
+const REFUSED = /[()[\]\\|]|\{[^{}]*\.\./
 const BALANCED = /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/
 /** Limits the cost of a failing match, which multiplies with each star that can backtrack. */
 const STARS_PER_PART_MAX = 3

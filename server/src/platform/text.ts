@@ -13,6 +13,12 @@ export function toDisplayName(text: string, max: number): string {
   return [...shown].slice(0, max).join('').trim()
 }
 
+/** The text with each character that a reader would not see as its escape, such as `\u202e`. */
+export function toVisible(text: string): string {
+  const toEscape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replaceAll(new RegExp(HIDDEN, 'gu'), toEscape)
+}
+
 /**
  * The text if it has at most `charsMax` UTF-16 code units, otherwise its start with an ellipsis. No
  * character is cut in half: PostgreSQL refuses half a surrogate pair in `jsonb`.

@@ -8,7 +8,7 @@ const RULES_MAX = 10_000
 const PATTERN_CHARS_MAX = 1000
 
 /** A pattern up to the first space that is not escaped, and the rest of the line. */
-const LINE = /^\s*((?:\\.|[^\\\s])+)(.*)$/u
+const LINE = /^\s*((?:\\.|[^\\\s])+)(.*)/u
 /** A user or a team, such as `@octocat` and `@octo-org/docs`. */
 const ACCOUNT = /^@[\w.-]+(?:\/[\w.-]+)*$/
 const ADDRESS = /^[^\s@]+@[^\s@]+$/

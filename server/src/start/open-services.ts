@@ -70,6 +70,8 @@ export async function openServices(
     contextKey: computeDerivedKey(secret, 'contexts of findings'),
     pollTokenKey: computeDerivedKey(secret, 'gate poll tokens'),
     sealingKey,
+    challengeKey: computeDerivedKey(secret, 'challenges of passkeys'),
+    addressKey: computeDerivedKey(secret, 'hashes of addresses'),
     integrityKey: computeDerivedKey(secret, 'integrity of stored rows'),
     codeHosts: options.codeHosts ?? openCodeHosts({ config, hostApps, log, clock, sealingKey, readCredentials }),
     hostApps,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -57,6 +57,17 @@ describe('backup and restore of a furnished organization', () => {
     for (const target of targets) await target.close()
     await place.close()
     await api.close()
+  })
+
+  const warns = ({ stderr }: { stderr: string }) => stderr.includes('the next minor version requires it')
+
+  test('a backup with the secret key that is not encrypted warns, unless --plain says that it is meant', async () => {
+    assert.ok(warns(await runOn(api, ['backup', fileOf('unsaid.backup')])))
+    const meant = await runOn(api, ['backup', fileOf('meant.backup'), '--plain'])
+    assert.deepEqual([meant.code, warns(meant)], [0, false], meant.stderr)
+    const both = await runOn(api, ['backup', fileOf('both.backup'), '--plain', '--without-secrets'])
+    assert.equal(both.code, 2, both.stderr)
+    await Promise.all(['unsaid.backup', 'meant.backup'].map((name) => rm(fileOf(name))))
   })
 
   test('only the owner can read the file, and nothing else is left beside it', async () => {
@@ -164,7 +175,8 @@ describe('backup and restore of a furnished organization', () => {
 
   test('without secrets, the key is not inside, and the right one must be given', async () => {
     const without = fileOf('without.backup')
-    assert.equal((await runOn(api, ['backup', without, '--without-secrets'])).code, 0)
+    const made = await runOn(api, ['backup', without, '--without-secrets'])
+    assert.deepEqual([made.code, warns(made)], [0, false], made.stderr)
     const secret = (await readFile(join(api.services.config.dataDir, 'secret-key'), 'utf8')).trim()
     assert.ok((await readFile(file)).includes(secret))
     assert.ok(!(await readFile(without)).includes(secret))

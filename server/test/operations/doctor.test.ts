@@ -157,6 +157,7 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
     /The identity provider cannot be reached/,
   ],
   'github app': [() => ({ ...services, hostApps: failing('cannot be decrypted') }), /cannot be decrypted/],
+  proxies: [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   trusts: [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   'private addresses': [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   connections: [

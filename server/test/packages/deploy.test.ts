@@ -50,8 +50,13 @@ test('the compose file is valid, and every service of ours has a read-only root 
     assert.deepEqual(service.cap_drop, ['ALL'], name)
     assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
     assert.ok(service.secrets, name)
+    if (name === 'postgres') continue
+    const { SHIPLOCK_TRUSTED_PROXIES: proxies, SHIPLOCK_METRICS_PORT: metrics } = service.environment as never
+    assert.deepEqual([proxies, metrics], ['none', '9464'], name)
   }
 })
+
+const STATED = 'settings.SHIPLOCK_TRUSTED_PROXIES=none'
 
 const RENDERED: Record<string, string[]> = {
   'with the default values': [],
@@ -63,13 +68,14 @@ const RENDERED: Record<string, string[]> = {
 
 for (const [title, values] of Object.entries(RENDERED)) {
   test(`the chart is valid for Kubernetes ${KUBERNETES} ${title}`, () => {
-    const set = values.flatMap((value) => ['--set', value])
+    const set = [STATED, ...values].flatMap((value) => ['--set', value])
     run(helm, ['lint', '--strict', CHART, ...set])
     const manifests = run(helm, ['template', 'prod', CHART, '--kube-version', KUBERNETES, ...set])
     const path = join(directory, 'manifests.yaml')
     writeFileSync(path, manifests)
     run(join(linters, 'kubernetes-validate'), ['--strict', '--kubernetes-version', KUBERNETES, path])
     for (const pod of podsOf(manifests)) assertRestricted(pod)
+    assertMetricsApart(manifests)
   })
 }
 
@@ -79,6 +85,21 @@ function podsOf(manifests: string): any[] {
   const pods = documents.flatMap((document) => document?.spec?.template?.spec ?? [])
   assert.equal(pods.length, 3)
   return pods
+}
+
+/** Metrics need no key, so they are on a port to which the service does not lead. */
+function assertMetricsApart(manifests: string): void {
+  for (const { containers } of podsOf(manifests).filter(({ containers }) => containers[0].name !== 'migrate')) {
+    const metrics = containers[0].ports.find(({ name }: { name: string }) => name === 'metrics')
+    const setting = containers[0].env.find(({ name }: { name: string }) => name === 'SHIPLOCK_METRICS_PORT')
+    assert.equal(String(metrics.containerPort), setting.value)
+  }
+  const documents = parseAllDocuments(manifests).map((document) => document.toJS())
+  const service = documents.find((document) => document?.kind === 'Service')
+  assert.deepEqual(
+    service.spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort),
+    ['http'],
+  )
 }
 
 /** The pod security standard "restricted", and a read-only root file system. */
@@ -101,6 +122,7 @@ test('the chart refuses a mistake in the values by name', () => {
     ['baseUrl=shiplock.example', /baseUrl/],
     ['server.replica=2', /replica/],
     ['settings.LOG_LEVEL=info', /LOG_LEVEL/],
+    ['replicas=1', /SHIPLOCK_TRUSTED_PROXIES/],
   ]
   for (const [value, message] of wrong) {
     const args = ['template', 'prod', CHART, '--kube-version', KUBERNETES, '--set', value]

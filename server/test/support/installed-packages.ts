@@ -24,7 +24,8 @@ export function foreignEnvironment(env: Record<string, string> = {}): NodeJS.Pro
 /** Packs a workspace, as a release does, and returns the path of the tarball. */
 export function packWorkspace(workspace: 'server' | 'cli', target: string): string {
   mkdirSync(target, { recursive: true })
-  const args = ['pack', '--silent', '--workspace', workspace, '--pack-destination', target]
+  // .npmrc turns scripts off, and "prepack" builds what is packed.
+  const args = ['pack', '--silent', '--ignore-scripts=false', '--workspace', workspace, '--pack-destination', target]
   execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
   const [tarball] = globSync(`shiplock-${workspace}-*.tgz`, { cwd: target })
   if (tarball === undefined) throw new Error(`npm pack made no package of ${workspace}`)

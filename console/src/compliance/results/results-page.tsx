@@ -141,7 +141,7 @@ function matrixColumns(org: string, policies: readonly MatrixColumn[]): Column<M
 
 /** The host is the same for most repositories, so it stands back. */
 function Repository({ name }: { name: string }) {
-  const host = /^[^/]+\.[^/]+\//.exec(name)?.[0] ?? ''
+  const host = /^[^/.]+\.[^/]+\//.exec(name)?.[0] ?? ''
   return (
     <>
       <Text span inherit c="dimmed" fw={400}>

@@ -21,15 +21,21 @@ function entriesOf(deployment: object, decision: object = {}) {
 }
 
 test('everything that happened stands in its order, with who did it', () => {
-  const answer = { display_name: 'Ada', note: 'Because.', decision: 'approved' }
+  const answer = { display_name: 'Ada', email: 'ada@example.com', note: 'Because.', decision: 'approved' }
   const entries = entriesOf(
     {
       deployed_at: at(8),
       bypass: { at: at(7), actor: 'admin', gates: ['customRule'], policies: ['Tests'] },
-      override: { at: at(4), display_name: 'Ada', self_override: false, policies: [{ name: 'Tests' }] },
+      override: {
+        at: at(4),
+        display_name: 'Ada',
+        email: 'ada@example.com',
+        self_override: false,
+        policies: [{ name: 'Tests' }],
+      },
       approvals: [
         { ...answer, principal: 'user', at: at(4) },
-        { ...answer, principal: 'api_key', display_name: 'ci', at: at(3), note: null },
+        { ...answer, principal: 'api_key', display_name: 'ci', email: null, at: at(3), note: null },
       ],
       reviews: [{ state: 'approved', reviewer: 'grace', comment: 'OK', reviewed_at: at(5) }],
       policy_evaluation: { at: at(1), decision: 'block' },
@@ -46,8 +52,8 @@ test('everything that happened stands in its order, with who did it', () => {
     'Opened | the API key “deploy”',
     'Policies evaluated: they block',
     'Approved | the API key “ci”, not a person',
-    'Approved | Ada | Because.',
-    'Policies overridden | Ada | Tests',
+    'Approved | Ada <ada@example.com> | Because.',
+    'Policies overridden | Ada <ada@example.com> | Tests',
     'Approved on the code host | grace | OK',
     'Gate Production approved | policies',
     'Protection rules bypassed | admin | customRule, policy Tests',

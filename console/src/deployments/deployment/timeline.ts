@@ -1,6 +1,6 @@
 import type { Tone } from '../../page/badges.tsx'
 import type { Decision } from '../answers/answer-options.ts'
-import type { Deployment } from '../facts/deployment-state.ts'
+import { type Deployment, formatPerson } from '../facts/deployment-state.ts'
 
 /** Something that happened to a deployment. */
 export type TimelineEntry = {
@@ -78,11 +78,11 @@ function reviews(deployment: Deployment): TimelineEntry[] {
 }
 
 function approvals(deployment: Deployment): TimelineEntry[] {
-  return deployment.approvals.map(({ decision, principal, display_name, at, note }) => ({
+  return deployment.approvals.map(({ decision, principal, display_name, email, at, note }) => ({
     at,
     kind: decision === 'approved' ? 'approved' : 'rejected',
     title: decision === 'approved' ? 'Approved' : 'Rejected',
-    by: principal === 'api_key' ? `the API key “${display_name}”, not a person` : display_name,
+    by: principal === 'api_key' ? `the API key “${display_name}”, not a person` : formatPerson(display_name, email),
     note,
   }))
 }
@@ -103,7 +103,9 @@ function override({ override: given }: Deployment): TimelineEntry[] {
   if (given === null) return []
   const names = given.policies.map(({ name }) => name).join(', ')
   const title = given.self_override ? 'Policies overridden by who opened the deployment' : 'Policies overridden'
-  return [{ at: given.at, kind: 'override', title, by: given.display_name, note: names || null }]
+  return [
+    { at: given.at, kind: 'override', title, by: formatPerson(given.display_name, given.email), note: names || null },
+  ]
 }
 
 const ACTIONS: Record<string, [kind: TimelineEntry['kind'], title: string]> = {

@@ -23,10 +23,10 @@ const decided = (fields: object) =>
 
 test('a decided deployment says who decided', () => {
   const approvals = [
-    { decision: 'approved', display_name: 'Ada Lovelace' },
-    { decision: 'rejected', display_name: 'Grace Hopper' },
+    { decision: 'approved', display_name: 'Ada <Lovelace>', email: 'ada@example.com' },
+    { decision: 'rejected', display_name: 'Grace Hopper', email: null },
   ]
-  assert.equal(decided({ status: 'approved', approvals }), 'Approved by Ada Lovelace')
+  assert.equal(decided({ status: 'approved', approvals }), 'Approved by Ada Lovelace <ada@example.com>')
   assert.equal(decided({ status: 'rejected', approvals }), 'Rejected by Grace Hopper')
   assert.equal(decided({ status: 'rejected', reviews: [{ state: 'rejected', reviewer: 'octo' }] }), 'Rejected by octo')
   assert.equal(decided({ status: 'approved', policy_evaluation: { answered: 'approved' } }), 'Approved by policies')

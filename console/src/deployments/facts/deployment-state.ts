@@ -72,6 +72,11 @@ export function stateOf(facts: StateFacts): DeploymentState {
   return { label, tone: 'waiting', icon: 'waiting' }
 }
 
+/** A person with their address: two people may have the same name. Keys have none. */
+export function formatPerson(name: string | null, email: string | null): string | null {
+  return name === null || email === null ? (name ?? email) : `${name.replaceAll(/[<>]/g, '')} <${email}>`
+}
+
 /** The state with who decided: "Approved by Ada Lovelace". */
 export function fullStateOf(deployment: Deployment): DeploymentState {
   const state = stateOf({ ...deployment, policy_decision: deployment.policy_evaluation?.decision ?? null })
@@ -79,8 +84,8 @@ export function fullStateOf(deployment: Deployment): DeploymentState {
   const decision = deployment.status
   const answer = deployment.approvals.findLast((approval) => approval.decision === decision)
   const review = deployment.reviews.findLast((each) => each.state === decision)
-  const by =
-    answer?.display_name ?? review?.reviewer ?? (decision === 'approved' && isByPolicy(deployment) ? 'policies' : null)
+  const person = answer && formatPerson(answer.display_name, answer.email)
+  const by = person ?? review?.reviewer ?? (decision === 'approved' && isByPolicy(deployment) ? 'policies' : null)
   return by === null ? state : { ...state, label: `${state.label} by ${by}` }
 }
 

@@ -37,7 +37,7 @@ export function sourceAddress({ provider, htmlUrl }: SourceRepository, place: So
     .map(encodeURIComponent)
     .join('/')
   const lines = start === null ? null : ([start, end ?? start] as const)
-  const base = htmlUrl.replace(/\/+$/, '')
+  const base = htmlUrl.replace(/(?<!\/)\/+$/, '')
   if (provider === 'github') return `${base}/blob/${at}/${file}${lines ? `#L${lines[0]}-L${lines[1]}` : ''}`
   if (provider === 'gitlab') return `${base}/-/blob/${at}/${file}${lines ? `#L${lines[0]}-${lines[1]}` : ''}`
   if (provider === 'bitbucket') return `${base}/src/${at}/${file}${lines ? `#lines-${lines[0]}:${lines[1]}` : ''}`

@@ -4,6 +4,9 @@ import type { Organization } from '../../organizations/organization.store.ts'
 import { getPlan, type PlanFeature } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { GatewayRejection } from '../../platform/http/api-error.ts'
+import { getNetwork } from '../../platform/http/connection-limits.ts'
+import { limitReached } from '../../platform/http/errors.ts'
+import { NetworkSlots } from '../../platform/http/network-slots.ts'
 import { assignOrganization } from '../../platform/tracing.ts'
 import type { Services } from '../../services.ts'
 import { AccessCache } from '../access-cache.ts'
@@ -83,7 +86,7 @@ function describeAccess({ method, config, schema }: RouteOptions): void {
 async function admit(authenticator: Authenticator, request: FastifyRequest): Promise<Authenticated> {
   const { scope, tokenOnly } = request.routeOptions.config
   try {
-    const found = await authenticator.authenticate(parseBearerToken(request.headers.authorization) ?? '')
+    const found = await authenticator.authenticate(parseBearerToken(request.headers.authorization) ?? '', request.ip)
     const { credential } = found
     if (tokenOnly && credential.type !== 'oidc_trust') throw new GatewayRejection(401)
     if (!credential.scopes.includes(scope as Scope)) throw new GatewayRejection(403)
@@ -124,6 +127,21 @@ export type Authenticated = { credential: MachineCredential; organization: Organ
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config' | 'outbound'>
 
+const UNKNOWN_BOUNDS = { keptMs: 5_000, entriesMax: 1_000 }
+/**
+ * Reads of keys that are not known yet. A network that has to wait is slowed down, not locked out.
+ */
+const UNKNOWN_SHARES = {
+  heldMax: 4,
+  heldOfNetworkMax: 2,
+  waitingMax: 2_000,
+  waitingOfNetworkMax: 500,
+  createBusyError: () => {
+    const message = 'Too many unknown API keys come from this network. Try again later.'
+    return limitReached(message, { limit: UNKNOWN_SHARES.waitingOfNetworkMax, resetAt: null }).retryAfter(1)
+  },
+}
+
 /**
  * Finds the credential that a bearer token stands for: an API key, or the trust of a CI job's
  * token.
@@ -131,12 +149,16 @@ type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config' | 'outbound'>
 export class Authenticator {
   readonly #services: Needs
   readonly #known: AccessCache<Authenticated | null>
+  /** What was never found: anybody can make keys of the right form. */
+  readonly #unknown: AccessCache<Authenticated | null>
+  readonly #turns = new NetworkSlots(UNKNOWN_SHARES)
   readonly #tokens: TokenVerifier
   readonly #touched = new Map<string, number>()
 
   constructor(services: Needs) {
     this.#services = services
     this.#known = new AccessCache(services.clock)
+    this.#unknown = new AccessCache(services.clock, UNKNOWN_BOUNDS)
     this.#tokens = new TokenVerifier(services)
   }
 
@@ -145,7 +167,7 @@ export class Authenticator {
    * been lost before it.
    */
   async listen(): Promise<() => Promise<void>> {
-    const caches = [this.#known, this.#tokens.trusts]
+    const caches = [this.#known, this.#unknown, this.#tokens.trusts]
     const forget = (id: string) => {
       for (const cache of caches) cache.forget(id)
     }
@@ -153,19 +175,34 @@ export class Authenticator {
     return () => subscription.unlisten()
   }
 
-  /** Throws `GatewayRejection`, for tokens `TokenRejection`. */
-  async authenticate(bearer: string): Promise<Authenticated> {
+  /**
+   * Throws `GatewayRejection`, for tokens `TokenRejection`; 429 if a network sends many unknown
+   * keys.
+   */
+  async authenticate(bearer: string, address: string): Promise<Authenticated> {
     const now = this.#services.clock.now()
     const hash = hashApiKey(bearer)
     const read = isToken(bearer) ? () => this.#readToken(bearer) : () => this.#readKey(hash)
     if (!isToken(bearer) && !isApiKey(bearer, this.#services.config.environment)) throw new GatewayRejection(401)
-    const found = await this.#known.find(hash.toString('hex'), read)
+    const found = await this.#find(hash.toString('hex'), read, isToken(bearer) ? null : getNetwork(address))
     const isOver = found !== null && found.validUntil !== null && found.validUntil <= now
     // The second read finds out what has expired, the token or the trust.
     const current = isOver ? await read() : found
     if (current === null) throw new GatewayRejection(401)
     this.#touch(current, now)
     return current
+  }
+
+  /**
+   * What was found once is read again at any time. All else waits for the turn of its network, so
+   * that keys that somebody makes up take neither the place nor the time of others.
+   */
+  async #find(id: string, read: () => Promise<Authenticated | null>, network: string | null) {
+    if (this.#known.has(id)) return this.#known.find(id, read)
+    const readInTurn = network === null ? read : () => this.#turns.run(network, read)
+    const found = await this.#unknown.find(id, readInTurn)
+    if (found !== null) this.#unknown.move(id, this.#known)
+    return found
   }
 
   async #readKey(hash: Buffer): Promise<Authenticated | null> {

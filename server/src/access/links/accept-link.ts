@@ -10,6 +10,7 @@ import type { Services } from '../../services.ts'
 import { insertMember, lockOrganization } from '../members/member.store.ts'
 import { type Role, toStoredRole } from '../role.ts'
 import { deleteCredentials } from '../sign-in/account.store.ts'
+import { removeAccountGuesses } from '../sign-in/attempt-limit.ts'
 import { registerPasskey, verifyNewPasskey } from '../sign-in/manage-passkeys.ts'
 import { updateSessionEnds } from '../sign-in/session.store.ts'
 import { hashNewPassword, savePassword } from '../sign-in/set-password.ts'
@@ -95,6 +96,7 @@ async function resetAccount(services: Services, { link, acceptance, visitor }: U
     const now = clock.now()
     await takeLink(tx, link, acceptance.token, now)
     await deleteCredentials(tx, user.id)
+    await removeAccountGuesses(services, tx, user.id)
     await storeCredentials(tx, now)
     await updateSessionEnds(tx, { user_id: user.id }, null, now)
     await auditPerson(tx, { user_id: user.id }, { action: 'account.reset', object: { type: 'user', id: user.id } }, now)

@@ -11,7 +11,7 @@ import { APP_PATH, findLiveSession, ORGANIZATION_PATH } from '../gateway/authori
 import { OrganizationPath } from '../gateway/open-to-people.ts'
 import { toMemberAuthor } from '../members/author.ts'
 import { Invitation, InvitationPath, NewInvitation, SentInvitation } from '../members/member.schema.ts'
-import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
+import { defineSessionCookie, readSessionCookie, writeSignInCookies } from '../sign-in/session.ts'
 import { getSignInPlace } from '../sign-in/start-session.ts'
 import { requireEmail } from '../user.ts'
 import { type Acceptance as Accepting, acceptLink } from './accept-link.ts'
@@ -59,15 +59,14 @@ export async function registerLinkRoutes(app: HttpServer, services: Services): P
         description:
           'Returns the options with which the browser creates the passkey of a new account, or of an account that is ' +
           'reset. Send the result to acceptLink within 10 minutes. The options can be used once. Requires no session.' +
-          '\n\nErrors: 410 `link_not_valid`. 429 `rate_limited` after too many requests from this address.',
+          '\n\nErrors: 410 `link_not_valid`. ',
         tags: TAGS,
         security: [],
         body: NewPasskeyOfLink,
         response: { 200: Envelope(PasskeyOptions, 'The options.'), 410: LINK_NOT_VALID },
       },
     },
-    async ({ body, ip: address }, reply) =>
-      sendData(reply, JSON.stringify(await createLinkPasskeyOptions(services, { ...body, address }))),
+    async ({ body }, reply) => sendData(reply, JSON.stringify(await createLinkPasskeyOptions(services, body))),
   )
 
   app.post(
@@ -93,7 +92,8 @@ export async function registerLinkRoutes(app: HttpServer, services: Services): P
     async (request, reply) => {
       const visitor = await visitorOf(request)
       const { sessionToken, ...accepted } = await acceptLink(services, request.body as Accepting, visitor)
-      if (sessionToken !== null) writeSessionCookie(reply, cookie, sessionToken)
+      const { browser } = visitor.place
+      if (sessionToken !== null) writeSignInCookies(reply, cookie, { session: sessionToken, browser })
       return sendData(reply, JSON.stringify(accepted))
     },
   )
@@ -101,7 +101,7 @@ export async function registerLinkRoutes(app: HttpServer, services: Services): P
   async function visitorOf(request: FastifyRequest) {
     const session = await findLiveSession(services, cookie, request)
     const userId = session?.org_id === null ? session.user_id : null
-    return { userId, token: readSessionCookie(request, cookie), place: getSignInPlace(request) }
+    return { userId, token: readSessionCookie(request, cookie), place: getSignInPlace(request, cookie) }
   }
 }
 

@@ -6,7 +6,6 @@ import { findPermissions, hasPermissions } from '../members/author.ts'
 import { hasActiveAdmin } from '../members/member.store.ts'
 import { findRole } from '../role.store.ts'
 import { getRoleId, type Role } from '../role.ts'
-import { getChallengeLimit, reserveAttempt } from '../sign-in/attempt-limit.ts'
 import { createPasskeyOptions } from '../sign-in/manage-passkeys.ts'
 import { findUser, findUserByEmail, type User } from '../user.store.ts'
 import { toEmail } from '../user.ts'
@@ -53,14 +52,13 @@ export async function describeLink({ sql, clock }: Pick<Services, 'sql' | 'clock
   }
 }
 
-type Request = { token: string; email?: string | undefined; name?: string | undefined; address: string }
+type Request = { token: string; email?: string | undefined; name?: string | undefined }
 
 /**
  * Options for the passkey of a new account, which gets the id of the link, or of an account that is
- * reset. Throws 410 `link_not_valid` and 429 `rate_limited`.
+ * reset. Throws 410 `link_not_valid`.
  */
 export async function createLinkPasskeyOptions(services: Services, request: Request) {
-  await reserveAttempt(services, getChallengeLimit(request.address))
   const link = await openLink(services.sql, request.token, services.clock.now())
   const email = link.email ?? link.user?.email ?? toEmail(request.email ?? '')
   if (email === null) throw createInvalidFieldError('/body/email', 'is required')

@@ -13,7 +13,7 @@ export function isIssuer(text: string): boolean {
 
 /** The address of an issuer's discovery document (OpenID Connect Discovery §4.1). */
 export function buildDiscoveryUrl(issuer: string): string {
-  return `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+  return `${issuer.replace(/(?<!\/)\/+$/, '')}/.well-known/openid-configuration`
 }
 
 /** Whether a text has the form of an address from which the keys of an issuer can be fetched. */

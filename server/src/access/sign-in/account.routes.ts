@@ -18,6 +18,7 @@ import {
   TotpEnrolment,
 } from './account.schema.ts'
 import { updateUserName } from './account.store.ts'
+import { getKnownSession } from './authenticate-by-password.ts'
 import { readCurrentSession } from './read-current-session.ts'
 import { confirmEnrolment, removeTotp, rotateRecoveryCodes, startEnrolment } from './second-factor.ts'
 import { type ListedSession, listSessions, updateSessionEnd, updateSessionEnds } from './session.store.ts'
@@ -74,14 +75,15 @@ export async function registerAccountRoutes(app: HttpServer, services: Services)
         description:
           'Changes the password, or sets the first one. Your other sessions end, and this one gets a new cookie.\n\n' +
           'Errors: 400 `weak_password` if the new password is easy to guess. 401 `sign_in_failed` if the present password ' +
-          'is wrong. 429 `rate_limited` after too many failed attempts for this account or from this address.',
+          'is wrong. 429 `rate_limited` after too many failed attempts.',
         tags,
         body: PasswordChange,
         response: { 200: Envelope(PasswordChanged, 'The password was changed.'), 401: ProofRefused },
       },
     },
     async (request, reply) => {
-      const presented = { token: readSessionCookie(request, cookie) ?? '', address: request.ip }
+      const guesser = { address: request.ip, known: getKnownSession(request.session) }
+      const presented = { token: readSessionCookie(request, cookie) ?? '', guesser }
       const token = await updatePassword(services, request.session, { ...request.body, ...presented })
       writeSessionCookie(reply, cookie, token)
       return { data: { changed: true as const } }
@@ -121,8 +123,8 @@ export async function registerAccountRoutes(app: HttpServer, services: Services)
         response: { 200: Envelope(RecoveryCodes, 'TOTP is on.'), 401: ProofRefused },
       },
     },
-    async ({ session, body }) => ({
-      data: { recovery_codes: await confirmEnrolment(services, session, body.code) },
+    async ({ session, body, ip }) => ({
+      data: { recovery_codes: await confirmEnrolment(services, session, { code: body.code, address: ip }) },
     }),
   )
 

@@ -39,12 +39,16 @@ export async function updateUserName(db: Db, userId: string, name: string): Prom
     where id = ${userId}`
 }
 
-/** Removes the password, TOTP and the passkeys of a user. Accounts at identity providers stay. */
+/**
+ * Removes the password, TOTP, the passkeys and the known browsers of a user. Accounts at identity
+ * providers stay.
+ */
 export async function deleteCredentials(tx: Tx, userId: string): Promise<void> {
   await tx`delete from user_passwords where user_id = ${userId}`
   await tx`delete from user_totp where user_id = ${userId}`
   await tx`delete from recovery_codes where user_id = ${userId}`
   await tx`delete from passkeys where user_id = ${userId}`
+  await tx`delete from known_browsers where user_id = ${userId}`
 }
 
 /** An account that can sign in. The hash is null if it has no password. */

@@ -1,64 +1,65 @@
 import type { AuthenticationResponseJSON, PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
 import type { Services } from '../../services.ts'
-import { getAddressLimit, getChallengeLimit, releaseAttempt, reserveAttempt } from './attempt-limit.ts'
 import {
-  deleteChallenge,
+  type ChallengeUse,
   findPasskey,
-  insertChallenge,
+  insertUsedChallenge,
   type KnownPasskey,
   listPasskeys,
   updatePasskeyUse,
 } from './passkey.store.ts'
-import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
+import {
+  CHALLENGE_MS_MAX,
+  createChallenge,
+  encodeUserHandle,
+  getRelyingParty,
+  type OpenChallenge,
+  openChallenge,
+} from './relying-party.ts'
 import { createPasskeyFailedError, type Proof } from './sign-in-person.ts'
 
-/** Whose passkey is asked for: null for a sign-in, where the passkey tells who it is. */
-type Asked = { userId: string | null; address: string | null }
-
-/** Options for `navigator.credentials.get()`. Their challenge can be answered once. */
+/**
+ * Options for `navigator.credentials.get()`. Their challenge can be answered once. `userId` is
+ * whose passkey is asked for: null for a sign-in, where the passkey tells who it is.
+ */
 export async function createRequestOptions(
-  services: Services,
-  { userId, address }: Asked,
+  { sql, clock, config, challengeKey }: Services,
+  userId: string | null,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
-  const { sql, clock, config } = services
-  await reserveAttempt(services, getChallengeLimit(address))
   // Loading the package takes 0.1 s.
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   const allowed = userId === null ? null : await listPasskeys(sql, userId)
-  const options = await generateAuthenticationOptions({
+  return generateAuthenticationOptions({
     rpID: getRelyingParty(config.baseUrl).id,
+    challenge: createChallenge(challengeKey, toUse(userId), clock.now()),
     userVerification: 'required',
     timeout: CHALLENGE_MS_MAX,
     ...(allowed && {
       allowCredentials: allowed.map(({ credential_id, transports }) => ({ id: credential_id, transports })),
     }),
   })
-  const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS_MAX)
-  await insertChallenge(sql, challenge(options.challenge, userId), expiresAt)
-  return options
 }
 
-function challenge(text: string, userId: string | null) {
-  const purpose = userId === null ? ('sign_in' as const) : ('confirm' as const)
-  return { challenge_sha256: hashChallenge(text), purpose, user_id: userId }
+function toUse(userId: string | null): ChallengeUse {
+  return { purpose: userId === null ? 'sign_in' : 'confirm', user_id: userId }
 }
 
-/** Verifies the response of a browser. Throws 401 `sign_in_failed` and 429 `rate_limited`. */
+/**
+ * Verifies the response of a browser. Nobody guesses a signature, so that attempts have no limit,
+ * and nobody can use up those of others. Throws 401 `sign_in_failed`.
+ */
 export async function authenticateByPasskey(
   services: Services,
   response: AuthenticationResponseJSON,
-  { userId, address }: Asked,
+  userId: string | null,
 ): Promise<Proof> {
-  const { sql, clock } = services
-  const limit = getAddressLimit(address)
-  await reserveAttempt(services, limit)
-  const answered = parseChallenge(response.response.clientDataJSON) ?? ''
-  if (!(await deleteChallenge(sql, challenge(answered, userId), clock.now()))) throw createPasskeyFailedError()
+  const { sql, clock, challengeKey } = services
+  const challenge = openChallenge(challengeKey, response.response.clientDataJSON, toUse(userId), clock.now())
+  if (challenge === null) throw createPasskeyFailedError()
   const passkey = await findPasskey(sql, response.id)
   if (passkey === null || !isForUser(passkey, response, userId)) throw createPasskeyFailedError()
-  const signCount = await verify(services, response, { passkey, answered })
-  if (signCount === null) throw createPasskeyFailedError()
-  await releaseAttempt(services, limit)
+  const signCount = await verify(services, response, { passkey, challenge })
+  if (signCount === null || !(await insertUsedChallenge(sql, challenge))) throw createPasskeyFailedError()
   return {
     userId: passkey.user_id,
     method: 'passkey',
@@ -77,16 +78,16 @@ function isForUser(
   return response.userHandle === encodeUserHandle(user_id).toString('base64url')
 }
 
-type Verified = { passkey: KnownPasskey; answered: string }
+type Verified = { passkey: KnownPasskey; challenge: OpenChallenge }
 
 /** Returns the new signature counter, or null if the response does not verify. */
-async function verify(services: Services, response: AuthenticationResponseJSON, { passkey, answered }: Verified) {
+async function verify(services: Services, response: AuthenticationResponseJSON, { passkey, challenge }: Verified) {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   const { id, origins } = getRelyingParty(services.config.baseUrl)
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
-      expectedChallenge: answered,
+      expectedChallenge: challenge.text,
       expectedOrigin: origins,
       expectedRPID: id,
       credential: {

@@ -9,17 +9,13 @@ import {
   updatePasswordHash,
   updateTotpStep,
 } from './account.store.ts'
-import {
-  getAddressLimit,
-  getCodeLimit,
-  getPasswordLimit,
-  releaseAttempt,
-  removeAttempts,
-  reserveAttempt,
-} from './attempt-limit.ts'
-import { hashPassword, isOutdated, matchPassword } from './password.ts'
+import { type Guessed, type Guesser, removeGuesses, reserveGuess } from './attempt-limit.ts'
+import { hashInTurn, hashPassword, isOutdated, matchPassword } from './password.ts'
 import { hashRecoveryCode, openTotpSecret, verifyTotpCode } from './second-factor.ts'
+import { type FoundSession, isKnownBrowser } from './session.store.ts'
+import { hashSessionToken } from './session.ts'
 import { createPasswordFailedError, type Proof } from './sign-in-person.ts'
+import type { SignInPlace } from './start-session.ts'
 
 type PasswordProof = {
   email: string
@@ -35,15 +31,34 @@ type PasswordProof = {
 export async function authenticateByPassword(
   services: Services,
   given: PasswordProof,
-  address: string | null,
+  guesser: Guesser,
 ): Promise<Proof> {
-  const account = await verifyPassword(services, given, address)
-  await verifySecondFactor(services, account.id, given, address)
+  const account = await verifyPassword(services, given, guesser)
+  await verifySecondFactor(services, account.id, given, guesser)
   return {
     userId: account.id,
     method: 'password',
     settle: (tx) => lockPassword(tx, account.id, account.password_hash),
   }
+}
+
+/** Who guesses at a sign-in: a browser that the account knows, or anybody of a network. */
+export async function toGuesser({ sql }: Services, email: string, { address, browser }: SignInPlace): Promise<Guesser> {
+  const tokenSha256 = hashSessionToken(browser)
+  const isKnown = await isKnownBrowser(sql, normalize(email), tokenSha256)
+  return { address, known: isKnown ? `browser ${tokenSha256.toString('hex')}` : null }
+}
+
+/**
+ * A session whose user has signed in at this server is known. An identity provider of one
+ * organization could start any number of sessions, to guess as often.
+ */
+export function getKnownSession({ id, org_id }: FoundSession): string | null {
+  return org_id === null ? `session ${id}` : null
+}
+
+function normalize(email: string): string {
+  return email.trim().toLowerCase()
 }
 
 type WithPassword = Account & { password_hash: string }
@@ -52,16 +67,17 @@ type WithPassword = Account & { password_hash: string }
 export async function verifyPassword(
   services: Services,
   { email, password }: Pick<PasswordProof, 'email' | 'password'>,
-  address: string | null,
+  guesser: Guesser,
 ): Promise<WithPassword> {
-  const known = email.trim().toLowerCase()
-  const [ofAddress, ofAccount] = [getAddressLimit(address), getPasswordLimit(known)]
-  await reserveAttempt(services, ofAddress, ofAccount)
-  const account = await findAccount(services.sql, known)
-  const matches = await matchPassword(account?.password_hash ?? null, password)
-  if (!matches || !account?.password_hash) throw createPasswordFailedError()
-  await releaseAttempt(services, ofAddress)
-  await removeAttempts(services, ofAccount)
+  const guessed: Guessed = { kind: 'password', account: normalize(email) }
+  const account = await hashInTurn(guesser, async () => {
+    await reserveGuess(services, guessed, guesser)
+    const found = await findAccount(services.sql, guessed.account)
+    const matches = await matchPassword(found?.password_hash ?? null, password)
+    if (!matches || !found?.password_hash) throw createPasswordFailedError()
+    return found
+  })
+  await removeGuesses(services, guessed, guesser)
   const password_hash = await renewHash(services, account as WithPassword, password)
   return { ...account, password_hash }
 }
@@ -78,15 +94,14 @@ async function renewHash({ sql }: Services, account: WithPassword, password: str
 type Codes = Pick<PasswordProof, 'totp_code' | 'recovery_code'>
 
 /** A caller who gets `totp_required` knows the password. */
-async function verifySecondFactor(services: Services, userId: string, given: Codes, address: string | null) {
+async function verifySecondFactor(services: Services, userId: string, given: Codes, guesser: Guesser) {
   const totp = await findTotp(services.sql, userId)
   if (!totp?.confirmed_at) return
   if (given.totp_code === undefined && given.recovery_code === undefined) throw totpRequired()
-  const [ofAddress, ofAccount] = [getAddressLimit(address), getCodeLimit(userId)]
-  await reserveAttempt(services, ofAddress, ofAccount)
+  const guessed: Guessed = { kind: 'code', account: userId }
+  await reserveGuess(services, guessed, guesser)
   if (!(await useCode(services, userId, totp.sealed_secret, given))) throw invalidCode()
-  await releaseAttempt(services, ofAddress)
-  await removeAttempts(services, ofAccount)
+  await removeGuesses(services, guessed, guesser)
 }
 
 /** Uses a code up. Of parallel requests with the same code, one succeeds. */

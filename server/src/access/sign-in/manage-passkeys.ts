@@ -7,16 +7,23 @@ import type { Services } from '../../services.ts'
 import { auditPerson } from '../user.ts'
 import { findMethods, lockUser } from './account.store.ts'
 import {
-  deleteChallenge,
+  type ChallengeUse,
   deletePasskey,
-  insertChallenge,
   insertPasskey,
+  insertUsedChallenge,
   listPasskeys,
   type NewPasskey,
   PASSKEYS_PER_USER_MAX,
   type Passkey,
 } from './passkey.store.ts'
-import { CHALLENGE_MS_MAX, encodeUserHandle, getRelyingParty, hashChallenge, parseChallenge } from './relying-party.ts'
+import {
+  CHALLENGE_MS_MAX,
+  createChallenge,
+  encodeUserHandle,
+  getRelyingParty,
+  type OpenChallenge,
+  openChallenge,
+} from './relying-party.ts'
 import { type FoundSession, updateSessionEnds } from './session.store.ts'
 
 /** Who gets the passkey. The user may not be stored yet, but must get this id. */
@@ -27,14 +34,15 @@ const ALGORITHMS = [-8, -7, -257]
 
 /** Options for `navigator.credentials.create()`. Their challenge can be answered once. */
 export async function createPasskeyOptions(
-  { sql, clock, config }: Services,
+  { sql, clock, config, challengeKey }: Services,
   { userId, email, name }: PasskeyOwner,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
   const { id, name: rpName } = getRelyingParty(config.baseUrl)
-  const options = await generateRegistrationOptions({
+  return generateRegistrationOptions({
     rpName,
     rpID: id,
+    challenge: createChallenge(challengeKey, toUse(userId), clock.now()),
     userID: encodeUserHandle(userId),
     userName: email,
     userDisplayName: name,
@@ -46,13 +54,10 @@ export async function createPasskeyOptions(
     })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
-  const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS_MAX)
-  await insertChallenge(sql, challenge(options.challenge, userId), expiresAt)
-  return options
 }
 
-function challenge(text: string, userId: string) {
-  return { challenge_sha256: hashChallenge(text), purpose: 'register' as const, user_id: userId }
+function toUse(userId: string): ChallengeUse {
+  return { purpose: 'register', user_id: userId }
 }
 
 /** A passkey that was verified and is not stored yet. */
@@ -67,11 +72,12 @@ export async function verifyNewPasskey(
   userId: string,
   response: RegistrationResponseJSON,
 ): Promise<VerifiedPasskey> {
-  const answered = parseChallenge(response.response.clientDataJSON) ?? ''
-  const isOurs = await deleteChallenge(services.sql, challenge(answered, userId), services.clock.now())
-  if (!isOurs) throw passkeyRefused('The challenge is unknown or has expired. Try again.')
-  const info = await verify(services, response, answered)
+  const { sql, clock, challengeKey } = services
+  const challenge = openChallenge(challengeKey, response.response.clientDataJSON, toUse(userId), clock.now())
+  if (challenge === null) throw createChallengeError()
+  const info = await verify(services, response, challenge)
   if (info === null) throw passkeyRefused('The passkey could not be verified.')
+  if (!(await insertUsedChallenge(sql, challenge))) throw createChallengeError()
   const { credential, credentialDeviceType } = info
   return {
     credential_id: credential.id,
@@ -82,15 +88,19 @@ export async function verifyNewPasskey(
   }
 }
 
+function createChallengeError() {
+  return passkeyRefused('The challenge is unknown, was used or has expired. Try again.')
+}
+
 const TRANSPORTS_MAX = 10
 
-async function verify({ config, log }: Services, response: RegistrationResponseJSON, answered: string) {
+async function verify({ config, log }: Services, response: RegistrationResponseJSON, { text }: OpenChallenge) {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { id, origins } = getRelyingParty(config.baseUrl)
   try {
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
-      expectedChallenge: answered,
+      expectedChallenge: text,
       expectedOrigin: origins,
       expectedRPID: id,
       requireUserVerification: true,

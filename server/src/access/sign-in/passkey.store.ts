@@ -99,25 +99,18 @@ export async function deletePasskey(db: Db, userId: string, id: string): Promise
 
 type ChallengePurpose = 'sign_in' | 'confirm' | 'register'
 
-type Challenge = { challenge_sha256: Buffer; purpose: ChallengePurpose; user_id: string | null }
+/** What a challenge is for. A sign-in has no user: the passkey tells who it is. */
+export type ChallengeUse = { purpose: ChallengePurpose; user_id: string | null }
 
-export async function insertChallenge(db: Db, challenge: Challenge, expiresAt: Date): Promise<void> {
-  await db`
+export type UsedChallenge = ChallengeUse & { challenge_sha256: Buffer; expires_at: Date }
+
+/** Uses a challenge up. Returns false if it was used: of parallel answers, one succeeds. */
+export async function insertUsedChallenge(db: Db, used: UsedChallenge): Promise<boolean> {
+  const { count } = await db`
     insert into passkey_challenges (challenge_sha256, purpose, user_id, expires_at)
-    values (${challenge.challenge_sha256}, ${challenge.purpose}, ${challenge.user_id}, ${expiresAt})`
-}
-
-/** Uses a challenge up. Returns false if it is unknown, used, expired or another one's. */
-export async function deleteChallenge(
-  db: Db,
-  { challenge_sha256, purpose, user_id }: Challenge,
-  now: Date,
-): Promise<boolean> {
-  const [row] = await db<[{ fits: boolean }?]>`
-    delete from passkey_challenges
-    where challenge_sha256 = ${challenge_sha256}
-    returning purpose = ${purpose} and user_id is not distinct from ${user_id} and expires_at > ${now} as fits`
-  return row?.fits ?? false
+    values (${used.challenge_sha256}, ${used.purpose}, ${used.user_id}, ${used.expires_at})
+    on conflict (challenge_sha256) do nothing`
+  return count === 1
 }
 
 export async function deleteExpiredChallenges(db: Db, now: Date): Promise<void> {

@@ -1,7 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { weakPassword } from '../../errors/sign-in.ts'
+import { getNetwork } from '../../platform/http/connection-limits.ts'
 import { limitReached } from '../../platform/http/errors.ts'
+import { NetworkSlots } from '../../platform/http/network-slots.ts'
+import type { Guesser } from './attempt-limit.ts'
 
 /**
  * Lengths in characters (NIST SP 800-63B §3.1.1.2 requires at least 8, and at least 64 allowed).
@@ -79,8 +82,8 @@ export function requireStrongPassword(password: string, { email, name }: Owner):
 
 function isCommon(text: string): boolean {
   if (new Set(text).size < DISTINCT_CHARS_MIN || isSeries(text) || COMMON_PASSWORDS.includes(text)) return true
-  const word = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-  const withLeadingSign = text.replace(/[^\p{L}]+$/u, '')
+  const word = text.replace(/^\P{L}+|(?<!\P{L})\P{L}+$/gu, '')
+  const withLeadingSign = text.replace(/(?<!\P{L})\P{L}+$/u, '')
   return COMMON_WORDS.some((common) => isRepeated(word, common) || isRepeated(withLeadingSign, common))
 }
 
@@ -110,8 +113,31 @@ const TAG_BYTES = 32
 
 /** Hashes that are computed at the same time. The others wait, so that memory is bounded. */
 const RUNNING_MAX = 2
-const WAITING_MAX = 200
+const WAITING_MAX = 1000
+const WAITING_OF_NETWORK_MAX = 100
 const RETRY_SECONDS = 2
+
+const slots = new NetworkSlots({
+  heldMax: RUNNING_MAX,
+  heldOfNetworkMax: RUNNING_MAX,
+  waitingMax: WAITING_MAX,
+  waitingOfNetworkMax: WAITING_OF_NETWORK_MAX,
+  createBusyError: () => {
+    const details = { limit: WAITING_OF_NETWORK_MAX, resetAt: null }
+    return limitReached('Too many people are signing in. Try again later.', details).retryAfter(RETRY_SECONDS)
+  },
+})
+
+/**
+ * Verifies a guess when it is its turn: networks, and browsers that accounts know, take turns.
+ * Throws 429 `rate_limited` if too many wait.
+ */
+export function hashInTurn<Result>({ address, known }: Guesser, work: () => Promise<Result>): Promise<Result> {
+  return slots.run(known ?? getNetwork(address), work)
+}
+
+/** New passwords, which people set who have shown who they are. */
+const OWN_TURN = 'new passwords'
 
 type Costs = typeof COSTS
 type Hashed = Costs & { salt: Buffer; tag: Buffer }
@@ -124,13 +150,13 @@ export type PasswordHash = string & { readonly brand: 'password hash' }
 /** Hashes a password with argon2id (RFC 9106). Returns a PHC string. */
 export async function hashPassword(password: string): Promise<PasswordHash> {
   const salt = randomBytes(SALT_BYTES)
-  const tag = await compute(password, { ...COSTS, salt, tag: { length: TAG_BYTES } })
+  const tag = await slots.run(OWN_TURN, () => compute(password, { ...COSTS, salt, tag: { length: TAG_BYTES } }))
   return format({ ...COSTS, salt, tag }) as PasswordHash
 }
 
 /**
- * Whether a password has this hash. Without a hash the work is the same, so that the time does not
- * tell whether an account exists.
+ * Whether a password has this hash. Call it in turn (`hashInTurn`). Without a hash the work is the
+ * same, so that the time does not tell whether an account exists.
  */
 export async function matchPassword(stored: string | null, password: string): Promise<boolean> {
   const hashed = parse(stored ?? NO_PASSWORD)
@@ -145,26 +171,11 @@ export function isOutdated(stored: string): boolean {
   return hashed === null || (Object.keys(COSTS) as (keyof Costs)[]).some((name) => hashed[name] !== COSTS[name])
 }
 
-let running = 0
-const waiting: (() => void)[] = []
-
-/** Computes in the thread pool of Node.js. Throws 429 `rate_limited` if too many wait. */
+/** Computes in the thread pool of Node.js. */
 async function compute(password: string, { salt, tag, ...costs }: Costs & { salt: Buffer; tag: { length: number } }) {
-  if (waiting.length >= WAITING_MAX) {
-    const message = 'Too many people are signing in. Try again later.'
-    throw limitReached(message, { limit: WAITING_MAX, resetAt: null }).retryAfter(RETRY_SECONDS)
-  }
-  if (running >= RUNNING_MAX) await new Promise<void>((start) => waiting.push(start))
-  else running += 1
-  try {
-    // Keyboards and systems write the same character in different ways (NIST SP 800-63B §3.1.1.2).
-    const message = password.normalize('NFKC')
-    return await computeArgon2('argon2id', { message, nonce: salt, tagLength: tag.length, ...costs })
-  } finally {
-    const next = waiting.shift()
-    if (next) next()
-    else running -= 1
-  }
+  // Keyboards and systems write the same character in different ways (NIST SP 800-63B §3.1.1.2).
+  const message = password.normalize('NFKC')
+  return computeArgon2('argon2id', { message, nonce: salt, tagLength: tag.length, ...costs })
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/

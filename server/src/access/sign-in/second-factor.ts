@@ -12,7 +12,7 @@ import {
   updateRecoveryCodes,
   updateTotpConfirmed,
 } from './account.store.ts'
-import { getCodeLimit, removeAttempts, reserveAttempt } from './attempt-limit.ts'
+import { removeGuesses, reserveGuess } from './attempt-limit.ts'
 import { type FoundSession, updateSessionEnds } from './session.store.ts'
 
 const ISSUER = 'Shiplock'
@@ -74,15 +74,23 @@ export async function startEnrolment({ sql, clock, sealingKey }: Services, { use
  * Turns TOTP on, with a code of the enrolled app. Returns the recovery codes. Throws 409
  * `totp_not_started`, 401 `invalid_code` and 429 `rate_limited`.
  */
-export async function confirmEnrolment(services: Services, { user_id }: Owner, code: string): Promise<string[]> {
+export async function confirmEnrolment(
+  services: Services,
+  { id, user_id }: Owner,
+  { code, address }: { code: string; address: string },
+): Promise<string[]> {
   const { sql, clock, sealingKey } = services
   const totp = await findTotp(sql, user_id)
   if (!totp || totp.confirmed_at) throw totpNotStarted()
-  await reserveAttempt(services, getCodeLimit(user_id))
+  const guess = [
+    { kind: 'code', account: user_id },
+    { address, known: `session ${id}` },
+  ] as const
+  await reserveGuess(services, ...guess)
   const now = clock.now()
   const step = verifyTotpCode(openTotpSecret(sealingKey, user_id, totp.sealed_secret), code, now)
   if (step === null) throw invalidCode()
-  await removeAttempts(services, getCodeLimit(user_id))
+  await removeGuesses(services, ...guess)
   return sql.begin(async (tx) => {
     if (!(await updateTotpConfirmed(tx, user_id, { ...totp, step }, now))) throw totpNotStarted()
     await audit(tx, user_id, 'totp.enable', now)

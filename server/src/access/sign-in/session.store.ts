@@ -208,3 +208,43 @@ export async function deleteOldSessions(db: Db, before: Date): Promise<void> {
     where ended_at < ${before}
       or last_used_at < ${before}`
 }
+
+/** Whether a person with this email address has signed in in the browser with this token. */
+export async function isKnownBrowser(db: Db, email: string, tokenSha256: Buffer): Promise<boolean> {
+  const rows = await db`
+    select from known_browsers browser
+    join users person on person.id = browser.user_id
+    where person.email = ${email}
+      and browser.token_sha256 = ${tokenSha256}`
+  return rows.length === 1
+}
+
+/** Stores that a person has signed in in a browser. Keeps the `kept` that were used last. */
+export async function upsertKnownBrowser(
+  db: Db,
+  userId: string,
+  { tokenSha256, kept }: { tokenSha256: Buffer; kept: number },
+  at: Date,
+): Promise<void> {
+  await db`
+    insert into known_browsers (user_id, token_sha256, created_at, last_used_at)
+    values (${userId}, ${tokenSha256}, ${at}, ${at})
+    on conflict (user_id, token_sha256) do update
+    set last_used_at = excluded.last_used_at`
+  await db`
+    delete from known_browsers
+    where user_id = ${userId}
+      and token_sha256 in (
+        select token_sha256
+        from known_browsers
+        where user_id = ${userId}
+        order by last_used_at desc, token_sha256 = ${tokenSha256} desc
+        offset ${kept}
+      )`
+}
+
+export async function deleteOldKnownBrowsers(db: Db, before: Date): Promise<void> {
+  await db`
+    delete from known_browsers
+    where last_used_at < ${before}`
+}

@@ -66,6 +66,31 @@ export function removeSessionCookie(reply: FastifyReply, cookie: SessionCookie):
   reply.header('set-cookie', toHeader(cookie, '', 0))
 }
 
+/** A browser in which nobody has signed in for this long is not known any more. */
+export const BROWSER_MS_MAX = 90 * DAY_MS
+
+const BROWSER_TOKEN = /^[A-Za-z0-9]{40}$/
+
+/** The token by which a browser is known after a sign-in; a new one, if it has none. */
+export function readBrowserToken({ headers }: FastifyRequest, cookie: SessionCookie): string {
+  const token = parseCookie(headers.cookie ?? '')[toBrowserCookie(cookie).name] ?? ''
+  return BROWSER_TOKEN.test(token) ? token : createRandomBase62(SECRET_CHARS)
+}
+
+/** The cookie of the browser stays when the session ends. */
+export function writeSignInCookies(
+  reply: FastifyReply,
+  cookie: SessionCookie,
+  { session, browser }: { session: string; browser: string },
+): void {
+  writeSessionCookie(reply, cookie, session)
+  reply.header('set-cookie', toHeader(toBrowserCookie(cookie), browser, BROWSER_MS_MAX / 1000))
+}
+
+function toBrowserCookie({ name, secure }: SessionCookie): SessionCookie {
+  return { name: `${name}-browser`, secure }
+}
+
 function toHeader({ name, secure }: SessionCookie, value: string, maxAge: number): string {
   return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, sameSite: 'lax', secure })
 }

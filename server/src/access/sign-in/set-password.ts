@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../user.ts'
 import { findAccount, lockUser, upsertPassword } from './account.store.ts'
+import type { Guesser } from './attempt-limit.ts'
 import { verifyPassword } from './authenticate-by-password.ts'
 import { hashPassword, type PasswordHash, requireStrongPassword } from './password.ts'
 import { type FoundSession, updateSessionEnds, updateSessionToken } from './session.store.ts'
@@ -35,7 +36,7 @@ type Request = {
   current_password?: string | undefined
   new_password: string
   token: string
-  address: string | null
+  guesser: Guesser
 }
 
 /**
@@ -46,9 +47,9 @@ type Request = {
 export async function updatePassword(services: Services, session: FoundSession, request: Request): Promise<string> {
   const { sql, clock } = services
   const { id, user_id, email } = session
-  const { current_password, new_password, address } = request
+  const { current_password, new_password, guesser } = request
   const account = await findAccount(sql, email)
-  if (account?.password_hash) await verifyPassword(services, { email, password: current_password ?? '' }, address)
+  if (account?.password_hash) await verifyPassword(services, { email, password: current_password ?? '' }, guesser)
   const passwordHash = await hashNewPassword(new_password, session)
   const now = clock.now()
   const token = createSessionToken()

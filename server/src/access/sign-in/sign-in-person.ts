@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../user.ts'
+import { removeAccountGuesses } from './attempt-limit.ts'
 import { type FoundSession, type SignInMethod, updateSessionToken } from './session.store.ts'
 import { createSessionToken, hashSessionToken } from './session.ts'
 import { type SignInPlace, startSession } from './start-session.ts'
@@ -11,10 +12,12 @@ import { type SignInPlace, startSession } from './start-session.ts'
 type Visit = { place: SignInPlace; token: string | null }
 
 /** Starts the session of a person who has proved who they are. Returns its token. */
-export async function signInPerson({ sql, clock }: Services, proof: Proof, visit: Visit): Promise<string> {
+export async function signInPerson(services: Services, proof: Proof, visit: Visit): Promise<string> {
+  const { sql, clock } = services
   const { userId, method, settle } = proof
   return sql.begin(async (tx) => {
     if (!(await settle(tx))) throw toFailure(proof)
+    await removeAccountGuesses(services, tx, userId)
     return startSession(tx, { userId, method, place: visit.place, now: clock.now(), replaces: visit.token })
   })
 }

@@ -7,10 +7,16 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { auditPerson } from '../user.ts'
 import { authenticateByPasskey, createRequestOptions } from './authenticate-by-passkey.ts'
-import { authenticateByPassword } from './authenticate-by-password.ts'
+import { authenticateByPassword, getKnownSession, toGuesser } from './authenticate-by-password.ts'
 import { readCurrentSession, readSessionOfToken } from './read-current-session.ts'
 import { updateSessionEnd } from './session.store.ts'
-import { defineSessionCookie, readSessionCookie, removeSessionCookie, writeSessionCookie } from './session.ts'
+import {
+  defineSessionCookie,
+  readSessionCookie,
+  removeSessionCookie,
+  writeSessionCookie,
+  writeSignInCookies,
+} from './session.ts'
 import {
   Confirmation,
   CurrentSession,
@@ -24,7 +30,9 @@ import { confirmSession, type Proof, signInPerson } from './sign-in-person.ts'
 import { getSignInPlace } from './start-session.ts'
 
 const SETS_COOKIE = 'Starts a session and sets its cookie. A session that the browser had ends.'
-const LIMITED = '429 `rate_limited` after too many failed attempts for this account or from this address.'
+const LIMITED =
+  '429 `rate_limited` after too many failed attempts for this account; `details.reason` is `WRONG_IN_A_ROW` if only a ' +
+  'passkey, a browser that the account knows or a reset helps.'
 const SIGNED_IN = { 200: Envelope(CurrentSession, 'You are signed in.'), 401: ProofRefused }
 
 /** The ways to sign in that need nothing but this server. */
@@ -48,7 +56,10 @@ export async function registerSignInRoutes(app: HttpServer, services: Services):
         response: SIGNED_IN,
       },
     },
-    async (request, reply) => start(request, reply, await authenticateByPassword(services, request.body, request.ip)),
+    async (request, reply) => {
+      const guesser = await toGuesser(services, request.body.email, getSignInPlace(request, cookie))
+      return start(request, reply, await authenticateByPassword(services, request.body, guesser))
+    },
   )
 
   app.post(
@@ -59,14 +70,13 @@ export async function registerSignInRoutes(app: HttpServer, services: Services):
         operationId: 'createPasskeySignInOptions',
         summary: 'Start a sign-in with a passkey',
         description:
-          'Returns the options with which the browser asks for a passkey. The passkey tells which account it is for.\n\n' +
-          'Errors: 429 `rate_limited` after too many requests from this address.',
+          'Returns the options with which the browser asks for a passkey. The passkey tells which account it is for.',
         tags: ['Sign-in'],
         security: [],
         response: { 200: Envelope(PasskeyOptions, 'The options for the browser.') },
       },
     },
-    async ({ ip }) => ({ data: { ...(await createRequestOptions(services, { userId: null, address: ip })) } }),
+    async () => ({ data: { ...(await createRequestOptions(services, null)) } }),
   )
 
   app.post(
@@ -78,7 +88,7 @@ export async function registerSignInRoutes(app: HttpServer, services: Services):
         summary: 'Sign in with a passkey',
         description:
           `${SETS_COOKIE}\n\nErrors: 401 \`sign_in_failed\` if the passkey is unknown, the challenge was used or has ` +
-          `expired, or the response does not verify. ${LIMITED}`,
+          'expired, or the response does not verify.',
         tags: ['Sign-in'],
         security: [],
         body: PasskeySignIn,
@@ -87,18 +97,14 @@ export async function registerSignInRoutes(app: HttpServer, services: Services):
     },
     async (request, reply) => {
       const credential = request.body.credential as AuthenticationResponseJSON
-      return start(
-        request,
-        reply,
-        await authenticateByPasskey(services, credential, { userId: null, address: request.ip }),
-      )
+      return start(request, reply, await authenticateByPasskey(services, credential, null))
     },
   )
 
   async function start(request: FastifyRequest, reply: FastifyReply, proof: Proof) {
-    const visit = { place: getSignInPlace(request), token: readSessionCookie(request, cookie) }
-    const token = await signInPerson(services, proof, visit)
-    writeSessionCookie(reply, cookie, token)
+    const place = getSignInPlace(request, cookie)
+    const token = await signInPerson(services, proof, { place, token: readSessionCookie(request, cookie) })
+    writeSignInCookies(reply, cookie, { session: token, browser: place.browser })
     return { data: await readSessionOfToken(services, token) }
   }
 }
@@ -155,16 +161,12 @@ export async function registerSessionRoutes(app: HttpServer, services: Services)
       schema: {
         operationId: 'createPasskeyConfirmationOptions',
         summary: 'Start a confirmation with a passkey',
-        description:
-          'Returns the options with which the browser asks for one of your passkeys.\n\nErrors: 429 `rate_limited` after ' +
-          'too many requests from this address.',
+        description: 'Returns the options with which the browser asks for one of your passkeys.',
         tags: ['Sign-in'],
         response: { 200: Envelope(PasskeyOptions, 'The options for the browser.') },
       },
     },
-    async ({ session, ip }) => ({
-      data: { ...(await createRequestOptions(services, { userId: session.user_id, address: ip })) },
-    }),
+    async ({ session }) => ({ data: { ...(await createRequestOptions(services, session.user_id)) } }),
   )
 
   app.post(
@@ -178,7 +180,7 @@ export async function registerSessionRoutes(app: HttpServer, services: Services)
           'Makes the session fresh, for actions that require a sign-in within the last 15 minutes. Send `password` (with ' +
           '`totp_code` or `recovery_code` if the account has TOTP) or `credential`. The session gets a new cookie. Users ' +
           'who sign in only by single sign-on sign in again instead.\n\nErrors: 401 `sign_in_failed`, `totp_required` or ' +
-          '`invalid_code`. 429 `rate_limited` after too many failed attempts for this account or from this address.',
+          `\`invalid_code\`. ${LIMITED}`,
         tags: ['Sign-in'],
         body: Confirmation,
         response: { 200: Envelope(CurrentSession, 'The session is fresh.'), 401: ProofRefused },
@@ -186,20 +188,23 @@ export async function registerSessionRoutes(app: HttpServer, services: Services)
     },
     async (request, reply) => {
       const proof = await prove(request, request.body)
-      const visit = { place: getSignInPlace(request), token: readSessionCookie(request, cookie) }
+      const visit = { place: getSignInPlace(request, cookie), token: readSessionCookie(request, cookie) }
       const token = await confirmSession(services, request.session, proof, visit)
       writeSessionCookie(reply, cookie, token)
       return { data: await readSessionOfToken(services, token) }
     },
   )
 
-  function prove({ session, ip }: FastifyRequest, body: Static<typeof Confirmation>): Promise<Proof> {
+  function prove({ session, ip: address }: FastifyRequest, body: Static<typeof Confirmation>): Promise<Proof> {
     const { password, credential, ...codes } = body
     if ((password === undefined) === (credential === undefined))
       throw createInvalidFieldError('/body', 'must have either password or credential')
     if (password !== undefined)
-      return authenticateByPassword(services, { email: session.email, password, ...codes }, ip)
-    const asked = { userId: session.user_id, address: ip }
-    return authenticateByPasskey(services, credential as AuthenticationResponseJSON, asked)
+      return authenticateByPassword(
+        services,
+        { email: session.email, password, ...codes },
+        { address, known: getKnownSession(session) },
+      )
+    return authenticateByPasskey(services, credential as AuthenticationResponseJSON, session.user_id)
   }
 }

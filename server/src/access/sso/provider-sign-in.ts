@@ -4,7 +4,6 @@ import { ssoFailed } from '../../errors/sign-in.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
-import { getChallengeLimit, reserveAttempt } from '../sign-in/attempt-limit.ts'
 import { findOwnProvider, findServerProvider, type OpenIssuer, openIssuer } from './open-provider.ts'
 import { type IdClaims, type Provider, toOwnPath } from './provider.ts'
 import { deleteSignInRequest, insertSignInRequest, type SignInRequest } from './single-sign-on.store.ts'
@@ -100,16 +99,14 @@ export type SignInPurpose = {
 type Start = SignInPurpose & {
   /** A secret of the browser, which it sends again when it comes back. */
   browser: string
-  address: string
 }
 
 /**
  * Starts a sign-in at a provider: authorization code with PKCE, state and nonce. Returns the
- * address to which the browser goes. Throws 429 and 502 `identity_provider_unavailable`.
+ * address to which the browser goes. Throws 502 `identity_provider_unavailable`.
  */
 export async function startSignIn(services: Services, provider: Provider, start: Start): Promise<URL> {
   const { sql, clock, config } = services
-  await reserveAttempt(services, getChallengeLimit(start.address))
   const { client, configure } = await openIssuer(services, provider)
   const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()]
   const now = clock.now()

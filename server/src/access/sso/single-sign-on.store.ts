@@ -60,7 +60,10 @@ export type SignInRequest = {
 
 type Keys = { state_sha256: Buffer; browser_sha256: Buffer }
 
-/** Stores a request, and removes those that have expired. */
+/** Bounds the table, without a limit per network that a stranger in it could use up. */
+const OPEN_REQUESTS_MAX = 20_000
+
+/** Stores a request, and removes those that have expired, and the oldest of too many. */
 export async function insertSignInRequest(
   db: Db,
   request: SignInRequest & Keys,
@@ -68,7 +71,13 @@ export async function insertSignInRequest(
 ): Promise<void> {
   await db`
     delete from sso_requests
-    where expires_at <= ${now}`
+    where expires_at <= ${now}
+      or state_sha256 in (
+        select state_sha256
+        from sso_requests
+        order by expires_at desc
+        offset ${OPEN_REQUESTS_MAX - 1}
+      )`
   await db`
     insert into sso_requests (
       state_sha256, browser_sha256, org_id, issuer, nonce, code_verifier, next, confirms_user_id, links, expires_at

@@ -11,7 +11,7 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import { isLoopback } from '../../platform/loopback.ts'
 import type { Services } from '../../services.ts'
 import { APP_PATH, findLiveSession } from '../gateway/authorize-people.ts'
-import { defineSessionCookie, readSessionCookie, writeSessionCookie } from '../sign-in/session.ts'
+import { defineSessionCookie, readSessionCookie, writeSignInCookies } from '../sign-in/session.ts'
 import { getSignInPlace } from '../sign-in/start-session.ts'
 import { admitPerson, canReplace } from './admit-person.ts'
 import { registerIdentityRoutes, type StartAtProvider } from './identity.routes.ts'
@@ -116,14 +116,15 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
         const query = new URL(request.url, services.config.baseUrl).searchParams
         const authenticated = await completeSignIn(services, { query, browser: browserOf(request) })
         const { next, links } = authenticated.request
+        const place = getSignInPlace(request, cookie)
         const visitor = {
           session: await findLiveSession(services, cookie, request),
           token: readSessionCookie(request, cookie),
-          place: getSignInPlace(request),
+          place,
         }
         const admit = async () => {
           const token = await admitPerson(services, authenticated, visitor)
-          if (token !== null) writeSessionCookie(reply, cookie, token)
+          if (token !== null) writeSignInCookies(reply, cookie, { session: token, browser: place.browser })
           return reply.redirect(next, 302)
         }
         return links ? orShow(request, reply, admit, '/account') : admit()
@@ -134,7 +135,7 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
 
   async function start(...[request, reply, provider, asked]: Parameters<StartAtProvider>): Promise<URL> {
     const browser = browserOf(request) ?? randomBytes(32).toString('base64url')
-    const address = await startSignIn(services, provider, { ...asked, browser, address: request.ip })
+    const address = await startSignIn(services, provider, { ...asked, browser })
     reply.header('set-cookie', browserHeader(browser))
     return address
   }

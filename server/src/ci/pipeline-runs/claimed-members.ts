@@ -26,7 +26,9 @@ function githubPath({ workflow_ref = '' }: ClaimedRun['claims']): string | null 
 
 /** `host/group/project//path@ref`. The configuration can be in another project. */
 function gitlabPath({ ci_config_ref_uri = '', project_path = '' }: ClaimedRun['claims']): string | null {
-  const [, project, path = null] = /^[^/]+\/(.+?)\/\/(.+?)@/.exec(ci_config_ref_uri) ?? []
+  const [address = '', ref] = ci_config_ref_uri.split('@')
+  if (ref === undefined) return null
+  const [, project, path = null] = /^[^/]+\/(.+?)\/\/(.+)/s.exec(address) ?? []
   return project === project_path ? path : null
 }
 

@@ -55,7 +55,7 @@ const OUTPUT: Rule[] = [
     [
       /\bAssertionError\b/,
       /^FAILED \S+/,
-      /={3,} .{0,200}\b\d+ (?:failed|errors?)\b/,
+      /={3} .{0,200}\b\d+ (?:failed|errors?)\b/,
       /^\s{0,20}(?:Tests|Test Suites|Test Files):?\s{1,10}(?:.{0,60}\s)?\d+ failed\b/,
       /^\s{0,20}\d+ (?:failing|failed)\b/,
       /^\s{0,20}--- FAIL: /,

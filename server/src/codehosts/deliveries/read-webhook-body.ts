@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { getNetwork } from '../../platform/http/connection-limits.ts'
-import { payloadTooLarge, requestTooSlow } from '../../platform/http/errors.ts'
-import { BodySlots, createBusyError } from './body-slots.ts'
+import { payloadTooLarge, requestTooSlow, serviceUnavailable } from '../../platform/http/errors.ts'
+import { NetworkSlots } from '../../platform/http/network-slots.ts'
 
 /** The largest payload that a code host sends. */
 const WEBHOOK_BYTES_MAX = 25 * 2 ** 20
@@ -13,6 +13,9 @@ const SECOND_BYTES_MIN = 128 * 2 ** 10
 const SECOND_MS = 1_000
 const READING_SECONDS_MAX = 10
 const WAITING_SECONDS_MAX = 20
+const RETRY_SECONDS = 10
+
+const SHARES = { heldMax: 8, heldOfNetworkMax: 2, waitingMax: 100, waitingOfNetworkMax: 10, createBusyError }
 
 type Raw = FastifyRequest['raw']
 
@@ -21,7 +24,7 @@ type Raw = FastifyRequest['raw']
  * are read at a time, and a network has a share of them. Others wait, unread.
  */
 export class WebhookBodies {
-  readonly #slots = new BodySlots()
+  readonly #slots = new NetworkSlots(SHARES)
 
   /**
    * Reads the body and passes it to `use`. A large body keeps its slot until `use` has ended.
@@ -139,4 +142,8 @@ class BodyReader {
 function tooLarge(): ApiError {
   const message = `The payload of a webhook can have at most ${WEBHOOK_BYTES_MAX} bytes.`
   return payloadTooLarge(message, { limitBytes: WEBHOOK_BYTES_MAX })
+}
+
+function createBusyError(): ApiError {
+  return serviceUnavailable('Too many large webhooks arrive at once. Try again later.').retryAfter(RETRY_SECONDS)
 }

@@ -7,6 +7,7 @@ const ANSWER = {
   decision: 'approved',
   principal_type: 'api_key',
   principal_name: 'release bot',
+  email: null,
   reason: 'It was announced.',
   comment: null,
 } as const
@@ -17,9 +18,11 @@ test('the comment states that an API key answered and quotes its reason', () => 
 })
 
 test('the comment names the person who answered, and quotes the reason and the comment that they gave', () => {
-  const person = { ...ANSWER, principal_type: 'user', principal_name: 'Ada Lovelace', reason: null } as const
-  assert.equal(answerText(person), 'Approved through Shiplock by **Ada Lovelace**.')
-  const text = 'Rejected through Shiplock by **Ada Lovelace**.\n\n> It is late.\n\n> Try on Monday.'
+  const ada = { principal_type: 'user', principal_name: 'Ada Lovelace', email: 'ada@example.com' } as const
+  const person = { ...ANSWER, ...ada, reason: null }
+  assert.equal(answerText(person), 'Approved through Shiplock by **Ada Lovelace \\<ada@\u200bexample.com>**.')
+  const text =
+    'Rejected through Shiplock by **Ada Lovelace \\<ada@\u200bexample.com>**.\n\n> It is late.\n\n> Try on Monday.'
   assert.equal(answerText({ ...person, decision: 'rejected', reason: 'It is late.', comment: 'Try on Monday.' }), text)
 })
 
@@ -37,6 +40,11 @@ test('Markdown in the name of a key is escaped', () => {
 test('names and sentences without Markdown are not changed', () => {
   for (const plain of ['deploy-bot', 'release_key_2', 'Release 1.2 (hotfix) was announced; see #12!'])
     assert.ok(answerText({ ...ANSWER, principal_name: plain, reason: plain }).includes(`> ${plain}`), plain)
+})
+
+test('characters that change the direction of text are shown as their escapes', () => {
+  const text = answerText({ ...ANSWER, principal_name: 'ci\u202efdp', reason: 'a\u2066b' })
+  assert.ok(text.includes('**ci\\\\u202efdp**') && text.endsWith('> a\\\\u2066b'), text)
 })
 
 test('nobody is notified by a name in foreign text', () => {

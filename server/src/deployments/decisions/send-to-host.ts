@@ -1,9 +1,10 @@
+import { formatPerson } from '../../access/user.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
 import { enqueueCall } from '../../codehosts/connections/send-call.job.ts'
 import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { truncate } from '../../platform/text.ts'
+import { toVisible, truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey, RequiredGate } from '../deployment-state.ts'
 import { findDecisionTarget } from '../host/host-deployment.store.ts'
@@ -80,17 +81,19 @@ type ShownAnswer = {
   decision: 'approved' | 'rejected'
   principal_type: 'api_key' | 'user'
   principal_name: string
+  email: string | null
   reason: string | null
   comment: string | null
 }
 
 /**
- * The comment on an answer: states which person or API key answered, and quotes the reason and the
+ * The comment on an answer: states which person (with the address, because names are chosen freely)
+ * or API key answered, and quotes the reason and the
  * comment (specification, "Approve and reject rules" 1). Text of the caller is quoted line by line,
  * so that it cannot leave the quotation.
  */
-export function answerText({ decision, principal_type, principal_name, reason, comment }: ShownAnswer): string {
-  const name = `**${escapeMarkdown(principal_name)}**`
+export function answerText({ decision, principal_type, principal_name, email, reason, comment }: ShownAnswer): string {
+  const name = `**${escapeMarkdown(email === null ? principal_name : formatPerson(principal_name, email))}**`
   const principal = principal_type === 'user' ? name : `the API key ${name}, not by a person`
   const heading = `${HEADINGS[decision]} through Shiplock by ${principal}.`
   return [heading, ...[reason, comment].filter((text) => text !== null).map(quote)].join('\n\n')
@@ -145,8 +148,7 @@ const ZERO_WIDTH_SPACE = '\u200B'
  * keeps `@name` from notifying somebody.
  */
 function escapeMarkdown(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
+  return toVisible(text.replace(/\s+/g, ' '))
     .replace(/[\\`*[\]<~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')
     .replace(/^ *(?=[#+>=-])/, '$&\\')
     .replace(/^( *\d+)(?=[.)])/, '$1\\')

@@ -160,7 +160,7 @@ function parseAddress(text: string): Address | null {
 
 /** A page of a repository, like a release, names a part of it. */
 function named(host: string | null, path: string): Address {
-  const [bare = '', version = null] = path.replace(/\/+$/, '').split('@', 2)
+  const [bare = '', version = null] = path.replace(/(?<!\/)\/+$/, '').split('@', 2)
   const segments = bare.replace(/\.git$/i, '').split('/')
   const isPage = host !== null && HOSTS_OF_TWO.includes(host) && segments.length > 2
   const rest = isPage ? segments.splice(2).join('/') : null

@@ -30,7 +30,7 @@ export function parseUrls(url: string, entraUrl: string): AzureUrls {
 }
 
 function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '')
+  return url.replace(/(?<!\/)\/+$/, '')
 }
 
 /** A GUID, in any case. */

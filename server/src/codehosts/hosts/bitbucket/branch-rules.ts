@@ -74,7 +74,7 @@ function isForBranch(
   branch: string,
   model: unknown,
 ): boolean {
-  if (branch_match_kind !== 'branching_model') return parseGlob(pattern ?? '').test(branch)
+  if (branch_match_kind !== 'branching_model') return matchGlob(pattern ?? '', branch)
   if (model === null) return false
   const { development, production, branch_types } = readAs(BranchingModel, model)
   if (branch_type === 'development') return development?.branch?.name === branch
@@ -84,7 +84,14 @@ function isForBranch(
 }
 
 /** In Bitbucket's patterns `*` also spans slashes. */
-function parseGlob(pattern: string): RegExp {
-  const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`, 's')
+function matchGlob(pattern: string, branch: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
+  const last = others.pop()
+  if (last === undefined) return branch === first
+  let end = branch.startsWith(first) ? first.length : -1
+  for (const part of others) {
+    const start = end < 0 ? -1 : branch.indexOf(part, end)
+    end = start < 0 ? -1 : start + part.length
+  }
+  return end >= 0 && branch.length - last.length >= end && branch.endsWith(last)
 }

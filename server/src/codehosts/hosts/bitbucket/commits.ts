@@ -144,10 +144,17 @@ export function parseChangeCommit(value: unknown): HostChangeCommit {
   }
 }
 
-const RAW = /^\s*(.*?)\s*<([^<>]*)>\s*$/s
+/** The parts of `Ada <ada@example.com>`; none if the text has another form. */
+function parseRaw(raw: string): { name?: string; email?: string } {
+  const text = raw.trim()
+  const start = text.lastIndexOf('<')
+  const email = text.slice(start + 1, -1)
+  if (start < 0 || !text.endsWith('>') || email.includes('>')) return {}
+  return { name: text.slice(0, start).trim(), email }
+}
 
 function parseAuthor(author: Static<typeof Author> | null | undefined): HostChangeCommit['author'] {
-  const [, name, email] = RAW.exec(author?.raw ?? '') ?? []
+  const { name, email } = parseRaw(author?.raw ?? '')
   const account = parseAccount(author?.user)
   return {
     name: parseText(name ?? author?.raw) ?? '',

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
 import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
 import { type HostCredentials, type HostPage, HostRefusal, HostUnavailable, isDenied } from '../../code-host.ts'
+import { parseChangeCommit } from './commits.ts'
 import { parseRun } from './runs.ts'
 
 function pageOf<Item>(page: HostPage<Item> | 'not_modified'): HostPage<Item> {
@@ -331,4 +332,17 @@ test('files of a folder have the versions of Git', async (t) => {
   assert.deepEqual([files.map(({ path }) => path), files[0]?.blob.length], [['policies/a.yml'], blob + 8])
   assert.equal(await client.readFile(repository, { path: 'policies/a.yml', commit_sha: sha, blob: '' }), '{"a": 1}\n')
   assert.deepEqual(await client.listFolder(repository, 'none', sha), [])
+})
+
+test('the author of a commit has a name and an address, and any text is read in linear time', () => {
+  const authorOf = (raw: string) => {
+    const { name, email } = parseChangeCommit({ hash: 'a'.repeat(40), author: { raw } }).author
+    return [name, email]
+  }
+  assert.deepEqual(authorOf(' Ada  <ada@example.com> '), ['Ada', 'ada@example.com'])
+  assert.deepEqual(authorOf('A <b> C <ada@example.com>'), ['A <b> C', 'ada@example.com'])
+  assert.deepEqual(authorOf('Ada'), ['Ada', null])
+  const start = performance.now()
+  for (const raw of [`Ada${' '.repeat(32_000)}`, '<'.repeat(32_000), `<${' '.repeat(32_000)}`]) authorOf(raw)
+  assert.ok(performance.now() - start < 150)
 })

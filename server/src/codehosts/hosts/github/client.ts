@@ -243,7 +243,7 @@ export function parseValues(data: unknown): unknown[] {
  */
 function parseNext({ headers }: RestResponse, data: object, page: number): string | null {
   const link = headers.get('link')
-  const address = /<([^>]*)>;[^<]*rel="next"/.exec(link ?? '')?.[1]
+  const address = /<([^<>]*)>;[^<]*rel="next"/.exec(link ?? '')?.[1]
   if (address !== undefined && URL.canParse(address))
     return new URLSearchParams(parseCursor(new URL(address).search)).toString() || null
   const { total_count: count, total_commits: commits } = data as { total_count?: unknown; total_commits?: unknown }

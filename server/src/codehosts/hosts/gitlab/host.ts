@@ -93,5 +93,5 @@ function parseHost(url: string): string {
 }
 
 function parseBase(url: string): string {
-  return url.replace(/\/+$/, '')
+  return url.replace(/(?<!\/)\/+$/, '')
 }

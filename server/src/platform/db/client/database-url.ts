@@ -8,7 +8,7 @@ type SocketEndpoint = {
   password?: string
 }
 
-const FORM = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+const FORM = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
 
 /**
  * Reads the two forms of an address that no URL has: a socket's directory percent-encoded

@@ -45,7 +45,7 @@ async function dropInvalidIndexes(connection: Sql, text: string): Promise<void> 
 
 /** A statement ends with a semicolon at the end of a line. */
 export function parseStatements(text: string): string[] {
-  const code = text.replace(/^\s*--.*\n/gm, '')
+  const code = text.replace(/^[ \t]*--.*\n/gm, '')
   return code
     .split(/;[ \t]*(?:\n|$)/)
     .map((statement) => statement.trim())

@@ -115,7 +115,7 @@ export class CsafProducts {
     const stated = [toText(getMember(helper, 'purl')), ...toTexts(getMember(helper, 'purls'))]
     const purl = stated.map(parsePurl).find((text) => text !== null) ?? null
     const uris = toObjects(getMember(helper, 'x_generic_uris')).map(({ uri }) => parseAddress(toText(uri)))
-    const isUsable = !isRange || (purl !== null && /@[^/]+$/.test(purl))
+    const isUsable = !isRange || (purl !== null && hasVersion(purl))
     const address = isRange ? null : (uris.find((uri) => uri !== null) ?? null)
     this.#keep(id, { package: isUsable ? purl : null, address, ...relation })
   }
@@ -149,4 +149,8 @@ const TOO_MANY = new ReportError('The product tree of the document is too large.
 
 function toSubject(purl: string | null, product: string | null): Subject | null {
   return purl === null && product === null ? null : { package: purl, product }
+}
+
+function hasVersion(purl: string): boolean {
+  return /@./s.test(purl.slice(purl.lastIndexOf('/') + 1))
 }

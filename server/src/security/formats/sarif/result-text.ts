@@ -99,12 +99,12 @@ export function findResourceName({ logicalName, snippet, message }: ResourceText
 const TEXT_READ_MAX = 4000
 
 /** `resource "aws_s3_bucket" "logs" {` and `module "vpc" {` */
-const TERRAFORM = /^\s*(?:(resource|data)\s+"?([\w-]+)"?|(module|provider|variable|output))\s+"?([\w-]+)"?\s*\{/m
+const TERRAFORM = /^[ \t]*(?:(resource|data)\s+"?([\w-]+)"?|(module|provider|variable|output))\s+"?([\w-]+)"?\s*\{/m
 const KUBERNETES_KIND = /^kind:\s*["']?([A-Za-z]+)/m
 /** The first member of `metadata` tells how far its members are indented. */
 const KUBERNETES_NAME = /^metadata:[ \t]*\n(?=([ \t]+))(?:\1.*\n)*?\1name:[ \t]*["']?([\w.{}-]+)/m
 /** `  Bucket:` above `    Type: AWS::S3::Bucket` */
-const CLOUDFORMATION = /^\s*"?(\w+)"?:\s*\{?\s*\n(?:.*\n){0,3}?\s*"?Type"?:\s*["']?(AWS::[\w:]+)/
+const CLOUDFORMATION = /^\s*"?(\w+)"?:[^\S\n]*(?:\{[^\S\n]*)?\n(?:.*\n){0,3}?[^\S\n]*"?Type"?:\s*["']?(AWS::[\w:]+)/
 
 function declaredResource(text: string): string | null {
   const [, block, type, keyword, name] = TERRAFORM.exec(text) ?? []

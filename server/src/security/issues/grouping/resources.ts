@@ -7,15 +7,19 @@ import { isConfiguration } from './weakness-names.ts'
 /** A declared resource: `aws_s3_bucket.logs` has the type `aws_s3_bucket` and the name `logs`. */
 export type Resource = { type: string | null; name: string }
 
-/** Indexes of modules (`module.logs[0]`) and of counted resources (`logs["eu"]`). */
-const INDEX = /\[[^\]]*\]/g
 const MODULE = /^(?:module\.[^.]+\.)+/
+
+/** Without indexes of modules (`module.logs[0]`) and of counted resources (`logs["eu"]`). */
+function removeIndexes(address: string): string {
+  const parts = address.split(']')
+  const last = parts.pop() ?? ''
+  const kept = parts.map((part) => (part.includes('[') ? part.slice(0, part.indexOf('[')) : `${part}]`))
+  return kept.join('') + last
+}
 
 /** The type and name in the name of a resource, in lower case. */
 function parseResource(text: string): Resource {
-  const address = text
-    .toLowerCase()
-    .replaceAll(INDEX, '')
+  const address = removeIndexes(text.toLowerCase())
     .replace(MODULE, '')
     .replace(/^resource\./, '')
   const parts = address.split(/[./]/).filter((part) => part !== '' && part !== 'default')

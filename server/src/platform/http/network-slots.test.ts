@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../../platform/http/api-error.ts'
-import { BodySlots } from './body-slots.ts'
+import { ApiError } from './api-error.ts'
+import { serviceUnavailable } from './errors.ts'
+import { NetworkSlots } from './network-slots.ts'
+
+const createBusyError = () => serviceUnavailable('Busy.').retryAfter(10)
 
 /** Takes slots and notes which were granted, in their order. */
 function slotsOf() {
-  const slots = new BodySlots()
+  const slots = new NetworkSlots({
+    heldMax: 8,
+    heldOfNetworkMax: 2,
+    waitingMax: 100,
+    waitingOfNetworkMax: 10,
+    createBusyError,
+  })
   const granted: string[] = []
   const take = (network: string) => {
     const slot = slots.take(network)

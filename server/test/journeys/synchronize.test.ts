@@ -493,3 +493,52 @@ test('a worker that stops ends between two pages', async () => {
   assert.equal(await workOnSync(services, parts, source), true)
   assert.equal((await keysOf('run')).length, 15)
 })
+
+test('a list that goes round in a circle ends with an error, and is read from its begin by the next synchronization', async () => {
+  host.hooks.next = ({ name, options }, next) => {
+    if (!name.startsWith('listRuns 2')) return next
+    return options.next === '2' ? '4' : '2'
+  }
+  assert.equal(await sync(), true)
+  const { sync_state, sync_error } = await shown()
+  assert.equal(sync_state, 'idle')
+  assert.match(sync_error ?? '', /completely: 1\. The first: .*runs: The host repeats a page of runs$/)
+  assert.ok(requestsOf('listRuns 2').length <= 6)
+  assert.equal((await keysOf('deployment')).length, 9, 'the other lists are read')
+  host.hooks.next = (_request, next) => next
+  await sync()
+  assert.equal((await shown()).sync_error, null)
+  assert.equal((await keysOf('run')).length, 15)
+})
+
+test('a list of repositories without an end takes none out of the connection', async () => {
+  await sync()
+  host.hooks.next = ({ name }, next) => (name === 'listRepositories' ? '2' : next)
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(acme.run(repository, '1500', 0))
+  assert.equal(await sync(), true)
+  assert.equal((await shown()).sync_error, 'The host repeats a page of repositories')
+  assert.equal((await state()).repositories.length, 3)
+  assert.ok((await keysOf('run')).includes('1500'))
+  host.hooks.next = (_request, next) => next
+  await sync()
+  assert.equal((await shown()).sync_error, null)
+})
+
+test('a list that hangs longer than a job works does not keep the others from being read', async () => {
+  host.hooks.before = async ({ name }) => {
+    if (!name.startsWith('listRuns 2')) return
+    api.clock.advance(MINUTE_MS)
+    throw new HostUnavailable('The host did not answer')
+  }
+  assert.equal(await sync(), true)
+  const { sync_state, sync_error } = await shown()
+  assert.equal(sync_state, 'idle')
+  assert.match(sync_error ?? '', /completely: 1\. The first: .*runs: The host did not answer$/)
+  assert.equal(requestsOf('listRuns 2').length, 1)
+  assert.equal((await keysOf('deployment')).length, 9)
+  host.hooks.before = async () => {}
+  await sync()
+  assert.equal((await keysOf('run')).length, 15)
+})

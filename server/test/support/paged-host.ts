@@ -31,7 +31,11 @@ export function pagedHost(given: Partial<HostState>, pageSize = 2) {
   const state: HostState = { ...EMPTY, ...given }
   const requests: HostRequest[] = []
   const redelivered: string[] = []
-  const hooks = { before: async (_request: HostRequest): Promise<void> => {} }
+  const hooks = {
+    before: async (_request: HostRequest): Promise<void> => {},
+    /** Changes which page follows. */
+    next: (_request: HostRequest, next: string | null): string | null => next,
+  }
   let installation: HostInstallation | null = null
 
   const ask = async (name: string, options: ListOptions = {}) => {
@@ -40,7 +44,8 @@ export function pagedHost(given: Partial<HostState>, pageSize = 2) {
   }
   const list = async <Item>(name: string, options: ListOptions, items: Item[]): Promise<ListResult<Item>> => {
     await ask(name, options)
-    return pageOf(items, options, pageSize)
+    const page = pageOf(items, options, pageSize)
+    return page === 'not_modified' ? page : { ...page, next: hooks.next({ name, options }, page.next) }
   }
   const { codeHosts, answers } = fakeCodeHost({
     readInstallation: async () => installation,

@@ -173,7 +173,7 @@ function wideComments({ path, lines }: Source): string[] {
   })
 }
 
-const REQUEST = /(?<![.#\w])fetch\(|\bhttps?\.(?:get|request)\(/
+const REQUEST = /(?<![.#\w]|async )fetch\(|\bhttps?\.(?:get|request)\(/
 /** They ask what the settings or the command line name, which is the operator's, or our own server. */
 const OPERATORS_ADDRESSES = [
   'codehosts/hosts/github/app/create-app.ts',

@@ -21,16 +21,17 @@ type FetchOptions = {
 }
 
 /**
- * The `fetch` of requests to a code host. One time limit covers the response with its body, and the
- * size of the body is bounded. At most one redirect is followed, and only on the API's own origin,
- * because the token is sent again; the response of a redirect to another origin is returned as it
- * is.
+ * The `fetch` of requests to a code host. One time limit, and that of the caller, covers the
+ * response with its body, and the size of the body is bounded. At most one redirect is followed,
+ * and only on the API's own origin, because the token is sent again; the response of a redirect to
+ * another origin is returned as it is.
  */
 export function createApiFetch({ provider, origin, timeLimitMs, stream }: FetchOptions): typeof fetch {
   return async (address, init) => {
     const url = new URL(String(address))
     if (url.origin !== origin) throw new Error(`The address ${url.origin} is not that of the API.`)
-    const limited: RequestInit = { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeLimitMs) }
+    const signal = AbortSignal.any([AbortSignal.timeout(timeLimitMs), ...(init?.signal ? [init.signal] : [])])
+    const limited: RequestInit = { ...init, redirect: 'manual', signal }
     const response = await measured(provider, init?.method ?? 'GET', url, async () =>
       followOnce(await fetch(url.href, limited), url, limited),
     )

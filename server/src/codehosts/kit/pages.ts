@@ -51,6 +51,9 @@ function getOldestTime<Item>({ items }: PartPage<Item>, timeOf: (item: Item) => 
 /** The page of a list that may not be read. */
 export const NO_ACCESS: HostPage<never> = { items: [], next: null, etag: null }
 
+/** A page as its host sent it. */
+export type RawPage = { values: unknown[]; next: string | null }
+
 /** All values of a list as its host sent them. `complete` is false if the host has more. */
 export type WholeList = { values: unknown[]; complete: boolean }
 

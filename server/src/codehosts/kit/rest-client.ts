@@ -52,6 +52,8 @@ export type RestRequest = {
 export type RestResponse = { status: number; headers: Headers; body: unknown }
 
 const TRIES_MAX = 3
+/** All tries together may take as long as two that get no answer: 60 s. */
+const FULL_TRIES = 2
 /** Longer waits would hold a worker: the job is tried again instead. */
 const WAIT_UNITS_MAX = 60
 const AT_ONCE_MAX = 8
@@ -117,11 +119,14 @@ export class RestClient {
 
   async #tryAgain(request: RestRequest): Promise<RestResponse> {
     const { pace } = this.#options
+    let leftMs = FULL_TRIES * pace.timeLimitMs
     for (let tries = 1; ; tries += 1) {
       this.#refuseWhileLimited()
-      const answer = await this.#sendAuthorized(request)
+      const startedAt = performance.now()
+      const answer = await this.#sendAuthorized(request, AbortSignal.timeout(leftMs))
       if (!(answer instanceof Failure)) return answer
-      const waitMs = tries < TRIES_MAX && !pace.once ? this.#waitAfter(answer, request, tries) : null
+      leftMs -= Math.ceil(performance.now() - startedAt)
+      const waitMs = tries < TRIES_MAX && leftMs > 0 && !pace.once ? this.#waitAfter(answer, request, tries) : null
       if (waitMs === null) throw this.#noted(answer.error, answer.limitedUntil)
       await delay(waitMs)
     }
@@ -137,16 +142,21 @@ export class RestClient {
   }
 
   /** Tokens that expire are renewed once. */
-  async #sendAuthorized(request: RestRequest): Promise<RestResponse | Failure> {
-    const answer = await this.#send(request, null)
-    return answer instanceof Failure && answer.answer?.status === 401 ? this.#send(request, answer.answer) : answer
+  async #sendAuthorized(request: RestRequest, signal: AbortSignal): Promise<RestResponse | Failure> {
+    const answer = await this.#send(request, null, signal)
+    const isRefused = answer instanceof Failure && answer.answer?.status === 401
+    return isRefused ? this.#send(request, answer.answer, signal) : answer
   }
 
-  async #send(request: RestRequest, refused: FailedResponse | null): Promise<RestResponse | Failure> {
+  async #send(
+    request: RestRequest,
+    refused: FailedResponse | null,
+    signal: AbortSignal,
+  ): Promise<RestResponse | Failure> {
     const { authorize, isSignIn, clock } = this.#options
     const headers = await (refused === null ? authorize(false) : authorize(true, refused))
     try {
-      const response = await this.#dispatch(request, { by: this.#fetch, headers })
+      const response = await this.#dispatch(request, { by: this.#fetch, headers, signal })
       const received = { status: response.status, headers: response.headers, body: parse(await response.text()) }
       const answer = isSignIn?.(received) ? { ...received, status: 401, body: null } : received
       if ((answer.status >= 200 && answer.status < 300) || answer.status === 304) return answer
@@ -175,9 +185,13 @@ export class RestClient {
   }
 
   /** Throws `HostUnavailable` if there is no response. `headers` are those that authenticate us. */
-  async #dispatch(request: RestRequest, { by, headers: own }: Dispatch): Promise<Response> {
+  async #dispatch(request: RestRequest, { by, headers: own, signal }: Dispatch): Promise<Response> {
     const { method = 'GET', body, headers } = request
-    const init = { method, headers: { accept: 'application/json', ...bodyType(body), ...own, ...headers } }
+    const init = {
+      method,
+      ...(signal && { signal }),
+      headers: { accept: 'application/json', ...bodyType(body), ...own, ...headers },
+    }
     try {
       return await by(this.#urlOf(request).href, { ...init, ...(body !== undefined && { body: encoded(body) }) })
     } catch (error) {
@@ -214,7 +228,7 @@ export class RestClient {
   }
 }
 
-type Dispatch = { by: typeof fetch; headers: Record<string, string> }
+type Dispatch = { by: typeof fetch; headers: Record<string, string>; signal?: AbortSignal }
 
 /** A request that did not succeed. The answer is null if there was none. */
 class Failure {

@@ -5,6 +5,7 @@ import { updateSelectionConfirmed, upsertSelection } from '../connections/instal
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
+import { BrokenList, PageWalk, type WalkState } from '../kit/page-walk.ts'
 import { updateConnection, updateRepositoryList } from './sync.store.ts'
 import { countRepositories, deleteRepositories, listListed, upsertListed } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'
@@ -15,13 +16,18 @@ import type { SyncRun } from './sync-run.ts'
  */
 export async function listRepositories(run: SyncRun): Promise<boolean> {
   const { services, client, sync, slice } = run
+  if (sync.repositories_walk?.failure !== undefined) return true
+  const walk = new PageWalk('repositories', sync.repositories_walk)
   let next = sync.repositories_next
   do {
     if (slice.isOver) return false
-    const page = await client.listRepositories(toListOptions(next, sync.repositories_etag))
+    const options = toListOptions(next, sync.repositories_etag)
+    const page = await walk.read(() => client.listRepositories(options)).catch((error) => abandonList(run, walk, error))
+    // What a list without an end lacks must not leave the connection. Known repositories are read.
+    if (page === null) return true
     // A list that may not be read must not take every repository out of the connection.
     if (page === 'not_modified' || (next === null && isDenied(page))) return true
-    await applyPage(run, page, next === null)
+    await applyPage(run, page, { isFirst: next === null, walk: walk.state })
     const { listed } = await countRepositories(services.sql, sync)
     await updateConnection(services.sql, sync.connection_id, { sync_done: listed })
     next = page.next
@@ -35,7 +41,18 @@ function toListOptions(next: string | null, etag: string | null) {
   return etag === null ? {} : { etag }
 }
 
-async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: boolean): Promise<void> {
+/** Notes why the list cannot be read to its end. */
+async function abandonList({ services, sync }: SyncRun, { state }: PageWalk, error: Error): Promise<null> {
+  if (!(error instanceof BrokenList)) throw error
+  sync.repositories_walk = { ...state, failure: error.message }
+  const position = { repositories_next: null, repositories_etag: null, repositories_walk: sync.repositories_walk }
+  await services.sql.begin((tx) => updateRepositoryList(tx, sync, position))
+  return null
+}
+
+type Place = { isFirst: boolean; walk: WalkState }
+
+async function applyPage(run: SyncRun, page: HostPage<HostRepository>, { isFirst, walk }: Place): Promise<void> {
   const { services, parts, connection, source, sync, slice } = run
   const ids = page.items.map(({ id }) => id)
   const events = page.items.map(
@@ -47,7 +64,8 @@ async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: 
     await updateSelectionConfirmed(tx, connection, ids, sync.started_at)
     await applyEvents({ services, handlers: parts.handlers }, tx, source, events)
     await upsertListed(tx, sync, ids)
-    await updateRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
+    const position = { repositories_next: page.next, repositories_etag: etag, repositories_walk: walk }
+    await updateRepositoryList(tx, sync, position)
   })
   slice.progressed = true
 }

@@ -1,10 +1,11 @@
 import { collectConcurrently, runConcurrently } from '../../platform/concurrency.ts'
 import { countConnected, listConnected } from '../../repositories/followed-repository.store.ts'
-import { HostRefusal } from '../code-host.ts'
+import { HostRefusal, HostUnavailable } from '../code-host.ts'
 import { formatWebhookAddress } from '../connections/connection-secrets.ts'
 import { toHostRepository } from '../connections/open-client.ts'
 import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostRepository } from '../host-repository.ts'
+import { BrokenList } from '../kit/page-walk.ts'
 import { updateConnection } from './sync.store.ts'
 import { countRepositories, listRead, upsertRead } from './sync-repository.store.ts'
 import { type RepositoryPass, readSafely, type SyncRun } from './sync-run.ts'
@@ -16,7 +17,7 @@ import {
   toDeploymentItem,
   toRunItem,
 } from './synced-list.ts'
-import { applyItems, synchronizeList } from './synchronize-list.ts'
+import { abandonList, applyItems, synchronizeList } from './synchronize-list.ts'
 
 const REPOSITORIES_AT_ONCE = 8
 
@@ -135,14 +136,20 @@ async function ensureWebhook({ run, repository }: RepositoryPass): Promise<void>
 }
 
 async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
+  const failures: Error[] = []
   const isComplete = await readSafely(
     pass.run,
     () => synchronizeList(pass, list),
-    (error) => {
-      const isRefused = list.is_optional && error instanceof HostRefusal
-      if (!isRefused && !list.is_backup) pass.note(list.name, error)
-    },
+    (error) => failures.push(error),
   )
+  for (const error of failures) {
+    const isBroken = error instanceof BrokenList
+    const isRefused = list.is_optional && error instanceof HostRefusal
+    const isNoted = isBroken || (!isRefused && !list.is_backup)
+    if (isNoted) pass.note(list.name, error)
+    const failure = isNoted ? error.message : null
+    if (isBroken || error instanceof HostUnavailable) await abandonList(pass, list, { error, failure })
+  }
   return isComplete ?? true
 }
 

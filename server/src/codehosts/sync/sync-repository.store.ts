@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { WalkState } from '../kit/page-walk.ts'
 import type { Sync, SyncScope } from './sync.store.ts'
 
 /** Remembers that the host lists these repositories. */
@@ -121,11 +122,13 @@ export type ListPosition = {
   until: Date | null
   /** The host's time of the newest change on the first page. */
   newest_at: Date | null
+  /** How the walk went so far. `failed_in`: in this synchronization it could not be read. */
+  walk: (WalkState & { failure?: string | null; failed_in?: number }) | null
 }
 
 export async function findPosition(db: Db, scope: ListScope): Promise<ListPosition | null> {
   const [row] = await db<ListPosition[]>`
-    select read_in, etag, next, until, newest_at
+    select read_in, etag, next, until, newest_at, walk
     from codehost_sync_lists
     where org_id = ${scope.org_id}
       and connection_id = ${scope.connection_id}
@@ -137,16 +140,17 @@ export async function findPosition(db: Db, scope: ListScope): Promise<ListPositi
 export async function upsertPosition(tx: Tx, scope: ListScope, position: ListPosition): Promise<void> {
   await tx`
     insert into codehost_sync_lists (
-      org_id, connection_id, repository_id, list, read_in, etag, next, until, newest_at
+      org_id, connection_id, repository_id, list, read_in, etag, next, until, newest_at, walk
     )
     values (
       ${scope.org_id}, ${scope.connection_id}, ${scope.repository_id}, ${scope.list}, ${position.read_in},
-      ${position.etag}, ${position.next}, ${position.until}, ${position.newest_at}
+      ${position.etag}, ${position.next}, ${position.until}, ${position.newest_at}, ${tx.json(position.walk)}
     )
     on conflict (org_id, connection_id, repository_id, list) do update
     set read_in = excluded.read_in,
       etag = excluded.etag,
       next = excluded.next,
       until = excluded.until,
-      newest_at = excluded.newest_at`
+      newest_at = excluded.newest_at,
+      walk = excluded.walk`
 }

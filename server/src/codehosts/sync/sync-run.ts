@@ -89,7 +89,8 @@ export async function readSafely<Result>(
       run.slice.throwIfStopping()
       if (error instanceof HostUnavailable) {
         await requireHost(run.client, error)
-        if (tries < TRIES_MAX) continue
+        // What failed only after the time of the job was over would start again in every job.
+        if (tries < TRIES_MAX && !run.slice.isOver) continue
       } else if (!(error instanceof HostRefusal)) {
         await checkSql(run.services.sql)
       }

@@ -1,4 +1,5 @@
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
+import type { WalkState } from '../kit/page-walk.ts'
 
 /** Names a connection in the tables of the synchronization. */
 export type SyncScope = { org_id: string; connection_id: string }
@@ -14,6 +15,8 @@ export type Sync = SyncScope & {
   phase: SyncPhase
   repositories_next: string | null
   repositories_etag: string | null
+  /** How the list of repositories is walked through; `failure` says why that has ended. */
+  repositories_walk: (WalkState & { failure?: string }) | null
 }
 
 /** Notes a request. It is answered by a synchronization that starts later. */
@@ -61,11 +64,13 @@ export async function updateSyncStarted(sql: Sql, connectionId: string, now: Dat
         since = case when started_at is null then requested_since else since end,
         requested_at = case when started_at is null then null else requested_at end,
         requested_since = case when started_at is null then null else requested_since end,
+        repositories_walk = case when started_at is null then null else repositories_walk end,
         phase = coalesce(phase, 'deliveries'),
         started_at = coalesce(started_at, ${now})
       where connection_id = ${connectionId}
         and due_at <= ${now}
-      returning org_id, connection_id, number, started_at, since, phase, repositories_next, repositories_etag`
+      returning org_id, connection_id, number, started_at, since, phase, repositories_next, repositories_etag,
+        repositories_walk`
     if (sync) await updateConnection(tx, connectionId, { sync_state: 'running', sync_error: null })
     return sync ?? null
   })
@@ -86,13 +91,14 @@ export async function updatePhase(tx: Tx, { org_id, connection_id }: SyncScope, 
       and sync_phase is distinct from ${phase}`
 }
 
-type ListPosition = Pick<Sync, 'repositories_next' | 'repositories_etag'>
+type ListPosition = Pick<Sync, 'repositories_next' | 'repositories_etag' | 'repositories_walk'>
 
 export async function updateRepositoryList(tx: Tx, scope: SyncScope, position: ListPosition): Promise<void> {
   await tx`
     update codehost_syncs
     set repositories_next = ${position.repositories_next},
-      repositories_etag = ${position.repositories_etag}
+      repositories_etag = ${position.repositories_etag},
+      repositories_walk = ${tx.json(position.repositories_walk)}
     where org_id = ${scope.org_id}
       and connection_id = ${scope.connection_id}`
 }

@@ -150,7 +150,9 @@ const ERROR_CHARS_MAX = 1000
 async function completeSync({ services, sync }: SyncRun): Promise<void> {
   const now = services.clock.now()
   const { noted, first_note } = await countRepositories(services.sql, sync)
-  const note = noted === 0 ? null : `Repositories that were not read completely: ${noted}. The first: ${first_note}`
+  const incomplete =
+    noted === 0 ? [] : [`Repositories that were not read completely: ${noted}. The first: ${first_note}`]
+  const note = [sync.repositories_walk?.failure ?? [], incomplete].flat().join('. ') || null
   await updateSyncEnded(services.sql, sync, note, now)
   services.log.info({ connection_id: sync.connection_id, incomplete: noted }, 'A connection was synchronized')
 }

@@ -4,6 +4,7 @@ import { checkSql, type Tx } from '../../platform/db/sql.ts'
 import { type HostPage, HostRefusal, isDenied } from '../code-host.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
+import { BrokenList, PageWalk } from '../kit/page-walk.ts'
 import type { Sync } from './sync.store.ts'
 import { findPosition, type ListPosition, upsertPosition } from './sync-repository.store.ts'
 import { type RepositoryPass, readSafely, type SyncRun } from './sync-run.ts'
@@ -22,6 +23,10 @@ const ITEMS_AT_ONCE = 25
 export async function synchronizeList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
   const { services, sync, slice } = pass.run
   let position = await findPosition(services.sql, toScope(pass, list))
+  if (position?.walk?.failed_in === sync.number) {
+    if (position.walk.failure) pass.note(list.name, new Error(position.walk.failure))
+    return true
+  }
   if (isInterrupted(position, sync)) {
     if (slice.isOver) return false
     position = await resume(pass, list, position)
@@ -35,6 +40,23 @@ export async function synchronizeList(pass: RepositoryPass, list: SyncedList): P
     position = reached
   }
   return true
+}
+
+/**
+ * Ends the reading of a list in this synchronization, because its host does not answer or does not
+ * come to an end: other lists go on, and no later job waits for it again. The next synchronization
+ * goes on where a host did not answer, and reads a list without an end anew. `failure` is noted.
+ */
+export async function abandonList(
+  pass: RepositoryPass,
+  list: SyncedList,
+  { error, failure }: { error: Error; failure: string | null },
+): Promise<void> {
+  const { services, sync } = pass.run
+  const known = error instanceof BrokenList ? null : await findPosition(services.sql, toScope(pass, list))
+  const fresh = { read_in: sync.number, etag: null, next: null, until: null, newest_at: null }
+  const walk = { ...new PageWalk(list.name, known?.walk).state, failure, failed_in: sync.number }
+  await services.sql.begin((tx) => upsertPosition(tx, toScope(pass, list), { ...(known ?? fresh), walk }))
 }
 
 type Interrupted = ListPosition & { next: string }
@@ -55,17 +77,18 @@ async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted
   try {
     return await readOn(pass, list, known)
   } catch (error) {
-    if (!(error instanceof HostRefusal)) throw error
+    if (!(error instanceof HostRefusal) || error instanceof BrokenList) throw error
     const position = await restart(pass, list, known)
     return position === 'not_modified' ? known : position
   }
 }
 
 async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
-  const page = await list.read(pass, { next: known.next })
+  const walk = new PageWalk(list.name, known.walk)
+  const page = await walk.read(() => list.read(pass, { next: known.next }))
   // A page that may not be read looks empty. The list is not at its end.
   if (page === 'not_modified' || isDenied(page)) throw new HostRefusal(404, 'The host does not return the next page')
-  return applyPage(pass, list, page, known)
+  return applyPage(pass, list, page, { ...known, walk: walk.state })
 }
 
 /** Reads the first page, unless it is unchanged and nothing behind it is to be read. */
@@ -76,10 +99,11 @@ async function restart(
 ): Promise<ListPosition | 'not_modified'> {
   const { sync } = pass.run
   const etag = known?.next === null && sync.since === null ? known.etag : null
-  const page = await list.read(pass, etag === null ? {} : { etag })
+  const walk = new PageWalk(list.name)
+  const page = await walk.read(() => list.read(pass, etag === null ? {} : { etag }))
   if (page === 'not_modified') return page
   if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
-  return applyPage(pass, list, page, startOfWalk(list, known, sync, page))
+  return applyPage(pass, list, page, { ...startOfWalk(list, known, sync, page), walk: walk.state })
 }
 
 function startOfWalk(
@@ -87,7 +111,7 @@ function startOfWalk(
   known: ListPosition | null,
   sync: Sync,
   { items, etag }: HostPage<ListedItem>,
-): ListPosition {
+): Omit<ListPosition, 'walk'> {
   const newest = Math.max(known?.newest_at?.getTime() ?? 0, ...items.map(({ changed_at }) => changed_at.getTime()))
   return {
     read_in: sync.number,

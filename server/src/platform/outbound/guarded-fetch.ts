@@ -39,7 +39,7 @@ type Limits = {
 }
 
 /**
- * Sends requests to addresses that tenants choose (trust.md §7). A name is looked up once, and the
+ * Sends requests to addresses that tenants choose. A name is looked up once, and the
  * connection goes to what was found, which must be public or in an allowed network. http is sent
  * into allowed networks only. Redirects are not followed.
  */

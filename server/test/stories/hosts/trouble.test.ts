@@ -111,6 +111,31 @@ forEachHost((scene, can) => {
     await assertNothingFailed(server)
   })
 
+  test('a list whose page is followed by itself ends with an error, others go on, and the next reading is whole', async () => {
+    const { host, server } = scene()
+    const { trouble, stories } = host
+    const sync = () => server.command('provider', 'sync', connection.id, '--wait').catch(() => null)
+    const shown = async () =>
+      (await server.command('provider', 'list')).find(({ id }: Json) => id === connection.id).sync.error
+    await sync()
+    // Otherwise the first page is unchanged, and nothing behind it is read.
+    stories.startRun(shop).finish('build')
+    await server.settled()
+    trouble.endless = /^GET .*\/(?:runs|pipelines|builds)\/?$/
+    const asked = host.requests.length
+    await sync()
+    assert.match(await shown(), /runs: The host repeats a page of runs/)
+    const listed = host.requests.slice(asked).filter((request) => /\/(?:runs|pipelines|builds)\?/.test(request))
+    assert.ok(listed.length <= 3, listed.join('\n'))
+    trouble.endless = null
+    const missed = stories.startRun(shop).finish('build')
+    await server.settled()
+    await sync()
+    assert.equal(await shown(), null)
+    assert.equal((await server.get(`/v1/runs/${host.runId(missed)}`)).status, 'success')
+    await assertNothingFailed(server)
+  })
+
   test('revoked credentials are said to be refused, and new ones find what was missed', async () => {
     const { host, server } = scene()
     host.revokeCredentials('acme')

@@ -45,6 +45,8 @@ export type HostDeliveries = {
 export type HostTrouble = {
   latencyMs: number
   down: 'refuse' | 'error' | null
+  /** Lists whose second page says that it is followed by the second page. */
+  endless: RegExp | null
   /** Number of next requests that are limited, with `Retry-After`. */
   limited: number
   retryAfterSeconds: number

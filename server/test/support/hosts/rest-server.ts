@@ -114,12 +114,23 @@ async function answerRoute<Caller>(
     if (wrong.length > 0) return { status: 501, body: api.errorBody(501, wrong.join('; ')) }
   }
   await api.trouble.meet(request.operation)
-  const answer = await handler({ ...request, caller: api.authenticate(request) })
+  const whole = await handler({ ...request, caller: api.authenticate(request) })
+  const answer = api.trouble.endless?.test(request.operation) ? withoutEnd(whole, request.url) : whole
   if (description && known !== null && answer.text === undefined) {
     const body = answer.body === undefined ? undefined : JSON.parse((api.serialize ?? JSON.stringify)(answer.body))
     violations.push(...answerViolations(description, known, { status: answer.status, body }))
   }
   return answer
+}
+
+/** A page that is followed by the second one, in the words of every host. */
+function withoutEnd({ headers, ...answer }: Answer, { href }: URL): Answer {
+  const next = new URL(href)
+  next.searchParams.set('page', '2')
+  const words = { link: `<${next}>; rel="next"`, 'x-next-page': '2', 'x-ms-continuationtoken': '2' }
+  const isBitbucket = Object.hasOwn((answer.body ?? {}) as object, 'pagelen')
+  const body = isBitbucket ? { ...(answer.body as object), next: next.href } : answer.body
+  return { ...answer, body, headers: { ...headers, ...words } }
 }
 
 function errorAnswer<Caller>({ violations, errorBody }: Api<Caller>, error: unknown): Answer {

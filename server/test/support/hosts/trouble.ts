@@ -17,6 +17,8 @@ export class Trouble {
   cutAnswers = 0
   /** Operations that fail, with the status of their answers: `GET /repos/{owner}/{repo}/pulls`. */
   readonly failing = new Map<string, number>()
+  /** Lists whose second page says that it is followed by the second page. */
+  endless: RegExp | null = null
 
   /** Refuses a request as the test wants it. */
   async meet(operation: string): Promise<void> {

@@ -91,7 +91,7 @@ export async function checkTrust(request: TrustRequest, outbound: GuardedFetch) 
   }
   const [scopes, terms] = [checkScopes(request.scopes), checkTerms(request, provider)]
   // Last, because it may look up the name of the issuer.
-  await requireIssuerOf(provider, issuer, outbound)
+  await requireFittingIssuer(provider, issuer, outbound)
   return { name, issuer, provider, conditions, scopes, ...terms }
 }
 
@@ -99,7 +99,11 @@ export async function checkTrust(request: TrustRequest, outbound: GuardedFetch) 
 const HOSTED_PROVIDERS: readonly (TrustProvider | null)[] = ['bitbucket', 'azure']
 
 /** An issuer in the allowed networks may use http, and stand for any provider. */
-async function requireIssuerOf(provider: TrustProvider | null, issuer: string, outbound: GuardedFetch): Promise<void> {
+async function requireFittingIssuer(
+  provider: TrustProvider | null,
+  issuer: string,
+  outbound: GuardedFetch,
+): Promise<void> {
   const isPlain = new URL(issuer).protocol === 'http:'
   const isOther = HOSTED_PROVIDERS.includes(provider) && getProviderOfIssuer(issuer) !== provider
   if ((!isPlain && !isOther) || (await outbound.isInside(issuer))) return

@@ -5,7 +5,8 @@ import { HostRefusal } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import type { Pace } from '../../kit/api-fetch.ts'
 import type { CredentialSession } from '../../kit/credential-session.ts'
-import type { WholeList } from '../../kit/pages.ts'
+import { PageWalk } from '../../kit/page-walk.ts'
+import type { RawPage, WholeList } from '../../kit/pages.ts'
 import { AnswerParser, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
@@ -131,9 +132,6 @@ type AzureApiOptions = {
 /** `preview`: the number of the preview, for parts of the API that exist as a preview only. */
 type AzureRequest = RestRequest & { preview?: number; security?: boolean }
 
-/** A page as it was sent. `next` continues it. */
-type RawPage = { values: unknown[]; next: string | null }
-
 /** Requests to one organization of Azure DevOps. */
 export class AzureApi extends AnswerParser {
   readonly options: AzureApiOptions
@@ -208,9 +206,11 @@ export class AzureApi extends AnswerParser {
   /** All items of a list that is continued by a token. Null without access to the list. */
   async fetchList(request: AzureRequest): Promise<WholeList | null> {
     const values: unknown[] = []
+    const walk = new PageWalk(request.path)
     let next: string | null = null
     for (let pages = 0; pages < WHOLE_LIST_PAGES_MAX; pages += 1) {
-      const page: RawPage | null = await this.fetchPage(request, next)
+      const from: string | null = next
+      const page: RawPage | null = await walk.read(() => this.fetchPage(request, from))
       if (page === null) return null
       values.push(...page.values)
       next = page.next

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Log } from '../../../platform/log.ts'
 import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
-import { NO_ACCESS, type WholeList } from '../../kit/pages.ts'
+import { PageWalk } from '../../kit/page-walk.ts'
+import { NO_ACCESS, type RawPage, type WholeList } from '../../kit/pages.ts'
 import { AnswerParser, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, type RestClient, type RestRequest } from '../../kit/rest-client.ts'
 
@@ -49,9 +50,6 @@ const Page = Type.Object({ values: Type.Array(Type.Unknown()), next: Maybe(Text)
 
 /** The parameters by which Bitbucket pages its lists. */
 const CURSOR_PARAMETERS = ['page', 'after', 'ctx', 'start', 'cursor']
-
-/** A page as Bitbucket sent it. `next` holds the parameters of the next page. */
-export type RawPage = { values: unknown[]; next: string | null }
 
 /**
  * Bitbucket gives the address of the next page. Only the parameters that page are kept of it, so
@@ -134,9 +132,11 @@ export class BitbucketApi extends AnswerParser {
   /** A whole list as Bitbucket sent it. Null without access to it. */
   async fetchList(list: List, pagesMax = WHOLE_LIST_PAGES_MAX): Promise<WholeList | null> {
     const values: unknown[] = []
+    const walk = new PageWalk(list.path)
     let next: string | null = null
     for (let pages = 1; pages <= pagesMax; pages += 1) {
-      const page: RawPage | null = await this.fetchRawPage(list, next)
+      const from: string | null = next
+      const page: RawPage | null = await walk.read(() => this.fetchRawPage(list, from))
       if (page === null) return pages === 1 ? null : { values, complete: false }
       values.push(...page.values)
       if (page.next === null) return { values, complete: true }

@@ -8,6 +8,7 @@ import {
   type RepositoryName,
 } from '../../code-host.ts'
 import type { Pace, Spacing } from '../../kit/api-fetch.ts'
+import { PageWalk } from '../../kit/page-walk.ts'
 import { AnswerParser } from '../../kit/payload.ts'
 import { RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal, CredentialsRefused, type FailedResponse, getMessage } from '../../kit/rest-error.ts'
@@ -117,8 +118,10 @@ export class GithubApi extends AnswerParser {
   /** All items of a list as GitHub sent them. Null without access to the list. */
   async readList(route: string, parameters: Parameters): Promise<unknown[] | null> {
     const values: unknown[] = []
+    const walk = new PageWalk(route)
     for (let next: string | null = '', pages = 0; next !== null && pages < WHOLE_LIST_PAGES_MAX; pages += 1) {
-      const page: RawPage | 'not_modified' | null = await this.requestPage(route, parameters, { next })
+      const options: ListOptions = { next }
+      const page: RawPage | 'not_modified' | null = await walk.read(() => this.requestPage(route, parameters, options))
       if (page === null || page === 'not_modified') return null
       values.push(...parseValues(page.data))
       next = page.next

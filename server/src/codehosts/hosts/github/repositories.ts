@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostFile, HostInstallation, HostReader } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
+import { PageWalk } from '../../kit/page-walk.ts'
 import {
   Id,
   Maybe,
@@ -51,8 +52,10 @@ export async function fetchAccount(api: GithubApi, login: string): Promise<HostA
 async function fetchRepository(api: GithubApi, id: string): Promise<HostRepository | null> {
   const found = await api.read('GET /repositories/{id}', { id })
   if (found !== null) return parseRepository(found)
+  const walk = new PageWalk('repositories')
   for (let next: string | null | undefined; next !== null; ) {
-    const page = await api.readPage(INSTALLATION_REPOSITORIES, {}, next ? { next } : {}, parseRepository)
+    const options = next ? { next } : {}
+    const page = await walk.read(() => api.readPage(INSTALLATION_REPOSITORIES, {}, options, parseRepository))
     if (page === 'not_modified') return null
     const repository = page.items.find((item) => item.id === id)
     if (repository !== undefined) return repository

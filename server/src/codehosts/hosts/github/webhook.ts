@@ -7,6 +7,7 @@ import type {
   HostRedeliveries,
   HostWebhooks,
 } from '../../code-host.ts'
+import { PageWalk } from '../../kit/page-walk.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import {
   formatLane,
@@ -134,8 +135,10 @@ type Attempt = Static<typeof Attempt>
 /** The tries since a time, newest first. */
 async function fetchAttempts(api: GithubApi, since: Date): Promise<Attempt[]> {
   const attempts: Attempt[] = []
+  const walk = new PageWalk('deliveries')
   for (let next: string | null | undefined; next !== null; ) {
-    const page = await api.requestPage(`GET ${DELIVERIES}`, {}, next ? { next } : {})
+    const options = next ? { next } : {}
+    const page = await walk.read(() => api.requestPage(`GET ${DELIVERIES}`, {}, options))
     if (page === null || page === 'not_modified') break
     const read = api.parseItems(parseValues(page.data), (attempt) => readAs(Attempt, attempt))
     const recent = read.filter((attempt) => new Date(attempt.delivered_at) >= since)

@@ -10,6 +10,8 @@ import {
 } from '../../code-host.ts'
 import type { HostAccount } from '../../host-repository.ts'
 import { Remembered } from '../../kit/cache.ts'
+import { PageWalk } from '../../kit/page-walk.ts'
+import type { RawPage } from '../../kit/pages.ts'
 import { AnswerParser, Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, type RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
@@ -82,16 +84,13 @@ export class GitlabApi extends AnswerParser {
   /** All values of a list, up to `pagesMax` pages. Null without access to the list. */
   async readList(path: string, query: Query = {}, pagesMax = WHOLE_LIST_PAGES_MAX): Promise<unknown[] | null> {
     const values: unknown[] = []
-    let next: string | undefined
-    for (let pages = 0; pages < pagesMax; pages += 1) {
-      const response = await acceptRefusal(
-        this.#requestPage({ path, query, options: next === undefined ? {} : { next } }),
-      )
-      if (response === null) return null
-      values.push(...parseValues(response, path))
-      const following = parseNext(response)
-      if (following === null) break
-      next = following
+    const walk = new PageWalk(path)
+    for (let next: string | null = '', pages = 0; next !== null && pages < pagesMax; pages += 1) {
+      const options: ListOptions = next === '' ? {} : { next }
+      const page: RawPage | null = await walk.read(() => this.#readRawPage({ path, query, options }))
+      if (page === null) return null
+      values.push(...page.values)
+      next = page.next
     }
     return values
   }
@@ -99,6 +98,11 @@ export class GitlabApi extends AnswerParser {
   /** All items of a list. Without access to the list there are none. */
   async readAll<Item>(path: string, query: Query, parse: (value: unknown) => Item | null): Promise<Item[]> {
     return this.parseItems((await this.readList(path, query)) ?? [], parse)
+  }
+
+  async #readRawPage(request: ListRequest): Promise<RawPage | null> {
+    const response = await acceptRefusal(this.#requestPage(request))
+    return response && { values: parseValues(response, request.path), next: parseNext(response) }
   }
 
   #requestPage({ path, query = {}, options: { next, etag }, pageItems = PAGE_ITEMS }: ListRequest) {

@@ -3,9 +3,10 @@ import { dirname, join, resolve } from 'node:path'
 import { UsageError } from '@shiplock/command-line/options'
 import { abandonRestore, completeRestore, recordBackup, startRestore } from '../platform/backup-marks.ts'
 import { systemClock } from '../platform/clock.ts'
+import { selectAccount } from '../platform/db/embedded/account.ts'
 import { copyCluster, restoreBaseBackup } from '../platform/db/embedded/base-backup.ts'
-import { selectAccount } from '../platform/db/embedded/child-process.ts'
 import { stopLeftServer, writeToDisk } from '../platform/db/embedded/embedded-postgres.ts'
+import { checkArchiveReadable } from '../platform/db/embedded/wal-archive.ts'
 import { openSql, readServerTime } from '../platform/db/sql.ts'
 import { synchronizeDirectory, toNullIfMissing } from '../platform/files.ts'
 import { openDatabase, openForRecovery } from '../start/database.ts'
@@ -71,11 +72,9 @@ export const restoreBase = defineCommand({
     if (!(await toNullIfMissing(stat(join(directory, CLUSTER))))) throw new Error(`${directory} is not a base backup`)
     await startRestore(dataDir, () => stopLeftServer(dataDir))
     try {
-      await restoreBaseBackup(
-        join(directory, CLUSTER),
-        join(dataDir, CLUSTER),
-        await selectAccount(join(dataDir, CLUSTER)),
-      )
+      const account = await selectAccount(join(dataDir, CLUSTER))
+      await checkArchiveReadable(resolve(wal), account)
+      await restoreBaseBackup(join(directory, CLUSTER), join(dataDir, CLUSTER), account)
       await copyBeside(directory, dataDir)
       if (objects !== undefined) await cp(objects, join(dataDir, 'objects'), { recursive: true })
       say('Reading the WAL archive')

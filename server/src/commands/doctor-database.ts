@@ -1,5 +1,6 @@
 import { listUncovered } from '../deployments/gates/required-gate.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
+import { hasGivenPassword } from '../platform/db/embedded/password.ts'
 import { readReplicationState, readServerTime, readServerVersion, type Sql } from '../platform/db/sql.ts'
 import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/queue/queue.store.ts'
 import { listBrokenChains } from '../provenance/chain/chain.store.ts'
@@ -29,6 +30,8 @@ export async function checkVersion({ sql }: Services, kind: 'embedded' | 'extern
   const major = Math.floor(version / 10_000)
   const ok = major >= MAJOR_MIN && major <= MAJOR_MAX
   const detail = `${kind} PostgreSQL ${major}.${version % 10_000}`
+  if (kind === 'embedded' && !(await hasGivenPassword(sql)))
+    return { ok: false, detail: `${detail} was started without a password`, next: 'Restart Shiplock.' }
   return { ok, detail: ok ? detail : `${detail}; versions ${MAJOR_MIN} to ${MAJOR_MAX} are supported` }
 }
 

@@ -1,4 +1,5 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isAlive } from './processes.ts'
 
@@ -54,6 +55,38 @@ export async function synchronizeDirectory(path: string): Promise<void> {
 }
 
 const OWNER_ONLY = 0o600
+
+/**
+ * Stores a text in a new file that only we can read, unless there is a file of that name, and
+ * returns the text that it has. The file is complete before it gets its name: a second process
+ * finds the name taken and reads it.
+ */
+export async function saveOnce(path: string, text: string): Promise<string> {
+  const directory = dirname(path)
+  const temporary = join(directory, `.${basename(path)}-${randomUUID()}`)
+  try {
+    await writeDurably(temporary, text)
+    await linkUnlessTaken(temporary, path)
+    await synchronizeDirectory(directory)
+    return await readFile(path, 'utf8')
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', OWNER_ONLY)
+  await file.writeFile(text)
+  await file.sync()
+}
+
+async function linkUnlessTaken(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
 
 /**
  * Writes a file that gets its name when it is complete and on disk. A failure leaves nothing; what

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { loadPassword, ROLE } from '../../src/platform/db/embedded/password.ts'
 import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import { PORT, selectSocketDirectory } from '../../src/platform/db/embedded/socket-directory.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
@@ -81,7 +82,9 @@ export class Installation {
   /** A connection to the database of the running program. */
   async openSql(): Promise<Sql> {
     const host = await selectSocketDirectory(join(this.dataDir, 'postgres'))
-    return openSql({ host, port: PORT, database: DATABASE, user: DATABASE }, { max: 2, applicationName: 'crash test' })
+    const { password } = await loadPassword(this.dataDir)
+    const login = { database: DATABASE, user: ROLE, password }
+    return openSql({ host, port: PORT, ...login }, { max: 2, applicationName: 'crash test' })
   }
 }
 

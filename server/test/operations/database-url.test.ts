@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -18,10 +18,16 @@ after(async () => {
 })
 
 const FORMS: Record<string, () => string> = {
-  'that doctor prints': () => database.url,
+  'with a password': () => database.url,
+  'that doctor prints': () => {
+    const { host, port, database: name, user, password } = database.connection
+    const passfile = join(dataDir, 'postgres-password')
+    writeFileSync(passfile, `*:*:*:${user}:${password}\n`, { mode: 0o600 })
+    return `postgres://${user}@${encodeURIComponent(host)}:${port}/${name}?passfile=${encodeURIComponent(passfile)}`
+  },
   'with ?host=': () => {
-    const { host, port, database: name, user } = database.connection
-    return `postgresql://${user}@/${name}?host=${host}&port=${port}`
+    const { host, port, database: name, user, password } = database.connection
+    return `postgresql://${user}:${password}@/${name}?host=${host}&port=${port}`
   },
 }
 for (const [form, url] of Object.entries(FORMS)) {

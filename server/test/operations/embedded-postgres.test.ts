@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
@@ -10,9 +24,11 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/platform/db/embedded/embedded-postgres.ts'
+import { hasGivenPassword } from '../../src/platform/db/embedded/password.ts'
 import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { isAlive } from '../../src/platform/processes.ts'
+import { makeBackupPlace } from '../support/backups.ts'
 
 const USER_PROGRAM = new URL('../support/embedded-postgres-user.ts', import.meta.url).pathname
 
@@ -133,24 +149,143 @@ test('a data directory whose path is longer than a socket address allows works, 
   dataDir = join(root, 'data')
 })
 
+test('whoever can reach the socket, but does not have the password, is refused', async () => {
+  const server = await open()
+  const { mode } = statSync(passwordFile())
+  assert.equal(mode & 0o777, 0o600)
+  await assert.rejects(query(withoutPassword(server), 'select 1'), REFUSED)
+  const sql = openSql(server.connection, { max: 1, applicationName: 'test' })
+  assert.equal(await hasGivenPassword(sql), true)
+  await sql.end()
+  assert.doesNotMatch(server.url, new RegExp(server.connection.password))
+})
+
+test('a cluster of an earlier version asks for a password from its next start, with several processes at once', async () => {
+  await query(await open(), 'create table if not exists stored as select 1 as id')
+  await closeAll()
+  rmSync(passwordFile())
+  writeFileSync(join(dataDir, 'postgres/pg_hba.conf'), 'local all all trust\n')
+
+  const users = await Promise.all([startUser(), startUser()])
+  const server = await open()
+  await assert.rejects(query(withoutPassword(server), 'select 1'), REFUSED)
+  assert.deepEqual(await query(server, 'select id from stored'), [{ id: 1 }])
+  for (const user of users) await leave(user)
+})
+
+test('a lost or foreign password is replaced at the next start', async () => {
+  await open()
+  await closeAll()
+  writeFileSync(passwordFile(), '*:*:*:shiplock:of-another-installation\n')
+  assert.deepEqual(await query(await open(), 'select 1 as one'), [{ one: 1 }])
+  await closeAll()
+  rmSync(passwordFile())
+  assert.deepEqual(await query(await open(), 'select 1 as one'), [{ one: 1 }])
+})
+
 const asRoot = { skip: process.getuid?.() === 0 ? false : 'only root lends PostgreSQL another account' }
 test(
-  'as root, PostgreSQL runs as another account below a directory which that account cannot enter',
+  'as root, PostgreSQL runs as the system account below a directory which that account cannot enter',
   asRoot,
   async () => {
     await open()
     const account = ownerOfCluster()
 
-    assert.notEqual(account.uid, 0)
+    assert.deepEqual(account, accountNamed('shiplock'))
     assert.equal(statSync(`/proc/${serverPid()}`).uid, account.uid)
-    assert.throws(() => execFileSync('/bin/ls', [root], { ...account, stdio: 'ignore' }))
+    for (const attacker of [account, accountNamed('nobody')]) {
+      assert.throws(() => execFileSync('/bin/ls', [root], { ...attacker, stdio: 'ignore' }))
+      assert.throws(() => execFileSync('/bin/cat', [passwordFile()], { ...attacker, stdio: 'ignore' }))
+    }
   },
 )
+
+test(
+  'as root, a cluster of nobody changes its owner at the next start, and nothing outside of it',
+  asRoot,
+  async () => {
+    await query(await open(), 'create table if not exists stored as select 1 as id')
+    await closeAll()
+    const cluster = join(dataDir, 'postgres')
+    const nobody = accountNamed('nobody')
+    execFileSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, cluster])
+    const outside = join(root, 'of-root')
+    writeFileSync(outside, 'a secret of root')
+    linkSync(outside, join(cluster, 'second-name'))
+    symlinkSync(outside, join(cluster, 'link'))
+
+    assert.deepEqual(await query(await open(), 'select id from stored'), [{ id: 1 }])
+    assert.deepEqual(ownerOfCluster(), accountNamed('shiplock'))
+    const left = readdirSync(cluster, { recursive: true, withFileTypes: true })
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => lstatSync(path).uid === nobody.uid)
+    assert.deepEqual(left, [])
+    assert.equal(statSync(outside).uid, 0)
+  },
+)
+
+test('as root, an interrupted change of the owner is completed', asRoot, async () => {
+  await open()
+  await closeAll()
+  const nobody = accountNamed('nobody')
+  for (const path of ['PG_VERSION', 'global/pg_control', 'postgresql.conf'])
+    chownSync(join(dataDir, 'postgres', path), nobody.uid, nobody.gid)
+
+  assert.deepEqual(await query(await open(), 'select 1 as one'), [{ one: 1 }])
+})
+
+test('as root, the WAL archive changes its owner with the cluster', asRoot, async () => {
+  const place = await makeBackupPlace()
+  after(place.close)
+  const archive = join(place.directory, 'wal')
+  await (await openEmbeddedPostgres({ dataDir, archive })).close()
+  const nobody = accountNamed('nobody')
+  writeFileSync(join(archive, 'segment.gz'), '')
+  execFileSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, archive, join(dataDir, 'postgres')])
+
+  await (await openEmbeddedPostgres({ dataDir, archive })).close()
+  const { uid } = accountNamed('shiplock')
+  assert.deepEqual([statSync(archive).uid, statSync(join(archive, 'segment.gz')).uid], [uid, uid])
+})
+
+test('as root, a data directory of nobody is refused, and that of another user is used as theirs', asRoot, async () => {
+  await open()
+  await closeAll()
+  const give = ({ uid, gid }: Owner) => execFileSync('chown', ['-R', `${uid}:${gid}`, dataDir])
+  give(accountNamed('nobody'))
+  const advice =
+    /belongs to nobody, as which other programs run\. Give it to root \(chown -R root .*\), or run Shiplock/
+  await assert.rejects(openEmbeddedPostgres({ dataDir }), advice)
+
+  const user = accountNamed('games')
+  give(user)
+  assert.deepEqual(await query(await open(), 'select 1 as one'), [{ one: 1 }])
+  assert.deepEqual(ownerOfCluster(), user)
+  assert.equal(statSync(passwordFile()).uid, user.uid)
+  await closeAll()
+  give({ uid: 0, gid: 0 })
+  await open()
+  assert.deepEqual(ownerOfCluster(), accountNamed('shiplock'))
+})
 
 async function open(): Promise<EmbeddedPostgres> {
   const server = await openEmbeddedPostgres({ dataDir })
   opened.push(server)
   return server
+}
+
+async function closeAll(): Promise<void> {
+  for (const server of opened.splice(0)) await server.close()
+}
+
+function passwordFile(): string {
+  return join(dataDir, 'postgres-password')
+}
+
+const REFUSED = /password authentication failed for user "shiplock"/
+
+function withoutPassword({ connection }: EmbeddedPostgres): Pick<EmbeddedPostgres, 'connection'> {
+  return { connection: { ...connection, password: 'guessed' } }
 }
 
 /** Another process that uses the data directory. */
@@ -173,18 +308,30 @@ async function kill(user: ChildProcess): Promise<void> {
   await once(user, 'exit')
 }
 
-async function query(server: EmbeddedPostgres, text: string): Promise<unknown[]> {
+async function query(server: Pick<EmbeddedPostgres, 'connection'>, text: string): Promise<unknown[]> {
   const sql = openSql(server.connection, { max: 1, applicationName: 'test' })
-  const rows = await sql.unsafe(text)
-  await sql.end()
-  return [...rows]
+  try {
+    return [...(await sql.unsafe(text))]
+  } finally {
+    await sql.end()
+  }
 }
 
 function serverPid(): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
 }
 
-function ownerOfCluster(): { uid: number; gid: number } {
+type Owner = { uid: number; gid: number }
+
+function accountNamed(name: string): Owner {
+  const lines = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+  const [, , uid, gid] = lines.find(([first]) => first === name) ?? assert.fail(`there is no ${name}`)
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+function ownerOfCluster(): Owner {
   const { uid, gid } = statSync(join(dataDir, 'postgres'))
   return { uid, gid }
 }

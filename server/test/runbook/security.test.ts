@@ -22,7 +22,7 @@ after(async () => {
 
 test('Database roles: the roles are created, and the application cannot change the evidence', async () => {
   const env = {
-    ...{ ADMIN_DATABASE_URL: database.url, OWNER_DATABASE_URL: urlAs('shiplock_owner', database) },
+    ...{ ADMIN_DATABASE_URL: database.url, OWNER_DATABASE_URL: urlAs('shiplock_owner', database, 'a') },
     ...{ OWNER_PASSWORD: 'a', APP_PASSWORD: 'b', WORKER_PASSWORD: 'c', READ_PASSWORD: 'd' },
     SHIPLOCK_DATA_DIR: dataDir,
   }

@@ -6,10 +6,14 @@ import { CLUSTER } from '../../src/platform/db/embedded/cluster.ts'
 /** The setting of a test run that names the template's directory. */
 export const CLUSTER_TEMPLATE = 'SHIPLOCK_TEST_CLUSTER_TEMPLATE'
 
+/** The cluster, and the password that it asks for. */
+const PARTS = [CLUSTER, 'postgres-password']
+
 /** Copies the cluster of a data directory whose server is stopped. */
 export function makeClusterTemplate(dataDir: string): string {
   const template = join(dataDir, 'template')
-  copy(join(dataDir, CLUSTER), template)
+  mkdirSync(template)
+  copy(dataDir, template)
   return template
 }
 
@@ -22,10 +26,10 @@ export function copyClusterTemplate(dataDir: string): void {
   if (template === undefined) return
   mkdirSync(dataDir, { recursive: true })
   if (readdirSync(dataDir).length > 0) return
-  copy(template, join(dataDir, CLUSTER))
+  copy(template, dataDir)
 }
 
 /** With the owners of the files: root's servers run as another user. */
 function copy(from: string, to: string): void {
-  execFileSync('cp', ['-a', from, to])
+  execFileSync('cp', ['-a', ...PARTS.map((part) => join(from, part)), to])
 }

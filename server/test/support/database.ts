@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROLE } from '../../src/platform/db/embedded/cluster.ts'
+import { DATABASE } from '../../src/platform/db/embedded/cluster.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/db/embedded/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
@@ -40,6 +40,8 @@ const THROW_AWAY = {
   full_page_writes: 'off',
   shared_buffers: '256MB',
   max_connections: 300,
+  // The tests connect thousands of times.
+  scram_iterations: 1,
 }
 
 /** Starts the server that all test files of one run share. */
@@ -49,14 +51,16 @@ export async function startTestServer(): Promise<TestServer> {
   opened.defer(() => rm(dataDir, { recursive: true, force: true }))
   const open = () => openEmbeddedPostgres({ dataDir, settings: THROW_AWAY })
   const first = await open()
-  await migrateDatabase(first, ROLE).finally(first.close)
+  await migrateDatabase(first, DATABASE).finally(first.close)
   const env = { [CLUSTER_TEMPLATE]: makeClusterTemplate(dataDir) }
   const server = await open()
   opened.defer(server.close)
   await withAdmin(server.connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`))
   await migrateDatabase(server, TEMPLATE)
   const kept = opened.move()
-  return { url: server.url, logFile: server.logFile, env, close: () => kept.disposeAsync() }
+  const { host, port, user, password, database } = server.connection
+  const url = `postgres://${user}:${password}@${encodeURIComponent(host)}:${port}/${database}`
+  return { url, logFile: server.logFile, env, close: () => kept.disposeAsync() }
 }
 
 /**
@@ -152,7 +156,7 @@ async function withAdmin<T>(connection: DatabaseAddress, use: (sql: Sql) => Prom
 
 /** The parts of an address whose host is a socket's directory. */
 function connectionOf(address: string): TestDatabase['connection'] {
-  const { hostname, port, pathname, username } = new URL(address)
-  const host = decodeURIComponent(hostname)
-  return { host, port: Number(port), database: pathname.slice(1), user: decodeURIComponent(username) }
+  const { hostname, port, pathname, username, password } = new URL(address)
+  const login = { user: decodeURIComponent(username), password: decodeURIComponent(password) }
+  return { host: decodeURIComponent(hostname), port: Number(port), database: pathname.slice(1), ...login }
 }

@@ -2,14 +2,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, chown, cp, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { selectAccount } from '../../src/platform/db/embedded/account.ts'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
-import {
-  type Account,
-  getChildOptions,
-  run,
-  selectAccount,
-  WORKING_DIRECTORY,
-} from '../../src/platform/db/embedded/child-process.ts'
+import { type Account, getChildOptions, run, WORKING_DIRECTORY } from '../../src/platform/db/embedded/child-process.ts'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { endWithTest } from './end-with-test.ts'
 import { freePort } from './free-port.ts'

@@ -1,7 +1,7 @@
-import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDataDirectory, synchronizeDirectory } from '../files.ts'
+import { makeDataDirectory, saveOnce, toNullIfMissing } from '../files.ts'
 
 /** A shorter secret could be guessed. */
 export const SECRET_KEY_CHARS_MIN = 32
@@ -24,7 +24,10 @@ export async function readSecretText(configured: string | undefined, dataDirecto
   if (configured !== undefined) return requireLong(configured, 'SHIPLOCK_SECRET_KEY')
   const path = join(dataDirectory, FILE_NAME)
   const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
-  return requireLong((await readIfThere(path)) ?? (await saveSecret(dataDirectory, newSecret())), path)
+  return requireLong(
+    (await toNullIfMissing(readFile(path, 'utf8'))) ?? (await saveSecret(dataDirectory, newSecret())),
+    path,
+  )
 }
 
 /**
@@ -52,43 +55,8 @@ function requireLong(text: string, source: string): string {
   throw new Error(`${source} must have at least ${SECRET_KEY_CHARS_MIN} characters.`)
 }
 
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-}
-
-/**
- * Stores a secret in a data directory, unless it has one, and returns the one that it has. Writes
- * the complete file before it gets its name: a second process finds the name taken and reads it.
- */
+/** Stores a secret in a data directory, unless it has one, and returns the one that it has. */
 export async function saveSecret(dataDirectory: string, secret: string): Promise<string> {
-  const path = join(dataDirectory, FILE_NAME)
   await makeDataDirectory(dataDirectory)
-  const temporary = join(dataDirectory, `.${FILE_NAME}-${randomUUID()}`)
-  try {
-    await writeDurably(temporary, `${secret}\n`)
-    await linkUnlessTaken(temporary, path)
-    await synchronizeDirectory(dataDirectory)
-    return await readFile(path, 'utf8')
-  } finally {
-    await rm(temporary, { force: true })
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  await using file = await open(path, 'wx', 0o600)
-  await file.writeFile(text)
-  await file.sync()
-}
-
-async function linkUnlessTaken(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
+  return saveOnce(join(dataDirectory, FILE_NAME), `${secret}\n`)
 }

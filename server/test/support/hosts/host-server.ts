@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loadPassword, ROLE } from '../../../src/platform/db/embedded/password.ts'
 import { PORT, selectSocketDirectory } from '../../../src/platform/db/embedded/socket-directory.ts'
 import { openSql, type Sql } from '../../../src/platform/db/sql.ts'
 import { freePort } from '../free-port.ts'
@@ -146,7 +147,8 @@ export async function startParts(env: Record<string, string>, hosts: readonly Fa
   const settings = { ...(await addressSettings(hosts)), ...env }
   const running = await startProgram(dataDir, 'start', { ...settingsOf(hosts), ...settings })
   const host = await selectSocketDirectory(join(dataDir, 'postgres'))
-  const about = { host, port: PORT, database: DATABASE, user: DATABASE }
+  const { password } = await loadPassword(dataDir)
+  const about = { host, port: PORT, database: DATABASE, user: ROLE, password }
   const sql = await openSql(about, { max: 1, applicationName: 'test' })
   return { hosts, dataDir, sql, env: settings, running }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readHosts, readSocketUrl, removePassword } from './database-url.ts'
+import { findPassword, readHosts, readSocketUrl, removePassword } from './database-url.ts'
 
 test('the password is removed from every part where libpq accepts one', () => {
   const addresses = [
@@ -79,4 +79,20 @@ test('an address with one host and any session is followed by nobody', () => {
     'postgres://u@%2Fdata/d?target_session_attrs=read-write',
   ])
     assert.equal(readHosts(url), null)
+})
+
+test('a password file has the password of the first line that is for the login', () => {
+  const file = [
+    '# db.example:5432:shiplock:ada:commented',
+    'db.example:5433:shiplock:ada:other port',
+    'db.example:5432:*:a\\:da:with a colon',
+    'db.example:5432:*:ada:hunt\\\\er\\:2',
+    '*:*:*:ada:later',
+  ].join('\n')
+  const login = { host: 'db.example', port: 5432, database: 'shiplock', user: 'ada' }
+  assert.equal(findPassword(file, login), 'hunt\\er:2')
+  assert.equal(findPassword(file, { ...login, user: 'a:da' }), 'with a colon')
+  assert.equal(findPassword(file, { ...login, host: '/data' }), 'later')
+  assert.equal(findPassword(file, { ...login, user: 'bob' }), null)
+  assert.equal(findPassword('', login), null)
 })

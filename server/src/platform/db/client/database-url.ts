@@ -32,6 +32,29 @@ export function readSocketUrl(url: string): { endpoint: SocketEndpoint; paramete
   return { endpoint: Object.fromEntries(named) as SocketEndpoint, parameters }
 }
 
+type Login = { host: string; port: number; database: string; user: string }
+
+const FIELD_OF_FILE = /(?:^|:)((?:\\.|[^:\\])*)/g
+
+/**
+ * Finds the password for a login in the text of a password file, whose lines are
+ * `host:port:database:user:password` (PostgreSQL manual, 34.16). Null if no line is for it.
+ */
+export function findPassword(file: string, { host, port, database, user }: Login): string | null {
+  const login = [host, String(port), database, user]
+  for (const line of file.split('\n')) {
+    const fields = [...line.matchAll(FIELD_OF_FILE)].map(([, field = '']) => field)
+    const isFor = login.every((part, at) => fields[at] === '*' || unescapeField(fields[at]) === part)
+    const password = unescapeField(fields[login.length])
+    if (!line.startsWith('#') && isFor && password) return password
+  }
+  return null
+}
+
+function unescapeField(field: string | undefined): string | undefined {
+  return field?.replace(/\\(.)/g, '$1')
+}
+
 /** One server of an address with several. */
 export type DatabaseHost = {
   /** Without the brackets of an IPv6 address. */

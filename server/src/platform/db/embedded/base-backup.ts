@@ -1,7 +1,8 @@
-import { chmod, chown, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toNullIfMissing } from '../../files.ts'
 import type { Sql } from '../sql.ts'
+import { updateOwner } from './account.ts'
 import type { Account } from './child-process.ts'
 
 /** Directories of which the server makes the contents again (PostgreSQL manual, 25.3.4). */
@@ -52,17 +53,16 @@ async function copySynced(from: string, to: string): Promise<void> {
   await file.sync()
 }
 
-/** Puts a copied cluster in place, so that its next start recovers from the archive. */
+/**
+ * Puts a copied cluster in place, so that its next start recovers from the archive. Without rules
+ * for connections, this start sets the password of the data directory, which may be another one
+ * than that of the backup.
+ */
 export async function restoreBaseBackup(copy: string, cluster: string, account: Account): Promise<void> {
   await copyDirectory(copy, cluster, '')
   await mkdir(join(cluster, 'pg_wal/archive_status'), { recursive: true, mode: 0o700 })
   await copySynced(join(copy, CONTROL_FILE), join(cluster, CONTROL_FILE))
   await writeFile(join(cluster, 'recovery.signal'), '', { mode: 0o600 })
-  if (account) await giveTo(cluster, account)
-}
-
-async function giveTo(directory: string, account: NonNullable<Account>): Promise<void> {
-  await chown(directory, account.uid, account.gid)
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
-    await chown(join(entry.parentPath, entry.name), account.uid, account.gid)
+  await rm(join(cluster, 'pg_hba.conf'), { force: true })
+  if (account) await updateOwner(cluster, account)
 }

@@ -2,6 +2,8 @@ import { appendFile, chmod, chown, mkdir, open, readdir, rename, rm, stat, write
 import { dirname, join } from 'node:path'
 import { isAlive } from '../../processes.ts'
 import { type Account, run, WORKING_DIRECTORY } from './child-process.ts'
+import { ROLE, updatePassword } from './password.ts'
+import { logTail } from './postmaster.ts'
 import { formatSettingsFile, type PostgresSettings } from './settings.ts'
 
 /** A cluster's directory, and what is needed to create and run it. */
@@ -10,23 +12,24 @@ export type ClusterOptions = {
   binaries: string
   account: Account
   settings: PostgresSettings
+  password: string
   say: (line: string) => void
 }
 
 /** The cluster's directory in the data directory. */
 export const CLUSTER = 'postgres'
 
-/** The role and the database of the embedded server. */
-export const ROLE = 'shiplock'
+/** The database of the embedded server. */
+export const DATABASE = 'shiplock'
 
 const SETTINGS_FILE = 'shiplock.conf'
 
 /**
- * The cluster is a directory of mode 0700 with the data files and the socket. Local connections are
- * trusted: a user who can enter the directory can read the data files anyway.
+ * The cluster is a directory of mode 0700 with the data files and the socket. Nobody can connect
+ * until the password is set: initdb could not read a file with it, because it runs as the account.
  */
 const INITDB = [
-  ['-D', WORKING_DIRECTORY, '-U', ROLE, '--auth=trust', '--no-instructions'],
+  ['-D', WORKING_DIRECTORY, '-U', ROLE, '--auth=reject', '--no-instructions'],
   // Sorts by code point, independent of the C library, so that a system upgrade cannot break an
   // index.
   ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
@@ -56,17 +59,14 @@ export async function createMissingCluster(options: ClusterOptions): Promise<voi
   }
 }
 
-async function initialize(directory: string, { binaries, account, settings }: ClusterOptions): Promise<void> {
+async function initialize(directory: string, options: ClusterOptions): Promise<void> {
+  const { cluster, binaries, account, settings } = options
   const initdb = settings.fsync === 'off' ? [...INITDB, '--no-sync'] : INITDB
   await run(join(binaries, 'bin/initdb'), initdb, { account, cwd: directory })
   await appendFile(join(directory, 'postgresql.conf'), `\ninclude '${SETTINGS_FILE}'\n# your own settings go here\n`)
   await writeSettings(directory, account, settings)
-  const singleUser = ['--single', '-D', WORKING_DIRECTORY, 'postgres']
-  await run(join(binaries, 'bin/postgres'), singleUser, {
-    account,
-    cwd: directory,
-    input: `create database ${ROLE};\n`,
-  })
+  if (await updatePassword(directory, options, [`create database ${DATABASE}`])) return
+  throw new Error(`The database cannot be made: ${await logTail(cluster)}`)
 }
 
 /** Rewrites the settings file. It is renamed into place because a server may be reading it. */

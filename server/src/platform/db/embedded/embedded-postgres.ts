@@ -1,14 +1,15 @@
 import { join as joinPath, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeDataDirectory } from '../../files.ts'
+import { selectAccount, updateClusterOwner } from './account.ts'
 import { checkMajorVersion, findBinaries } from './binaries.ts'
-import { run, selectAccount, WORKING_DIRECTORY } from './child-process.ts'
+import { run, WORKING_DIRECTORY } from './child-process.ts'
 import {
   CLUSTER,
   type ClusterOptions,
   completeReplacement,
   createMissingCluster,
-  ROLE,
+  DATABASE,
   writeSettings,
 } from './cluster.ts'
 import {
@@ -18,6 +19,7 @@ import {
   type SocketConnection,
   toConnectionUrl,
 } from './membership.ts'
+import { loadPassword, ROLE, requirePassword } from './password.ts'
 import { findPostmaster, logFile, logTail, type StartedServer, startPostmaster, stopPostmaster } from './postmaster.ts'
 import type { PostgresSettings } from './settings.ts'
 import { PORT, selectSocketDirectory } from './socket-directory.ts'
@@ -79,15 +81,16 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   if (clusterName === CLUSTER) await completeReplacement(dataDir)
   const account = await selectAccount(cluster)
   const binaries = await findBinaries(account, dataDir, options.binaries)
-  const clusterOptions = { cluster, binaries, account, settings, say }
+  const { password, file } = await loadPassword(dataDir)
+  const clusterOptions = { cluster, binaries, account, settings, password, say }
   await createMissingCluster(clusterOptions)
   await checkMajorVersion(cluster, binaries)
-  if (options.archive) await createArchive(options.archive, cluster, account)
-  const connection = { host: await selectSocketDirectory(cluster), port: PORT, database: ROLE, user: ROLE }
-  const server = { ...clusterOptions, connection }
+  const host = await selectSocketDirectory(cluster)
+  const connection = { host, port: PORT, database: DATABASE, user: ROLE, password }
+  const server = { ...clusterOptions, connection, archive: options.archive ?? null }
   const member = await openLastingMembership((signal) => connectOrStart(server, signal), say)
   return {
-    url: toConnectionUrl(connection),
+    url: toConnectionUrl(connection, file),
     connection,
     logFile: logFile(cluster),
     claimDataDirectory: async () => {
@@ -112,7 +115,7 @@ export async function writeToDisk(dataDir: string): Promise<void> {
   await run(joinPath(binaries, 'bin/initdb'), ['--sync-only', '-D', WORKING_DIRECTORY], { account, cwd: cluster })
 }
 
-export type Server = ClusterOptions & { connection: SocketConnection }
+export type Server = ClusterOptions & { connection: SocketConnection; archive: string | null }
 
 const POLL_MS = 10
 /** Crash recovery replays at most max_wal_size, which takes minutes on very slow disks. */
@@ -126,6 +129,10 @@ const START_BACKOFF_MS = 50
 const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
 /** The server is starting, recovering or stopping, or closed the connection. */
 const NOT_NOW = ['57P01', '57P02', '57P03', '53300', 'ECONNRESET', 'EPIPE', 'CONNECTION_CLOSED', 'CONNECTION_DESTROYED']
+
+const INVALID_PASSWORD = '28P01'
+const OTHER_PASSWORD =
+  'the running PostgreSQL has another password than postgres-password in the data directory; stop it, so that the next start sets this one'
 
 /**
  * Connects to the running server. Waits while it starts or stops, and starts one if none is
@@ -156,12 +163,14 @@ async function tryToJoin(connection: SocketConnection): Promise<{ membership?: M
   } catch (error) {
     const code = (error as { code?: string }).code ?? ''
     if (NOBODY_LISTENS.includes(code) || NOT_NOW.includes(code)) return { code }
+    if (code === INVALID_PASSWORD) throw new Error(OTHER_PASSWORD, { cause: error })
     throw error
   }
 }
 
 /** Starts a server unless one is running or starting. On failure, reports the end of its log. */
-function starter({ cluster, binaries, account, settings }: Server): () => Promise<void> {
+function starter(server: Server): () => Promise<void> {
+  const { cluster, binaries, account } = server
   let started: StartedServer | undefined
   let attempts = 0
   return async () => {
@@ -170,7 +179,15 @@ function starter({ cluster, binaries, account, settings }: Server): () => Promis
     if (attempts === START_ATTEMPTS_MAX) throw new Error(`PostgreSQL does not start: ${await logTail(cluster)}`)
     if (attempts > 0) await delay(START_BACKOFF_MS * 2 ** (attempts - 1))
     attempts += 1
-    await writeSettings(cluster, account, settings)
-    started = await startPostmaster(cluster, binaries, account)
+    if (await prepareStart(server)) started = await startPostmaster(cluster, binaries, account)
   }
+}
+
+/** Returns false if another process may be about to start the server. */
+async function prepareStart(server: Server): Promise<boolean> {
+  const { cluster, account, settings, archive } = server
+  await updateClusterOwner(cluster, account, archive)
+  if (archive !== null) await createArchive(archive, cluster, account)
+  await writeSettings(cluster, account, settings)
+  return requirePassword(server)
 }

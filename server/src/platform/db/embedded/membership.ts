@@ -14,7 +14,7 @@ const CLAIM_RELEASE_TIMEOUT_MS = 2000
 const CLAIM_POLL_MS = 50
 
 /** What a client library needs to connect through the Unix socket. */
-export type SocketConnection = { host: string; port: number; database: string; user: string }
+export type SocketConnection = { host: string; port: number; database: string; user: string; password: string }
 
 /**
  * One process's use of the server: a session-level shared lock on a separate connection. The server
@@ -102,9 +102,10 @@ async function leave(sql: Sql): Promise<boolean> {
   return last.ok
 }
 
-/** The address of the server for psql and other libpq programs. */
-export function toConnectionUrl({ host, database, user }: SocketConnection): string {
-  return `postgres://${user}@${encodeURIComponent(host)}:${PORT}/${database}`
+/** The address for psql and other libpq programs, which read the password themselves. */
+export function toConnectionUrl({ host, database, user }: SocketConnection, passwordFile: string): string {
+  const passfile = encodeURIComponent(passwordFile)
+  return `postgres://${user}@${encodeURIComponent(host)}:${PORT}/${database}?passfile=${passfile}`
 }
 
 /** A membership that is renewed when its connection is lost, until it is closed. */

@@ -37,6 +37,34 @@ export async function startPostmaster(cluster: string, binaries: string, account
   return { hasExited: () => child.exitCode !== null || child.signalCode !== null }
 }
 
+/** Log nothing of the statements, one of which has a password, and store only its SCRAM hash. */
+const SINGLE_USER = ['log_statement=none', 'log_min_error_statement=panic', 'password_encryption=scram-sha-256']
+
+export type StoppedCluster = { cluster: string; binaries: string; account: Account }
+
+/**
+ * Executes statements on a stopped cluster that nobody else can reach meanwhile. `directory` is
+ * where it is while it is made. Other processes take it for a server that starts. Returns false if
+ * the cluster cannot be opened; the log of the server says why.
+ */
+export async function runSingleUser(
+  directory: string,
+  { cluster, binaries, account }: StoppedCluster,
+  statements: readonly string[],
+): Promise<boolean> {
+  await removeReusedLockFiles(directory)
+  const log = await openLog(logFile(cluster))
+  const settings = [...SINGLE_USER, `cluster_name=${await readIdentity(directory)}`].flatMap((each) => ['-c', each])
+  const child = spawn(join(binaries, 'bin/postgres'), ['--single', '-D', WORKING_DIRECTORY, ...settings, 'postgres'], {
+    ...getChildOptions(account, directory),
+    stdio: ['pipe', 'ignore', log.fd],
+  })
+  child.stdin?.on('error', () => {}) // a program that ends early is reported by its exit code
+  child.stdin?.end(statements.map((statement) => `${statement};\n`).join(''))
+  const [code] = await once(child, 'exit').finally(() => log.close())
+  return code === 0
+}
+
 /** The process id of the cluster's running server, or undefined. */
 export async function findPostmaster(cluster: string): Promise<number | undefined> {
   const pid = await pidIn(join(cluster, 'postmaster.pid'))

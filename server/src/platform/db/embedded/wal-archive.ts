@@ -59,15 +59,31 @@ export async function createArchive(archive: string, cluster: string, account: A
   const isNew = await makeDirectory(archive, 0o700)
   if (isNew && account) await chown(archive, account.uid, account.gid)
   await run('/bin/sh', ['-c', 'test -w "$0"', archive], { account, cwd: '/' }).catch(() => {
-    throw new Error(
-      `PostgreSQL cannot write to ${archive} (SHIPLOCK_WAL_ARCHIVE): it runs as user ${account?.uid ?? ''}`,
-    )
+    throw new Error(`PostgreSQL cannot write to ${archive} (SHIPLOCK_WAL_ARCHIVE)${describeRemedy(archive, account)}`)
   })
   const partial = join(cluster, `${SCRIPT_NAME}.${process.pid}`)
   await writeFile(partial, SCRIPT)
   await chmod(partial, 0o755)
   if (account) await chown(partial, account.uid, account.gid)
   await rename(partial, join(cluster, SCRIPT_NAME))
+}
+
+/** Fails on the first file that is there and cannot be read. */
+const READ_ALL = 'cd "$0" && for file in *; do if [ -e "$file" ]; then [ -r "$file" ] || exit 1; fi; done'
+
+/**
+ * Throws unless the account can read the whole archive: PostgreSQL takes a file that it cannot read
+ * for the end of the archive, and would restore an earlier state.
+ */
+export async function checkArchiveReadable(archive: string, account: Account): Promise<void> {
+  await run('/bin/sh', ['-c', READ_ALL, archive], { account, cwd: '/' }).catch(() => {
+    throw new Error(`PostgreSQL cannot read ${archive}${describeRemedy(archive, account)}`)
+  })
+}
+
+function describeRemedy(archive: string, account: Account): string {
+  if (!account) return ''
+  return `: it runs as user ${account.uid}, to whom you can give the directory (chown -R ${account.uid} ${archive})`
 }
 
 type Archiver = {

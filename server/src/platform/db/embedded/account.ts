@@ -1,4 +1,4 @@
-import { lchown, lstat, readdir, readFile } from 'node:fs/promises'
+import { lchown, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { toNullIfMissing } from '../../files.ts'
 import { type Account, run } from './child-process.ts'
@@ -29,7 +29,7 @@ export async function selectAccount(cluster: string): Promise<Account> {
   const owner = await findOwner(cluster)
   const system = await findSystemAccount()
   if (owner === null || owner.uid === system?.uid) return system ?? makeSystemAccount()
-  const { uid } = await lstat(dirname(cluster))
+  const { uid } = await stat(dirname(cluster))
   if (uid === 0 || uid !== owner.uid) return system ?? makeSystemAccount()
   await refuseShared(cluster, uid)
   return owner
@@ -76,15 +76,16 @@ async function refuseShared(cluster: string, uid: number): Promise<void> {
 
 /**
  * Gives a stopped cluster to the account that is to run it, if it belongs to another one, and with
- * it the archive of its WAL. May be done twice at once. What links lead to keeps its owner.
+ * it the archive of its WAL. May be done twice at once. What links in them lead to keeps its owner.
  */
 export async function updateClusterOwner(cluster: string, account: Account, archive: string | null): Promise<void> {
   const owner = account && (await findOwner(cluster))
   if (!owner || owner.uid === account.uid) return
-  const kept = archive === null ? null : await toNullIfMissing(lstat(archive))
-  if (archive !== null && kept?.uid === owner.uid) await updateOwner(archive, account)
-  const last = join(cluster, OWNED_LAST)
-  await updateOwner(cluster, account, last)
+  const kept = archive === null ? null : await toNullIfMissing(stat(archive))
+  if (archive !== null && kept?.uid === owner.uid) await updateOwner(await realpath(archive), account)
+  const place = await realpath(cluster)
+  const last = join(place, OWNED_LAST)
+  await updateOwner(place, account, last)
   await lchown(last, account.uid, account.gid)
 }
 

@@ -33,7 +33,7 @@ test('201 with the key, which is shown once and works at once; the list names it
   assert.equal(created.status, 201, created.text)
   const { key, ...shown } = created.body.data
   assert.deepEqual([shown.name, shown.scopes, shown.environment], ['CI', ['read:pipelines', 'write:ci'], 'production'])
-  assert.deepEqual([shown.created_by, shown.created_by_user_id], [admin.name, admin.userId])
+  assert.deepEqual([shown.created_by, shown.created_by_user_id], [`${admin.name} <${admin.email}>`, admin.userId])
   assert.equal((await api.request('GET', '/v1/runs', { key })).status, 200)
   assert.equal((await api.request('GET', '/v1/deployments', { key })).status, 403)
   const listed = (await list(admin)).find(({ id }: { id: string }) => id === shown.id)

@@ -68,7 +68,7 @@ test('a change stores a version with who changed what and why; deployments in fl
   assert.equal((await getDeployment(api, caller, before)).status, 'pending_approval')
 
   const { data } = (await call('GET', `/${gate.id}/versions`)).body
-  const grace = { type: 'user', id: manager.userId, name: 'Grace Hopper' }
+  const grace = { type: 'user', id: manager.userId, name: `Grace Hopper <${manager.email}>` }
   assert.deepEqual(
     data.map(({ version, required_approvals, changed_by, reason }: Json) => [
       version,

@@ -63,7 +63,7 @@ test('a listed policy says what evaluates it, who applied it and why, and in how
     } as never)}`
   const [listed] = (await call('GET', '')).body.data
   assert.deepEqual([listed.engine, listed.reason], ['cel', 'We release on Fridays.'])
-  assert.deepEqual(listed.changed_by, { type: 'user', id: author.userId, name: 'Barbara Liskov' })
+  assert.deepEqual(listed.changed_by, { type: 'user', id: author.userId, name: `Barbara Liskov <${author.email}>` })
   assert.deepEqual(listed.results, { passing: 1, failing: 2, warning: 0, not_evaluated: 0 })
   assert.deepEqual((await call('GET', `/${id}`)).body.data.results, listed.results)
 })
@@ -130,8 +130,8 @@ test('201 with the next version of a policy, 200 if only comments differ; versio
       reason,
     ]),
     [
-      [2, 'monitor', 'Ada Lovelace', admin.userId, null],
-      [1, 'enforce', 'Barbara Liskov', author.userId, 'First policy'],
+      [2, 'monitor', `Ada Lovelace <${admin.email}>`, admin.userId, null],
+      [1, 'enforce', `Barbara Liskov <${author.email}>`, author.userId, 'First policy'],
     ],
   )
   const one = (await call('GET', `/${first.id}/versions/1`)).body.data

@@ -132,7 +132,10 @@ function makeActorBase(
 async function keyActor(demo: Demo, name: string, scopes: readonly Scope[]): Promise<Actor> {
   // Who creates the key of the CI system has opened all its deployments, and cannot approve them.
   const { id } = await createDemoKey(demo, name, scopes, name === 'ci-reports' ? OPERATOR_GRANTOR : undefined)
-  return { ...makeActorBase(demo, demo.organization), credential: { type: 'api_key', id, name, scopes, repositories: null } }
+  return {
+    ...makeActorBase(demo, demo.organization),
+    credential: { type: 'api_key', id, name, scopes, repositories: null },
+  }
 }
 
 async function connect({ services, clock }: Furnishing, { id: org_id }: Organization): Promise<HostSource> {

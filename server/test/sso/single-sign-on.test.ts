@@ -338,7 +338,7 @@ test('sign-ins of an organization’s provider end no other sessions', async () 
         userId: person.userId,
         method: 'sso',
         orgId: caller.orgId,
-        place: { address: null, user_agent: null },
+        place: { address: null, user_agent: null, browser: 'of a test' },
         now: api.clock.now(),
       }),
     )

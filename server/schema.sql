@@ -240,6 +240,7 @@ create table ci_reports (
   constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text)),
   constraint ci_reports_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
+CREATE INDEX ci_reports_by_identity ON public.ci_reports USING btree (org_id, run_id, attempt, job_name, name);
 CREATE INDEX ci_reports_of_run ON public.ci_reports USING btree (org_id, run_id, created_at, id);
 
 create table ci_run_attempts (

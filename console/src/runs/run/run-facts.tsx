@@ -81,9 +81,9 @@ export function RunFacts({ org, run, attempt }: { org: string; run: Run; attempt
         [
           'Trust',
           <Stack key="trust" gap={0} align="flex-start">
-            <TrustBadge trust={run.trust} />
+            <TrustBadge {...run} />
             <Text size="xs" c="dimmed">
-              {explainTrust(run.trust)}
+              {explainTrust(run)}
             </Text>
           </Stack>,
         ],

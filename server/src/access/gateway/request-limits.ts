@@ -7,11 +7,12 @@ import type { Actor } from '../actor.ts'
 import { upsertRequestCounts } from '../rate-limit.store.ts'
 
 /**
- * Kinds of requests that are limited per organization, in addition to the limit per key or trust.
+ * Kinds of requests that are limited per organization and lane, in addition to the limit per key or
+ * trust.
  */
 export type LimitedKind = 'report'
 
-/** Requests per minute of one organization (decisions §3). */
+/** Requests per minute of one lane of an organization (decisions §3). */
 const KIND_REQUESTS_PER_MINUTE_MAX: Record<LimitedKind, number> = { report: 300 }
 
 /**
@@ -34,10 +35,10 @@ export class RequestLimits {
    * `rate_limited`.
    */
   async count({ org_id, credential }: Actor, kind: LimitedKind | undefined, reply: FastifyReply): Promise<void> {
-    await this.countOf(credential.id, reply)
+    await this.countOf(formatCaller(credential), reply)
     if (!kind || this.#max === 0) return
     const ofCredential = allowanceIn(reply)
-    await this.#take(`${kind} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
+    await this.#take(`${kind} ${getLane(credential)} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
     const ofKind = allowanceIn(reply)
     if (Number(ofCredential['ratelimit-remaining']) < Number(ofKind['ratelimit-remaining'])) reply.headers(ofCredential)
   }
@@ -55,6 +56,17 @@ export class RequestLimits {
     reply.header('ratelimit-reset', Math.max(0, Math.ceil((resetAt.getTime() - now.getTime()) / 1000)))
     if (used > max) throw createRateLimitError('Too many requests. Try again later.', { limit: max, resetAt, now })
   }
+}
+
+/** What one lane uses up refuses nothing to others (trust §1). */
+function getLane(credential: Actor['credential']): string {
+  return credential.type === 'oidc_trust' && credential.job !== null ? credential.job.foreign_code : 'key'
+}
+
+/** One trust can let in jobs of several lanes. */
+function formatCaller(credential: Actor['credential']): string {
+  const lane = getLane(credential)
+  return lane === 'key' || lane === 'none' ? credential.id : `${lane} ${credential.id}`
 }
 
 function allowanceIn(reply: FastifyReply) {

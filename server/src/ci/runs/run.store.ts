@@ -9,7 +9,7 @@ import {
   buildStatusAt,
   type StoredAttempt,
 } from './run-attempt.store.ts'
-import type { RunSource, TrustClass } from './trust.ts'
+import { type RunSource, TRUST_CLASSES, type TrustClass } from './trust.ts'
 
 /** The fields that all attempts of a run share which a credential has created. */
 export type RunRow = {
@@ -37,6 +37,11 @@ export type IdentifiedRun = RunSource & {
   trust: TrustClass
   /** The repository as `host/owner/name`. */
   address: string
+}
+
+/** SQL: the place of a class in the order of strength, 1 for the strongest. */
+export function buildTrustRank(db: Db, trust: ReturnType<Db>): ReturnType<Db> {
+  return db`array_position(${[...TRUST_CLASSES]}::text[], ${trust})`
 }
 
 /** Finds a run by its external id and locks it until the transaction ends. */

@@ -142,6 +142,30 @@ test('a verified run is evidence of its repository, unless it is of a pull reque
   )
 })
 
+test('a rule that admits verified evidence sees the newest verified run of the repository, and one for all the newest', async () => {
+  const rules = ['', 'trust: any'].map(
+    (trust, index) => `  - rule: tests-${index}\n    expression: '${PASSED}'\n    ${trust}\n`,
+  )
+  const bound = "bindings: { repositories: ['acme/*'] }"
+  await apply(api, caller, `name: tests\nmode: enforce\n${bound}\nrules:\n${rules.join('')}`)
+  const claims = newRunClaims()
+  const { id } = await startRun(claims)
+  await report(id, claims)
+  await caller.send('PATCH', `/v1/ci/runs/${id}`, { status: 'success' }, claims)
+  api.clock.advance(1000)
+  const byKey = await createRun(api, caller, { repository: 'github.com/acme/shop', ref: 'main' })
+  await patchRun(api, caller, byKey.id, { status: 'success' })
+  await drainQueue(api)
+  const { body } = await api.request('GET', '/v1/compliance/results', { key: caller.key })
+  assert.deepEqual(
+    body.data[0].details.map(({ rule, result }: Json) => [rule, result]),
+    [
+      ['tests-0', 'pass'],
+      ['tests-1', 'fail'],
+    ],
+  )
+})
+
 const SCAN = JSON.stringify(sarif([sarifResult('a')]))
 
 /** Sends a report with a scan and its file, by token, until the file has been read. */

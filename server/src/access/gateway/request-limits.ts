@@ -35,10 +35,12 @@ export class RequestLimits {
    * `rate_limited`.
    */
   async count({ org_id, credential }: Actor, kind: LimitedKind | undefined, reply: FastifyReply): Promise<void> {
-    await this.countOf(formatCaller(credential), reply)
+    // What a lane uses up refuses nothing to others (trust §1). A trust lets in jobs of several.
+    const lane = credential.type === 'oidc_trust' && credential.job !== null ? credential.job.foreign_code : 'key'
+    await this.countOf(lane === 'key' || lane === 'none' ? credential.id : `${lane} ${credential.id}`, reply)
     if (!kind || this.#max === 0) return
     const ofCredential = allowanceIn(reply)
-    await this.#take(`${kind} ${getLane(credential)} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
+    await this.#take(`${kind} ${lane} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
     const ofKind = allowanceIn(reply)
     if (Number(ofCredential['ratelimit-remaining']) < Number(ofKind['ratelimit-remaining'])) reply.headers(ofCredential)
   }
@@ -56,17 +58,6 @@ export class RequestLimits {
     reply.header('ratelimit-reset', Math.max(0, Math.ceil((resetAt.getTime() - now.getTime()) / 1000)))
     if (used > max) throw createRateLimitError('Too many requests. Try again later.', { limit: max, resetAt, now })
   }
-}
-
-/** What one lane uses up refuses nothing to others (trust §1). */
-function getLane(credential: Actor['credential']): string {
-  return credential.type === 'oidc_trust' && credential.job !== null ? credential.job.foreign_code : 'key'
-}
-
-/** One trust can let in jobs of several lanes. */
-function formatCaller(credential: Actor['credential']): string {
-  const lane = getLane(credential)
-  return lane === 'key' || lane === 'none' ? credential.id : `${lane} ${credential.id}`
 }
 
 function allowanceIn(reply: FastifyReply) {

@@ -151,7 +151,7 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
     report.summary is not null as has_summary, ${artifactCount(db, org_id)} as artifact_count,
     ${attestationsJson(db, org_id, db``)} as attestations`
   return db<PageRow[]>`
-    select report.created_at, report.id, ${reportJson(db, members)} as json
+    select report.created_at, report.id, ${reportJson(db, org_id, members)} as json
     from ci_reports report
     where report.org_id = ${org_id}
       and report.run_id = ${run_id}
@@ -166,7 +166,7 @@ export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKe
     report.summary, ${artifactCount(db, org_id)} as artifact_count,
     ${attestationsJson(db, org_id, db`, 'data', ${buildDataWithFigures(db)}`)} as attestations`
   const [row] = await db<{ json: string }[]>`
-    select ${reportJson(db, members)} as json
+    select ${reportJson(db, org_id, members)} as json
     from ci_reports report
     where report.org_id = ${org_id}
       and report.id = ${report_id}
@@ -176,24 +176,24 @@ export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKe
 
 type Expression = ReturnType<typeof artifactCount>
 
-function reportJson(db: Db, members: Expression) {
+function reportJson(db: Db, orgId: string, members: Expression) {
   return db`(
     select row_to_json(item)::text
     from (
       select report.id, report.run_id, report.attempt,
         json_build_object('name', report.job_name, 'matrix', report.matrix, 'runner', report.runner) as job,
-        report.name, report.trust, ${besideJson(db)} as stands_beside, rfc3339(report.created_at) as created_at, rfc3339(report.updated_at) as updated_at,
-        ${members}
+        report.name, report.trust, ${besideJson(db, orgId)} as stands_beside,
+        rfc3339(report.created_at) as created_at, rfc3339(report.updated_at) as updated_at, ${members}
     ) item
   )`
 }
 
 /** The most trustworthy report of the same job in another lane. */
-function besideJson(db: Db) {
+function besideJson(db: Db, orgId: string) {
   return db`(
     select other.id
     from ci_reports other
-    where other.org_id = report.org_id
+    where other.org_id = report.org_id ${buildSpreadCondition(db, 'other', orgId)}
       and other.run_id = report.run_id
       and other.attempt = report.attempt
       and other.job_name = report.job_name

@@ -251,6 +251,7 @@ create table ci_reports (
   constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text)),
   constraint ci_reports_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
+CREATE INDEX ci_reports_by_identity ON public.ci_reports USING btree (org_id, run_id, attempt, job_name, name);
 CREATE INDEX ci_reports_of_run ON public.ci_reports USING btree (org_id, run_id, created_at, id);
 
 create table ci_run_attempts (
@@ -326,10 +327,10 @@ CREATE INDEX ci_runs_by_claimed ON public.ci_runs USING btree (org_id, repositor
 CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
-CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
 CREATE INDEX ci_runs_by_full_name ON public.ci_runs USING btree (org_id, run_full_name(repository), created_at, id);
-CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
+CREATE UNIQUE INDEX ci_runs_by_lane ON public.ci_runs USING btree (org_id, ci_system, external_run_id, trust);
 CREATE INDEX ci_runs_ended_badly ON public.ci_runs USING btree (org_id, status, created_at, id) WHERE (status <> ALL (ARRAY['queued'::text, 'in_progress'::text, 'success'::text]));
+CREATE INDEX ci_runs_newest ON public.ci_runs USING btree (org_id, repository, trust, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 CREATE INDEX ci_runs_open_at_host ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (provider <> 'other'::text));
 
@@ -1504,8 +1505,8 @@ create table opened_gates (
   poll_token_issued_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   credential_id uuid,
+  lane text,
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
-  constraint opened_gates_org_id_run_id_environment_job_attempt_key UNIQUE (org_id, run_id, environment, job, attempt),
   constraint opened_gates_pkey PRIMARY KEY (org_id, id),
   constraint opened_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
   constraint opened_gates_attempt_check CHECK (((attempt >= 1) AND (attempt <= 999))),
@@ -1515,10 +1516,12 @@ create table opened_gates (
   constraint opened_gates_decision_check CHECK ((decision = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text]))),
   constraint opened_gates_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 100))),
   constraint opened_gates_job_check CHECK ((length(job) <= 100)),
+  constraint opened_gates_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text]))),
   constraint opened_gates_poll_token_sha256_check CHECK ((length(poll_token_sha256) = 32)),
   constraint opened_gates_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'decided'::text, 'expired'::text, 'cancelled'::text])))
 );
 CREATE INDEX opened_gates_by_id ON public.opened_gates USING btree (id);
+CREATE UNIQUE INDEX opened_gates_by_key ON public.opened_gates USING btree (org_id, run_id, environment, job, attempt, lane) NULLS NOT DISTINCT;
 
 create table organizations (
   id uuid not null,

@@ -18,6 +18,7 @@ import {
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import type { Schema } from '../api/client.ts'
+import { PROVIDER_NAMES, type Provider } from './names.ts'
 
 const SEVERITIES: Record<Severity, [label: string, icon: Icon]> = {
   critical: ['Critical', IconAlertHexagon],
@@ -62,20 +63,16 @@ const STATUSES: Record<string, [label: string, tone: Tone, icon: Icon]> = {
   not_evaluated: ['Not evaluated', 'neutral', IconCircleDashed],
 }
 
+/** The lanes of statements, in words. */
 const LEVELS: Record<Trust, [label: string, explanation: string, icon: Icon, token: string]> = {
-  verified: [
-    'Verified',
-    'Stated by the connected code host, or by the OIDC token of the run itself.',
-    IconShieldCheck,
-    'success',
-  ],
+  verified: ['Verified by its token', 'Stated by the OIDC token of the run itself.', IconShieldCheck, 'success'],
   self_reported: [
-    'Self-reported',
+    'Reported by an API key',
     'Stated by an API key, or by the OIDC token of another run. Policies do not count it as verified evidence.',
     IconUserEdit,
     'neutral',
   ],
-  untrusted: ['Untrusted', 'Code of strangers may have run in the job that stated it.', IconShieldOff, 'waiting'],
+  untrusted: ['Untrusted job', 'Code of strangers may have run in the job that stated it.', IconShieldOff, 'waiting'],
 }
 
 export type Icon = ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
@@ -137,9 +134,19 @@ export function StatusBadge({ status }: { status: string }) {
 
 type Trust = Schema<'StoredArtifact'>['trust']
 
-/** How far evidence can be trusted. Hover or focus explains it. */
-export function TrustBadge({ trust }: { trust: string }) {
-  const [label, explanation, Icon, token] = LEVELS[trust as Trust] ?? [trust, trust, IconShieldOff, 'neutral']
+/** Who stated something. `provider` is the source of a run: a code host, or `other`. */
+type TrustProps = { trust: string; provider?: string }
+
+function trustLook({ trust, provider }: TrustProps): (typeof LEVELS)[Trust] {
+  const look = LEVELS[trust as Trust] ?? [trust, '', IconShieldOff, 'neutral']
+  const host = PROVIDER_NAMES[provider as Provider]
+  if (host === undefined || trust !== 'verified') return look
+  return [`Verified by ${host}`, `Stated by ${host} itself, which is connected.`, look[2], look[3]]
+}
+
+/** Who stated something, and how far that can be trusted. Hover or focus explains it. */
+export function TrustBadge(props: TrustProps) {
+  const [label, explanation, Icon, token] = trustLook(props)
   return (
     <Tooltip label={explanation} multiline maw={300}>
       <Badge
@@ -157,8 +164,8 @@ export function TrustBadge({ trust }: { trust: string }) {
 }
 
 /** The explanation of a trust level, as a sentence. */
-export function explainTrust(trust: string): string {
-  return LEVELS[trust as Trust]?.[1] ?? ''
+export function explainTrust(props: TrustProps): string {
+  return trustLook(props)[1]
 }
 
 /** Somebody by name or login. Their initials stand for a picture, which would come from another host. */

@@ -8,6 +8,8 @@ type CodeHostFacts = {
   host: string
   /** What our ids of its runs, deployments and alerts begin with. */
   idPrefix: string
+  /** What its own CI is called in runs that are reported to us. */
+  ciSystem: string
   /**
    * The form of its ids of repositories, how messages describe it, and whether the host writes
    * braces around them, which are not stored.
@@ -44,6 +46,7 @@ export const CODE_HOSTS = {
     name: 'GitHub',
     host: 'github.com',
     idPrefix: 'gh',
+    ciSystem: 'github-actions',
     repositoryId: NUMBER,
     countsPerServer: true,
     nameSegmentsMax: 2,
@@ -57,6 +60,7 @@ export const CODE_HOSTS = {
     name: 'GitLab',
     host: 'gitlab.com',
     idPrefix: 'gl',
+    ciSystem: 'gitlab-ci',
     repositoryId: NUMBER,
     countsPerServer: true,
     // Twenty levels of groups below the top one.
@@ -71,6 +75,7 @@ export const CODE_HOSTS = {
     name: 'Bitbucket',
     host: 'bitbucket.org',
     idPrefix: 'bb',
+    ciSystem: 'bitbucket-pipelines',
     repositoryId: { pattern: UUID, form: 'a UUID', isBraced: true },
     countsPerServer: false,
     nameSegmentsMax: 2,
@@ -84,6 +89,7 @@ export const CODE_HOSTS = {
     name: 'Azure DevOps',
     host: 'dev.azure.com',
     idPrefix: 'az',
+    ciSystem: 'azure-pipelines',
     repositoryId: { pattern: UUID, form: 'a GUID' },
     countsPerServer: false,
     // organization/project/_git/repository

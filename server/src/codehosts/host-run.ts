@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { getCodeHost, type Provider } from './catalogue.ts'
+import { getCodeHost, PROVIDERS, type Provider } from './catalogue.ts'
 import type { HostAccount, HostRepository } from './host-repository.ts'
 
 /** The status of a run, attempt, job or check, in the words of the specification. */
@@ -116,6 +116,11 @@ export type HostCommit = {
 export function formatHostRunId(provider: Provider, runId: string): string {
   return `${getCodeHost(provider).idPrefix}_run_${runId}`
 }
+
+/** What our ids of code hosts' runs begin with, by the name of the host's own CI system. */
+export const HOST_RUN_PREFIXES: Readonly<Record<string, string>> = Object.fromEntries(
+  PROVIDERS.map((provider) => [getCodeHost(provider).ciSystem, formatHostRunId(provider, '')]),
+)
 
 /** What decides which of two versions of an object is newer, the most significant part first. */
 type Version = {

@@ -22,9 +22,10 @@ export const foreignRepository = defineError({
 export const otherLane = defineError({
   status: 403,
   code: 'other_lane',
-  cause: 'A credential that can be trusted more has stated the attempt of the run: an OIDC token, or its code host.',
-  remedy: 'Send the change with the OIDC token of the run, or create a run of your own.',
-  message: 'The attempt was stated by a credential that can be trusted more, and only such a credential changes it.',
+  cause:
+    'A credential that can be trusted more has stated the attempt of the run, such as its OIDC token. Or a credential of another kind has sent the report: an API key, the OIDC token of the run, or that of another run.',
+  remedy: 'Send the change with such a credential, or create a run or a report of your own.',
+  message: (statement: string) => `${statement}, and only such a credential changes it.`,
 })
 
 export const runNotFound = defineError({

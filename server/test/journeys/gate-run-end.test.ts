@@ -40,7 +40,7 @@ for (const status of ['failure', 'cancelled', 'timed_out', 'skipped']) {
   })
 }
 
-test('a run past its deadline cancels its waiting gate', async () => {
+test('a run past its deadline leaves its gate waiting, and it can still be approved', async () => {
   const own = await startTestApi()
   try {
     caller = await own.caller()
@@ -48,10 +48,10 @@ test('a run past its deadline cancels its waiting gate', async () => {
     const { id: run_id } = await createRun(own, caller, { timeout_minutes: 5 })
     const gate = await openGate(own, caller, { run_id })
     own.clock.advance(5 * 60_000)
-    assertError(await answer(own, caller, gate.deployment_id, 'approve'), 409, 'run_finished')
     await settleOverdueRuns.run(own.services, {})
     await drainQueue(own)
-    assert.equal((await pollGate(own, gate)).body.data.status, 'cancelled')
+    assert.equal((await pollGate(own, gate)).body.data.status, 'waiting')
+    assert.equal((await answer(own, caller, gate.deployment_id, 'approve')).body.data.status, 'approved')
   } finally {
     await own.close()
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Actor } from '../../src/access/actor.ts'
 import { readGithubJob } from '../../src/access/oidc-trusts/github-job.ts'
+import { completeArtifacts } from '../../src/ci/reports/complete-artifacts.ts'
 import { createReport } from '../../src/ci/reports/create-report.ts'
 import { API_RULES } from '../../src/ci/reports/read-attestations.ts'
 import { requireStoredRun } from '../../src/ci/runs/run.store.ts'
@@ -12,7 +13,7 @@ import { createUuid } from '../../src/platform/ids.ts'
 import { createUpload } from '../../src/security/uploads/create-upload.ts'
 import { readArtifact } from '../../src/security/uploads/read-artifact.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
-import { artifactOf, assertCompleted, putArtifact } from '../support/ci-reports.ts'
+import { artifactOf, putArtifact } from '../support/ci-reports.ts'
 import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
 import { githubClaims } from '../support/oidc-claims.ts'
@@ -114,7 +115,7 @@ for (const issuer of [SERVER, STRANGER]) {
     const created = await report(issuer, claims, run_id, [artifactOf('a.sarif', '{}')])
     const [slot] = created.uploads
     await putArtifact(slot as never, '{}')
-    await assertCompleted(api, caller, created, slot?.artifact_id as string)
+    await completeArtifacts(api.services, actorOf(issuer, claims), created, [slot?.artifact_id as string])
     await readArtifact(api.services, { org_id: caller.orgId, artifact_id: slot?.artifact_id as string })
     const stored = await api.services.sql<Json[]>`
       select repository.provider, repository.provider_id

@@ -1,4 +1,17 @@
-import { Badge, Box, Button, Group, Paper, Skeleton, Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import {
+  Anchor,
+  Badge,
+  Box,
+  Button,
+  Group,
+  Paper,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+  UnstyledButton,
+} from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, type Schema } from '../../api/client.ts'
@@ -92,7 +105,7 @@ function ReportCard({ org, report, isOpen, isNamed, onToggle }: ReportCardProps)
   useEffect(() => {
     if (isNamed) card.current?.scrollIntoView({ block: 'start' })
   }, [isNamed])
-  const { id, job, name, trust, created_at, attestations } = report
+  const { id, job, name, trust, stands_beside, created_at, attestations } = report
   const status = statusOfReport(report)
   const Chevron = isOpen ? IconChevronDown : IconChevronRight
   return (
@@ -133,6 +146,7 @@ function ReportCard({ org, report, isOpen, isNamed, onToggle }: ReportCardProps)
             )
           })}
         <TrustBadge trust={trust} />
+        {stands_beside !== null && <Beside id={stands_beside} />}
         <Text size="xs" c="dimmed" component="div">
           <Time at={created_at} />
           {job.runner && (
@@ -149,6 +163,21 @@ function ReportCard({ org, report, isOpen, isNamed, onToggle }: ReportCardProps)
         </Box>
       )}
     </Paper>
+  )
+}
+
+/** Another sender has reported the same job. */
+function Beside({ id }: { id: string }) {
+  return (
+    <Tooltip
+      label="Another kind of credential has reported the same job. Neither report replaces the other."
+      multiline
+      maw={300}
+    >
+      <Anchor href={`#report-${id}`} size="xs" underline="always">
+        Beside another report
+      </Anchor>
+    </Tooltip>
   )
 }
 

@@ -81,14 +81,30 @@ export function RunFacts({ org, run, attempt }: { org: string; run: Run; attempt
         [
           'Trust',
           <Stack key="trust" gap={0} align="flex-start">
-            <TrustBadge trust={run.trust} />
+            <TrustBadge {...run} />
             <Text size="xs" c="dimmed">
-              {explainTrust(run.trust)}
+              {explainTrust(run)}
             </Text>
           </Stack>,
         ],
+        ['Stands beside', run.stands_beside && <BesideRun key="beside" org={org} id={run.stands_beside} />],
       ]}
     />
+  )
+}
+
+/** Another run has the same number. */
+function BesideRun({ org, id }: { org: string; id: string }) {
+  return (
+    <Stack gap={0} align="flex-start">
+      <Link {...pages.run(org, id)} size="sm">
+        <bdi>{id}</bdi>
+      </Link>
+      <Text size="xs" c="dimmed">
+        Another kind of credential, or the code host, has reported this run under the same number. Neither changes the
+        other.
+      </Text>
+    </Stack>
   )
 }
 

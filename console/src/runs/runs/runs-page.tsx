@@ -105,7 +105,7 @@ function runColumns(org: string): Column<Run>[] {
         return name && <PersonName name={name} />
       },
     },
-    { key: 'trust', header: 'Trust', width: '7.5rem', from: 'lg', cell: ({ trust }) => <TrustBadge trust={trust} /> },
+    { key: 'trust', header: 'Trust', width: '12rem', from: 'lg', cell: (run) => <TrustBadge {...run} /> },
     {
       key: 'duration',
       header: 'Duration',

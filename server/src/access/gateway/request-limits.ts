@@ -7,11 +7,12 @@ import type { Actor } from '../actor.ts'
 import { upsertRequestCounts } from '../rate-limit.store.ts'
 
 /**
- * Kinds of requests that are limited per organization, in addition to the limit per key or trust.
+ * Kinds of requests that are limited per organization and lane, in addition to the limit per key or
+ * trust.
  */
 export type LimitedKind = 'report'
 
-/** Requests per minute of one organization (decisions §3). */
+/** Requests per minute of one lane of an organization (decisions §3). */
 const KIND_REQUESTS_PER_MINUTE_MAX: Record<LimitedKind, number> = { report: 300 }
 
 /**
@@ -34,10 +35,12 @@ export class RequestLimits {
    * `rate_limited`.
    */
   async count({ org_id, credential }: Actor, kind: LimitedKind | undefined, reply: FastifyReply): Promise<void> {
-    await this.countOf(credential.id, reply)
+    // What a lane uses up refuses nothing to others (trust §1). A trust lets in jobs of several.
+    const lane = credential.type === 'oidc_trust' && credential.job !== null ? credential.job.foreign_code : 'key'
+    await this.countOf(lane === 'key' || lane === 'none' ? credential.id : `${lane} ${credential.id}`, reply)
     if (!kind || this.#max === 0) return
     const ofCredential = allowanceIn(reply)
-    await this.#take(`${kind} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
+    await this.#take(`${kind} ${lane} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
     const ofKind = allowanceIn(reply)
     if (Number(ofCredential['ratelimit-remaining']) < Number(ofKind['ratelimit-remaining'])) reply.headers(ofCredential)
   }

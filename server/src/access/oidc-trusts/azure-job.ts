@@ -1,3 +1,4 @@
+import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { type Claims, getClaimOfForm, getClaimText, selectClaims } from './claims.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, type TokenEvent, type TokenJob, toAddress } from './token-job.ts'
@@ -24,7 +25,7 @@ export function readAzureJob(claims: Claims): TokenJob | null {
   return {
     provider: 'azure',
     run: {
-      ci_system: 'azure-pipelines',
+      ci_system: CODE_HOSTS.azure.ciSystem,
       external_run_id: buildId,
       host_run_id: projectId && `${projectId.toLowerCase()}_${buildId}`,
       attempt: null,

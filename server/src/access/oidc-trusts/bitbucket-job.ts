@@ -1,3 +1,4 @@
+import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
 import { type Claims, getClaimOfForm, getClaimText, selectClaims } from './claims.ts'
 import { normalizeUuid, REF, type TokenJob } from './token-job.ts'
 
@@ -28,7 +29,7 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
   return {
     provider: 'bitbucket',
     run: {
-      ci_system: 'bitbucket-pipelines',
+      ci_system: CODE_HOSTS.bitbucket.ciSystem,
       external_run_id: normalizeUuid(pipeline),
       host_run_id: normalizeUuid(pipeline),
       attempt: null,

@@ -1,3 +1,4 @@
+import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
 import { type Claims, getClaimNumber, getClaimOfForm, getClaimStart, getClaimText, selectClaims } from './claims.ts'
 import { isOnThisMachine } from './issuer.ts'
 import {
@@ -49,7 +50,7 @@ export function readGithubJob(claims: Claims, issuer: string, terms: TrustTerms)
   const attempt = getClaimNumber(claims, 'run_attempt', ATTEMPT_MAX)
   return {
     provider: 'github',
-    run: { ci_system: 'github-actions', external_run_id: runId, host_run_id: runId, attempt },
+    run: { ci_system: CODE_HOSTS.github.ciSystem, external_run_id: runId, host_run_id: runId, attempt },
     repository: {
       id: repositoryId,
       owner_id: getClaimText(claims, 'repository_owner_id'),

@@ -1,3 +1,4 @@
+import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
 import { type Claims, getClaimOfForm, getClaimStart, getClaimText, selectClaims } from './claims.ts'
 import { isOnThisMachine } from './issuer.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, type TokenEvent, type TokenJob, toAddress } from './token-job.ts'
@@ -35,7 +36,7 @@ export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
   const jobProject = toAddress(host, getClaimText(claims, 'job_project_path') ?? path)
   return {
     provider: 'gitlab',
-    run: { ci_system: 'gitlab-ci', external_run_id: pipelineId, host_run_id: pipelineId, attempt: null },
+    run: { ci_system: CODE_HOSTS.gitlab.ciSystem, external_run_id: pipelineId, host_run_id: pipelineId, attempt: null },
     repository: {
       id: projectId,
       owner_id: getClaimText(claims, 'namespace_id'),

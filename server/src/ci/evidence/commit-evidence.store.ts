@@ -3,13 +3,14 @@ import type { TriggerKind } from '../../codehosts/host-run.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
+import { buildTrustRank } from '../runs/run.store.ts'
 import { buildCompletedAt, buildStatusAt } from '../runs/run-attempt.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import type { CommitRun, RunArtifact } from './commit-evidence.schema.ts'
 
 /** Runs of one commit that are listed, oldest first. */
 const RUNS_MAX = 1000
-/** Artifacts of one run that are listed, by path. */
+/** Artifacts of one run that are listed, by trust and path. */
 const ARTIFACTS_MAX = 10_000
 
 /** Runs and artifacts as JSON in SQL. `omitted` counts those beyond the limit. */
@@ -110,6 +111,7 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
 /**
  * SQL: `RunArtifacts` of a deployment's run up to the deployment's attempt, because later attempts
  * use the artifacts of earlier ones. Only uploaded artifacts count: their checksums were verified.
+ * The most trustworthy ones are listed first.
  * `alias` has `org_id`, `pipeline_run_id` and `attempt`.
  */
 export function buildRunArtifactsJson(db: Db, orgId: string, alias: string) {
@@ -133,7 +135,7 @@ export function buildRunArtifactsJson(db: Db, orgId: string, alias: string) {
         and item.run_id = ${of}.pipeline_run_id
         and item.status = 'uploaded'
         and report.attempt <= ${of}.attempt
-      order by item.path, report.attempt, item.id
+      order by ${buildTrustRank(db, db`item.trust`)}, item.path, report.attempt, item.id
       limit ${ARTIFACTS_MAX}
     ) item
   )`

@@ -1,27 +1,31 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { buildStatusAt } from '../runs/run-attempt.store.ts'
+import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
 
-export type RunName = { id: string; attempt: number; ref: string | null }
+export type RunName = { id: string; attempt: number; ref: string | null; trust: TrustClass }
 
 const RUNS_MAX = 100
 
 /**
- * The newest runs of a repository that have finished or have a report. Runs of pull requests are
- * left out: their code is not in the repository yet.
+ * The newest runs of a repository that have finished or have a report, as many of each lane, so
+ * that none takes the place of another (trust §1). Runs of pull requests are left out: their code
+ * is not in the repository yet.
  */
 export async function findNewestRuns(db: Db, orgId: string, repository: string, now: Date): Promise<RunName[]> {
   const ended: ReturnType<Db> = db`completed_at is not null`
   // Few runs are open at a time, so looking for their reports is cheap.
   const open: ReturnType<Db> = db`completed_at is null and (deadline_at <= ${now} or ${hasReports(db)})`
   return db<RunName[]>`
-    select id, attempt, ref
-    from (
+    select run.id, run.attempt, run.ref, lane.trust
+    from unnest(${[...TRUST_CLASSES]}::text[]) lane (trust)
+    cross join lateral (
       (${newestRuns(db, orgId, repository, ended)})
       union all
       (${newestRuns(db, orgId, repository, open)})
+      order by created_at desc, id desc
+      limit ${RUNS_MAX}
     ) run
-    order by created_at desc, id desc
-    limit ${RUNS_MAX}`
+    order by run.created_at desc, run.id desc`
 }
 
 function newestRuns(db: Db, orgId: string, repository: string, which: ReturnType<Db>) {
@@ -30,6 +34,7 @@ function newestRuns(db: Db, orgId: string, repository: string, which: ReturnType
     from ci_runs run
     where org_id = ${orgId}
       and repository = ${repository}
+      and trust = lane.trust
       and event <> 'pull_request'
       and (provider = 'other' or not ${isOfPullRequest(db)})
       and ${which}

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { buildDataWithFigures } from '../reports/attestation.store.ts'
+import { buildTrustRank } from '../runs/run.store.ts'
 import { type AttemptKey, buildAttempts, buildCompletedAt, buildStatusAt } from '../runs/run-attempt.store.ts'
 
 const ATTESTATION_BYTES_MAX = 2 * 1024 * 1024
@@ -45,7 +46,8 @@ function attemptsJson(db: Db, { org_id, run_id }: AttemptKey, now: Date) {
 }
 
 /**
- * Each report has the trust of the credential that wrote it last, whatever the trust of the run.
+ * Each report has a trust of its own, whatever the trust of the run. The most trustworthy ones come
+ * first, so that what weaker credentials send never takes their place within the limits.
  */
 function reportsJson(db: Db) {
   return db`(
@@ -62,13 +64,16 @@ function reportsJson(db: Db) {
       where org_id = run.org_id
         and run_id = run.id
         and ci_reports.attempt = attempt.number
-      order by updated_at desc, id
+      order by ${buildTrustRank(db, db`trust`)}, updated_at desc, id
       limit ${EVIDENCE_ITEMS_MAX}
     ) report
   )`
 }
 
-/** Failed attestations first, so that the limits never cut off what counts against the run. */
+/**
+ * Of each trust, failed attestations first, so that the limits never cut off what counts against
+ * the run.
+ */
 function attestationsJson(db: Db) {
   return db`(
     select coalesce(json_agg(
@@ -84,16 +89,17 @@ function attestationsJson(db: Db) {
       from (
         select item.report_id, report.job_name, item.kind, item.name, item.status, ${buildDataWithFigures(db)} as data, item.trust,
           item.updated_at, item.id,
+          ${buildTrustRank(db, db`item.trust`)} as strength,
           case item.status when 'fail' then 0 when 'warn' then 1 else 2 end as rank
         from ci_reports report
         join ci_attestations item on item.org_id = report.org_id and item.report_id = report.id
         where report.org_id = run.org_id
           and report.run_id = run.id
           and report.attempt = attempt.number
-        order by rank, item.updated_at desc, item.id
+        order by strength, rank, item.updated_at desc, item.id
         limit ${EVIDENCE_ITEMS_MAX}
       ) kept
-      window first_to_last as (order by rank, updated_at desc, id)
+      window first_to_last as (order by strength, rank, updated_at desc, id)
     ) attestation
   )`
 }
@@ -114,7 +120,7 @@ function artifactsJson(db: Db) {
         and item.run_id = run.id
         and item.status = 'uploaded'
         and report.attempt = attempt.number
-      order by item.path, item.report_id
+      order by ${buildTrustRank(db, db`item.trust`)}, item.path, item.report_id
       limit ${EVIDENCE_ITEMS_MAX}
     ) artifact
   )`

@@ -141,6 +141,12 @@ export const PipelineRun = Closed(
       description:
         'The trust level: `verified` for runs of connected code hosts and runs created by their own OIDC token, `untrusted` if code of strangers may have run in that job, `self_reported` for other runs created through this API.',
     }),
+    stands_beside: Type.Optional(
+      Type.String({
+        description:
+          'The id of the most trustworthy run with the same CI system and id that credentials of another trust level have reported, or of the run of the connected code host. Absent if there is none, and in lists.',
+      }),
+    ),
     created_at: { ...Timestamp, description: 'When the run was created.' },
     updated_at: { ...Timestamp, description: 'When the run was last updated.' },
   },

@@ -1,6 +1,7 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
+import { buildBeside } from '../runs/run.store.ts'
 import { buildStatusAt } from '../runs/run-attempt.store.ts'
 import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { formatPipelineRun } from './pipeline-run-json.ts'
@@ -100,21 +101,26 @@ function everyRun(db: Db) {
   return db``
 }
 
-/** A run as it is at `now`; null when it does not exist or is older than `retainedSince`. */
+/**
+ * A run as it is at `now`, with what stands beside it; null when it does not exist or is older than
+ * `retainedSince`.
+ */
 export async function findPipelineRun(
   db: Db,
   orgId: string,
   id: string,
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
-  const rows = await db<RunRow[]>`
-    select ${buildRunColumns(db, now)}
+  const rows = await db<(RunRow & { stands_beside: string | null })[]>`
+    select ${buildRunColumns(db, now)}, ${buildBeside(db, orgId)} as stands_beside
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
       and run.created_at >= ${retainedSince}`
   const [run] = await toJson(db, orgId, rows, now)
-  return run?.json ?? null
+  const beside = rows[0]?.stands_beside ?? null
+  if (run === undefined || beside === null) return run?.json ?? null
+  return `${run.json.slice(0, -1)},"stands_beside":${JSON.stringify(beside)}}`
 }
 
 /** A run as JSON text. Null: its version is not known. */

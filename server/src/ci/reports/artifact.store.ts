@@ -37,14 +37,15 @@ export async function findArtifactsById(db: Db, report: ReportKey, ids: string[]
 
 /**
  * Bytes that count toward the quota of a run: files that are uploaded, and slots that are still
- * open.
+ * open. Each lane has the quota for itself (trust §1).
  */
-export async function countRunBytes(tx: Tx, report: ReportKey, now: Date): Promise<number> {
+export async function countRunBytes(tx: Tx, report: ReportKey, trust: TrustClass, now: Date): Promise<number> {
   const [row] = await tx<[{ bytes: number }]>`
     select coalesce(sum(size), 0)::bigint as bytes
     from ci_artifacts
     where org_id = ${report.org_id}
       and run_id = ${report.run_id}
+      and trust = ${trust}
       and (status = 'uploaded' or (status = 'pending' and put_until > ${now}))`
   return row.bytes
 }

@@ -1,4 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
+import { otherLane } from '../../errors/ci.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { publish } from '../../platform/queue/event.ts'
@@ -18,7 +19,8 @@ import { saveAttestations } from './save-attestations.ts'
 
 /**
  * Runs `change` in a transaction that first locks the run, then the report. `trust` is the class of
- * what the actor states about the run. Throws 404 when either does not exist.
+ * what the actor states about the run. Throws 404 when either does not exist, and 403 `other_lane`
+ * for a report of another class.
  */
 export async function withLockedReport<Result>(
   { sql, clock }: Services,
@@ -29,7 +31,9 @@ export async function withLockedReport<Result>(
   return (await sql.begin(async (tx) => {
     const run = await lockRunFor(tx, actor, report.run_id, clock.now())
     if (run === null) throw createNotFoundError('run')
-    if ((await lockReport(tx, report)) === null) throw createNotFoundError('report of the run')
+    const stored = await lockReport(tx, report)
+    if (stored === null) throw createNotFoundError('report of the run')
+    if (stored.trust !== run.stated) throw otherLane('The report was sent by another kind of credential')
     return change(tx, run.stated)
   })) as Result
 }
@@ -53,7 +57,7 @@ const ARTIFACTS_PER_REPORT_MAX = 1000
 
 /**
  * Merges attestations into a report by kind and name; none is deleted. Errors: 400
- * `kind_not_allowed`, `invalid_request`; 404.
+ * `kind_not_allowed`, `invalid_request`; 403 `other_lane`; 404.
  */
 export async function appendAttestations(services: Services, actor: Actor, path: ReportPath, items: AttestationItem[]) {
   const now = services.clock.now()
@@ -74,7 +78,7 @@ export async function appendAttestations(services: Services, actor: Actor, path:
 
 /**
  * Opens upload slots for files of a report. A file at a path that the report has already replaces
- * the stored one, unless it is the same file. Errors: 400 `invalid_request`; 404.
+ * the stored one, unless it is the same file. Errors: 400 `invalid_request`; 403 `other_lane`; 404.
  */
 export async function appendArtifacts(services: Services, actor: Actor, path: ReportPath, items: ArtifactItem[]) {
   const now = services.clock.now()

@@ -2,6 +2,7 @@ import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import type { Services } from '../../services.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import type { Completion } from './artifact.schema.ts'
 import {
   countRunBytes,
@@ -17,19 +18,20 @@ import type { ReportPath } from './report.schema.ts'
 
 /** By artifact id; null where the stored file matches. */
 type Mismatches = Map<string, Mismatch | null>
-type Settling = { actor: Actor; report: ReportKey; mismatches: Mismatches; now: Date }
+type Settling = { actor: Actor; report: ReportKey; trust: TrustClass; mismatches: Mismatches; now: Date }
 
 /**
  * Compares uploaded files with their declared size and checksum, and deletes those that do not
  * match. A file that was sent in time but completed after its slot closed is rejected with
  * `run_quota` when the quota of the run is used up by then. Safe to repeat, in any order and
- * concurrently: a settled artifact returns its stored result. Throws 404.
+ * concurrently: a settled artifact returns its stored result. Throws 403 `other_lane`
+ * and 404.
  */
 export async function completeArtifacts(services: Services, actor: Actor, path: ReportPath, ids: string[]) {
   const report = { org_id: actor.org_id, ...path }
   const mismatches = await findMismatches(services, actor, await findArtifactsById(services.sql, report, ids))
-  const settled = await withLockedReport(services, actor, report, async (tx) => {
-    const results = await settleAll(tx, { actor, report, mismatches, now: services.clock.now() }, ids)
+  const settled = await withLockedReport(services, actor, report, async (tx, trust) => {
+    const results = await settleAll(tx, { actor, report, trust, mismatches, now: services.clock.now() }, ids)
     await publishChange(tx, report)
     return results
   })
@@ -94,7 +96,7 @@ async function decideResult(tx: Tx, settling: Settling, artifact: StoredArtifact
  * An open slot counts toward the quota of its run already; a closed one does not, so it has to fit
  * again.
  */
-async function fitsQuota(tx: Tx, { actor, report, now }: Settling, artifact: StoredArtifact): Promise<boolean> {
+async function fitsQuota(tx: Tx, { actor, report, trust, now }: Settling, artifact: StoredArtifact): Promise<boolean> {
   if (artifact.put_until > now) return true
-  return (await countRunBytes(tx, report, now)) + artifact.size <= actor.plan.artifact_bytes_per_run_max
+  return (await countRunBytes(tx, report, trust, now)) + artifact.size <= actor.plan.artifact_bytes_per_run_max
 }

@@ -3,14 +3,18 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { reportId } from './create-report.ts'
 
-const ONE = { runId: 'run_1', attempt: 1, jobName: 'test', matrix: { os: 'linux', node: 24 }, name: 'default' }
+const ONE = {
+  ...{ runId: 'run_1', attempt: 1, job_name: 'test', matrix: { os: 'linux', node: 24 }, name: 'default' },
+  trust: 'self_reported' as const,
+}
 
 const identities = fc.record({
   runId: fc.string(),
   attempt: fc.integer({ min: 1, max: 999 }),
-  jobName: fc.string(),
+  job_name: fc.string(),
   matrix: fc.option(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null)))),
   name: fc.string(),
+  trust: fc.constantFrom('verified', 'self_reported', 'untrusted'),
 })
 
 test('a report id is the attempt, a hyphen and 24 hexadecimal digits', () => {
@@ -36,12 +40,14 @@ test('an empty matrix equals no matrix', () => {
   assert.equal(reportId({ ...ONE, matrix: {} }), reportId({ ...ONE, matrix: null }))
 })
 
-test('a different run, attempt, job, matrix or name results in another id', () => {
+test('a different run, attempt, job, matrix, name or lane results in another id', () => {
   const others = [
     { runId: 'run_2' },
     { attempt: 2 },
-    { jobName: 'Test' },
+    { job_name: 'Test' },
     { name: 'default ' },
+    { trust: 'verified' as const },
+    { trust: 'untrusted' as const },
     { matrix: null },
     { matrix: { os: 'linux' } },
     { matrix: { os: 'linux', node: '24' } },
@@ -54,9 +60,13 @@ test('a different run, attempt, job, matrix or name results in another id', () =
 
 test('text that moves from one field to the next results in another id', () => {
   const moved = [
-    { ...ONE, jobName: 'ab', name: 'c', matrix: null },
-    { ...ONE, jobName: 'a', name: 'bc', matrix: null },
-    { ...ONE, jobName: 'ab","c', name: '', matrix: null },
+    { ...ONE, job_name: 'ab', name: 'c', matrix: null },
+    { ...ONE, job_name: 'a', name: 'bc', matrix: null },
+    { ...ONE, job_name: 'ab","c', name: '', matrix: null },
   ]
   assert.equal(new Set(moved.map(reportId)).size, moved.length)
+})
+
+test('what API keys send has the id that it had before reports had lanes', () => {
+  assert.equal(reportId(ONE), '1-8460b1a216f4ddc1316ffb6a')
 })

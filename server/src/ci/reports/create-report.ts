@@ -6,14 +6,14 @@ import { createInvalidFieldError, createNotFoundError } from '../../platform/htt
 import type { Services } from '../../services.ts'
 import { hasAttempt } from '../runs/run-attempt.store.ts'
 import { lockRunFor, selectAttempt } from '../runs/token-run.ts'
-import type { TrustClass } from '../runs/trust.ts'
+import { selectStrongest, type TrustClass } from '../runs/trust.ts'
 import { signSlots } from './artifact-object.ts'
 import { deleteOtherArtifacts } from './artifact-removal.store.ts'
 import { deleteOtherAttestations } from './attestation.store.ts'
 import { publishChange } from './change-report.ts'
 import { type AttestationRules, readAttestations } from './read-attestations.ts'
-import { type Matrix, type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
-import { type ReportRow, upsertReport } from './report.store.ts'
+import { type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
+import { listLanes, type ReportIdentity, type ReportRow, upsertReport } from './report.store.ts'
 import { checkArtifactPaths, reserveArtifacts } from './reserve-artifacts.ts'
 import { saveAttestations } from './save-attestations.ts'
 
@@ -22,18 +22,23 @@ export type NewReport = NewCiReport & { rules: AttestationRules }
 
 /**
  * Stores the results of one job and opens an upload slot for each file. A report of the same
- * attempt, job, matrix and name is replaced. Everything that it stores has the trust of the
- * credential. `otherRunner` is the runner of the replaced report if it is another one. Safe to
- * repeat and to call concurrently. Errors: 400 `kind_not_allowed`, `invalid_request`; 404.
+ * attempt, job, matrix, name and lane is replaced; those of other lanes stand beside it (trust §1).
+ * Everything that it stores has the trust of the credential. `otherRunner` is the runner of the
+ * replaced report if it is another one. Safe to repeat and to call concurrently. Errors: 400
+ * `kind_not_allowed`, `invalid_request`; 404.
  */
 export async function createReport(services: Services, actor: Actor, runId: string, input: NewReport) {
   const now = services.clock.now()
   checkArtifactPaths(input.artifacts)
   refuseLongSummary(input)
   const attestations = readAttestations(input.attestations, input.rules, now)
-  const { row, created, reserved, otherRunner } = await services.sql.begin(async (tx) => {
+  const { row, beside, created, reserved, otherRunner } = await services.sql.begin(async (tx) => {
     const { attempt, trust } = await lockAttempt(tx, { actor, runId, asked: input.attempt, now })
-    const row = toRow(runId, { attempt, trust }, input)
+    const identity = { attempt, job_name: input.job.name, matrix: input.job.matrix ?? null, name: input.name }
+    const stored = await listLanes(tx, { org_id: actor.org_id, run_id: runId }, identity)
+    const id = selectReportId({ runId, trust, ...identity }, stored)
+    const row = { ...identity, id, trust, runner: input.job.runner ?? null, summary: input.summary ?? null }
+    const beside = selectStrongest(stored.filter((other) => other.trust !== trust))
     const report = { org_id: actor.org_id, run_id: runId, report_id: row.id }
     const { created, runnerBefore } = await upsertReport(tx, report, row, now)
     if (!created) {
@@ -45,7 +50,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
     await publishChange(tx, report)
     const otherRunner = row.runner === null || runnerBefore === row.runner ? null : runnerBefore
-    return { row, created, reserved, otherRunner }
+    return { row, beside, created, reserved, otherRunner }
   })
   const result = {
     report_id: row.id,
@@ -53,6 +58,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     attempt: row.attempt,
     url: `${services.config.baseUrl}/runs/${runId}/reports/${row.id}`,
     trust: row.trust,
+    stands_beside: beside?.id ?? null,
     uploads: await signSlots(services, actor, reserved.slots, now),
     skipped: reserved.skipped,
     warnings: attestations.warnings,
@@ -78,31 +84,33 @@ async function lockAttempt(tx: Tx, { actor, runId, asked, now }: AttemptRequest)
   return { attempt, trust: run.stated }
 }
 
-function toRow(runId: string, { attempt, trust }: ReportedAttempt, { job, name, summary }: NewCiReport): ReportRow {
-  const matrix = job.matrix ?? null
-  return {
-    id: reportId({ runId, attempt, jobName: job.name, matrix, name }),
-    attempt,
-    trust,
-    job_name: job.name,
-    matrix,
-    runner: job.runner ?? null,
-    name,
-    summary: summary ?? null,
-  }
-}
-
-type ReportIdentity = { runId: string; attempt: number; jobName: string; matrix: Matrix | null; name: string }
-
 const DIGEST_CHARS = 24
 
+type ReportOfRun = ReportIdentity & { runId: string; trust: TrustClass }
+
 /**
- * The id of a report, computed from its identity: the same attempt, job, matrix and name of a run
- * always have the same id, so that a second report replaces the first (decisions §6). The order of
- * the keys of the matrix does not matter.
+ * The id of a report, which `stored` of the same job may have already: ids from before reports had
+ * lanes stay. An id that one of another lane got then is not used again.
  */
-export function reportId({ runId, attempt, jobName, matrix, name }: ReportIdentity): string {
-  const digest = hash('sha256', JSON.stringify([runId, attempt, jobName, sortMatrix(matrix), name]), 'hex')
+function selectReportId(report: ReportOfRun, stored: readonly Pick<ReportRow, 'id' | 'trust'>[]): string {
+  const own = stored.find(({ trust }) => trust === report.trust)
+  if (own) return own.id
+  const id = reportId(report)
+  return stored.some((other) => other.id === id) ? hashIdentity(report, [report.trust]) : id
+}
+
+/**
+ * The id of a report, computed from its identity: the same attempt, job, matrix, name and lane of a
+ * run always have the same id, so that a second report replaces the first (decisions §6). The order
+ * of the keys of the matrix does not matter.
+ */
+export function reportId(report: ReportOfRun): string {
+  return hashIdentity(report, report.trust === 'self_reported' ? [] : [report.trust])
+}
+
+/** What API keys send has the ids that it had before reports had lanes. */
+function hashIdentity({ runId, attempt, job_name, matrix, name }: ReportOfRun, lane: TrustClass[]): string {
+  const digest = hash('sha256', JSON.stringify([runId, attempt, job_name, sortMatrix(matrix), name, ...lane]), 'hex')
   return `${attempt}-${digest.slice(0, DIGEST_CHARS)}`
 }
 

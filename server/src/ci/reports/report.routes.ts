@@ -37,8 +37,9 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         summary: 'Create a job report',
         description:
           'Stores the results of one job and returns an upload slot for each artifact. Send each file to its slot with a ' +
-          'PUT request, then complete the artifacts. A report with the same attempt, job, matrix and name replaces the ' +
-          'existing one: attestations and artifacts that it does not contain are deleted. Safe to repeat.\n\nErrors: 400 ' +
+          'PUT request, then complete the artifacts. A report with the same attempt, job, matrix, name and trust level ' +
+          'replaces the existing one: attestations and artifacts that it does not contain are deleted. Reports of other ' +
+          'trust levels stay, and `stands_beside` names one. Safe to repeat.\n\nErrors: 400 ' +
           '`kind_not_allowed` for attestations of the kinds `provenance` and `ownership`. 403 `forbidden` if a token is about ' +
           'a run of another repository, or about another run although code of strangers may have run in its job. 404 `not_found` if the run or ' +
           'the attempt does not exist.',
@@ -76,7 +77,7 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         description:
           'Replaces the attestations of the report that have the same kind and name, and adds the others. No attestation ' +
           'is deleted. Safe to repeat.\n\nErrors: 400 `kind_not_allowed` for the kinds `provenance` and `ownership`. 403 ' +
-          '`forbidden` if a token is about a run of another repository.',
+          '`forbidden` if a token is about a run of another repository. 403 `other_lane` for a report of another trust level.',
         tags,
         params: ReportPath,
         body: NewAttestations,
@@ -96,7 +97,8 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         summary: 'Add artifacts to a report',
         description:
           'Returns an upload slot for each artifact. Send each file to its slot with a PUT request, then complete the ' +
-          'artifacts. A different file with the path of an existing artifact replaces it. Safe to repeat.',
+          'artifacts. A different file with the path of an existing artifact replaces it. Safe to repeat.\n\nErrors: 403 ' +
+          '`other_lane` for a report of another trust level.',
         tags,
         params: ReportPath,
         body: NewArtifacts,
@@ -116,7 +118,8 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         summary: 'Complete artifacts',
         description:
           'Compares each file with its declared size and checksum, and deletes files that do not match. An artifact whose ' +
-          'file has not been sent is `missing` and can be completed later. Safe to repeat.',
+          'file has not been sent is `missing` and can be completed later. Safe to repeat.\n\nErrors: 403 `other_lane` for a ' +
+          'report of another trust level.',
         tags,
         params: ReportPath,
         body: CompletedArtifacts,

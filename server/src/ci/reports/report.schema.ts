@@ -105,6 +105,12 @@ export type NewCiReport = Static<typeof NewCiReport> &
 export const NewAttestations = Closed({ attestations: Attestations({ minItems: 1 }) })
 
 export const ReportsPath = Closed({ run_id: { ...ItemId, description: 'The id of the run.' } })
+const StandsBeside = Nullable(
+  Type.String({
+    description:
+      'The id of the most trustworthy report of the same job that credentials of another trust level have sent. Neither replaces the other. Null if there is none.',
+  }),
+)
 export const REPORT_ID = /^[1-9]\d{0,2}-[0-9a-f]{24}$/
 
 export const ReportPath = Closed({
@@ -120,7 +126,8 @@ export type ReportPath = Static<typeof ReportPath>
 export const CiReportResult = Closed(
   {
     report_id: Type.String({
-      description: 'The id of the report. It is the same for every report with the same attempt, job, matrix and name.',
+      description:
+        'The id of the report. It is the same for every report with the same attempt, job, matrix, name and trust level.',
     }),
     run_id: Type.String({ description: 'The id of the run.' }),
     attempt: Type.Integer({ description: 'The attempt that the report belongs to.' }),
@@ -128,6 +135,7 @@ export const CiReportResult = Closed(
     trust: TrustLevel(
       'The trust level of the report: `verified` from the OIDC token of its run, `untrusted` if code of strangers may have run in that job, else `self_reported`.',
     ),
+    stands_beside: StandsBeside,
     ...uploadsAndSkipped,
   },
   { $id: 'CiReportResult', description: 'A stored job report, with the upload slots of its artifacts.' },
@@ -184,6 +192,7 @@ const report = {
   ),
   name: text('The name of the report.'),
   trust: trust('the report'),
+  stands_beside: StandsBeside,
   artifact_count: Type.Integer({ minimum: 0, description: 'The number of artifacts of the report.' }),
   created_at: time('When the report was created.'),
   updated_at: time('When the report was last updated.'),

@@ -2,7 +2,8 @@ import { buildPageCondition } from '../../platform/db/page.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import type { TrustClass } from '../runs/trust.ts'
+import { buildTrustRank } from '../runs/run.store.ts'
+import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
 import type { ReportKey } from './artifact.store.ts'
 import { buildDataWithFigures } from './attestation.store.ts'
 import type { Matrix } from './report.schema.ts'
@@ -10,7 +11,7 @@ import type { Matrix } from './report.schema.ts'
 export type ReportRow = {
   id: string
   attempt: number
-  /** The class of the credential that wrote the report last. */
+  /** The lane of the report: the class of every credential that may write it. */
   trust: TrustClass
   job_name: string
   matrix: Matrix | null
@@ -35,14 +36,34 @@ export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at
       ${report.summary}, ${report.trust}, ${at}, ${at}
     )
     on conflict (org_id, id) do update
-    set runner = excluded.runner, summary = excluded.summary, trust = excluded.trust, updated_at = excluded.updated_at`
+    set runner = excluded.runner, summary = excluded.summary, updated_at = excluded.updated_at`
   return { created: before === null, runnerBefore: before?.runner ?? null }
 }
 
+export type ReportIdentity = Pick<ReportRow, 'attempt' | 'job_name' | 'matrix' | 'name'>
+
+/** The reports of one job in all lanes. The run is locked, so they do not change. */
+export async function listLanes(tx: Tx, { org_id, run_id }: RunKey, { matrix, ...report }: ReportIdentity) {
+  return tx<Pick<ReportRow, 'id' | 'trust'>[]>`
+    select id, trust
+    from ci_reports
+    where org_id = ${org_id}
+      and run_id = ${run_id}
+      and attempt = ${report.attempt}
+      and job_name = ${report.job_name}
+      and name = ${report.name}
+      and coalesce(matrix, '{}') = ${tx.json((matrix ?? {}) as never)}::jsonb
+    order by id
+    limit ${REPORTS_OF_JOB_MAX}`
+}
+
+/** One a lane. */
+const REPORTS_OF_JOB_MAX = TRUST_CLASSES.length
+
 /** Locks a report until the transaction ends; null when the run has no such report. */
 export async function lockReport(tx: Tx, { org_id, run_id, report_id }: ReportKey) {
-  const [row] = await tx<{ id: string; runner: string | null }[]>`
-    select id, runner
+  const [row] = await tx<{ id: string; runner: string | null; trust: TrustClass }[]>`
+    select id, runner, trust
     from ci_reports
     where org_id = ${org_id}
       and id = ${report_id}
@@ -130,7 +151,7 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
     report.summary is not null as has_summary, ${artifactCount(db, org_id)} as artifact_count,
     ${attestationsJson(db, org_id, db``)} as attestations`
   return db<PageRow[]>`
-    select report.created_at, report.id, ${reportJson(db, members)} as json
+    select report.created_at, report.id, ${reportJson(db, org_id, members)} as json
     from ci_reports report
     where report.org_id = ${org_id}
       and report.run_id = ${run_id}
@@ -145,7 +166,7 @@ export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKe
     report.summary, ${artifactCount(db, org_id)} as artifact_count,
     ${attestationsJson(db, org_id, db`, 'data', ${buildDataWithFigures(db)}`)} as attestations`
   const [row] = await db<{ json: string }[]>`
-    select ${reportJson(db, members)} as json
+    select ${reportJson(db, org_id, members)} as json
     from ci_reports report
     where report.org_id = ${org_id}
       and report.id = ${report_id}
@@ -155,15 +176,32 @@ export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKe
 
 type Expression = ReturnType<typeof artifactCount>
 
-function reportJson(db: Db, members: Expression) {
+function reportJson(db: Db, orgId: string, members: Expression) {
   return db`(
     select row_to_json(item)::text
     from (
       select report.id, report.run_id, report.attempt,
         json_build_object('name', report.job_name, 'matrix', report.matrix, 'runner', report.runner) as job,
-        report.name, report.trust, rfc3339(report.created_at) as created_at, rfc3339(report.updated_at) as updated_at,
-        ${members}
+        report.name, report.trust, ${besideJson(db, orgId)} as stands_beside,
+        rfc3339(report.created_at) as created_at, rfc3339(report.updated_at) as updated_at, ${members}
     ) item
+  )`
+}
+
+/** The most trustworthy report of the same job in another lane. */
+function besideJson(db: Db, orgId: string) {
+  return db`(
+    select other.id
+    from ci_reports other
+    where other.org_id = report.org_id ${buildSpreadCondition(db, 'other', orgId)}
+      and other.run_id = report.run_id
+      and other.attempt = report.attempt
+      and other.job_name = report.job_name
+      and other.name = report.name
+      and coalesce(other.matrix, '{}') = coalesce(report.matrix, '{}')
+      and other.trust <> report.trust
+    order by ${buildTrustRank(db, db`other.trust`)}
+    limit 1
   )`
 }
 

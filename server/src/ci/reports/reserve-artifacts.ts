@@ -29,10 +29,10 @@ type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
  * which keeps its quota exact.
  */
 export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Promise<Reserved> {
-  const { report, items, now } = request
+  const { report, trust, items, now } = request
   const paths = items.map(({ path }) => path)
   const stored = new Map((await findArtifactsByPath(tx, report, paths)).map((row) => [row.path, row]))
-  const reservation = new Reservation(tx, request, stored, await countRunBytes(tx, report, now))
+  const reservation = new Reservation(tx, request, stored, await countRunBytes(tx, report, trust, now))
   for (const item of items) await reservation.add(item)
   await deleteArtifacts(tx, report, reservation.outdatedPaths)
   const declared = { ...report, declarer: await readDeclarer(tx, request) }

@@ -5,13 +5,17 @@ import { getNextUtcDayStart, getNextUtcMonthStart, getUtcMonthStart } from '../.
 import type { Tx } from '../../platform/db/sql.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, requireCiSystemRun } from './run.store.ts'
-import { type AttemptKey, findAttempt, insertAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
+import {
+  type CiSystemRun,
+  findRunByExternalId,
+  type IdentifiedRun,
+  lockRunByExternalId,
+  requireCiSystemRun,
+} from './run.store.ts'
+import { type AttemptKey, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
-import { isFinal } from './run-status.ts'
 import { requireOwnRepository } from './token-repository.ts'
-import { selectWeakest, type TrustClass } from './trust.ts'
 
 export type CreatedRun = { run: CiSystemRun; created: boolean }
 
@@ -23,9 +27,9 @@ const COLLISIONS_MAX = 50
 
 /**
  * Stores a run, adds an attempt to a stored run, or returns the stored attempt. Safe to repeat and
- * to call concurrently: the same (ci_system, external_run_id, attempt) always returns the same run.
- * Errors: 403 `forbidden` for a run that the token may not speak about; 409 `attempt_outdated`,
- * `run_conflict`; 429 `rate_limited`.
+ * to call concurrently: one (ci_system, external_run_id, lane, attempt) always returns one run.
+ * Errors: 403 `forbidden` for a run that the token may not speak about; 409
+ * `attempt_outdated`, `run_conflict`; 429 `rate_limited`.
  */
 export async function recordRun(
   services: Services,
@@ -35,6 +39,8 @@ export async function recordRun(
 ): Promise<CreatedRun> {
   const now = run.created_at
   const credential = { org_id: actor.org_id, id: actor.credential.id }
+  const taken = await takeOver(services, run)
+  if (taken !== null) return taken
   for (let collision = 0; collision < COLLISIONS_MAX; collision += 1) {
     const day_number = await intake.numbers.take(credential, now)
     const inserted = day_number === null ? null : await insertRun(services, intake, actor, { ...run, day_number })
@@ -72,15 +78,15 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
 }
 
 /** The inserted run as `requireCiSystemRun` would return it, without another query. */
-function asStored({ trust, ...run }: NewRun, { linked_repository }: InsertedRun): CiSystemRun {
+function asStored({ trust, ...run }: NewRun, { linked_repository, stands_beside }: InsertedRun): CiSystemRun {
   const { attempt, created_at } = run
   const times = { completed_at: null, updated_at: created_at }
-  return { ...run, ...attempt, ...times, trust, attempt: attempt.number, linked_repository }
+  return { ...run, ...attempt, ...times, trust, attempt: attempt.number, linked_repository, stands_beside }
 }
 
 /**
- * Adds an attempt to a stored run, or returns the stored attempt; null when the run is not stored.
- * A token takes over its own run if only API keys have reported it.
+ * Adds an attempt to a stored run of the same lane, or returns the stored attempt; null when the
+ * run is not stored.
  */
 async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<CreatedRun | null> {
   const stored = await lockRunByExternalId(tx, run.org_id, run)
@@ -92,10 +98,8 @@ async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<Created
   const now = run.created_at
   const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
   const created = number > stored.newest_attempt
-  const trust = selectWeakest(stored.trust, run.trust)
-  if (created) await insertAttempt(tx, key, { ...run.attempt, trust }, now)
-  const takenOver = await applyClaims(tx, stored, run)
-  if (!created && status === 'in_progress') await startQueued(tx, key, takenOver ?? trust, now)
+  if (created) await insertAttempt(tx, key, run.attempt, now)
+  else if (status === 'in_progress') await startQueued(tx, key, now)
   return { run: await requireCiSystemRun(tx, key, now), created }
 }
 
@@ -107,30 +111,41 @@ function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun |
   throw runConflict()
 }
 
+/** Takes over the run that API keys have registered under the number of a token; null if none. */
+async function takeOver({ sql }: Services, run: RunToStore): Promise<CreatedRun | null> {
+  if (!canTakeOver(run)) return null
+  const { org_id, attempt, created_at } = run
+  const registered = { ...run, trust: 'self_reported' } as const
+  if ((await findRunByExternalId(sql, org_id, registered)) === null) return null
+  return sql.begin(async (tx) => {
+    const stored = await lockRunByExternalId(tx, org_id, registered)
+    if (stored === null || !(await applyClaims(tx, stored, run))) return null
+    const key = { org_id, run_id: stored.id, attempt: attempt.number }
+    return { run: await requireCiSystemRun(tx, key, created_at), created: false }
+  })
+}
+
+/** Jobs in which code of strangers may have run take nothing over: their runs stand beside. */
+function canTakeOver({ claimed, trust }: RunToStore): boolean {
+  return claimed !== null && trust === 'verified'
+}
+
 /**
- * Gives a locked run that only API keys have reported the fields that the claims of its token give.
- * Returns its class, or null if nothing changed. A final status and a later attempt that an API key
- * has reported stay `self_reported`.
+ * Makes a locked run that only API keys have reported that of its token. Returns false if nothing
+ * changed: the token has another run already, or may not take this one over.
  */
-export async function applyClaims(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<TrustClass | null> {
-  const { org_id, claimed, attempt, created_at } = run
-  if (claimed === null || stored.repository !== null) return null
-  const key = { org_id, run_id: stored.id, attempt: stored.newest_attempt }
-  const known = await findAttempt(tx, key, created_at)
-  const isEnded = attempt.number === stored.newest_attempt && known !== null && isFinal(known.status)
-  const isStated = isEnded || attempt.number < stored.newest_attempt
-  const trust = isStated ? selectWeakest(stored.trust, run.trust) : run.trust
-  await updateClaimedRun(tx, { org_id, id: stored.id }, { ...run, claimed, trust }, created_at)
-  return trust
+export async function applyClaims(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<boolean> {
+  const { org_id, claimed, created_at } = run
+  if (claimed === null || !canTakeOver(run) || stored.repository !== null) return false
+  return updateClaimedRun(tx, { org_id, id: stored.id }, { ...run, claimed }, created_at)
 }
 
 /**
  * Changes `queued` to `in_progress`; every other field of the repeated body is ignored (decisions
  * §5).
  */
-async function startQueued(tx: Tx, key: AttemptKey, trust: TrustClass, now: Date): Promise<void> {
+async function startQueued(tx: Tx, key: AttemptKey, now: Date): Promise<void> {
   const attempt = await findAttempt(tx, key, now)
   if (attempt?.status !== 'queued') return
   await updateAttempt(tx, key, { ...attempt, status: 'in_progress' }, now)
-  await updateTrust(tx, key, { run: trust, attempt: trust })
 }

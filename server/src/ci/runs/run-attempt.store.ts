@@ -20,7 +20,7 @@ export type AttemptRow = {
 export async function insertAttempt(
   tx: Tx,
   { org_id, run_id }: Omit<AttemptKey, 'attempt'>,
-  { trust, ...attempt }: AttemptRow & { trust: TrustClass },
+  attempt: AttemptRow,
   at: Date,
 ): Promise<void> {
   await tx`
@@ -36,7 +36,7 @@ export async function insertAttempt(
     update ci_runs
     set newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
       started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at},
-      trust = ${trust}, updated_at = ${at}
+      updated_at = ${at}
     where org_id = ${org_id}
       and id = ${run_id}`
 }
@@ -106,26 +106,6 @@ async function updateEarlierAttempt(tx: Tx, key: AttemptKey, change: AttemptChan
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and number = ${key.attempt}`
-}
-
-/** Sets the trust of an attempt and of its run. The run is locked. */
-export async function updateTrust(
-  tx: Tx,
-  key: AttemptKey,
-  { run, attempt }: { run: TrustClass; attempt: TrustClass },
-): Promise<void> {
-  await tx`
-    with earlier as (
-      update ci_run_attempts
-      set trust = ${attempt}
-      where org_id = ${key.org_id}
-        and run_id = ${key.run_id}
-        and number = ${key.attempt}
-    )
-    update ci_runs
-    set trust = ${run}
-    where org_id = ${key.org_id}
-      and id = ${key.run_id}`
 }
 
 /** Stores the newest attempt of a stored run. */

@@ -1,9 +1,9 @@
 import { isSpread } from '../../platform/db/spread.ts'
-import type { Db, Tx } from '../../platform/db/sql.ts'
+import { type Db, getSqlState, type Tx, UNIQUE_VIOLATION } from '../../platform/db/sql.ts'
 import { compareTexts } from '../../platform/text.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { ProviderRun, ProviderRunKey, RunCourse } from './provider-run.ts'
-import { buildLinkedRepository, type LinkedRepository, type RunRow } from './run.store.ts'
+import { buildBeside, buildLinkedRepository, type LinkedRepository, type RunRow } from './run.store.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
 
 /** A run with its first attempt, created at `created_at`. */
@@ -26,25 +26,39 @@ export type ClaimedRun = {
 }
 
 /**
- * Gives a run that a weaker credential has created the fields that the claims of its token give.
- * The run is locked.
+ * Makes a run that API keys have registered that of its token, which keeps nothing that they said
+ * of it and its attempts (trust §1). The run is locked. Returns false if the token has another run.
  */
 export async function updateClaimedRun(
   tx: Tx,
   { org_id, id }: { org_id: string; id: string },
   run: Omit<NewRun, 'day_number' | 'claimed'> & { claimed: ClaimedRun },
   at: Date,
-): Promise<void> {
+): Promise<boolean> {
   const { attempt, claimed } = run
-  await tx`
+  try {
+    await tx.savepoint(
+      (nested) => nested`
+    with forgotten as (
+      delete from ci_run_attempts
+      where org_id = ${org_id}
+        and run_id = ${id}
+    )
     update ci_runs
-    set repository = ${run.repository}, commit_sha = ${run.commit_sha}, ref = ${run.ref},
-      pipeline_name = ${run.pipeline_name}, event = ${run.event}, trust = ${run.trust},
-      url = coalesce(${attempt.url}, url), actor = coalesce(${attempt.actor}, actor),
-      claims = ${tx.json(claimed.claims)}, claimed_provider = ${claimed.provider},
+    set ci_system_name = ${run.ci_system_name}, repository = ${run.repository}, commit_sha = ${run.commit_sha},
+      ref = ${run.ref}, pipeline_name = ${run.pipeline_name}, event = ${run.event}, trust = ${run.trust},
+      newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
+      started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at},
+      claims = ${nested.json(claimed.claims)}, claimed_provider = ${claimed.provider},
       claimed_repository_id = ${claimed.repository_id}, updated_at = ${at}
     where org_id = ${org_id}
-      and id = ${id}`
+      and id = ${id}`,
+    )
+    return true
+  } catch (error) {
+    if (getSqlState(error) === UNIQUE_VIOLATION) return false
+    throw error
+  }
 }
 
 /** Keeps the claims that first identified a job of a code host's run. */
@@ -118,7 +132,7 @@ export async function upsertCiRun(tx: Tx, key: ProviderRunKey, run: ProviderRun,
 }
 
 /** The columns of an inserted run that its caller does not know yet. */
-export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }
+export type InsertedRun = { id: string; linked_repository: LinkedRepository | null; stands_beside: string | null }
 
 /**
  * Inserts runs, each with its first attempt, and returns the inserted ones. A run is left out when
@@ -150,7 +164,7 @@ async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<Inserted
     )
     order by org_id, ci_system, external_run_id
     on conflict do nothing
-    returning run.id, ${buildLinkedRepository(db, null)} as linked_repository`
+    returning run.id, ${buildLinkedRepository(db, null)} as linked_repository, ${buildBeside(db, null)} as stands_beside`
 }
 
 /**
@@ -162,18 +176,17 @@ async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): P
     (a, b) => compareTexts(a.ci_system, b.ci_system) || compareTexts(a.external_run_id, b.external_run_id),
   )
   const rows = ordered.map((run) => toRow(db, run))
-  const repositories = runs.map(({ id, org_id, repository, claimed }) => ({
-    id,
-    org_id,
-    repository,
+  const named = runs.map(({ id, org_id, repository, claimed, ci_system, external_run_id, trust }) => ({
+    ...{ id, org_id, repository, ci_system, external_run_id, trust },
     ...buildClaimed(claimed),
   }))
   const [inserted, linked] = await Promise.all([
     db<{ id: string }[]>`insert into ci_runs ${db(rows as never[])} on conflict do nothing returning id`,
     db<InsertedRun[]>`
-      select run.id, ${buildLinkedRepository(db, orgId)} as linked_repository
-      from json_to_recordset(${db.json(repositories)}::json) as run (
-        id text, org_id uuid, repository text, claimed_provider text, claimed_repository_id text
+      select run.id, ${buildLinkedRepository(db, orgId)} as linked_repository, ${buildBeside(db, orgId)} as stands_beside
+      from json_to_recordset(${db.json(named)}::json) as run (
+        id text, org_id uuid, repository text, ci_system text, external_run_id text, trust text, claimed_provider text,
+        claimed_repository_id text
       )`,
   ])
   const ids = new Set(inserted.map(({ id }) => id))

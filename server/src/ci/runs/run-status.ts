@@ -18,3 +18,15 @@ export function isFinal(status: RunStatus): boolean {
 export function hasEndedBadly(status: RunStatus): boolean {
   return isFinal(status) && status !== 'success'
 }
+
+type AttemptEnd = { status: RunStatus; started_at: Date; completed_at: Date | null; deadline_at: Date | null }
+
+/**
+ * True for an end without success that somebody has stated. A deadline that has passed says nothing
+ * (trust §1): it sets the attempt to `timed_out` at the deadline, or at its start if that is later.
+ */
+export function isStatedToEndBadly({ status, started_at, completed_at, deadline_at }: AttemptEnd): boolean {
+  if (!hasEndedBadly(status)) return false
+  if (status !== 'timed_out' || deadline_at === null) return true
+  return completed_at?.getTime() !== Math.max(deadline_at.getTime(), started_at.getTime())
+}

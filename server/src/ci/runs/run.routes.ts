@@ -24,7 +24,8 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         summary: 'Create a CI run',
         description:
           'Creates a run (201), adds an attempt to an existing run (201), or returns an existing attempt unchanged (200). ' +
-          '`ci_system` and `external_run_id` identify a run. An existing attempt only changes from `queued` to ' +
+          '`ci_system`, `external_run_id` and the trust level identify a run: what an API key reports under the number of ' +
+          'the run of a token is another run, and `stands_beside` names it. An existing attempt only changes from `queued` to ' +
           '`in_progress`. Safe to repeat.\n\nThe OIDC token of a CI job can create its own run, which is then `verified`, ' +
           'or `untrusted` if code of strangers may have run in the job. `ci_system` and `external_run_id` are then those ' +
           'of the token, and its claims take the place of the fields of the body. If the code host of the repository is ' +
@@ -100,6 +101,7 @@ function toCiRun(run: CiSystemRun, baseUrl: string) {
     deadline_at: run.deadline_at,
     trust: run.trust,
     linked_repository: run.linked_repository,
+    stands_beside: run.stands_beside,
     credential: run.credential && { type: run.credential.type, name: run.credential.name },
     app_url: `${baseUrl}/runs/${run.id}`,
     created_at: run.created_at,

@@ -166,6 +166,12 @@ export const CiRun = Closed(
       'The trust level: `verified` if the OIDC token of the run created it or its code host is connected, `untrusted` if code of strangers may have run in that job, else `self_reported`.',
     ),
     linked_repository: Nullable(LinkedRepository),
+    stands_beside: Nullable(
+      Type.String({
+        description:
+          'The id of the most trustworthy run with the same CI system and id that credentials of another trust level have reported, or of the run of the connected code host. Neither changes the other. Null if there is none.',
+      }),
+    ),
     credential: Nullable(Credential),
     app_url: Type.String({ description: 'The URL of the run in the console.' }),
     created_at: { ...Timestamp, description: 'When the run was created.' },

@@ -1,4 +1,5 @@
 import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
+import { HOST_RUN_PREFIXES } from '../../codehosts/host-run.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { buildHolderOrder } from '../../repositories/repository.store.ts'
@@ -9,7 +10,7 @@ import {
   buildStatusAt,
   type StoredAttempt,
 } from './run-attempt.store.ts'
-import type { RunSource, TrustClass } from './trust.ts'
+import { type RunSource, TRUST_CLASSES, type TrustClass } from './trust.ts'
 
 /** The fields that all attempts of a run share which a credential has created. */
 export type RunRow = {
@@ -39,11 +40,19 @@ export type IdentifiedRun = RunSource & {
   address: string
 }
 
+/** SQL: the place of a class in the order of strength, 1 for the strongest. */
+export function buildTrustRank(db: Db, trust: ReturnType<Db>): ReturnType<Db> {
+  return db`array_position(${[...TRUST_CLASSES]}::text[], ${trust})`
+}
+
+/** Each lane of a CI system's run is a run of its own (trust §1). */
+type RunIdentity = Pick<RunRow, 'ci_system' | 'external_run_id' | 'trust'>
+
 /** Finds a run by its external id and locks it until the transaction ends. */
 export async function lockRunByExternalId(
   tx: Tx,
   orgId: string,
-  { ci_system, external_run_id }: Pick<RunRow, 'ci_system' | 'external_run_id'>,
+  { ci_system, external_run_id, trust }: RunIdentity,
 ): Promise<IdentifiedRun | null> {
   const [row] = await tx<IdentifiedRun[]>`
     select ${identifiedColumns(tx)}
@@ -52,6 +61,7 @@ export async function lockRunByExternalId(
     where run.org_id = ${orgId}
       and run.ci_system = ${ci_system}
       and run.external_run_id = ${external_run_id}
+      and run.trust = ${trust}
     for update of run`
   return row ?? null
 }
@@ -83,7 +93,7 @@ export async function findIdentifiedRun(db: Db, orgId: string, runId: string): P
 export async function findRunByExternalId(
   db: Db,
   orgId: string,
-  { ci_system, external_run_id }: Pick<RunRow, 'ci_system' | 'external_run_id'>,
+  { ci_system, external_run_id, trust }: RunIdentity,
 ): Promise<IdentifiedRun | null> {
   const [row] = await db<IdentifiedRun[]>`
     select ${identifiedColumns(db)}
@@ -91,7 +101,8 @@ export async function findRunByExternalId(
     ${joinProviderRun(db)}
     where run.org_id = ${orgId}
       and run.ci_system = ${ci_system}
-      and run.external_run_id = ${external_run_id}`
+      and run.external_run_id = ${external_run_id}
+      and run.trust = ${trust}`
   return row ?? null
 }
 
@@ -148,6 +159,7 @@ export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
     deadline_at: Date | null
     attempt: number
     linked_repository: LinkedRepository | null
+    stands_beside: string | null
     credential: RunRow['credential'] | null
     created_at: Date
     updated_at: Date
@@ -175,6 +187,7 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
       run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
       ${buildStatusAt(db, 'attempt', now)} as status, attempt.started_at, ${buildCompletedAt(db, 'attempt', now)} as completed_at,
       attempt.actor, run.event, attempt.deadline_at, run.trust, ${buildLinkedRepository(db, key.org_id)} as linked_repository,
+      ${buildBeside(db, key.org_id)} as stands_beside,
       case when run.credential_id is not null then
         json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name)
       end as credential,
@@ -185,6 +198,34 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
       and run.id = ${key.run_id}
       and attempt.number = ${key.attempt}`
   return row ?? null
+}
+
+/**
+ * SQL: the id of the most trustworthy run of another lane with the number of `run`, or of the run
+ * of the code host with that number and repository; null if there is none. `orgId` is the
+ * organization of all rows of `run`, or null for several.
+ */
+export function buildBeside(db: Db, orgId: string | null) {
+  return db`(
+    select other.id
+    from ci_runs other
+    where other.org_id = run.org_id ${buildSpreadCondition(db, 'other', orgId)}
+      and (
+        (other.ci_system = run.ci_system and other.external_run_id = run.external_run_id and other.trust <> run.trust)
+        or (
+          other.id = (${db.json(HOST_RUN_PREFIXES)}::jsonb ->> run.ci_system) || run.external_run_id
+          and other.provider <> 'other'
+          and lower(other.repository) = lower(run.repository)
+        )
+      )
+    order by ${buildTrustRank(db, db`other.trust`)}, other.provider = 'other'
+    limit 1
+  )`
+}
+
+/** SQL: the lane of a run, which is its trust. */
+export function buildRunLane(db: Db, { org_id, run_id }: { org_id: string; run_id: string }) {
+  return db`(select trust from ci_runs where org_id = ${org_id} and id = ${run_id})`
 }
 
 /**

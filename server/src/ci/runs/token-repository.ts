@@ -53,8 +53,9 @@ export async function requireOwnRepository(
     if (run.repository !== null) throw foreignRepository(message)
     return
   }
-  if (isOwnRun(job, run) || (await isOwnButUnclaimed(db, org_id, job, run))) return
+  if (isOwnRun(job, run)) return
   await requireOwnCode(db, org_id, job)
+  if (await isOwnButUnclaimed(db, org_id, job, run)) return
   if (!(await isOfRepository(db, org_id, job, run))) throw foreignRepository(message)
 }
 

@@ -4,7 +4,6 @@ import { enqueueRunReadNow } from '../../codehosts/sync/read-run.job.ts'
 import { runNotFound } from '../../errors/ci.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, invalidRequest } from '../../platform/http/errors.ts'
-import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { applyClaims, recordRun } from './record-run.ts'
@@ -20,7 +19,7 @@ import {
   requireOwnRepository,
   toNamedRepository,
 } from './token-repository.ts'
-import { decideTrust, isOwnRun, type TrustClass } from './trust.ts'
+import { decideTrust, decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
 
 const RETRY_SECONDS = 5
 
@@ -79,7 +78,7 @@ export function toCiSystemRun(run: StoredRun, { run: { ci_system, external_run_i
 
 /** The stored run of a token with its attempt; null if either has to be stored. */
 async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
-  const run = await findRunByExternalId(db, org_id, job.run)
+  const run = await findRunByExternalId(db, org_id, { ...job.run, trust: decideTrustOfJob(job, null) })
   if (run === null || !isOwnRun(job, run)) return null
   const attempt = job.run.attempt ?? run.newest_attempt
   return (await hasAttempt(db, { org_id, run_id: run.id, attempt })) ? { run_id: run.id, attempt } : null
@@ -100,7 +99,7 @@ export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date)
 
 /**
  * The same for any token. If the actor's token names the run, the run keeps the claims. If only API
- * keys have reported it so far, it also gets the fields that the claims give.
+ * keys have reported it so far, the token takes it over.
  */
 export async function lockAnyRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)
@@ -116,9 +115,8 @@ async function claimOwn(tx: Tx, actor: Actor, stored: IdentifiedRun, now: Date):
   const job = getTokenJob(actor)
   if (job === null || !(await isOwnButUnclaimed(tx, actor.org_id, job, stored))) return null
   const repository = await readTokenAddress(tx, actor.org_id, job)
-  const trust = await applyClaims(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
-  const { host } = splitAddress(repository)
-  return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id, host } }
+  const isTaken = await applyClaims(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
+  return isTaken ? lockRun(tx, actor.org_id, stored.id) : null
 }
 
 /**

@@ -1,7 +1,10 @@
 import type { Credential } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 
-/** How far a statement about a run can be trusted, best first. Policies count `verified` ones. */
+/**
+ * How far a statement about a run can be trusted, best first: the lanes of runs and reports (trust
+ * §1). What API keys state is `self_reported`. Policies count `verified` statements.
+ */
 export const TRUST_CLASSES = ['verified', 'self_reported', 'untrusted'] as const
 export type TrustClass = (typeof TRUST_CLASSES)[number]
 
@@ -59,7 +62,17 @@ export function isOwnRepository(
 
 /** Whether a statement may not change what was stated before, because it can be trusted less. */
 export function isWeaker(stated: TrustClass, stored: TrustClass): boolean {
-  return TRUST_CLASSES.indexOf(stated) > TRUST_CLASSES.indexOf(stored)
+  return getStrengthRank(stated) > getStrengthRank(stored)
+}
+
+/** The most trustworthy of the objects that have one identity; null for none. */
+export function selectStrongest<Item extends { trust: TrustClass }>(items: readonly Item[]): Item | null {
+  const [strongest = null] = items.toSorted((a, b) => getStrengthRank(a.trust) - getStrengthRank(b.trust))
+  return strongest
+}
+
+function getStrengthRank(trust: TrustClass): number {
+  return TRUST_CLASSES.indexOf(trust)
 }
 
 /** The class of what two credentials have stated together. */

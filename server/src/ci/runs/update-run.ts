@@ -84,7 +84,8 @@ async function changeOpen(
   now: Date,
 ): Promise<void> {
   if (change === null) return
-  if (isWeaker(run.stated, attempt.trust)) throw otherLane()
+  if (isWeaker(run.stated, attempt.trust))
+    throw otherLane('The attempt was stated by a credential that can be trusted more')
   await updateAttempt(tx, key, change, now)
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }

@@ -7,6 +7,7 @@ import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
 import { evaluatePolicy } from '../engines/evaluate-policy.ts'
+import type { EvidenceTerms, PolicyEngine } from '../policies/policy.schema.ts'
 import {
   findBundle,
   hasPolicies,
@@ -61,11 +62,30 @@ async function evaluate(
 ): Promise<NewResult> {
   const result = { policy_id: id, policy_name: name }
   if (!definition?.bindings) return { ...result, ...evaluated(createUnreadableVerdict()) }
-  const input = await inputs({ branches: getCoveredBranches(definition) })
-  // No run and no security report of the repository is known.
-  if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
+  const branches = getCoveredBranches(definition)
   const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
-  return { ...result, ...evaluated(await evaluatePolicy(services, definition.engine, input, find)) }
+  const verdicts: RuleVerdict[] = []
+  for (const { engine, trust } of splitByTrust(definition.engine)) {
+    const input = await inputs({ branches }, { trust })
+    // No run and no security report of the repository is known.
+    if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
+    verdicts.push(...(await evaluatePolicy(services, engine, input, find)))
+  }
+  return { ...result, ...evaluated(inOrder(definition.engine, verdicts)) }
+}
+
+/** The rules of a policy by what they admit: the newest run of their lanes can be another one. */
+function splitByTrust(engine: PolicyEngine): { engine: PolicyEngine; trust: EvidenceTerms['trust'] }[] {
+  if (engine.type !== 'cel') return [{ engine, trust: engine.trust }]
+  const rules = Map.groupBy(engine.rules, ({ trust }) => trust)
+  return [...rules].map(([trust, some]) => ({ engine: { ...engine, rules: some }, trust }))
+}
+
+/** The verdicts in the order of the policy's rules. */
+function inOrder(engine: PolicyEngine, verdicts: RuleVerdict[]): RuleVerdict[] {
+  if (engine.type !== 'cel') return verdicts
+  const places = new Map(engine.rules.map(({ rule }, index) => [rule, index]))
+  return verdicts.toSorted((a, b) => (places.get(a.rule) ?? 0) - (places.get(b.rule) ?? 0))
 }
 
 function evaluated(rules: RuleVerdict[]): Pick<NewResult, 'status' | 'details'> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { TrustClass } from '../../ci/runs/trust.ts'
 import { getHostlessName, isNamed, mergeRepositoryNames, selectRun } from './read-repository-inputs.ts'
 
-const makeRun = (id: string, ref: string | null) => ({ id, attempt: 1, ref })
+const makeRun = (id: string, ref: string | null, trust: TrustClass = 'verified') => ({ id, attempt: 1, ref, trust })
 const RUNS = [
   makeRun('tag', 'refs/tags/v1'),
   makeRun('topic', 'refs/heads/topic'),
@@ -12,7 +13,7 @@ const RUNS = [
 ]
 const bound = (branches: string[] | null) => ({ environments: null, repositories: null, branches })
 const chosen = (branches: string[] | null, tracked: string | null) =>
-  selectRun(RUNS, bound(branches), tracked)?.id ?? null
+  selectRun(RUNS, bound(branches), tracked, { trust: null })?.id ?? null
 
 test('the newest run of a branch in the bindings is chosen, whatever branch is tracked', () => {
   assert.equal(chosen(['release/*'], 'main'), 'release')
@@ -27,6 +28,12 @@ test('without branches in the bindings, the newest run of the tracked branch is 
 
 test('without a tracked branch, the newest run is chosen', () => {
   assert.equal(chosen(null, null), 'tag')
+})
+
+test('the newest run that the rule admits is chosen; without one, the newest of all', () => {
+  const runs = [makeRun('key', 'main', 'self_reported'), makeRun('token', 'main')]
+  const choose = (trust: 'any' | null, of = runs) => selectRun(of, bound(null), 'main', { trust })?.id
+  assert.deepEqual([choose(null), choose('any'), choose(null, runs.slice(0, 1))], ['token', 'key', 'key'])
 })
 
 test('no run is chosen if none matches', () => {

@@ -2,7 +2,8 @@ import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.stor
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
-import type { PolicyBindings } from '../policies/policy.schema.ts'
+import { isAdmitted } from '../policies/evidence-view.ts'
+import type { EvidenceTerms, PolicyBindings } from '../policies/policy.schema.ts'
 import { isBranchCovered } from '../policies/policy-binding.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
@@ -10,8 +11,14 @@ import { readPolicyInput } from '../policies/read-policy-input.ts'
 /** The branches that a policy covers; null for all. */
 type Branches = Pick<PolicyBindings, 'branches'>
 
-/** Returns the input for policies that cover these branches. One run gives one shared input. */
-export type RepositoryInputs = (branches: Branches) => Promise<PolicyInput>
+/** What a rule admits. */
+type Terms = Pick<EvidenceTerms, 'trust'>
+
+/**
+ * Returns the input for rules with these terms of policies that cover these branches. One run gives
+ * one shared input.
+ */
+export type RepositoryInputs = (branches: Branches, terms: Terms) => Promise<PolicyInput>
 
 /** Reads the inputs for the compliance results of a repository. */
 export async function readRepositoryInputs(
@@ -24,8 +31,8 @@ export async function readRepositoryInputs(
   const { linked } = await findRepositoryAt(db, orgId, repository)
   const trackedBranch = linked?.tracked_branch ?? null
   const inputs = new Map<string, Promise<PolicyInput>>()
-  return (bindings) => {
-    const run = selectRun(runs, bindings, trackedBranch)
+  return (bindings, terms) => {
+    const run = selectRun(runs, bindings, trackedBranch, terms)
     const known = inputs.get(run?.id ?? '')
     if (known) return known
     const branch = run === null ? trackedBranch : parseBranchName(run.ref)
@@ -39,15 +46,20 @@ export async function readRepositoryInputs(
 /**
  * Chooses the run that represents a repository: the newest run of a branch in the bindings. Without
  * branches in the bindings, it is the newest run of the tracked branch, or of any branch if none is
- * tracked.
+ * tracked. Runs that the rule does not admit represent it only if there are no others.
  */
-export function selectRun(runs: RunName[], bindings: Branches, trackedBranch: string | null): RunName | null {
+export function selectRun(
+  runs: RunName[],
+  bindings: Branches,
+  trackedBranch: string | null,
+  terms: Terms,
+): RunName | null {
   const fits = (run: RunName) => {
     const branch = parseBranchName(run.ref)
     if (bindings.branches !== null) return isBranchCovered(bindings, branch)
     return trackedBranch === null || branch === parseBranchName(trackedBranch)
   }
-  return runs.find(fits) ?? null
+  return runs.find((run) => isAdmitted(terms, run.trust) && fits(run)) ?? runs.find(fits) ?? null
 }
 
 /** The names under which an organization's repositories are known, by source. */

@@ -1,8 +1,7 @@
 import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.store.ts'
 import type { RunFinished } from '../../ci/runs/run.events.ts'
-import { requireStoredRun } from '../../ci/runs/run.store.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
-import { hasEndedBadly, type RunStatus } from '../../ci/runs/run-status.ts'
+import { isFinal, isStatedToEndBadly, type RunStatus } from '../../ci/runs/run-status.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { defineHistogram, LONG_SECONDS } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
@@ -122,8 +121,9 @@ const FINAL_STATUS: Partial<Record<RunStatus, DeploymentStatus>> = {
 
 /**
  * Updates the deployments of opened gates when their attempt has finished. An approved deployment
- * takes the status of the attempt. A waiting deployment is cancelled if the attempt ended without
- * success, and keeps waiting if it succeeded (decisions §9). Safe to repeat.
+ * takes the status of the attempt. A waiting deployment is cancelled if somebody states that the
+ * attempt ended without success, and keeps waiting if it succeeded or its deadline has passed
+ * (decisions §9, trust §1). Safe to repeat.
  */
 export async function followRun(services: Services, event: RunFinished): Promise<void> {
   const { sql } = services
@@ -131,25 +131,26 @@ export async function followRun(services: Services, event: RunFinished): Promise
     await sql.begin((tx) => followOne(services, tx, event, deployment))
 }
 
-async function followOne(services: Services, tx: Tx, event: RunFinished, deployment: DeploymentKey) {
-  const { run_id, attempt, status } = event
+/** A token can have taken the run over since, and then it has not ended. */
+async function followOne(services: Services, tx: Tx, { run_id, attempt }: RunFinished, deployment: DeploymentKey) {
   const now = services.clock.now()
-  if (hasEndedBadly(status)) await settleWaiting(services, tx, deployment, runEnded(status))
+  const ended = await findAttempt(tx, { org_id: deployment.org_id, run_id, attempt }, now)
+  if (ended === null || !isFinal(ended.status)) return
+  if (isStatedToEndBadly(ended)) await settleWaiting(services, tx, deployment, runEnded(ended.status))
   const state = await lockDeployment(tx, deployment)
-  const finalStatus = FINAL_STATUS[status]
+  const finalStatus = FINAL_STATUS[ended.status]
   if (!finalStatus || (state?.status !== 'approved' && state?.status !== 'in_progress')) return
-  const { completed_at } = await requireStoredRun(tx, { org_id: deployment.org_id, run_id, attempt }, now)
-  const deployedAt = finalStatus === 'success' ? completed_at : null
+  const deployedAt = finalStatus === 'success' ? ended.completed_at : null
   await updateDeploymentStatus(tx, deployment, { status: finalStatus, deployedAt }, now)
 }
 
 /**
- * True if the deployment's attempt ended without success. The deployment can still be waiting,
- * because `followRun` runs after the attempt has ended.
+ * True if somebody has stated that the deployment's attempt ended without success. The deployment
+ * can still be waiting, because `followRun` runs after the attempt has ended.
  */
 export async function hasRunEndedBadly(tx: Tx, state: DeploymentState, now: Date): Promise<boolean> {
   const { org_id, pipeline_run_id: run_id, attempt } = state
   if (run_id === null) return false
   const found = await findAttempt(tx, { org_id, run_id, attempt }, now)
-  return found !== null && hasEndedBadly(found.status)
+  return found !== null && isStatedToEndBadly(found)
 }

@@ -49,7 +49,16 @@ export async function createOpenedGate(
   const { environment, job } = key
   const standing = approval ? createApprovedStanding(now, approval.evaluation) : createWaitingStanding(now)
   const poll_token_sha256 = hashPollToken(computePollToken(services.pollTokenKey, id, now))
-  const gate = { ...key, id, deployment_id, credential_id, poll_token_sha256, created_at: now, state: standing.gate }
+  const gate = {
+    ...key,
+    id,
+    deployment_id,
+    lane: run.trust,
+    credential_id,
+    poll_token_sha256,
+    created_at: now,
+    state: standing.gate,
+  }
   const created = { ...deployment, environment, job: job || null, run, attempts, standing: standing.deployment }
   // Sent together, and run in this order: the gates refer to the deployment.
   const writes = [

@@ -1,3 +1,4 @@
+import { buildRunLane } from '../../ci/runs/run.store.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { NearestAttempts } from '../deployment-state.store.ts'
@@ -10,6 +11,8 @@ type NewOpenedGate = OpenedGateKey & {
   id: string
   state: GateState
   deployment_id: string
+  /** That of the run. A token that takes over the run does not get the gate. */
+  lane: string
   /** The API key or the trust that opens the gate. */
   credential_id: string
   poll_token_sha256: Buffer
@@ -20,12 +23,12 @@ export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<voi
   const { state } = gate
   await tx`
     insert into opened_gates (
-      org_id, id, deployment_id, run_id, attempt, environment, job, credential_id, status, decision, decided_by, note,
+      org_id, id, deployment_id, run_id, attempt, environment, job, lane, credential_id, status, decision, decided_by, note,
       poll_token_sha256, poll_token_issued_at, created_at
     )
     values (
       ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
-      ${gate.job}, ${gate.credential_id}, ${state.status}, ${state.decision}, ${state.decided_by}, ${state.note},
+      ${gate.job}, ${gate.lane}, ${gate.credential_id}, ${state.status}, ${state.decision}, ${state.decided_by}, ${state.note},
       ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
     )`
 }
@@ -39,8 +42,14 @@ export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<string
       and run_id = ${key.run_id}
       and attempt = ${key.attempt}
       and environment = ${key.environment}
-      and job = ${key.job}`
+      and job = ${key.job}
+      and ${isOfLane(db, key)}`
   return row?.id ?? null
+}
+
+/** Gates from before lanes were stored belong to whatever lane their run has. */
+function isOfLane(db: Db, key: OpenedGateKey): ReturnType<Db> {
+  return db`(lane is null or lane = ${buildRunLane(db, key)})`
 }
 
 /**
@@ -54,7 +63,8 @@ export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<N
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and environment = ${key.environment}
-      and job = ${key.job}`
+      and job = ${key.job}
+      and ${isOfLane(tx, key)}`
   const [row] = await tx<[NearestAttempts]>`
     select (${ofOtherAttempts} and attempt < ${key.attempt} order by attempt desc limit 1) as previous,
       (${ofOtherAttempts} and attempt > ${key.attempt} order by attempt limit 1) as next`

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../../../support/api.ts'
 import { assertError } from '../../../../../support/assert-error.ts'
 import { postArtifacts, postAttestations, postComplete, postReport } from '../../../../../support/ci-reports.ts'
+import { startTokenCaller } from '../../../../../support/token-caller.ts'
 
 let api: TestApi
 
@@ -46,6 +47,18 @@ test('429 with Retry-After from the 301st report request of an organization with
   assert.equal((await api.request('GET', '/v1/runs', { key: one.key })).status, 200, 'other requests go on')
   api.clock.advance(40_000)
   assert.deepEqual(limitsOf(await ask(one)), ['300', '299', '60'])
+})
+
+test('what one lane has used up refuses nothing to others: API keys, jobs of strangers, trusted jobs', async (t) => {
+  const caller = await startTokenCaller(api)
+  t.after(() => caller.close())
+  const keys = [caller.key, await caller.sign({ event_name: 'workflow_run' }), await caller.sign()]
+  for (const key of keys) {
+    const first = await ask({ ...caller, key })
+    assert.deepEqual(limitsOf(first), ['300', '299', '60'])
+    await use({ ...caller, key }, 299)
+    assertError(await ask({ ...caller, key }), 429, 'rate_limited')
+  }
 })
 
 test('all four report routes share the limit', async () => {

@@ -6,11 +6,10 @@ import { openRunIntake } from '../../../../../../src/ci/runs/run-intake.ts'
 import { requireTokenRun } from '../../../../../../src/ci/runs/token-run.ts'
 import { startTestApi, type TestApi } from '../../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../../support/assert-error.ts'
-import { artifactOf, sendReport, TESTS, uploadArtifact } from '../../../../../support/ci-reports.ts'
+import { artifactOf, TESTS } from '../../../../../support/ci-reports.ts'
 import { createRun } from '../../../../../support/ci-runs.ts'
 import type { Json } from '../../../../../support/json.ts'
 import { githubClaims } from '../../../../../support/oidc-claims.ts'
-import { drainQueue } from '../../../../../support/queue.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../../../../../support/token-caller.ts'
 
 let api: TestApi
@@ -75,57 +74,6 @@ test('403 for another run if code of strangers may have run in the job', async (
   assertError(await report(REPORT, strange), 403, 'forbidden')
   const others = { ci_system: 'buildkite', external_run_id: strange.run_id }
   assertError(await caller.send('POST', '/v1/ci/runs', ownRun(strange, others), strange), 403, 'forbidden')
-})
-
-test('a report that an API key replaces is self-reported, and verified again when the token replaces it', async () => {
-  const { report_id } = (await report()).body.data
-  assert.equal((await sendReport(api, caller, runId, REPORT)).trust, 'self_reported')
-  assert.deepEqual(
-    { ...(await storedTrusts(report_id)) },
-    { report: 'self_reported', attestation: 'self_reported', artifact: 'self_reported', repository: null },
-  )
-  assert.equal((await report()).body.data.trust, 'verified')
-  assert.equal((await storedTrusts(report_id))?.artifact, 'verified')
-})
-
-test('attestations and artifacts that an API key adds to a verified report are self-reported', async () => {
-  const { report_id } = (await report({ job: { name: 'test' } })).body.data
-  const path = `/v1/ci/runs/${runId}/reports/${report_id}`
-  await api.request('POST', `${path}/attestations`, { key: caller.key, body: { attestations: [TESTS] } })
-  await api.request('POST', `${path}/artifacts`, { key: caller.key, body: { artifacts: [FILE] } })
-  const stored = await storedTrusts(report_id)
-  assert.deepEqual(
-    [stored?.report, stored?.attestation, stored?.artifact],
-    ['verified', 'self_reported', 'self_reported'],
-  )
-  await caller.send('POST', `${path}/attestations`, { attestations: [TESTS] }, claims)
-  assert.equal((await storedTrusts(report_id))?.attestation, 'verified')
-})
-
-test('the same uploaded file has the trust of the credential that declared it last', async () => {
-  const { report_id } = await sendReport(api, caller, runId, { attestations: [TESTS] })
-  await uploadArtifact(api, caller, { run_id: runId, report_id }, 'out.txt', 'text')
-  assert.equal((await storedTrusts(report_id))?.artifact, 'self_reported')
-  const { body } = await report()
-  assert.deepEqual(body.data.skipped, [{ path: 'out.txt', reason: 'already_uploaded' }])
-  assert.equal((await storedTrusts(report_id))?.artifact, 'verified')
-})
-
-test("an attestation that passes because of an API key's file is not verified when the token states it again", async () => {
-  const { report_id } = (await report({ job: { name: 'test' } })).body.data
-  const path = `/v1/ci/runs/${runId}/reports/${report_id}/attestations`
-  const attestations = [
-    { kind: 'sbom', name: 'image', data: { artifact: 'bom.json', format: 'cyclonedx', components: 0 } },
-  ]
-  await api.request('POST', path, { key: caller.key, body: { attestations } })
-  const file = JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: [] })
-  await uploadArtifact(api, caller, { run_id: runId, report_id }, 'bom.json', file)
-  await drainQueue(api)
-  const { body, text } = await caller.send('POST', path, { attestations }, claims)
-  assert.equal(body.data?.attestations[0].status, 'pass', text)
-  assert.equal((await storedTrusts(report_id))?.attestation, 'self_reported')
-  await report({ job: { name: 'test' }, attestations, artifacts: [artifactOf('bom.json', file)] })
-  assert.equal((await storedTrusts(report_id))?.attestation, 'verified')
 })
 
 test("a report belongs to the token's attempt; 400 for another one", async () => {

@@ -7,12 +7,13 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
+import { requireAuthentic } from './authentic-statement.ts'
 import { getHashes, verifyChange } from './change-statement.ts'
 import { findLineageDeployment, type StatedDeployment } from './deployment-statement.store.ts'
-import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
+import { computeFingerprint, findIssued, issueStatement, requireStatements } from './issue-statement.ts'
 import { isCommit, toChangeOfPath, toPromotionPathContent } from './promotion-path.ts'
-import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { readRecordedChange, type StoredRecord } from './statement-content.ts'
+import type { StatementName } from './statement.store.ts'
+import { readRecordedChange, type StoredRecord, type StoredStatement } from './statement-content.ts'
 
 /**
  * Returns the lineage statement of a deployment (provenance.md §3). Throws 404 `not_found`, 402
@@ -29,7 +30,9 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   const unready = explainUnready(deployment)
   if (unready !== null) throw createNoStatementError('LINEAGE_NOT_READY', unready)
   const facts = await computeLineageFacts(services, deployment)
-  return deployment.lineage?.facts.equals(facts) ? deployment.lineage : issueLineage(services, deployment, facts)
+  const { lineage } = deployment
+  if (!lineage?.facts.equals(facts)) return issueLineage(services, deployment, facts)
+  return requireAuthentic(services, { ...key, kind: 'lineage', subject_id: id }, lineage)
 }
 
 /** Throws 404 unless the deployment exists and was created within the plan's retention. */
@@ -71,7 +74,7 @@ export async function issueLineage(
   facts: Buffer,
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'lineage', subject_id: deployment.id }
-  const stored = await findStatement(services.sql, name, facts)
+  const stored = await findIssued(services, name, facts)
   return stored ?? issueNew(services, name, deployment, deployment.change)
 }
 

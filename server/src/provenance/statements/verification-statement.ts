@@ -7,6 +7,7 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
+import { requireAuthentic } from './authentic-statement.ts'
 import {
   getChangeFacts,
   issueChangeStatement,
@@ -15,7 +16,7 @@ import {
   verifyChange,
 } from './change-statement.ts'
 import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
-import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
+import { computeFingerprint, findIssued, issueStatement, requireStatements } from './issue-statement.ts'
 import {
   computeLineageFacts,
   createNoCommitError,
@@ -24,8 +25,13 @@ import {
   requireRetained,
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
-import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { type RecordedChange, readRecordedChange, type StoredRecord } from './statement-content.ts'
+import type { StatementName } from './statement.store.ts'
+import {
+  type RecordedChange,
+  readRecordedChange,
+  type StoredRecord,
+  type StoredStatement,
+} from './statement-content.ts'
 import { getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
 
 /**
@@ -47,13 +53,40 @@ export async function issueVerificationStatement(
   requireVerifiable(deployment)
   const { change } = deployment
   if (change === null) throw noChange()
-  const inputs = [
-    toAttestation(services, `changes/${change.id}`, await digestOfChange(services, actor, deployment, change)),
-    toAttestation(services, `deployments/${id}/lineage`, await digestOfLineage(services, deployment)),
-  ]
-  const facts = computeFingerprint(getSummaryFacts(deployment, inputs))
-  const { verification } = deployment
-  return verification?.facts.equals(facts) ? verification : issueSummary(services, deployment, change, inputs)
+  requireRetainedChange(services, actor, change)
+  return (await findCurrent(services, deployment, change)) ?? (await issueNew(services, actor, deployment, change))
+}
+
+/**
+ * The summary with the present facts, if it was issued last. Its facts, which are authenticated,
+ * contain the digests of its inputs, so the rows of these need not be.
+ */
+async function findCurrent(
+  services: Services,
+  deployment: VerifiedDeployment,
+  change: StoredRecord,
+): Promise<StoredStatement | null> {
+  const { verification, org_id, id } = deployment
+  const digests = verification && (await readDigests(services, deployment, change))
+  if (verification === null || digests === null) return null
+  const facts = computeFingerprint(getSummaryFacts(deployment, toAttestations(services, deployment, change, digests)))
+  if (!verification.facts.equals(facts)) return null
+  return requireAuthentic(services, { org_id, kind: 'verification', subject_id: id }, verification)
+}
+
+/** The inputs are issued first. Those that were issued before are verified. */
+async function issueNew(
+  services: Services,
+  actor: Actor,
+  deployment: VerifiedDeployment,
+  change: StoredRecord,
+): Promise<StoredStatement> {
+  const digests = {
+    change: (await issueChangeStatement(services, actor, change.id)).statement_digest,
+    lineage: (await issueLineage(services, deployment, await computeLineageFacts(services, deployment)))
+      .statement_digest,
+  }
+  return issueSummary(services, deployment, change, toAttestations(services, deployment, change, digests))
 }
 
 /** The reasons that concern only the deployment, in the order of provenance.md §4. */
@@ -74,24 +107,22 @@ function isProtected(deployment: VerifiedDeployment): boolean {
   return has_required_gates || earlier_gates.some((gate) => isTargetCovered(gate, { environment, repository, branch }))
 }
 
-/** The breaks of a chain have to be read, so they are left to `issueChangeStatement`. */
-async function digestOfChange(
-  services: Services,
-  actor: Actor,
-  { inputs }: VerifiedDeployment,
-  change: StoredRecord,
-): Promise<string> {
-  requireRetainedChange(services, actor, change)
-  const present = change.hashes && !change.has_breaks ? computeFingerprint(getChangeFacts(change.hashes, [])) : null
-  if (present !== null && inputs.change?.facts.equals(present)) return inputs.change.statement_digest
-  return (await issueChangeStatement(services, actor, change.id)).statement_digest
-}
+type Digests = { change: string; lineage: string }
 
-async function digestOfLineage(services: Services, deployment: VerifiedDeployment): Promise<string> {
-  const facts = await computeLineageFacts(services, deployment)
-  const { lineage } = deployment.inputs
-  if (lineage?.facts.equals(facts)) return lineage.statement_digest
-  return (await issueLineage(services, deployment, facts)).statement_digest
+/**
+ * The digests of the inputs as their rows have them; null if they were not issued with the present
+ * facts. The breaks of a chain have to be read, so they are left to `issueChangeStatement`.
+ */
+async function readDigests(
+  services: Services,
+  deployment: VerifiedDeployment,
+  { hashes, has_breaks }: StoredRecord,
+): Promise<Digests | null> {
+  const { change, lineage } = deployment.inputs
+  if (hashes === null || has_breaks || change === null || lineage === null) return null
+  if (!change.facts.equals(computeFingerprint(getChangeFacts(hashes, [])))) return null
+  if (!lineage.facts.equals(await computeLineageFacts(services, deployment))) return null
+  return { change: change.statement_digest, lineage: lineage.statement_digest }
 }
 
 function noChange() {
@@ -100,9 +131,20 @@ function noChange() {
   return createNoStatementError('NO_CHANGE', message)
 }
 
-function toAttestation({ config }: Services, subject: string, statement_digest: string): InputAttestation {
-  const sha256 = statement_digest.replace('sha256:', '')
-  return { uri: `${config.baseUrl}/v1/provenance/${subject}/statement`, digest: { sha256 } }
+function toAttestations(
+  { config }: Services,
+  deployment: VerifiedDeployment,
+  change: StoredRecord,
+  digests: Digests,
+): InputAttestation[] {
+  const inputs = [
+    [`changes/${change.id}`, digests.change],
+    [`deployments/${deployment.id}/lineage`, digests.lineage],
+  ] as const
+  return inputs.map(([subject, digest]) => ({
+    uri: `${config.baseUrl}/v1/provenance/${subject}/statement`,
+    digest: { sha256: digest.replace('sha256:', '') },
+  }))
 }
 
 async function issueSummary(
@@ -112,7 +154,7 @@ async function issueSummary(
   inputs: InputAttestation[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }
-  const stored = await findStatement(services.sql, name, computeFingerprint(getSummaryFacts(deployment, inputs)))
+  const stored = await findIssued(services, name, computeFingerprint(getSummaryFacts(deployment, inputs)))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
   const stated = verified.state === 'broken' ? null : readRecordedChange(verified.links)

@@ -189,6 +189,7 @@ create table ci_artifacts (
   claimed_provider text,
   claimed_repository_id text,
   claimed_repository text,
+  completed_at timestamp(3) with time zone,
   constraint ci_artifacts_pkey PRIMARY KEY (org_id, id),
   constraint ci_artifacts_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
   constraint ci_artifacts_check CHECK (((reason IS NOT NULL) = (status = 'rejected'::text))),

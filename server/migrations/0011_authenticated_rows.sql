@@ -6,3 +6,8 @@ alter table statements add column mac bytea;
 alter table log_entries add column mac bytea;
 alter table log_checkpoints add column mac bytea;
 alter table log_key add column mac bytea;
+
+-- When an artifact was complete, or was last declared by another lane: a statement is about what was
+-- complete when its deployment was decided. Rows of earlier versions have none, and count from
+-- `created_at`.
+alter table ci_artifacts add column completed_at timestamptz(3);

@@ -68,7 +68,7 @@ async function findCurrent(services: Services, change: IssuedChange): Promise<St
   const present = computeFingerprint(getChangeFacts(hashes, breaks))
   return statement.facts.equals(present)
     ? requireAuthentic(services, name, statement)
-    : findIssued(services, name, present)
+    : findIssued(services, name, [present])
 }
 
 type Hashes = { record: string; last: string }

@@ -65,19 +65,25 @@ async function storeOnce(
   const row = { ...statement, facts, mac: computeStatementMac(integrityKey, name, facts, statement) }
   const entryMac = computeEntryMac(integrityKey, { kind: 'statement', sha256 })
   if (await insertStatement(sql, name, row, entryMac)) return statement
-  const stored = await findIssued(services, name, facts)
+  const stored = await findIssued(services, name, [facts])
   if (stored === null) throw new Error('A statement with these facts exists, but cannot be read.')
   return stored
 }
 
-/** The issued statement with these facts; null if there is none. Throws 503 if it was changed. */
+/**
+ * The issued statement with the first of these facts that has one; null if none has. Throws 503 if
+ * it was changed.
+ */
 export async function findIssued(
   services: Services,
   name: StatementName,
-  facts: Buffer,
+  facts: readonly Buffer[],
 ): Promise<StoredStatement | null> {
-  const stored = await findStatement(services.sql, name, facts)
-  return stored && requireAuthentic(services, name, stored)
+  for (const one of facts) {
+    const stored = await findStatement(services.sql, name, one)
+    if (stored !== null) return requireAuthentic(services, name, stored)
+  }
+  return null
 }
 
 function sha256(bytes: Buffer | string): Buffer {

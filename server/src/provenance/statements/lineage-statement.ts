@@ -31,7 +31,8 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   if (unready !== null) throw createNoStatementError('LINEAGE_NOT_READY', unready)
   const facts = await computeLineageFacts(services, deployment)
   const { lineage } = deployment
-  if (!lineage?.facts.equals(facts)) return issueLineage(services, deployment, facts)
+  if (lineage === null || !facts.some((one) => lineage.facts.equals(one)))
+    return issueLineage(services, deployment, facts)
   return requireAuthentic(services, { ...key, kind: 'lineage', subject_id: id }, lineage)
 }
 
@@ -57,11 +58,15 @@ export function explainUnready(deployment: StatedDeployment): string | null {
   return is_first_read_running ? 'The repository is being synchronized for the first time. Try again later.' : null
 }
 
-/** SHA-256 of the facts of the lineage statement. */
-export async function computeLineageFacts(services: Services, deployment: StatedDeployment): Promise<Buffer> {
+/**
+ * SHA-256 of the facts of the lineage statement, and of those that versions without lanes have
+ * stated: what was issued keeps its bytes.
+ */
+export async function computeLineageFacts(services: Services, deployment: StatedDeployment): Promise<Buffer[]> {
   const { change } = deployment
   const state = change?.has_breaks ? await readChainState(services, change) : INTACT
-  return computeFingerprint(getPathFacts(deployment, change && changeFacts(change, change.hashes, state)))
+  const { lanes_sha256, ...earlier } = getPathFacts(deployment, change && changeFacts(change, change.hashes, state))
+  return [{ ...earlier, lanes_sha256 }, earlier].map(computeFingerprint)
 }
 
 /**
@@ -71,7 +76,7 @@ export async function computeLineageFacts(services: Services, deployment: Stated
 export async function issueLineage(
   services: Services,
   deployment: StatedDeployment,
-  facts: Buffer,
+  facts: readonly Buffer[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'lineage', subject_id: deployment.id }
   const stored = await findIssued(services, name, facts)
@@ -89,9 +94,7 @@ async function issueNew(
   const read = await findPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw createNotFoundError('deployment')
   const { facts = null, stated = null } = verified ?? {}
-  return issueStatement(services, name, getPathFacts(read, facts), () =>
-    toPromotionPathContent(read, read.path, stated),
-  )
+  return issueStatement(services, name, getPathFacts(read, facts), () => toPromotionPathContent(read, stated))
 }
 
 /** Null if the record does not name the commit, although a row of the database does. */
@@ -112,8 +115,10 @@ function changeFacts({ id }: StoredRecord, hashes: StoredRecord['hashes'], { sta
   return { id, hashes: state === 'broken' ? null : hashes, breaks }
 }
 
-/** What determines a promotion path: the digest of the path, and the hashes of the change. */
+/**
+ * What determines a promotion path: the digests of the path and its lanes, and the change's hashes.
+ */
 export function getPathFacts(deployment: PromotedRow, change: ReturnType<typeof changeFacts> | null) {
-  const { provider, repository_id, address, commit_sha, path_sha256 } = deployment
-  return { provider, repository_id, address, commit_sha, path_sha256, change }
+  const { provider, repository_id, address, commit_sha, path_sha256, lanes_sha256 } = deployment
+  return { provider, repository_id, address, commit_sha, path_sha256, lanes_sha256, change }
 }

@@ -11,8 +11,11 @@ import type { StoredKey } from './signing-key.ts'
  */
 export const IN_TOTO = 'application/vnd.in-toto+json'
 
-/** What a statement is about. Names and digests follow in-toto's ResourceDescriptor. */
-export type Subject = { name: string; digest: Record<string, string> }
+/**
+ * What a statement is about, as in-toto's ResourceDescriptor. What is not verified is annotated
+ * with who stated it.
+ */
+export type Subject = { name: string; digest: Record<string, string>; annotations?: { trust: string } }
 
 /** An in-toto statement without its version. */
 export type StatementContent = { subject: Subject[]; predicateType: string; predicate: object }

@@ -15,7 +15,7 @@ import {
   requireRetainedChange,
   verifyChange,
 } from './change-statement.ts'
-import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
+import { findVerifiedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
 import { computeFingerprint, findIssued, issueStatement, requireStatements } from './issue-statement.ts'
 import {
   computeLineageFacts,
@@ -32,7 +32,7 @@ import {
   type StoredRecord,
   type StoredStatement,
 } from './statement-content.ts'
-import { getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
+import { getEarlierFacts, getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
 
 /**
  * Returns the verification summary of a deployment (provenance.md §3). Its inputs, the statements
@@ -69,9 +69,14 @@ async function findCurrent(
   const { verification, org_id, id } = deployment
   const digests = verification && (await readDigests(services, deployment, change))
   if (verification === null || digests === null) return null
-  const facts = computeFingerprint(getSummaryFacts(deployment, toAttestations(services, deployment, change, digests)))
-  if (!verification.facts.equals(facts)) return null
+  const facts = computeSummaryFacts(deployment, toAttestations(services, deployment, change, digests))
+  if (!facts.some((one) => verification.facts.equals(one))) return null
   return requireAuthentic(services, { org_id, kind: 'verification', subject_id: id }, verification)
+}
+
+/** The present facts, and those of versions without lanes. */
+function computeSummaryFacts(deployment: VerifiedDeployment, inputs: InputAttestation[]): Buffer[] {
+  return [getSummaryFacts(deployment, inputs), getEarlierFacts(deployment, inputs)].map(computeFingerprint)
 }
 
 /** The inputs are issued first. Those that were issued before are verified. */
@@ -121,7 +126,8 @@ async function readDigests(
   const { change, lineage } = deployment.inputs
   if (hashes === null || has_breaks || change === null || lineage === null) return null
   if (!change.facts.equals(computeFingerprint(getChangeFacts(hashes, [])))) return null
-  if (!lineage.facts.equals(await computeLineageFacts(services, deployment))) return null
+  const facts = await computeLineageFacts(services, deployment)
+  if (!facts.some((one) => lineage.facts.equals(one))) return null
   return { change: change.statement_digest, lineage: lineage.statement_digest }
 }
 
@@ -149,12 +155,12 @@ function toAttestations(
 
 async function issueSummary(
   services: Services,
-  deployment: StatedDeployment,
+  deployment: VerifiedDeployment,
   change: StoredRecord,
   inputs: InputAttestation[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }
-  const stored = await findIssued(services, name, computeFingerprint(getSummaryFacts(deployment, inputs)))
+  const stored = await findIssued(services, name, computeSummaryFacts(deployment, inputs))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
   const stated = verified.state === 'broken' ? null : readRecordedChange(verified.links)
@@ -164,7 +170,7 @@ async function issueSummary(
   const read = await findPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw createNotFoundError('deployment')
   return issueStatement(services, name, getSummaryFacts(read, inputs), (issuedAt) =>
-    toSummaryContent({ deployment: read, path: read.path, record, inputs, issuedAt }),
+    toSummaryContent({ deployment: read, record, inputs, issuedAt }),
   )
 }
 

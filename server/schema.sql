@@ -200,6 +200,7 @@ create table ci_artifacts (
   claimed_provider text,
   claimed_repository_id text,
   claimed_repository text,
+  completed_at timestamp(3) with time zone,
   constraint ci_artifacts_pkey PRIMARY KEY (org_id, id),
   constraint ci_artifacts_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
   constraint ci_artifacts_check CHECK (((reason IS NOT NULL) = (status = 'rejected'::text))),
@@ -1377,6 +1378,7 @@ create table log_checkpoints (
   root_hash bytea not null,
   note text not null,
   published_at timestamp(3) with time zone not null,
+  mac bytea,
   constraint log_checkpoints_pkey PRIMARY KEY (size),
   constraint log_checkpoints_root_hash_check CHECK ((length(root_hash) = 32)),
   constraint log_checkpoints_size_check CHECK ((size >= 0))
@@ -1387,6 +1389,7 @@ create table log_entries (
   kind text not null,
   sha256 bytea not null,
   leaf_index bigint,
+  mac bytea,
   constraint log_entries_kind_sha256_key UNIQUE (kind, sha256),
   constraint log_entries_leaf_index_key UNIQUE (leaf_index),
   constraint log_entries_pkey PRIMARY KEY (id),
@@ -1401,6 +1404,7 @@ create table log_key (
   origin text not null,
   sealed_private_key text not null,
   created_at timestamp(3) with time zone not null,
+  mac bytea,
   constraint log_key_pkey PRIMARY KEY (singleton),
   constraint log_key_singleton_check CHECK (singleton)
 );
@@ -2201,6 +2205,7 @@ create table signing_keys (
   kms_key text,
   created_at timestamp(3) with time zone not null,
   retired_at timestamp(3) with time zone,
+  mac bytea,
   constraint signing_keys_pkey PRIMARY KEY (org_id, keyid),
   constraint signing_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint signing_keys_check CHECK ((num_nonnulls(sealed_private_key, kms_key) = 1)),
@@ -2271,6 +2276,7 @@ create table statements (
   statement_digest text not null,
   envelope text not null,
   issued_at timestamp(3) with time zone not null,
+  mac bytea,
   constraint statements_pkey PRIMARY KEY (org_id, kind, subject_id, facts),
   constraint statements_org_id_keyid_fkey FOREIGN KEY (org_id, keyid) REFERENCES signing_keys(org_id, keyid),
   constraint statements_facts_check CHECK ((length(facts) = 32)),

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, type KeyObject } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { computeDerivedKey, loadSecretKey } from '../src/platform/crypto/secret-key.ts'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { findLogState, insertLogEntry } from '../src/provenance/log/log.store.ts'
+import { computeEntryMac } from '../src/provenance/log/log-mac.ts'
 import { type Benchmark, interleave, type Round } from './benchmark.ts'
 import type { Setting } from './setting.ts'
 
@@ -11,6 +13,9 @@ const ENTRIES = 4000
 const SINGLE_ROUNDS = 15
 const CONNECTIONS = 16
 const POLL_MS = 20
+
+/** That of the server which numbers the entries. */
+let integrityKey: KeyObject
 
 export const transparencyLog: Benchmark<Setting>[] = [
   {
@@ -30,6 +35,7 @@ export const transparencyLog: Benchmark<Setting>[] = [
 ]
 
 async function onConnections({ directory }: Setting, measure: (sql: Sql) => Promise<Round[]>): Promise<Round[]> {
+  integrityKey = computeDerivedKey(await loadSecretKey(undefined, directory), 'integrity of stored rows')
   const postgres = await openEmbeddedPostgres({ dataDir: directory })
   const sql = openSql(postgres.connection, { max: CONNECTIONS, applicationName: 'bench' })
   try {
@@ -87,7 +93,8 @@ function measureDelays(sql: Sql): Promise<Round[]> {
 }
 
 async function addOne(sql: Sql, number: number): Promise<void> {
-  await sql.begin((tx) => insertLogEntry(tx, { kind: 'statement', sha256: digestOf(number) }))
+  const entry = { kind: 'statement', sha256: digestOf(number) } as const
+  await sql.begin((tx) => insertLogEntry(tx, entry, computeEntryMac(integrityKey, entry)))
 }
 
 async function insertBare(sql: Sql, number: number): Promise<void> {

@@ -48,6 +48,7 @@ import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
 import { followFactJob, recordChangesJob, recordDueChanges } from './provenance/changes/landings.job.ts'
 import { verifyLogDaily } from './provenance/log/verify-log.ts'
+import { verifyRowsDaily } from './provenance/statements/verify-rows.job.ts'
 import { repositoryRenamed } from './repositories/repository.events.ts'
 import { removeExpiredDaily, removeExpiredJob } from './retention/remove-expired.job.ts'
 import { settleDismissal } from './security/alerts/decide-alerts.ts'
@@ -132,6 +133,7 @@ export const scheduledJobs: ScheduledJob<HostServices>[] = [
   recordDueChanges,
   verifyChainsDaily,
   verifyLogDaily,
+  verifyRowsDaily,
   refreshNewestDays,
   refreshRecentDays,
   refreshAllDays,

@@ -1,5 +1,5 @@
 import { defineCommand } from '@shiplock/command-line/command'
-import { UsageError } from '@shiplock/command-line/options'
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { Refused } from '@shiplock/verify/checks'
 import { DOCUMENT_BYTES_MAX } from '@shiplock/verify/document'
 import { type PublicKey, readPublicKeys } from '@shiplock/verify/public-key'
@@ -23,6 +23,11 @@ export const verifyCommand = defineCommand({
       type: 'list',
       value: 'DIGEST',
       about: 'what the statement must be about, as gitCommit:HEX or sha256:HEX',
+    },
+    'allow-class': {
+      type: 'list',
+      value: 'CLASS',
+      about: 'accept --subject also if only this class stated it: self_reported',
     },
     'log-key': {
       type: 'text',
@@ -51,6 +56,7 @@ export const verifyCommand = defineCommand({
 type TrustOptions = {
   key: string[]
   subject: string[]
+  'allow-class': string[]
   'log-key': string | undefined
   checkpoint: string | undefined
 }
@@ -62,10 +68,14 @@ async function readTrusted(options: TrustOptions): Promise<Trusted> {
   return {
     keys: (await Promise.all(keys.map(readKeyFile))).flat(),
     subjects: options.subject.map(readSubject),
+    classes: options['allow-class'].map((value) => requireChoice('allow-class', value, CLASSES)),
     logKey: logKey === undefined ? null : await readLogKey(logKey),
     checkpoint: checkpoint === undefined ? null : await readGivenFile(checkpoint),
   }
 }
+
+/** What code of strangers may have stated is never accepted. */
+const CLASSES = ['self_reported'] as const
 
 const SUBJECT = /^[A-Za-z0-9]+:[0-9a-f]+$/
 

@@ -7,7 +7,8 @@ import { parseStrictJson } from './strict-json.ts'
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 
-export type Subject = { name: string; digest: Record<string, string> }
+/** `annotations` name who stated a subject that is not verified. */
+export type Subject = { name: string; digest: Record<string, string>; annotations?: { trust: string } }
 
 /** An in-toto Statement v1. */
 export type Statement = { subjects: Subject[]; predicateType: string; predicate: Fields }
@@ -32,7 +33,9 @@ function readSubject(fields: Fields): Subject {
   const digest = fields.object('digest')
   const entries = Object.keys(digest.json).map((algorithm) => [algorithm, readDigest(digest, algorithm)])
   if (entries.length === 0) throw fields.refusal('digest', 'an object with at least one digest')
-  return { name: fields.string('name'), digest: Object.fromEntries(entries) }
+  const subject = { name: fields.string('name'), digest: Object.fromEntries(entries) }
+  if (!fields.has('annotations')) return subject
+  return { ...subject, annotations: { trust: fields.object('annotations').string('trust') } }
 }
 
 function readDigest(digest: Fields, algorithm: string): string {
@@ -43,10 +46,21 @@ function readDigest(digest: Fields, algorithm: string): string {
   return hex
 }
 
-/** The commit that a statement is about. Every statement of Shiplock has one. */
-export function commitSubject({ subjects }: Statement): { name: string; sha: string } {
-  const commits = subjects.flatMap(({ name, digest }) => (digest.gitCommit ? [{ name, sha: digest.gitCommit }] : []))
-  const [commit, ...others] = commits
-  if (commit === undefined || others.length > 0) throw new Refused('the statement must have one commit as a subject')
+/** A commit that is a subject, and who named it if it is not verified. */
+export type CommitSubject = { name: string; sha: string; trust: string | null }
+
+/** The commit that a statement is about; null without one. */
+export function findCommitSubject({ subjects }: Statement): CommitSubject | null {
+  const commits = subjects.flatMap(({ name, digest, annotations }) =>
+    digest.gitCommit ? [{ name, sha: digest.gitCommit, trust: annotations?.trust ?? null }] : [],
+  )
+  if (commits.length > 1) throw new Refused('the statement must have one commit as a subject')
+  return commits[0] ?? null
+}
+
+/** The commit that a statement is about, which has one. */
+export function commitSubject(statement: Statement): CommitSubject {
+  const commit = findCommitSubject(statement)
+  if (commit === null) throw new Refused('the statement must have one commit as a subject')
   return commit
 }

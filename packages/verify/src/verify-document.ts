@@ -4,15 +4,23 @@ import { readDocument } from './document.ts'
 import { type Envelope, findSigner } from './envelope.ts'
 import { checkCheckpoint, checkConsistency, checkEntry, checkInclusion, type LogProof } from './log-proof.ts'
 import { PREDICATE_KINDS } from './predicates/predicate-kinds.ts'
+import { promotionPath } from './predicates/promotion-path.ts'
 import type { PublicKey } from './public-key.ts'
 import type { NoteKey } from './signed-note.ts'
 import { digestOf, PAYLOAD_TYPE, readStatement, type Statement, type Subject } from './statement.ts'
 
 /**
  * What the reader trusts and expects. `checkpoint` is the text of an older checkpoint of the log;
- * `subjects` are digests that the statement must be about, as `<algorithm>:<digest>`.
+ * `subjects` are digests that the statement must be about, as `<algorithm>:<digest>`. `classes` are
+ * those whose statements the reader accepts besides what is verified.
  */
-export type Trusted = { keys: PublicKey[]; logKey: NoteKey | null; checkpoint: string | null; subjects: string[] }
+export type Trusted = {
+  keys: PublicKey[]
+  logKey: NoteKey | null
+  checkpoint: string | null
+  subjects: string[]
+  classes: string[]
+}
 
 export type Verification = {
   /** Whether every check succeeded. */
@@ -65,7 +73,7 @@ async function checkAll(run: Run, bytes: Uint8Array): Promise<VerifiedStatement 
   const statement = await checks.run('statement', () => readStatement(envelope.payload), describeForm)
   if (statement === null) return null
   if (trusted.subjects.length > 0)
-    await checks.run('expected subject', () => requireSubjects(statement, trusted.subjects), String)
+    await checks.run('expected subject', () => requireSubjects(statement, trusted), String)
   const says = await checkPredicate(run, statement)
   await checkLog(run, envelope.payload, document.logProof)
   return {
@@ -99,11 +107,28 @@ function describeForm({ subjects }: Statement): string {
   return `an in-toto statement about ${subjects.length} ${subjects.length === 1 ? 'subject' : 'subjects'}`
 }
 
-function requireSubjects({ subjects }: Statement, expected: string[]): string {
-  const found = subjects.flatMap(({ digest }) => Object.entries(digest).map((entry) => entry.join(':')))
-  const missing = expected.find((digest) => !found.includes(digest))
-  if (missing !== undefined) throw new Refused(`the statement is not about ${missing}`)
+function requireSubjects(statement: Statement, { subjects: expected, classes }: Trusted): string {
+  const stated = listStated(statement)
+  for (const digest of expected) {
+    const trusts = stated.filter((one) => one.digest === digest).map(({ trust }) => trust)
+    if (trusts.length === 0) throw new Refused(`the statement is not about ${digest}`)
+    if (trusts.some((trust) => trust === null || classes.includes(trust))) continue
+    const hint = trusts.includes('self_reported') ? '; --allow-class self_reported accepts it' : ''
+    throw new Refused(`${digest} is only ${trusts[0]}, and not verified${hint}`)
+  }
   return expected.join(', ')
+}
+
+/** Subjects, and artifacts of a path that are none, with who stated them. Null is verified. */
+function listStated({ subjects, predicate, predicateType }: Statement): { digest: string; trust: string | null }[] {
+  const named = subjects.flatMap(({ digest, annotations }) =>
+    Object.entries(digest).map((entry) => ({ digest: entry.join(':'), trust: annotations?.trust ?? null })),
+  )
+  if (PREDICATE_KINDS[predicateType] !== promotionPath || !predicate.has('decided_at')) return named
+  const others = predicate.objects('artifacts').map((artifact) => {
+    return { digest: `sha256:${artifact.string('sha256')}`, trust: artifact.string('trust') }
+  })
+  return [...named, ...others.filter(({ trust }) => trust !== 'verified')]
 }
 
 /** Returns what the statement says. */

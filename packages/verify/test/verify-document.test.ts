@@ -285,9 +285,63 @@ function amended(changes: object) {
   return { ...statement, predicate: { ...statement.predicate, amendments } }
 }
 
-/** The amendment's own hash is right for its new position; only its relation to the record is wrong. */
+/**
+ * The amendment's own hash is right for its new position; only its relation to the record is wrong.
+ */
 function amendedAt(index: number, previous?: string) {
   const statement = changeStatement()
   const [{ chain, ...body }] = statement.predicate.amendments as [(typeof statement.predicate.amendments)[0]]
   return amended({ chain: linkOf(index, previous ?? chain.previous_hash, body) })
 }
+
+/**
+ * A path of the present version: its artifacts have lanes, and one was added after the decision.
+ */
+function lanePath(fields: object = {}, subject?: object[]) {
+  const { subject: subjects, predicate, ...statement } = pathStatement()
+  const [artifact] = predicate.artifacts
+  const at = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
+  const artifacts = [
+    { ...artifact, trust: 'verified', completed_at: at(1) },
+    { ...artifact, path: 'notes', sha256: sha256('notes'), trust: 'self_reported', completed_at: at(1) },
+    { ...artifact, path: 'strange', sha256: sha256('strange'), trust: 'untrusted', completed_at: at(1) },
+    { ...artifact, path: 'late', sha256: sha256('late'), trust: 'verified', completed_at: at(3) },
+  ]
+  const stated = { ...predicate, commit_trust: 'verified', decided_at: at(2), artifacts, amendments: [], ...fields }
+  return signStatement(key, { ...statement, subject: subject ?? subjects, predicate: stated })
+}
+
+test('artifacts of other lanes are no subjects; a class has to be allowed, and that of strangers cannot be', async () => {
+  assert.deepEqual(failuresOf(await verifyWith({ key, subjects: [`sha256:${sha256('artifact')}`] }, lanePath())), [])
+  const notes = [`sha256:${sha256('notes')}`]
+  assert.match(failuresOf(await verifyWith({ key, subjects: notes }, lanePath())).join(), /is only self_reported/)
+  const allowed = await verifyWith({ key, subjects: notes, classes: ['self_reported'] }, lanePath())
+  assert.deepEqual(failuresOf(allowed), [])
+  for (const name of ['strange', 'never', 'late']) {
+    const given = { key, subjects: [`sha256:${sha256(name)}`], classes: ['self_reported'] }
+    assert.match(failuresOf(await verifyWith(given, lanePath())).join(), /expected subject/, name)
+  }
+})
+
+test('a path is refused if a subject is not verified, or a self-reported commit is not named as such', async () => {
+  const [commit, artifact] = pathStatement().subject
+  const added = { name: 'notes', digest: { sha256: sha256('notes') } }
+  assert.match(
+    failuresOf(await verifyWith({ key }, lanePath({}, [commit, artifact, added] as object[]))).join(),
+    /the subjects and the artifacts of the path differ/,
+  )
+  const reported = { commit_trust: 'self_reported', artifacts: [] }
+  assert.match(
+    failuresOf(await verifyWith({ key }, lanePath(reported, [commit as object]))).join(),
+    /subject is verified/,
+  )
+  const annotated = { ...commit, annotations: { trust: 'self_reported' } }
+  assert.deepEqual(failuresOf(await verifyWith({ key }, lanePath(reported, [annotated]))), [])
+  const expected = [`gitCommit:${commit?.digest.gitCommit}`]
+  const refused = await verifyWith({ key, subjects: expected }, lanePath(reported, [annotated]))
+  assert.match(failuresOf(refused).join(), /is only self_reported.*--allow-class self_reported/)
+  assert.deepEqual(
+    failuresOf(await verifyWith({ key }, lanePath({ commit_trust: 'self_reported' }, [artifact as object]))),
+    [],
+  )
+})

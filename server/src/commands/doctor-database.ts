@@ -4,9 +4,11 @@ import { hasGivenPassword } from '../platform/db/embedded/password.ts'
 import { readReplicationState, readServerTime, readServerVersion, type Sql } from '../platform/db/sql.ts'
 import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/queue/queue.store.ts'
 import { listBrokenChains } from '../provenance/chain/chain.store.ts'
-import { findLogState, hasNewestCheckpoint } from '../provenance/log/log.store.ts'
+import { findLogState, hasNewestCheckpoint, listPendingEntries } from '../provenance/log/log.store.ts'
 import { loadLogKey } from '../provenance/log/log-key.ts'
+import { hasMacs, requireAuthenticEntries } from '../provenance/log/log-mac.ts'
 import { readTree } from '../provenance/log/sequence-log.ts'
+import { verifyRows } from '../provenance/statements/verify-rows.job.ts'
 import { findState, listRemoved } from '../retention/retention.store.ts'
 import type { Services } from '../services.ts'
 import { listPendingUpdates } from '../start/apply-updates.ts'
@@ -113,6 +115,7 @@ function lastRun(at: Date | null, now: Date): string {
 export const RECORD_CHECKS: readonly Check[] = [
   { check: 'gates', examine: checkGates },
   { check: 'provenance', examine: checkChains },
+  { check: 'statements', examine: checkStatements },
   { check: 'log', examine: checkLog },
 ]
 
@@ -133,6 +136,25 @@ async function checkChains({ sql }: Services): Promise<Result> {
   return { ok: false, detail: `chains of change records are broken: ${listed.join(', ')}` }
 }
 
+/** Each costs a third of a millisecond. The daily job and `provenance verify` verify all. */
+const STATEMENTS_MAX = 20_000
+const FORGED_SHOWN_MAX = 5
+
+/** Verifies signing keys, and issued statements up to a number. */
+async function checkStatements(services: Services): Promise<Result> {
+  const { keys, statements, breaks, isComplete } = await verifyRows(services, { statementsMax: STATEMENTS_MAX })
+  const listed = breaks.slice(0, FORGED_SHOWN_MAX).map(({ part, resource }) => `${part} ${resource}`)
+  if (breaks.length > 0)
+    return { ok: false, detail: `${breaks.length} rows were not stored by this server: ${listed.join(', ')}` }
+  const rest = isComplete ? '' : '; "provenance verify" verifies the others'
+  const open = (await hasMacs(services.sql))
+    ? ''
+    : '; what an earlier version has stored is authenticated daily at 03:11'
+  return { ok: true, detail: `${keys} signing keys and ${statements} issued statements verify${rest}${open}` }
+}
+
+const PENDING_MAX = 4096
+
 /**
  * Reads what the next entry of the transparency log is appended to. What is wrong with it is
  * thrown.
@@ -144,7 +166,8 @@ async function checkLog(services: Services): Promise<Result> {
   if (key === null) return { ok: false, detail: 'its key is lost' }
   // A log that is created meanwhile has not lost its checkpoint.
   const state = await findLogState(services.sql)
-  await readTree(services.sql, key, state)
+  await readTree(services, services.sql, key, state)
+  await requireAuthenticEntries(services, services.sql, await listPendingEntries(services.sql, PENDING_MAX))
   if (hasNewestCheckpoint(state)) return { ok: true, detail: `its newest checkpoint has ${state.size} entries` }
   const left = state.size === null ? 'none is stored' : `the newest that is stored has ${state.size}`
   return { ok: false, detail: `the checkpoint of its ${state.length} entries is lost; ${left}` }

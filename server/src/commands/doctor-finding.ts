@@ -31,6 +31,7 @@ const NEXT_STEPS = {
   disk: 'Make the file system larger: docs/operations/monitoring.md#shiplockdiskfull',
   gates: 'Create a gate that covers the environment: shiplock-server gate create --help',
   provenance: 'Run: shiplock-server provenance verify, and see docs/operations.md#change-records',
+  statements: 'Run: shiplock-server provenance verify, and see docs/operations/security.md#forged-rows',
   log: 'Run: shiplock-server provenance verify, and see docs/transparency-log.md#operations',
   worker:
     'Start a worker: shiplock-server worker. For failed jobs, docs/operations.md#background-jobs says what is missing then.',

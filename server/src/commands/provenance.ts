@@ -1,12 +1,17 @@
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { settleBreaks } from '../provenance/chain/acknowledge-breaks.ts'
+import { requireNote, settleBreaks } from '../provenance/chain/acknowledge-breaks.ts'
 import { countLinks } from '../provenance/chain/chain.store.ts'
+import type { StoredBreak } from '../provenance/chain/chain-break.ts'
 import { findUnlinkedEntries } from '../provenance/chain/link.store.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
 import { listChains, type OpenBreak, type Verification, verifyChains } from '../provenance/chain/verify-chains.job.ts'
 import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
+import { settleRow } from '../provenance/statements/acknowledge-row.ts'
+import type { RowBreak } from '../provenance/statements/authentic-key.ts'
+import { verifyRows } from '../provenance/statements/verify-rows.job.ts'
 import type { Services } from '../services.ts'
 import { ProgressBar } from '../start/terminal.ts'
 import { findChainName, requireChain, requireChains } from './chain-names.ts'
@@ -20,7 +25,7 @@ const LONG = 10_000
 export const provenanceVerify = defineCommand({
   name: 'provenance verify',
   about:
-    'Verifies the hash chains of change records, and what belongs to them. Without --org and --repository, it verifies the transparency log, too. Exits with 1 if something does not match and is not acknowledged.',
+    'Verifies the hash chains of change records, and what belongs to them. Without --repository, it also verifies signing keys and issued statements; without --org, the transparency log, too. Exits with 1 if something does not match and is not acknowledged.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'only chains of this organization' },
@@ -42,15 +47,16 @@ export const provenanceVerify = defineCommand({
 
 type NamedChains = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[] }
 
-/** `log` is null if the transparency log was not verified. */
-type Named = NamedChains & { unlinked: string[]; log: LogBreak[] | null }
+/** `rows` and `log` are null if keys and statements, or the transparency log, were not verified. */
+type Named = NamedChains & { unlinked: string[]; rows: RowBreak[] | null; log: LogBreak[] | null }
 
 async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Named> {
   const total = await countLinks(services.sql, orgId, null)
   const verification = await follow(services, listChains(services, orgId), { total, context })
-  if (orgId !== null) return { ...verification, unlinked: [], log: null }
+  const rows = (await verifyRows(services, { orgId })).breaks
+  if (orgId !== null) return { ...verification, unlinked: [], rows, log: null }
   const unlinked = await findUnlinkedEntries(services.sql)
-  return { ...verification, unlinked, log: await verifyWholeLog(services, context) }
+  return { ...verification, unlinked, rows, log: await verifyWholeLog(services, context) }
 }
 
 async function verifyWholeLog(services: Services, context: Context): Promise<LogBreak[]> {
@@ -65,7 +71,7 @@ async function verifyWholeLog(services: Services, context: Context): Promise<Log
 async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Named> {
   const lengths = await Promise.all(chains.map((chain) => countLinks(services.sql, null, chain)))
   const total = lengths.reduce((sum, length) => sum + length, 0)
-  return { ...(await follow(services, chains, { total, context })), unlinked: [], log: null }
+  return { ...(await follow(services, chains, { total, context })), unlinked: [], rows: null, log: null }
 }
 
 type Following = { total: number; context: Context }
@@ -92,17 +98,25 @@ async function follow(
 }
 
 function toOutput(verified: Named): Output {
-  const { chains, links, unlinked, log } = verified
+  const { chains, links, unlinked, rows: ofRows, log } = verified
   const count = countBreaks(verified)
   const ok = count === 0
-  const rows = [...verified.breaks.map(toRow), ...(log ?? []).map(toLogRow)]
-  const scope = log === null ? 'were verified' : 'and the transparency log were verified'
+  const rows = [
+    ...verified.breaks.map(toRow),
+    ...(ofRows ?? []).map(({ part, resource, found }) => ['-', '-', `${part} ${resource}`, 'unknown', found, 'now']),
+    ...(log ?? []).map(toLogRow),
+  ]
+  const others = [
+    ...(ofRows === null ? [] : ['the issued statements']),
+    ...(log === null ? [] : ['the transparency log']),
+  ]
+  const scope = ['', ...others].join(' and ')
   const lines = [
     ...(rows.length > 0 ? [formatTable(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
     ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
-    `${chains} chains with ${links} links ${scope}: ${ok ? 'ok' : counted(count)}.`,
+    `${chains} chains with ${links} links${scope} were verified: ${ok ? 'ok' : counted(count)}.`,
   ]
-  const breaks = [...toBreaks(verified.breaks), ...(log ?? []).map(toLogBreak)]
+  const breaks = [...toBreaks(verified.breaks), ...(ofRows ?? []).map(toForgedBreak), ...(log ?? []).map(toLogBreak)]
   return { json: { ok, chains, links, breaks, unlinked }, text: lines.join('\n') }
 }
 
@@ -121,13 +135,24 @@ function toLogRow({ resource, index, expected, found }: LogBreak): string[] {
   return ['-', `${index}`, `log ${resource}`, expected ?? 'unknown', found ?? 'missing', 'now']
 }
 
-/** The log belongs to no repository. */
-function toLogBreak({ index, expected, found }: LogBreak) {
-  return { repository: null, index, expected, found }
+/** Keys, statements and the log belong to no repository. */
+function toForgedBreak({ part, resource, found }: RowBreak) {
+  return { part, resource, repository: null, index: null, expected: null, found }
 }
 
-function countBreaks({ breaks, unlinked, log }: Named): number {
-  return breaks.length + unlinked.length + (log?.length ?? 0)
+function toLogBreak({ resource, index, expected, found }: LogBreak) {
+  return { ...nameLogBreak(resource, index), repository: null, index, expected, found }
+}
+
+/** The entries that a tile consists of are those that are read from it. */
+function nameLogBreak(resource: string, index: number) {
+  if (resource === 'key') return { part: 'key', resource: 'log' }
+  if (resource === 'checkpoint') return { part: 'checkpoint', resource: `${index}` }
+  return { part: 'log_entry', resource }
+}
+
+function countBreaks({ breaks, unlinked, rows, log }: Named): number {
+  return breaks.length + unlinked.length + (rows?.length ?? 0) + (log?.length ?? 0)
 }
 
 function counted(breaks: number): string {
@@ -139,29 +164,52 @@ function toBreaks(breaks: Named['breaks']) {
   const first = new Map(breaks.toReversed().map((one) => [`${Object.values(one.chain)} ${one.index}`, one]))
   return breaks
     .filter((one) => first.get(`${Object.values(one.chain)} ${one.index}`) === one)
-    .map(({ repository, index, expected, found }) => {
-      return { repository, index, expected: expected.toString('hex'), found: found?.toString('hex') ?? null }
-    })
+    .map(({ chain, repository, index, expected, found }) => ({
+      part: 'chain',
+      resource: `${chain.provider}:${chain.repository_id}`,
+      repository,
+      index,
+      expected: expected.toString('hex'),
+      found: found?.toString('hex') ?? null,
+    }))
 }
+
+const PARTS = ['chain', 'key', 'statement', 'log_entry', 'checkpoint'] as const
 
 export const provenanceAcknowledge = defineCommand({
   name: 'provenance acknowledge',
   about:
-    "Records what happened to a repository's broken chain. Statements are issued again, and name the breaks. Audited.",
+    "Records what happened to a repository's broken chain: statements are issued again, and name the breaks. With --part and --resource, it ends the break of another row, as `provenance verify` names it: a statement is removed, and issued again when it is read next. Audited.",
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
-    repository: { type: 'text', value: 'owner/name', about: 'the repository', required: true },
+    repository: { type: 'text', value: 'owner/name', about: 'the repository, for its chain' },
     provider: PROVIDER,
+    part: { type: 'text', value: PARTS.join('|'), about: 'what does not match, chain if it is not given' },
+    resource: { type: 'text', value: 'R', about: 'which one, as `provenance verify --json` names it' },
     note: { type: 'text', value: 'N', about: 'what happened, in at most 2,000 characters', required: true },
   },
-  async run(context, _given, { org, repository, provider, note }) {
+  async run(context, _given, { org, repository: named, provider, part: given = 'chain', resource, note }) {
+    const part = requireChoice('part', given, PARTS)
+    const name = part === 'chain' ? (named ?? resource) : resource
+    if (name === undefined) throw new UsageError(part === 'chain' ? '--repository is missing' : '--resource is missing')
+    requireNote(note)
     const breaks = await withServices(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
-      const chain = await requireChain(services.sql, id, { repository, provider })
-      return settleBreaks(services, chain, { principal: COMMAND_LINE, note })
+      const given = { principal: COMMAND_LINE, note }
+      if (part === 'chain')
+        return settleBreaks(services, await requireChain(services.sql, id, { repository: name, provider }), given)
+      return settleRow(services, id, { part, resource: name }, given)
     })
-    const json = { repository, note, breaks: breaks.map(({ index, part }) => ({ index, part })) }
-    context.print({ json, text: `Acknowledged ${counted(breaks.length)} in the chain of ${repository}.` })
+    context.print(
+      breaks
+        ? toSettled(name, note, breaks)
+        : { json: { part, resource: name, note }, text: `Acknowledged the ${part} ${name}.` },
+    )
   },
 })
+
+function toSettled(repository: string, note: string, breaks: StoredBreak[]): Output {
+  const json = { repository, note, breaks: breaks.map(({ index, part }) => ({ index, part })) }
+  return { json, text: `Acknowledged ${counted(breaks.length)} in the chain of ${repository}.` }
+}

@@ -1,7 +1,6 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { listPublicKeys, rotateKey } from '../provenance/statements/rotate-key.ts'
-import { listKeys } from '../provenance/statements/signing-key.store.ts'
+import { listAuthenticKeys, listPublicKeys, rotateKey } from '../provenance/statements/rotate-key.ts'
 import { KEY_ALGORITHM, type SigningKey } from '../provenance/statements/signing-key.ts'
 import { defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
@@ -14,7 +13,9 @@ export const signingKeyList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const keys = await withServices(context, async ({ sql }) => listKeys(sql, (await requireOrganization(sql, org)).id))
+    const keys = await withServices(context, async (services) =>
+      listAuthenticKeys(services, (await requireOrganization(services.sql, org)).id),
+    )
     const none = `The organization ${org} has no signing keys. The first one is made when it is needed.`
     context.print({
       json: keys.map(toItem),

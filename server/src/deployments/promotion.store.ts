@@ -1,24 +1,25 @@
-import { buildCommitRunsJson, buildDeploymentRun, buildRunArtifactsJson } from '../ci/evidence/commit-evidence.store.ts'
-import { buildPolicyHash } from '../compliance/policies/policy-version.store.ts'
+import { buildCommitRunsJson, buildDeploymentRun, buildRunArtifacts } from '../ci/evidence/commit-evidence.store.ts'
+import { buildAcceptsAnyTrust, buildPolicyHash } from '../compliance/policies/policy-version.store.ts'
 import { buildSpreadCondition } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
-import type { PromotedDeployment, PromotionPath } from './promotion.ts'
+import type { PathLanes, PromotedDeployment, PromotionPath } from './promotion.ts'
 
 /** Earlier deployments of one commit that are listed, oldest first. */
 const EARLIER_MAX = 1000
 
-/** The digest of a promotion path changes with everything that the path states. */
-export type PromotedRow = PromotedDeployment & { path_sha256: string }
+/**
+ * The digest of a promotion path changes with everything that the path states, and that of the
+ * lanes with everything that decides what a statement is about.
+ */
+export type PromotedRow = PromotedDeployment & { path_sha256: string; lanes_sha256: string }
+
+type ReadPath = PromotedRow & { path: PromotionPath; lanes: PathLanes }
 
 /** A deployment of any age with its promotion path, at `now`; null if it does not exist. */
-export async function findPromotionPath(
-  db: Db,
-  key: DeploymentKey,
-  now: Date,
-): Promise<(PromotedRow & { path: PromotionPath }) | null> {
-  const [row] = await db<(PromotedRow & { path: PromotionPath })[]>`
-    select ${buildPromotedColumns(db)}, path.json as path
+export async function findPromotionPath(db: Db, key: DeploymentKey, now: Date): Promise<ReadPath | null> {
+  const [row] = await db<ReadPath[]>`
+    select ${buildPromotedColumns(db)}, path.json as path, path.lanes
     from ${buildPromoted(db, key, now)}`
   return row ?? null
 }
@@ -29,13 +30,16 @@ export function buildPromotedColumns(db: Db) {
     deployment.org_id, deployment.id, deployment.status, deployment.provider, deployment.repository_id,
     deployment.address, deployment.environment, deployment.branch, deployment.commit_sha, deployment.run_status,
     deployment.custom_rule_state, deployment.bypass, deployment.override, deployment.policy_evaluation,
-    deployment.succeeded_at, deployment.created_at,
-    encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256`
+    deployment.succeeded_at, deployment.created_at, deployment.accepts_any_trust,
+    encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256,
+    encode(sha256(convert_to(path.lanes::text, 'UTF8')), 'hex') as lanes_sha256`
 }
 
 /**
- * SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`.
- * Its `address` is `host/owner/name`; self-reported deployments take the host of their run.
+ * SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json,
+ * lanes)`. Its `address` is `host/owner/name`; self-reported deployments take the host of their
+ * run.
+ * It was decided when its last gate was approved, or without gates when it was created.
  */
 export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
@@ -46,7 +50,25 @@ export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) 
         deployment.environment, deployment.branch, coalesce(deployment.commit_sha, '') as commit_sha,
         deployment.pipeline_run_id, deployment.attempt, run.status as run_status, deployment.custom_rule_state,
         deployment.bypass, deployment.override, deployment.policy_evaluation, deployment.succeeded_at,
-        deployment.created_at
+        deployment.created_at,
+        -- When the last gate was approved. Without gates, it was decided when it was created.
+        greatest(deployment.created_at, (
+          select max(gate.approved_at)
+          from required_gates gate
+          where gate.org_id = deployment.org_id ${buildSpreadCondition(db, 'gate', org_id)}
+            and gate.deployment_id = deployment.id
+        )) as decided_at,
+        case
+          when deployment.host_id is not null then 'verified'
+          when run.commit_sha = deployment.commit_sha then run.trust
+          else 'self_reported'
+        end as commit_trust,
+        exists (
+          select
+          from jsonb_array_elements(deployment.policy_evaluation -> 'policies') policy
+          where policy ->> 'mode' = 'enforce'
+            and ${buildAcceptsAnyTrust(db, org_id, 'policy')}
+        ) as accepts_any_trust
       from deployments deployment
       left join lateral ${buildDeploymentRun(db, org_id, 'deployment', now)} run on true
       where deployment.org_id = ${org_id}
@@ -55,11 +77,15 @@ export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) 
     cross join lateral (
       select json_build_object(
         'runs', ${buildCommitRunsJson(db, org_id, 'deployment', now)},
-        'artifacts', ${buildRunArtifactsJson(db, org_id, 'deployment')},
+        'artifacts', artifacts.json,
         'earlier', json_build_object('items', steps.earlier, 'omitted', steps.omitted),
         'deployment', steps.own -> 0
-      ) as json
+      ) as json,
+      json_build_object(
+        'decided_at', rfc3339(deployment.decided_at), 'commit', deployment.commit_trust, 'artifacts', artifacts.lanes
+      ) as lanes
       from ${buildSteps(db, org_id, now)} steps
+      cross join lateral ${buildRunArtifacts(db, org_id, 'deployment')} artifacts
     ) path`
 }
 

@@ -23,6 +23,7 @@ function deployment(fields: Partial<PromotedDeployment> = {}): PromotedDeploymen
     bypass: null,
     override: null,
     policy_evaluation: null,
+    accepts_any_trust: false,
     ...fields,
   }
 }

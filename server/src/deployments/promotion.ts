@@ -1,5 +1,6 @@
-import type { CommitRuns, RunArtifacts } from '../ci/evidence/commit-evidence.store.ts'
+import type { ArtifactLanes, CommitRuns, RunArtifacts } from '../ci/evidence/commit-evidence.store.ts'
 import { isFinal, type RunStatus } from '../ci/runs/run-status.ts'
+import type { TrustClass } from '../ci/runs/trust.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { type DeploymentKey, OWN_RULE } from './deployment-state.ts'
 import type { PromotionStep } from './promotion.schema.ts'
@@ -10,6 +11,14 @@ export type PromotionPath = {
   artifacts: RunArtifacts
   earlier: { items: PromotionStep[]; omitted: number }
   deployment: PromotionStep
+}
+
+/** Which lanes stated what is deployed, and when the deployment was decided. */
+export type PathLanes = {
+  decided_at: string
+  commit: TrustClass
+  /** Of the artifacts of the path, in their order. */
+  artifacts: ArtifactLanes
 }
 
 /** What decides whether statements about a deployment can be issued. */
@@ -30,6 +39,8 @@ export type PromotedDeployment = DeploymentKey & {
   bypass: PromotionStep['bypass']
   override: { evaluation_id: string | null } | null
   policy_evaluation: { evaluation_id: string; decision: string } | null
+  /** Whether a rule of a policy that was evaluated in `enforce` accepts evidence of every lane. */
+  accepts_any_trust: boolean
   succeeded_at: Date | null
   created_at: Date
 }
@@ -53,7 +64,9 @@ export function hasSucceeded({ status, succeeded_at }: PromotedDeployment): bool
 export type Verdict = {
   /** A policy blocked and was not overridden, or the deployment went on without our approval. */
   failed: boolean
-  /** Policies in `enforce` were evaluated and passed, without an override. */
+  /**
+   * Policies in `enforce` were evaluated and passed, without an override and by verified evidence.
+   */
   policies_passed: boolean
   /** Our own gate approved the deployment, and no protection rule was bypassed. */
   gated: boolean
@@ -61,13 +74,13 @@ export type Verdict = {
 
 /** What the gates and policies say about a successful deployment (provenance.md §3, row 3). */
 export function getVerdict(deployment: PromotedDeployment): Verdict {
-  const { bypass, override, policy_evaluation: evaluation, custom_rule_state } = deployment
+  const { bypass, override, policy_evaluation: evaluation, custom_rule_state, accepts_any_trust } = deployment
   const isOverridden = override !== null && override.evaluation_id === evaluation?.evaluation_id
   const isBlocked = evaluation?.decision === 'block' && !isOverridden
   const isBypassed = custom_rule_state !== null && custom_rule_state !== 'approved'
   return {
     failed: isBlocked || isBypassed || (bypass?.gates.includes(OWN_RULE) ?? false),
-    policies_passed: evaluation?.decision === 'approve' && override === null,
+    policies_passed: evaluation?.decision === 'approve' && override === null && !accepts_any_trust,
     gated: custom_rule_state === 'approved' && bypass === null,
   }
 }

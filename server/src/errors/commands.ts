@@ -28,6 +28,23 @@ export const chainNotBroken = defineError({
   message: 'No break of the chain is waiting for an acknowledgement',
 })
 
+export const rowAuthentic = defineError({
+  status: 409,
+  code: 'row_authentic',
+  cause: 'The row that is acknowledged is as it was stored, or it does not exist.',
+  remedy: 'Read what does not match with `provenance verify`.',
+  message: (part: string, resource: string) => `There is no break of the ${part} ${resource}`,
+})
+
+export const foreignRow = defineError({
+  status: 409,
+  code: 'foreign_row',
+  cause: 'The key or checkpoint was not made with the secret key of this server, so nobody can vouch for it.',
+  remedy: 'Delete the row as the owner of the database, or restore it from a backup.',
+  message: (part: string, resource: string) =>
+    `The ${part} ${resource} was not made with the secret key of this server. Delete its row as the owner of the database, or restore it from a backup`,
+})
+
 export const keyInUse = defineError({
   status: 409,
   code: 'key_in_use',

@@ -61,6 +61,16 @@ export function createNoStatementError(reason: StatementReason, message: string)
   return (isNotFound ? missing : statementUnavailable)(message, { reason })
 }
 
+/** Nothing changes until an administrator has looked at it. */
+const FORGERY_RETRY_SECONDS = 3600
+
+/** 503 `unavailable`: a signing key or an issued statement was changed in the database. */
+export function createForgeryError({ part, resource }: { part: 'key' | 'statement'; resource: string }): ApiError {
+  const what = part === 'key' ? 'signing key' : 'statement'
+  const message = `The ${what} ${resource} was not stored by this server as it is now. An administrator can examine it with "provenance verify".`
+  return serviceUnavailable(message).retryAfter(FORGERY_RETRY_SECONDS)
+}
+
 /** Nothing changes until rows are restored, or the next entry signs a lost checkpoint again. */
 const LOG_RETRY_SECONDS = 60
 

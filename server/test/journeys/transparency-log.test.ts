@@ -18,7 +18,7 @@ import { appendPendingEntries, startSequencing } from '../../src/provenance/log/
 import { verifyLog, verifyLogDaily } from '../../src/provenance/log/verify-log.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { ON_ONE_SERVER } from '../support/citus.ts'
-import { addLogEntries, logEntry } from '../support/log-entries.ts'
+import { addLogEntries, logEntry, logMac } from '../support/log-entries.ts'
 import { logLines } from '../support/log-lines.ts'
 import { extendsLog, includes, openCheckpoint } from '../support/log-reader.ts'
 import { plansOf } from '../support/query-plans.ts'
@@ -68,7 +68,7 @@ test('a log that two processes extend, one of which is killed repeatedly, has ev
   const add = async (number: number) => {
     const isRolledBack = random.below(10) === 0
     const adding = adders.begin(async (tx) => {
-      await insertLogEntry(tx, logEntry(number))
+      await insertLogEntry(tx, logEntry(number), logMac(services, number))
       if (isRolledBack) throw new Error('rolled back')
     })
     await adding.then(
@@ -98,13 +98,13 @@ test('a log that two processes extend, one of which is killed repeatedly, has ev
 })
 
 test('a process that is killed after it has stored tiles leaves the log as it was, and another one goes on', async () => {
-  await addLogEntries(sql, 0, 300)
+  await addLogEntries(services, 0, 300)
   await appendPendingEntries(services)
   const holder = await sql.reserve()
   await holder`begin`
   // Sequencers stop at the last statement of their transaction.
   await holder`lock table log_checkpoints in share row exclusive mode`
-  await addLogEntries(sql, 300, 10)
+  await addLogEntries(services, 300, 10)
   await using killed = startSequencer()
   await until('the sequencer waits', async () => {
     const [row] = await sql<[{ waiting: number }]>`
@@ -130,12 +130,12 @@ test('an entry whose transaction commits late comes later, although its id is sm
   const inserted = Promise.withResolvers<void>()
   const mayCommit = Promise.withResolvers<void>()
   const late = other.begin(async (tx) => {
-    await insertLogEntry(tx, logEntry(1))
+    await insertLogEntry(tx, logEntry(1), logMac(services, 1))
     inserted.resolve()
     await mayCommit.promise
   })
   await inserted.promise
-  await addLogEntries(sql, 2, 1)
+  await addLogEntries(services, 2, 1)
   await appendPendingEntries(services)
   assert.equal(await logSize(), 1)
   mayCommit.resolve()
@@ -147,10 +147,10 @@ test('an entry whose transaction commits late comes later, although its id is sm
 })
 
 test('adding an entry again has no effect, before and after it is in the log', async () => {
-  await addLogEntries(sql, 0, 2)
-  await addLogEntries(sql, 0, 2)
+  await addLogEntries(services, 0, 2)
+  await addLogEntries(services, 0, 2)
   await appendPendingEntries(services)
-  await addLogEntries(sql, 0, 2)
+  await addLogEntries(services, 0, 2)
   await appendPendingEntries(services)
   assert.equal(await logSize(), 2)
   assert.equal((await listCheckpoints(sql, -1, 100)).length, 2)
@@ -158,7 +158,7 @@ test('adding an entry again has no effect, before and after it is in the log', a
 
 test('a running worker adds entries without being asked', async () => {
   const sequencing = startSequencing(services)
-  await addLogEntries(sql, 0, 3)
+  await addLogEntries(services, 0, 3)
   await until('the entries are in the log', async () => (await logSize()) === 3)
   await sequencing.close()
 })
@@ -174,7 +174,7 @@ test('proofs verify for every entry, and from every earlier checkpoint', async (
   const earlier = [await readCheckpoint()]
   let added = 0
   for (const batch of [1, 1, 5, 250, 255, 300, 4097]) {
-    await addLogEntries(sql, added, batch)
+    await addLogEntries(services, added, batch)
     added += batch
     await appendPendingEntries(services)
     const checkpoint = await readCheckpoint()
@@ -192,7 +192,7 @@ test('proofs verify for every entry, and from every earlier checkpoint', async (
 })
 
 test('the proof of a pending entry adds it to the log first', async () => {
-  await addLogEntries(sql, 0, 3)
+  await addLogEntries(services, 0, 3)
   const proof = await readLogProof(services, logEntry(2))
   assert.deepEqual([proof.leaf_index, proof.tree_size, proof.consistency_proof], [2, 3, null])
   const hex = logEntry(2).sha256.toString('hex')
@@ -201,19 +201,19 @@ test('the proof of a pending entry adds it to the log first', async () => {
 })
 
 test('a proof from a size that the log does not have is 400, and one of an unknown entry an error', async () => {
-  await addLogEntries(sql, 0, 3)
+  await addLogEntries(services, 0, 3)
   const tooLarge = readLogProof(services, logEntry(0), 4)
   await assert.rejects(tooLarge, { status: 400, code: 'invalid_request' })
   await assert.rejects(readLogProof(services, logEntry(9)), /has no entry for the change/)
 })
 
 test('a log that was rewritten, with the right key, is refused against an earlier checkpoint', async () => {
-  await addLogEntries(sql, 0, 300)
+  await addLogEntries(services, 0, 300)
   await appendPendingEntries(services)
   const before = await readCheckpoint()
   await sql`truncate log_entries, log_tiles restart identity`
   await sql`delete from log_checkpoints where size > 0`
-  await addLogEntries(sql, 1, 400)
+  await addLogEntries(services, 1, 400)
   await appendPendingEntries(services)
   assert.deepEqual(await verifyLog(services), [], 'it is a valid log by itself')
   const proof = await readLogProof(services, logEntry(5), before.size)
@@ -275,9 +275,9 @@ const TAMPERED: [what: string, tamper: () => PromiseLike<unknown>, first: object
 
 for (const [what, tamper, first] of TAMPERED) {
   test(`the verification finds ${what}`, async () => {
-    await addLogEntries(sql, 0, 100)
+    await addLogEntries(services, 0, 100)
     await appendPendingEntries(services)
-    await addLogEntries(sql, 100, 210)
+    await addLogEntries(services, 100, 210)
     await appendPendingEntries(services)
     const progress: [number, number][] = []
     assert.deepEqual(await verifyLog(services, (...seen) => progress.push(seen)), [])
@@ -298,10 +298,10 @@ for (const [what, tamper] of [
   ['its newest checkpoint', () => sql`update log_checkpoints set note = replace(note, '310', '311') where size = 310`],
 ] as const) {
   test(`a log is not extended after a change of ${what}`, async () => {
-    await addLogEntries(sql, 0, 310)
+    await addLogEntries(services, 0, 310)
     await appendPendingEntries(services)
     await tamper()
-    await addLogEntries(sql, 310, 1)
+    await addLogEntries(services, 310, 1)
     await assert.rejects(appendPendingEntries(services), /contradict|was not signed by this server/)
     assert.equal(await logSize(), 310)
   })
@@ -314,7 +314,7 @@ async function growLog() {
     [100, 210],
     [310, 20],
   ] as const) {
-    await addLogEntries(sql, first, count)
+    await addLogEntries(services, first, count)
     await appendPendingEntries(services)
   }
   return readCheckpoint()
@@ -332,7 +332,7 @@ for (const [what, lose, left] of LOST) {
     const lost = { resource: 'checkpoint', index: 330, expected: null, found: before.root.toString('hex') }
     assert.deepEqual(await verifyLog(services), left === null ? [{ ...lost, index: 0, found: null }] : [lost])
     const { log, lines } = logLines()
-    await addLogEntries(sql, 330, 1)
+    await addLogEntries(services, 330, 1)
     await appendPendingEntries({ ...services, log })
     assert.partialDeepStrictEqual(lines, [{ level: 50, size: left, length: 330 }])
     const proof = await readLogProof(services, logEntry(330), before.size)
@@ -406,7 +406,7 @@ for (const [what, change, found] of IRRECOVERABLE) {
       breaks.find((one) => one.resource === resource),
       found,
     )
-    await addLogEntries(sql, 330, 1)
+    await addLogEntries(services, 330, 1)
     for (const number of [5, 330]) {
       const refused = readLogProof(services, logEntry(number))
       await assert.rejects(refused, { status: 503, code: 'unavailable', message: /transparency log/ })
@@ -416,12 +416,14 @@ for (const [what, change, found] of IRRECOVERABLE) {
 }
 
 test('a loss of more than 16,384 entries is reported, because a request must not sign so many again', async () => {
-  await addLogEntries(sql, 0, 1)
+  await addLogEntries(services, 0, 1)
   await appendPendingEntries(services)
   await sql`
     insert into log_entries (kind, sha256)
     select 'change', sha256(nth::text::bytea)
     from generate_series(1, 16385) as nth`
+  // As after an upgrade: entries of earlier versions have no mac.
+  await sql`update log_key set mac = null`
   await appendPendingEntries(services)
   await sql`delete from log_checkpoints where size > 1`
   await assert.rejects(appendPendingEntries(services), { status: 503, message: /lost/ })
@@ -431,13 +433,13 @@ test('a loss of more than 16,384 entries is reported, because a request must not
 })
 
 test('the verification stops when its signal is aborted', async () => {
-  await addLogEntries(sql, 0, 1)
+  await addLogEntries(services, 0, 1)
   await appendPendingEntries(services)
   await assert.rejects(verifyLog(services, undefined, AbortSignal.abort(new Error('stopped'))), /stopped/)
 })
 
 test('the daily job logs what contradicts the log', async () => {
-  await addLogEntries(sql, 0, 3)
+  await addLogEntries(services, 0, 3)
   await appendPendingEntries(services)
   const { log, lines } = logLines()
   await verifyLogDaily.run({ ...services, log }, {})
@@ -446,16 +448,16 @@ test('the daily job logs what contradicts the log', async () => {
   await verifyLogDaily.run({ ...services, log }, {})
   assert.deepEqual(
     lines.map(({ level, msg }) => [level, msg]),
-    Array.from({ length: 2 }, () => [50, 'The stored transparency log contradicts itself']),
+    Array.from({ length: 3 }, () => [50, 'The stored transparency log contradicts itself']),
   )
   assert.ok(scheduledJobs.includes(verifyLogDaily))
 })
 
 test('a search for pending entries reads only these, whatever the statistics say', ON_ONE_SERVER, async () => {
   await sql`alter table log_entries set (autovacuum_enabled = false)`
-  await addLogEntries(sql, 0, 2000)
+  await addLogEntries(services, 0, 2000)
   await appendPendingEntries(services)
-  await addLogEntries(sql, 2000, 2000)
+  await addLogEntries(services, 2000, 2000)
   // From now on, half of all entries seem to be pending.
   await sql`analyze log_entries`
   await appendPendingEntries(services)

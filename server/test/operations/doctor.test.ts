@@ -96,6 +96,19 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
       answering([{ provider: 'github', repository_id: '1', full_name: 'acme/app', breaks: 2, found_at: new Date(0) }]),
     /chains of change records are broken: .* \(2, since 1970/,
   ],
+  statements: [
+    async () => {
+      const id = '00000000-0000-7000-8000-00000000f0e1'
+      await services.sql`
+        insert into organizations (id, slug, name, plan, created_at)
+        values (${id}, 'forged', 'Forged', 'enterprise', now())`
+      await services.sql`
+        insert into signing_keys (org_id, keyid, pem, sealed_private_key, created_at, retired_at)
+        values (${id}, ${'a'.repeat(64)}, 'a key', 'v1.c2VhbGVk', now(), now())`
+      return services
+    },
+    /^1 rows were not stored by this server: key a{64}$/,
+  ],
   log: [
     async () => {
       await openLogKey(services)

@@ -66,9 +66,10 @@ test('a break exits with 1 and names the link, is shown by doctor, and ends with
     where index = 2`
   assert.ok(body.includes('Eve'))
   assert.equal(printed.ok, false)
-  assert.deepEqual(Object.keys(printed.breaks[0]), ['repository', 'index', 'expected', 'found'])
+  assert.deepEqual(Object.keys(printed.breaks[0]), ['part', 'resource', 'repository', 'index', 'expected', 'found'])
   const [{ found, ...first }] = printed.breaks
-  assert.deepEqual(first, { repository: 'acme/api', index: 2, expected: hash.toString('hex') })
+  const link = { part: 'chain', resource: 'github:1', repository: 'acme/api', index: 2, expected: hash.toString('hex') }
+  assert.deepEqual(first, link)
   assert.match(found, /^[0-9a-f]{64}$/)
   assert.equal(printed.breaks.length, 1)
   const doctor = await runProgram(dataDir, ['doctor', '--json'])
@@ -93,7 +94,10 @@ test('a contradiction of the transparency log is a break without a repository', 
   assert.match(stderr, /1 break/)
   assert.equal(printed.ok, false)
   const [{ expected, found, ...first }] = printed.breaks
-  assert.deepEqual([first, printed.breaks.length], [{ repository: null, index: 1 }, 1])
+  assert.deepEqual(
+    [first, printed.breaks.length],
+    [{ part: 'log_entry', resource: 'tile/0/000', repository: null, index: 1 }, 1],
+  )
   for (const hash of [expected, found]) assert.match(hash, /^[0-9a-f]{64}$/)
   assert.notEqual(expected, found)
   assert.equal((await json('provenance', 'verify', '--org', 'default')).ok, true)
@@ -109,7 +113,9 @@ test('a lost checkpoint is named by provenance verify and doctor, until the next
   const { code, json: printed } = await verify()
   assert.equal(code, 1)
   const found = root_hash?.toString('hex')
-  assert.deepEqual(printed.breaks, [{ repository: null, index: size, expected: null, found }])
+  assert.deepEqual(printed.breaks, [
+    { part: 'checkpoint', resource: `${size}`, repository: null, index: size, expected: null, found },
+  ])
   const { stdout } = await runProgram(dataDir, ['provenance', 'verify'])
   assert.match(stdout, /^- +7 +log checkpoint +unknown /m)
   const doctor = await runProgram(dataDir, ['doctor', '--json'])
@@ -134,5 +140,8 @@ test('a mistake is reported in one line', async () => {
   await refused(1, /github:3.*gitlab:2.*--provider/m, ...acknowledge('--repository', 'acme/twin'))
   await refused(1, /^No break/m, ...acknowledge('--repository', 'acme/twin', '--provider', 'gitlab'))
   await refused(2, /^--provider must be one of/m, ...acknowledge('--repository', 'acme/twin', '--provider', 'x'))
+  await refused(2, /^--repository is missing/m, ...acknowledge())
+  await refused(2, /^--resource is missing/m, ...acknowledge('--part', 'key'))
+  await refused(1, /^There is no break of the key x/m, ...acknowledge('--part', 'key', '--resource', 'x'))
   await refused(2, /^--note N is missing/m, 'provenance', 'acknowledge', '--org', 'default', '--repository', 'acme/api')
 })

@@ -108,9 +108,9 @@ async function readStated(db: Db) {
   const read = await findPromotionPath(db, { org_id: caller.orgId, id: deploymentId }, api.clock.now())
   if (read === null) return null
   const inputs = [{ uri: 'https://shiplock.example', digest: { sha256: '0'.repeat(64) } }]
-  const summary = { deployment: read, path: read.path, record: RECORD, inputs, issuedAt: api.clock.now() }
+  const summary = { deployment: read, record: RECORD, inputs, issuedAt: api.clock.now() }
   return {
-    path: { facts: getPathFacts(read, null), content: toPromotionPathContent(read, read.path, null) },
+    path: { facts: getPathFacts(read, null), content: toPromotionPathContent(read, null) },
     summary: { facts: getSummaryFacts(read, inputs), content: toSummaryContent(summary) },
   }
 }

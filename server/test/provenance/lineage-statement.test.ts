@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
+import { computeStatementMac } from '../../src/provenance/statements/authentic-statement.ts'
+import { findLineageDeployment } from '../../src/provenance/statements/deployment-statement.store.ts'
+import { computeLineageFacts } from '../../src/provenance/statements/lineage-statement.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
@@ -11,6 +14,7 @@ import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
 import { askStatement, assertReason, getStatement } from '../support/statements.ts'
+import { newRunClaims, ownRun, startTokenCaller } from '../support/token-caller.ts'
 
 const COMMIT = 'a'.repeat(40)
 const REPOSITORY = 'git+https://github.com/acme/api'
@@ -48,12 +52,13 @@ async function newCaller(gates: Parameters<typeof configureGate>[2] = { environm
   await configureGate(api, caller, gates)
 }
 
-test('200 with the commit as the subject, and the run, the gate and the approval of a self-reported deployment', async () => {
+test('200 with the self-reported commit as the only subject, and the run, the gate and the approval of a self-reported deployment', async () => {
   await newCaller()
   const id = await deploy('production')
   const { subject, predicateType, predicate } = await getStatement(api, caller, id, 'lineage/statement')
   assert.equal(predicateType, 'https://shiplock.dev/promotion-path/v1')
-  assert.deepEqual(subject, [{ name: REPOSITORY, digest: { gitCommit: COMMIT } }])
+  const annotations = { trust: 'self_reported' }
+  assert.deepEqual(subject, [{ name: REPOSITORY, digest: { gitCommit: COMMIT }, annotations }])
   assert.deepEqual(predicate.repository, { provider: 'other', host: 'github.com', id: null, full_name: 'acme/api' })
   assert.deepEqual([predicate.commit, predicate.change], [COMMIT, null])
   const [run, ...runs] = predicate.runs
@@ -101,7 +106,80 @@ test('earlier deployments of the commit are stated oldest first with status and 
   assert.notEqual((await lineage(production)).text, before.text, 'the later run of the commit is a new fact')
 })
 
-test('each verified artifact up to the attempt is a subject; equal contents are one subject', async () => {
+type Stated = [path: string, trust: string, sha256: string]
+
+const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex')
+const statedOf = ({ path, trust, sha256 }: Json): Stated => [path, trust, sha256]
+
+test('what keys and strangers add, and what comes after the decision, is stated with its lane, and no subject', async () => {
+  const tokens = await startTokenCaller(api)
+  caller = tokens
+  await configureGate(api, caller, { environment: '*' })
+  const claims = newRunClaims()
+  const strange = { ...claims, event_name: 'pull_request_target' }
+  const { id: run_id } = (await tokens.send('POST', '/v1/ci/runs', ownRun(claims), claims)).body.data
+  /** A job with these claims, or the key, adds a file to the run in a report of its own. */
+  const add = async (name: string, bytes: string, by: Record<string, unknown> | null) => {
+    const sender = { ...caller, key: by === null ? caller.key : await tokens.sign(by) }
+    const { report_id } = await sendReport(api, sender, run_id, { job: { name: `${name} ${bytes}` } })
+    await uploadArtifact(api, sender, { run_id, report_id }, name, bytes)
+    api.clock.advance(MINUTE_MS)
+  }
+  await add('app.tgz', 'an earlier build', claims)
+  await add('app.tgz', 'the build', claims)
+  await add('app.map', 'by a key', null)
+  await add('extra', 'by a stranger', strange)
+  const opened = { run_id, environment: 'production' }
+  const { deployment_id } = (await tokens.send('POST', '/v1/ci/gates', opened, claims)).body.data
+  assert.equal((await answer(api, caller, deployment_id, 'approve')).status, 200)
+  api.clock.advance(MINUTE_MS)
+  await add('late', 'after the decision', claims)
+  await add('app.tgz', 'replaced after the decision', claims)
+  await add('later', 'by a stranger, later', strange)
+  assert.equal((await tokens.send('PATCH', `/v1/ci/runs/${run_id}`, { status: 'success' }, claims)).status, 200)
+  await drainQueue(api)
+  const { subject, predicate } = await getStatement(api, caller, deployment_id, 'lineage/statement')
+  assert.deepEqual(
+    subject.map(({ digest }: Json) => digest),
+    [{ gitCommit: predicate.commit }, { sha256: sha256Of('the build') }],
+  )
+  assert.equal(predicate.commit_trust, 'verified')
+  assert.deepEqual(predicate.artifacts.map(statedOf).sort(), [
+    ['app.map', 'self_reported', sha256Of('by a key')],
+    ...[
+      ['app.tgz', 'verified', sha256Of('an earlier build')],
+      ['app.tgz', 'verified', sha256Of('the build')],
+    ].sort(),
+    ['extra', 'untrusted', sha256Of('by a stranger')],
+  ])
+  assert.deepEqual(
+    predicate.amendments.map(({ kind, artifact }: Json) => [kind, artifact.path, artifact.trust]),
+    [
+      ['artifact', 'app.tgz', 'verified'],
+      ['artifact', 'late', 'verified'],
+      ['artifact', 'later', 'untrusted'],
+    ],
+  )
+  await tokens.close()
+})
+
+test('a statement that an earlier version has issued keeps its bytes, until what it states changes', async () => {
+  await newCaller()
+  const id = await deploy('production')
+  const before = await lineage(id)
+  const { sql, clock } = api.services
+  const stated = await findLineageDeployment(sql, { org_id: caller.orgId, id }, clock.now())
+  assert.ok(stated?.lineage)
+  const [, earlier = Buffer.alloc(0)] = await computeLineageFacts(api.services, stated)
+  const name = { org_id: caller.orgId, kind: 'lineage', subject_id: id } as const
+  const mac = computeStatementMac(api.services.integrityKey, name, earlier, stated.lineage)
+  await sql`update statements set facts = ${earlier}, mac = ${mac} where subject_id = ${id}`
+  api.clock.advance(MINUTE_MS)
+  assert.equal((await lineage(id)).text, before.text)
+  assert.equal((await sql`select from statements where subject_id = ${id}`).length, 1)
+})
+
+test('the artifacts up to the attempt are stated; without a verified one, only the commit is a subject', async () => {
   await newCaller()
   const run = await createRun(api, caller)
   const report = { run_id: run.id, ...(await sendReport(api, caller, run.id)) } as { run_id: string; report_id: string }
@@ -116,19 +194,16 @@ test('each verified artifact up to the attempt is a subject; equal contents are 
   await answer(api, caller, deployment_id, 'approve')
   await finish(run.id)
   const { subject, predicate } = await getStatement(api, caller, deployment_id, 'lineage/statement')
-  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   assert.deepEqual(
     predicate.artifacts.map((artifact: Json) => [artifact.path, artifact.sha256, artifact.attempt]),
     [
-      ['dist/app.map', sha256('the map'), 1],
-      ['dist/app.tgz', sha256('the application'), 1],
-      ['dist/copy.tgz', sha256('the application'), 1],
+      ['dist/app.map', sha256Of('the map'), 1],
+      ['dist/app.tgz', sha256Of('the application'), 1],
+      ['dist/copy.tgz', sha256Of('the application'), 1],
     ],
   )
-  assert.deepEqual(subject.slice(1), [
-    { name: 'dist/app.map', digest: { sha256: sha256('the map') } },
-    { name: 'dist/app.tgz', digest: { sha256: sha256('the application') } },
-  ])
+  const annotations = { trust: 'self_reported' }
+  assert.deepEqual(subject, [{ name: REPOSITORY, digest: { gitCommit: COMMIT }, annotations }])
   assert.equal(predicate.artifacts_omitted, 0)
 })
 

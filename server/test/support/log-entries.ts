@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Sql } from '../../src/platform/db/sql.ts'
 import { insertLogEntry } from '../../src/provenance/log/log.store.ts'
+import { computeEntryMac } from '../../src/provenance/log/log-mac.ts'
 import type { LogEntry } from '../../src/provenance/log/tile.ts'
+import type { Services } from '../../src/services.ts'
 
 const KINDS = ['change', 'amendment', 'statement'] as const
 
@@ -11,9 +12,16 @@ export function logEntry(number: number): LogEntry {
   return { kind: KINDS[number % KINDS.length] as LogEntry['kind'], sha256 }
 }
 
+type Needed = Pick<Services, 'sql' | 'integrityKey'>
+
+export function logMac({ integrityKey }: Pick<Services, 'integrityKey'>, number: number): Buffer {
+  return computeEntryMac(integrityKey, logEntry(number))
+}
+
 /** Adds entries in one transaction. */
-export async function addLogEntries(sql: Sql, first: number, count: number): Promise<void> {
-  await sql.begin(async (tx) => {
-    await Promise.all(Array.from({ length: count }, (_, at) => insertLogEntry(tx, logEntry(first + at))))
+export async function addLogEntries(services: Needed, first: number, count: number): Promise<void> {
+  await services.sql.begin(async (tx) => {
+    const numbers = Array.from({ length: count }, (_, at) => first + at)
+    await Promise.all(numbers.map((number) => insertLogEntry(tx, logEntry(number), logMac(services, number))))
   })
 }

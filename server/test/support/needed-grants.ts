@@ -18,8 +18,11 @@ const DYNAMIC: Record<string, string> = {
 /** Rows of these tables are final, except in these columns. */
 const COLUMNS: Record<string, string> = {
   chain_links: 'body, tombstone, mac',
-  log_entries: 'leaf_index',
-  signing_keys: 'retired_at',
+  log_checkpoints: 'mac',
+  log_entries: 'leaf_index, mac',
+  log_key: 'mac',
+  signing_keys: 'retired_at, mac',
+  statements: 'mac',
 }
 const VERBS = ['insert', 'update', 'delete'] as const
 type Verb = (typeof VERBS)[number]

@@ -12,6 +12,7 @@ export function describePath(predicate: Fields): string[] {
       : ['The statement names no change record of the commit.']),
     ...predicate.objects('runs').map(describeRun),
     ...predicate.objects('artifacts').map(describeArtifact),
+    ...(predicate.has('amendments') ? predicate.objects('amendments').map(describeAmendment) : []),
     ...predicate.objects('earlier_deployments').flatMap((step) => describeStep(step, 'Earlier deployment')),
     ...describeStep(predicate.object('deployment'), 'This deployment'),
     ...OMITTED.flatMap(([field, what]) => describeOmitted(predicate, field, what)),
@@ -37,7 +38,19 @@ function describeRun(run: Fields): string {
 }
 
 function describeArtifact(artifact: Fields): string {
-  return `Artifact ${artifact.string('path')}: sha256:${artifact.string('sha256')}.`
+  return `Artifact ${artifact.string('path')}: sha256:${artifact.string('sha256')}${describeTrust(artifact)}.`
+}
+
+/** Statements of earlier versions do not say who stated an artifact. */
+function describeTrust(artifact: Fields): string {
+  const trust = artifact.has('trust') ? artifact.string('trust') : 'verified'
+  return trust === 'verified' ? '' : ` (${trust.replace('_', '-')})`
+}
+
+function describeAmendment(amendment: Fields): string {
+  const artifact = amendment.object('artifact')
+  const what = `${artifact.string('path')}: sha256:${artifact.string('sha256')}${describeTrust(artifact)}`
+  return `Added later, at ${amendment.string('at')}: artifact ${what}.`
 }
 
 function describeStep(step: Fields, what: string): string[] {

@@ -1,6 +1,7 @@
 import { readPosition } from '../chain-link.ts'
 import { type Checks, Refused } from '../checks.ts'
-import { commitSubject, type Statement } from '../statement.ts'
+import type { Fields } from '../fields.ts'
+import { findCommitSubject, type Statement } from '../statement.ts'
 import { describePath } from './describe-path.ts'
 
 /** The path of a commit from its change to a deployment. */
@@ -18,23 +19,51 @@ function checkCommit(statement: Statement): string {
   const { predicate } = statement
   const repository = predicate.object('repository')
   const name = `git+https://${repository.string('host')}/${repository.string('full_name')}`
-  const subject = commitSubject(statement)
   const commit = predicate.string('commit')
+  const trust = predicate.has('commit_trust') ? predicate.string('commit_trust') : 'verified'
+  const subject = findCommitSubject(statement)
+  if (subject === null && trust !== 'verified') return `not commit ${commit}, which is only ${trust}`
+  if (subject === null) throw new Refused('the statement must have one commit as a subject')
+  if ((subject.trust ?? 'verified') !== trust)
+    throw new Refused(`the subject is ${subject.trust ?? 'verified'}, and the commit of the path is ${trust}`)
   if (subject.sha !== commit) throw new Refused(`the subject is commit ${subject.sha}, and the path is of ${commit}`)
   if (subject.name !== name) throw new Refused(`the subject is ${subject.name}, and the path is of ${name}`)
   return `commit ${commit} of ${name}`
 }
 
-/** The other subjects are the artifacts of the path, and all of them. */
+/**
+ * The other subjects are the verified artifacts of the path that were complete when the deployment
+ * was decided, the newest of each path; in statements of earlier versions all artifacts.
+ */
 function checkArtifacts({ subjects, predicate }: Statement): string {
   const stated = new Set(subjects.flatMap(({ digest }) => (digest.gitCommit ? [] : [digest.sha256])))
-  const listed = new Set(predicate.objects('artifacts').map((artifact) => artifact.string('sha256')))
+  const artifacts = predicate.objects('artifacts')
+  const listed = new Set((predicate.has('decided_at') ? selectVerified(predicate, artifacts) : artifacts).map(sha256Of))
   const different = [...stated.symmetricDifference(listed)]
   if (different.length > 0)
     throw new Refused(
       `the subjects and the artifacts of the path differ (${different[0] ?? 'a subject without a SHA-256'})`,
     )
   return listed.size === 0 ? 'none' : `${listed.size}, all of them subjects`
+}
+
+const sha256Of = (artifact: Fields) => artifact.string('sha256')
+
+function selectVerified(predicate: Fields, artifacts: Fields[]): Fields[] {
+  const decidedAt = Date.parse(predicate.string('decided_at'))
+  const newest = new Map<string, Fields>()
+  for (const artifact of artifacts) {
+    const isComplete = Date.parse(artifact.string('completed_at')) <= decidedAt
+    if (!isComplete || artifact.string('trust') !== 'verified') continue
+    const other = newest.get(artifact.string('path'))
+    if (other === undefined || compareAge(artifact, other) >= 0) newest.set(artifact.string('path'), artifact)
+  }
+  return [...newest.values()]
+}
+
+function compareAge(a: Fields, b: Fields): number {
+  const time = (artifact: Fields) => Date.parse(artifact.string('completed_at'))
+  return a.count('attempt') - b.count('attempt') || time(a) - time(b)
 }
 
 function checkChange({ predicate }: Statement): string {

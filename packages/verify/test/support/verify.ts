@@ -4,11 +4,11 @@ import { type Verification, verifyDocument } from '../../src/verify-document.ts'
 import type { TestLog } from './log.ts'
 import type { TestKey } from './statements.ts'
 
-type Given = { key: TestKey; log?: TestLog; checkpoint?: string; subjects?: string[] }
+type Given = { key: TestKey; log?: TestLog; checkpoint?: string; subjects?: string[]; classes?: string[] }
 
 /** Verifies a document, which is JSON or its text. */
 export async function verifyWith(
-  { key, log, checkpoint, subjects = [] }: Given,
+  { key, log, checkpoint, subjects = [], classes = [] }: Given,
   document: object | string | Buffer,
 ): Promise<Verification> {
   const bytes = Buffer.isBuffer(document)
@@ -19,6 +19,7 @@ export async function verifyWith(
     logKey: log === undefined ? null : await readNoteKey(log.verifierKey),
     checkpoint: checkpoint ?? null,
     subjects,
+    classes,
   })
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { RUN_STATUSES } from '../runs/run-status.ts'
+import { TRUST_CLASSES } from '../runs/trust.ts'
 
 const Attempt = Closed({
   number: Type.Integer({ minimum: 1, description: 'The number of the attempt.' }),
@@ -43,3 +44,11 @@ export const RunArtifact = Closed(
   { description: 'A file that the jobs of the run have uploaded.' },
 )
 export type RunArtifact = Static<typeof RunArtifact>
+
+/** From which lane an artifact is, and since when it is complete. */
+export const ARTIFACT_LANE = {
+  trust: OneOf(TRUST_CLASSES, { description: 'Who stated the artifact, as the `trust` of runs.' }),
+  completed_at: { ...Timestamp, description: 'When the artifact was complete.' },
+}
+const ArtifactLane = Closed(ARTIFACT_LANE)
+export type ArtifactLane = Static<typeof ArtifactLane>

@@ -6,7 +6,7 @@ import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import { buildTrustRank } from '../runs/run.store.ts'
 import { buildCompletedAt, buildStatusAt } from '../runs/run-attempt.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
-import type { CommitRun, RunArtifact } from './commit-evidence.schema.ts'
+import type { ArtifactLane, CommitRun, RunArtifact } from './commit-evidence.schema.ts'
 
 /** Runs of one commit that are listed, oldest first. */
 const RUNS_MAX = 1000
@@ -18,16 +18,18 @@ type Listed<Item> = { items: Item[]; omitted: number }
 
 export type CommitRuns = Listed<CommitRun>
 export type RunArtifacts = Listed<RunArtifact>
+/** The lanes of `RunArtifacts`, in the same order. */
+export type ArtifactLanes = ArtifactLane[]
 
 /**
  * SQL: the run of a deployment and the status of the deployment's attempt, at `now`, as `run
- * (repository, status)`. No row if the run is unknown; a null status if the attempt is. `alias` has
- * `org_id`, `pipeline_run_id` and `attempt`.
+ * (repository, status, trust, commit_sha)`. No row if the run is unknown; a null status if the
+ * attempt is. `alias` has `org_id`, `pipeline_run_id` and `attempt`.
  */
 export function buildDeploymentRun(db: Db, orgId: string, alias: string, now: Date) {
   const of = db(alias)
   return db`(
-    select run.repository,
+    select run.repository, run.trust, run.commit_sha,
       case when run.newest_attempt = ${of}.attempt then ${buildStatusAt(db, 'run', now)}
         else ${buildStatusAt(db, 'attempt', now)} end as status
     from ci_runs run
@@ -109,12 +111,12 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
 }
 
 /**
- * SQL: `RunArtifacts` of a deployment's run up to the deployment's attempt, because later attempts
- * use the artifacts of earlier ones. Only uploaded artifacts count: their checksums were verified.
- * The most trustworthy ones are listed first.
+ * SQL: a row `(json, lanes)` with `RunArtifacts` and `ArtifactLanes` of a deployment's run up to
+ * the deployment's attempt, because later attempts use the artifacts of earlier ones. Only uploaded
+ * artifacts count: their checksums were verified. The most trustworthy ones are listed first.
  * `alias` has `org_id`, `pipeline_run_id` and `attempt`.
  */
-export function buildRunArtifactsJson(db: Db, orgId: string, alias: string) {
+export function buildRunArtifacts(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`(
     select json_build_object(
@@ -126,9 +128,14 @@ export function buildRunArtifactsJson(db: Db, orgId: string, alias: string) {
         order by item.path, item.attempt, item.id
       ), '[]'),
       'omitted', coalesce(max(item.total), 0) - count(*)
-    )
+    ) as json,
+    coalesce(json_agg(
+      json_build_object('trust', item.trust, 'completed_at', rfc3339(item.completed_at))
+      order by item.path, item.attempt, item.id
+    ), '[]') as lanes
     from (
-      select item.path, item.size, item.sha256, item.created_at, item.id, report.attempt, count(*) over () as total
+      select item.path, item.size, item.sha256, item.created_at, item.id, item.trust,
+        coalesce(item.completed_at, item.created_at) as completed_at, report.attempt, count(*) over () as total
       from ci_artifacts item
       join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
       where item.org_id = ${of}.org_id ${buildSpreadCondition(db, 'item', orgId)} ${buildSpreadCondition(db, 'report', orgId)}

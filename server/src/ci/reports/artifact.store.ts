@@ -85,16 +85,19 @@ export async function upsertSlots(
       claimed_repository_id = excluded.claimed_repository_id, claimed_repository = excluded.claimed_repository`
 }
 
-/** Stores who declared uploaded artifacts last. */
+/**
+ * Stores who declared uploaded artifacts last. What another lane declares is complete from then on.
+ */
 export async function updateDeclarer(
   tx: Tx,
   report: ReportKey & { declarer: Declarer },
   paths: string[],
+  at: Date,
 ): Promise<void> {
   const { trust, repository } = report.declarer
   await tx`
     update ci_artifacts
-    set trust = ${trust}, claimed_provider = ${repository?.provider ?? null},
+    set trust = ${trust}, completed_at = case when trust = ${trust} then completed_at else ${at} end, claimed_provider = ${repository?.provider ?? null},
       claimed_repository_id = ${repository?.id ?? null}, claimed_repository = ${repository?.address ?? null}
     where org_id = ${report.org_id}
       and report_id = ${report.report_id}
@@ -106,11 +109,11 @@ export async function updateArtifactStatus(
   tx: Tx,
   orgId: string,
   id: string,
-  result: { status: 'uploaded' | 'rejected'; reason: string | null },
+  result: { status: 'uploaded' | 'rejected'; reason: string | null; completed_at: Date },
 ): Promise<boolean> {
   const settled = await tx`
     update ci_artifacts
-    set status = ${result.status}, reason = ${result.reason}
+    set status = ${result.status}, reason = ${result.reason}, completed_at = ${result.completed_at}
     where org_id = ${orgId}
       and id = ${id}
       and status = 'pending'`

@@ -75,7 +75,7 @@ async function settleOne(tx: Tx, settling: Settling, artifact: StoredArtifact): 
   const result = await decideResult(tx, settling, artifact)
   if (result.status === 'missing') return { artifact_id: id, ...result }
   const { org_id } = settling.actor
-  const settled = await updateArtifactStatus(tx, org_id, id, result)
+  const settled = await updateArtifactStatus(tx, org_id, id, { ...result, completed_at: settling.now })
   if (settled && result.status === 'rejected') await insertArtifactRemovals(tx, org_id, [artifact])
   return { artifact_id: id, ...result }
 }

@@ -43,6 +43,7 @@ export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Pro
       tx,
       declared,
       uploaded.map(({ path }) => path),
+      now,
     )
   return reservation
 }

@@ -107,9 +107,24 @@ function versionColumns(db: Db) {
 export function buildPolicyHash(db: Db, orgId: string, policy: string) {
   return db`(
     select encode(stored.content_hash, 'hex')
-    from policy_versions stored
+    from ${buildVersion(db, orgId, policy)}
+  )`
+}
+
+/**
+ * SQL: whether a rule of a version accepts evidence of every lane; null if there is no such
+ * version. `policy` as above.
+ */
+export function buildAcceptsAnyTrust(db: Db, orgId: string, policy: string) {
+  return db`(
+    select jsonb_path_exists(stored.definition, '$.engine.**.trust ? (@ == "any")')
+    from ${buildVersion(db, orgId, policy)}
+  )`
+}
+
+function buildVersion(db: Db, orgId: string, policy: string) {
+  return db`policy_versions stored
     where stored.org_id = ${buildAverageId(db, orgId)}
       and stored.policy_id = case when ${db(policy)} ->> 'id' ~ ${UUID_PATTERN} then (${db(policy)} ->> 'id')::uuid end
-      and stored.version = (${db(policy)} ->> 'version')::int
-  )`
+      and stored.version = (${db(policy)} ->> 'version')::int`
 }

@@ -28,9 +28,7 @@ export async function settleBreaks(
   chain: ChainKey,
   { principal, note }: Acknowledgement,
 ): Promise<StoredBreak[]> {
-  const reason = note.trim()
-  if (reason.length < 1 || reason.length > NOTE_CHARS_MAX)
-    throw invalidRequest(`A note must have 1 to ${NOTE_CHARS_MAX} characters`)
+  const reason = requireNote(note)
   if ((await readChainState(services, chain)).state !== 'broken') throw chainNotBroken()
   await verifyChain(services, chain)
   const at = services.clock.now()
@@ -41,6 +39,14 @@ export async function settleBreaks(
     await insertAuditEntry(tx, chain.org_id, { principal, action: 'chain.acknowledge', object, reason, details }, at)
     return breaks
   })
+}
+
+/** Throws 400 for an invalid note. */
+export function requireNote(note: string): string {
+  const reason = note.trim()
+  if (reason.length < 1 || reason.length > NOTE_CHARS_MAX)
+    throw invalidRequest(`A note must have 1 to ${NOTE_CHARS_MAX} characters`)
+  return reason
 }
 
 async function updateBreaks(

@@ -6,7 +6,17 @@ import { findEnd, insertBreak, insertLink, lockChain, upsertAnchor, upsertHead }
 import { checkStoredBreaks, computeBreakMac, type FoundBreak, filterNewBreaks } from './chain-break.ts'
 import { type ChainEnd, type ChainHead, checkHead, computeContinuedHead, computeHeadMac } from './chain-head.ts'
 import { computeAnchorMac, isAnchored } from './chain-interval.ts'
-import { type ChainKey, type ChainPosition, getPosition, type Link, linkHash, linkMac, type NewLink } from './link.ts'
+import {
+  type ChainKey,
+  type ChainPosition,
+  computeLinkEntryMac,
+  getEntry,
+  getPosition,
+  type Link,
+  linkHash,
+  linkMac,
+  type NewLink,
+} from './link.ts'
 
 /**
  * Appends a record or an amendment to a repository's chain, in the caller's transaction. The chain
@@ -33,7 +43,7 @@ export async function appendLink(
     await upsertAnchor(tx, chain, { index, hash, mac: computeAnchorMac(integrityKey, chain, { index, hash }) })
   const head = { ...end, length: index + 1, head: hash }
   await upsertHead(tx, chain, head, computeHeadMac(integrityKey, chain, head))
-  await insertLogEntry(tx, { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash })
+  await insertLogEntry(tx, getEntry(link), computeLinkEntryMac(integrityKey, link))
   return getPosition({ index, hash, previous_hash })
 }
 

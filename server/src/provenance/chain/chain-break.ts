@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { type ChainKey, computeRowMac, hashValues } from './link.ts'
+import { hashValues } from '../../platform/crypto/signed-bytes.ts'
+import { type ChainKey, computeRowMac } from './link.ts'
 
 /**
  * A mismatch that a verification finds.

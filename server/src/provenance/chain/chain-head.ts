@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
+import { hashValues } from '../../platform/crypto/signed-bytes.ts'
 import { type FoundBreak, NO_HASH, type StoredBreak } from './chain-break.ts'
-import { type ChainKey, computeRowMac, hashValues, type Link } from './link.ts'
+import { type ChainKey, computeRowMac, type Link } from './link.ts'
 
 /** The row of a chain. */
 export type ChainHead = {

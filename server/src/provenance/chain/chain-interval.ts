@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto'
+import { hashValues } from '../../platform/crypto/signed-bytes.ts'
 import type { Anchor } from './chain.store.ts'
 import { type FoundBreak, NO_HASH } from './chain-break.ts'
 import type { ChainHead } from './chain-head.ts'
 import type { LinkRow } from './link.store.ts'
-import { type ChainKey, computeRowMac, hashValues, type Link, linkHash, linkMac } from './link.ts'
+import { type ChainKey, computeLinkEntryMac, computeRowMac, type Link, linkHash, linkMac } from './link.ts'
 import { compareChange } from './stated-change.ts'
 
 /**
@@ -85,11 +86,19 @@ export function checkPrevious(
 }
 
 function breaksOfRow(key: KeyObject, chain: ChainKey, link: LinkRow): FoundBreak[] {
-  const { index, kind, change_id, at, previous_hash, hash, tombstone, mac, logged } = link
-  const unlogged: FoundBreak[] = logged ? [] : [{ index, part: 'log', expected: hash, found: null }]
-  if (mac.equals(linkMac(key, chain, link))) return unlogged
+  const { index, kind, change_id, at, previous_hash, hash, tombstone, mac } = link
+  const ofEntry = breaksOfEntry(key, link)
+  if (mac.equals(linkMac(key, chain, link))) return ofEntry
   const found = hashValues(index, kind, change_id, at, previous_hash, tombstone, mac)
-  return [...unlogged, { index, part: 'row', expected: hash, found }]
+  return [...ofEntry, { index, part: 'row', expected: hash, found }]
+}
+
+/** Rows of earlier versions are authenticated together with the whole log. */
+function breaksOfEntry(key: KeyObject, link: LinkRow): FoundBreak[] {
+  const { index, hash, entry_mac } = link
+  if (entry_mac === null) return [{ index, part: 'log', expected: hash, found: null }]
+  if (entry_mac.length === 0 || entry_mac.equals(computeLinkEntryMac(key, link))) return []
+  return [{ index, part: 'log', expected: hash, found: hashValues(entry_mac) }]
 }
 
 function breaksOfChange(chain: ChainKey, link: LinkRow): FoundBreak[] {

@@ -7,8 +7,11 @@ import type { ChangeRow } from './stated-change.ts'
 /** A link with the rows that belong to it. */
 export type LinkRow = Link & {
   mac: Buffer
-  /** Whether the transparency log has the link. */
-  logged: boolean
+  /**
+   * What authenticates the link's entry in the transparency log: null without an entry, and empty
+   * in rows of earlier versions.
+   */
+  entry_mac: Buffer | null
   change: ChangeRow | null
 }
 
@@ -17,7 +20,7 @@ export async function listLinks(db: Db, chain: ChainKey, from: number, to: numbe
   const links = await db<LinkRow[]>`
     select link.index, link.kind, link.change_id, link.at, link.previous_hash, link.hash, link.body, link.tombstone,
       link.mac,
-      ${isSpread() ? db`null` : isLogged(db)} as logged,
+      ${isSpread() ? db`null` : selectEntryMac(db)} as entry_mac,
       case when change.id is not null then json_build_object(
         'id', change.id, 'provider', change.provider, 'repository_id', change.repository_id, 'branch', change.branch,
         'landed_by', change.landed_by, 'pull_request', change.pull_request, 'merge_sha', change.merge_sha,
@@ -56,12 +59,13 @@ export async function listLinks(db: Db, chain: ChainKey, from: number, to: numbe
       and link.index < ${to}
     order by link.index
     limit ${to - from}`
-  return isSpread() ? withLogged(db, links) : links
+  return isSpread() ? withEntryMacs(db, links) : links
 }
 
-function isLogged(db: Db) {
-  return db`exists (
-    select from log_entries entry
+function selectEntryMac(db: Db) {
+  return db`(
+    select coalesce(entry.mac, '')
+    from log_entries entry
     where entry.kind = case link.kind when 'record' then 'change' else 'amendment' end
       and entry.sha256 = link.hash
   )`
@@ -71,16 +75,16 @@ function isLogged(db: Db) {
  * The log is on another server than the links. It is read after them: a link and its entry are
  * stored together.
  */
-async function withLogged(db: Db, links: readonly LinkRow[]): Promise<LinkRow[]> {
+async function withEntryMacs(db: Db, links: readonly LinkRow[]): Promise<LinkRow[]> {
   const given = links.map(({ index, kind, hash }) => ({ index, kind, hash: hash.toString('hex') }))
-  const rows = await db<{ index: number; logged: boolean }[]>`
-    select index, ${isLogged(db)} as logged
+  const rows = await db<{ index: number; entry_mac: Buffer | null }[]>`
+    select index, ${selectEntryMac(db)} as entry_mac
     from (
       select index, kind, decode(hash, 'hex') as hash
       from json_to_recordset(${db.json(given)}::json) as given (index integer, kind text, hash text)
     ) link`
-  const logged = new Map(rows.map((row) => [row.index, row.logged]))
-  return links.map((link) => ({ ...link, logged: logged.get(link.index) === true }))
+  const macs = new Map(rows.map((row) => [row.index, row.entry_mac]))
+  return links.map((link) => ({ ...link, entry_mac: macs.get(link.index) ?? null }))
 }
 
 /** The anchors from index `from` up to, but not including, `to`. */

@@ -1,5 +1,8 @@
-import { createHash, createHmac, hash, type KeyObject } from 'node:crypto'
+import { createHash, type KeyObject } from 'node:crypto'
+import { computeMac, type RowValue } from '../../platform/crypto/signed-bytes.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
+import { computeEntryMac } from '../log/log-mac.ts'
+import type { LogEntry } from '../log/tile.ts'
 
 /** The chain of a repository. */
 export type ChainKey = RepositoryKey
@@ -46,18 +49,9 @@ export function linkHash(previous: Buffer | null, body: string): Buffer {
     .digest()
 }
 
-/** A column that is authenticated. */
-export type Value = string | number | boolean | Date | Buffer | null
-
-/**
- * Authenticates a row (HMAC-SHA256), so that access to the database is not enough to forge it. A
- * row that is copied to another table or chain does not verify.
- */
-export function computeRowMac(key: KeyObject, table: string, chain: ChainKey, values: readonly Value[]): Buffer {
-  const name = [table, chain.org_id, chain.provider, chain.repository_id]
-  return createHmac('sha256', key)
-    .update(JSON.stringify([...name, ...values.map(toText)]))
-    .digest()
+/** Authenticates a row that belongs to a chain. */
+export function computeRowMac(key: KeyObject, table: string, chain: ChainKey, values: readonly RowValue[]): Buffer {
+  return computeMac(key, [table, chain.org_id, chain.provider, chain.repository_id, ...values])
 }
 
 /** The HMAC of a link covers its body by the hash. */
@@ -66,11 +60,11 @@ export function linkMac(key: KeyObject, chain: ChainKey, link: Omit<Link, 'body'
   return computeRowMac(key, 'link', chain, [index, kind, change_id, at, previous_hash, hash, tombstone])
 }
 
-/** SHA-256 of stored values. It stands for a row that does not match. */
-export function hashValues(...values: Value[]): Buffer {
-  return hash('sha256', JSON.stringify(values.map(toText)), 'buffer')
+/** The entry of a link in the transparency log. */
+export function getEntry({ kind, hash }: Pick<Link, 'kind' | 'hash'>): LogEntry {
+  return { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash }
 }
 
-function toText(value: Value): Value {
-  return Buffer.isBuffer(value) ? value.toString('hex') : value
+export function computeLinkEntryMac(key: KeyObject, link: Pick<Link, 'kind' | 'hash'>): Buffer {
+  return computeEntryMac(key, getEntry(link))
 }

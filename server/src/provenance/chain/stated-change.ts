@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type ChainKey, hashValues, type Link, type Value } from './link.ts'
+import { hashValues, type RowValue } from '../../platform/crypto/signed-bytes.ts'
+import type { ChainKey, Link } from './link.ts'
 
 /**
  * What a link states about its change. The rows of the change repeat it. An amendment has only
@@ -122,7 +123,7 @@ function columnsOfAmendment(link: Link, row: ChangeRow) {
 }
 
 /** The database formats times in another way, and the order of deviations has no meaning. */
-function toText(column: string, value: unknown): Value {
+function toText(column: string, value: unknown): RowValue {
   if (column.endsWith('_at')) return JSON.stringify(new Date(value as string))
   return JSON.stringify(Array.isArray(value) ? value.toSorted() : value) ?? null
 }

@@ -1,3 +1,4 @@
+import { hashValues } from '../../platform/crypto/signed-bytes.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { checkEnd, recordBreaks, settleEnd } from './append-link.ts'
@@ -6,7 +7,7 @@ import { type FoundBreak, filterNewBreaks, isSettled, NO_HASH, type StoredBreak 
 import { type ChainHead, computeContinuedHead, computeHeadMac } from './chain-head.ts'
 import { checkInterval, checkPrevious, getIntervalStart } from './chain-interval.ts'
 import { findNextIndex, findOrphans, findUnlinkedEntries, type LinkRow } from './link.store.ts'
-import { type ChainKey, hashValues } from './link.ts'
+import type { ChainKey } from './link.ts'
 import { LINKS_AT_ONCE, readIntervals } from './read-chain-state.ts'
 
 /** Verifies every chain once a day, at an unusual minute to spread the load. */

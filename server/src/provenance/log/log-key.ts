@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
 import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Services } from '../../services.ts'
-import { findLogKey, insertCheckpoint, insertLogKey, lockLog } from './log.store.ts'
+import { findLogKey, hasRowsWithoutMac, insertCheckpoint, insertLogKey, lockLog } from './log.store.ts'
+import { computeCheckpointMac, computeLogKeyMac } from './log-mac.ts'
 import { EMPTY_ROOT } from './merkle-tree.ts'
 
 const ED25519 = Buffer.of(1)
@@ -62,16 +63,19 @@ export async function loadLogKey({ sql, sealingKey }: Pick<Services, 'sql' | 'se
 
 /** Stores a new key and the checkpoint of the empty log, unless another process has done it. */
 async function createLog(services: Services): Promise<LogKey> {
-  const { sql, config, clock, sealingKey } = services
+  const { sql, config, clock, sealingKey, integrityKey } = services
   const origin = getLogOrigin(config.baseUrl)
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   const key = new LogKey(origin, pem)
   await sql.begin(async (tx) => {
     await lockLog(tx)
     if ((await findLogKey(tx)) !== null) return
-    await insertLogKey(tx, { origin, sealed_private_key: sealText(sealingKey, formatLabel(origin), pem) }, clock.now())
-    const empty = { size: 0, root_hash: EMPTY_ROOT, note: key.signCheckpoint(0, EMPTY_ROOT) }
-    await insertCheckpoint(tx, empty, clock.now())
+    const row = { origin, sealed_private_key: sealText(sealingKey, formatLabel(origin), pem) }
+    const mac = (await hasRowsWithoutMac(tx)) ? null : computeLogKeyMac(integrityKey, row)
+    await insertLogKey(tx, { ...row, mac }, clock.now())
+    const note = key.signCheckpoint(0, EMPTY_ROOT)
+    const empty = { size: 0, root_hash: EMPTY_ROOT, note, published_at: clock.now() }
+    await insertCheckpoint(tx, { ...empty, mac: computeCheckpointMac(integrityKey, empty) })
   })
   return (await loadLogKey(services)) as LogKey
 }

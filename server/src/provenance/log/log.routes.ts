@@ -6,6 +6,7 @@ import { Closed } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { findLogState, findTileHashes, hasNewestCheckpoint, listEntries } from './log.store.ts'
 import { openLogKey } from './log-key.ts'
+import { requireAuthenticCheckpoint } from './log-mac.ts'
 import { encodeEntries, parseTilePath, TILE_WIDTH, type TileRequest } from './tile.ts'
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -45,11 +46,11 @@ export async function logRoutes(app: FastifyInstance, services: Services): Promi
  */
 async function readCheckpoint(services: Services): Promise<string> {
   const state = await findLogState(services.sql)
-  if (hasNewestCheckpoint(state)) return state.note
-  await openLogKey(services)
-  const again = await findLogState(services.sql)
-  if (hasNewestCheckpoint(again)) return again.note
-  throw createLogError('The newest checkpoint of the transparency log is lost.')
+  if (!hasNewestCheckpoint(state)) await openLogKey(services)
+  const newest = hasNewestCheckpoint(state) ? state : await findLogState(services.sql)
+  if (!hasNewestCheckpoint(newest)) throw createLogError('The newest checkpoint of the transparency log is lost.')
+  await requireAuthenticCheckpoint(services, services.sql, newest)
+  return newest.note
 }
 
 /** Null while the log does not have so many hashes or entries. */

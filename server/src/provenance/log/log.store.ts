@@ -3,8 +3,11 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import { HASH_BYTES } from './merkle-tree.ts'
 import { type LogEntry, TILE_WIDTH, type Tile, type TileName } from './tile.ts'
 
-/** The origin of the log and its sealed private key (PKCS #8, PEM). */
-type StoredKey = { origin: string; sealed_private_key: string }
+/**
+ * The origin of the log and its sealed private key (PKCS #8, PEM). It has a mac since all rows of
+ * the provenance have one: then a row without is not authentic.
+ */
+export type StoredKey = { origin: string; sealed_private_key: string; mac: Buffer | null }
 
 /** Waits until no other transaction extends or creates the log, and keeps others from it. */
 export async function lockLog(tx: Tx): Promise<void> {
@@ -13,19 +16,42 @@ export async function lockLog(tx: Tx): Promise<void> {
 
 export async function findLogKey(db: Db): Promise<StoredKey | null> {
   const [row] = await db<StoredKey[]>`
-    select origin, sealed_private_key
+    select origin, sealed_private_key, mac
     from log_key`
   return row ?? null
 }
 
 export async function insertLogKey(tx: Tx, key: StoredKey, createdAt: Date): Promise<void> {
   await tx`
-    insert into log_key (origin, sealed_private_key, created_at)
-    values (${key.origin}, ${key.sealed_private_key}, ${createdAt})`
+    insert into log_key (origin, sealed_private_key, created_at, mac)
+    values (${key.origin}, ${key.sealed_private_key}, ${createdAt}, ${key.mac})`
+}
+
+/** States that from now on every row has a mac. */
+export async function updateLogKeyMac(tx: Tx, mac: Buffer): Promise<void> {
+  await tx`update log_key set mac = ${mac}`
+}
+
+const AUTHENTICATED = ['signing_keys', 'statements', 'log_entries', 'log_checkpoints'] as const
+
+/** Whether rows of a version that stored no macs are left. */
+export async function hasRowsWithoutMac(db: Db): Promise<boolean> {
+  for (const table of AUTHENTICATED) {
+    const rows = await db`select from ${db(table)} where mac is null limit 1`
+    if (rows.length > 0) return true
+  }
+  return false
 }
 
 /** A checkpoint and its signed note. */
-export type StoredCheckpoint = { size: number; root_hash: Buffer; note: string }
+export type StoredCheckpoint = {
+  size: number
+  root_hash: Buffer
+  note: string
+  published_at: Date
+  /** Null in rows of earlier versions. */
+  mac: Buffer | null
+}
 
 /** The newest stored checkpoint, and the number of positions that stored entries or tiles have. */
 export type LogState = { [Column in keyof StoredCheckpoint]: StoredCheckpoint[Column] | null } & { length: number }
@@ -36,7 +62,7 @@ export type LogState = { [Column in keyof StoredCheckpoint]: StoredCheckpoint[Co
  */
 function buildLogState(db: Db) {
   return db`
-    select newest.size, newest.root_hash, newest.note, greatest(
+    select newest.size, newest.root_hash, newest.note, newest.published_at, newest.mac, greatest(
       (select max(leaf_index) + 1 from log_entries),
       (
         select index * ${TILE_WIDTH}::bigint + length(hashes) / ${HASH_BYTES}::int
@@ -49,7 +75,7 @@ function buildLogState(db: Db) {
     ) as length
     from (values (1)) as log (nth)
     left join (
-      select size, root_hash, note
+      select size, root_hash, note, published_at, mac
       from log_checkpoints
       order by size desc
       limit 1
@@ -62,15 +88,20 @@ export async function findLogState(db: Db): Promise<LogState> {
   return row
 }
 
+/** Whether a checkpoint is stored. */
+export function hasCheckpoint<State extends LogState>(state: State): state is State & StoredCheckpoint {
+  return state.size !== null
+}
+
 /** Whether the newest checkpoint is still stored: no position is beyond the one that is. */
 export function hasNewestCheckpoint<State extends LogState>(state: State): state is State & StoredCheckpoint {
-  return state.size !== null && state.length <= state.size
+  return hasCheckpoint(state) && state.length <= state.size
 }
 
 /** The checkpoints of more than `after` and at most `until` entries, the smallest first. */
 export async function listCheckpoints(db: Db, after: number, until: number): Promise<StoredCheckpoint[]> {
   return db<StoredCheckpoint[]>`
-    select size, root_hash, note
+    select size, root_hash, note, published_at, mac
     from log_checkpoints
     where size > ${after}
       and size <= ${until}
@@ -78,10 +109,22 @@ export async function listCheckpoints(db: Db, after: number, until: number): Pro
     limit ${until - after}`
 }
 
-export async function insertCheckpoint(tx: Tx, checkpoint: StoredCheckpoint, publishedAt: Date): Promise<void> {
+export async function insertCheckpoint(tx: Tx, checkpoint: StoredCheckpoint): Promise<void> {
   await tx`
-    insert into log_checkpoints (size, root_hash, note, published_at)
-    values (${checkpoint.size}, ${checkpoint.root_hash}, ${checkpoint.note}, ${publishedAt})`
+    insert into log_checkpoints (size, root_hash, note, published_at, mac)
+    values (
+      ${checkpoint.size}, ${checkpoint.root_hash}, ${checkpoint.note}, ${checkpoint.published_at}, ${checkpoint.mac}
+    )`
+}
+
+export async function updateCheckpointMac(
+  tx: Tx,
+  { size, mac }: Pick<StoredCheckpoint, 'size' | 'mac'>,
+): Promise<void> {
+  await tx`
+    update log_checkpoints
+    set mac = ${mac}
+    where size = ${size}`
 }
 
 /** The stored tiles with these names. Those that are not stored are left out. */
@@ -124,16 +167,17 @@ export async function upsertTiles(tx: Tx, tiles: readonly Tile[]): Promise<void>
  * after the commit. An entry that is already there has no effect. Takes no lock that transactions
  * with other entries wait for.
  */
-export async function insertLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<void> {
-  await insertLogEntries(tx, tx`values (${kind}, ${sha256}::bytea)`)
+export async function insertLogEntry(tx: Tx, { kind, sha256 }: LogEntry, mac: Buffer): Promise<void> {
+  await insertLogEntries(tx, tx`values (${kind}, ${sha256}::bytea, ${mac}::bytea)`)
 }
 
 /**
- * SQL: does the same with the `kind` and the `sha256` of the given rows, in the caller's statement.
+ * SQL: does the same with the `kind`, the `sha256` and the `mac` of the given rows, in the caller's
+ * statement.
  */
 export function insertLogEntries(db: Db, rows: ReturnType<Db>) {
   return db`
-    insert into log_entries (kind, sha256)
+    insert into log_entries (kind, sha256, mac)
     ${rows}
     on conflict do nothing`
 }
@@ -152,15 +196,18 @@ export async function hasPendingEntries(db: Db): Promise<boolean> {
   return rows.length > 0
 }
 
+/** An entry with what authenticates it; the mac is null in rows of earlier versions. */
+export type StoredEntry = LogEntry & { mac: Buffer | null }
+
 /** An entry in the log, and its position. */
-type SequencedEntry = LogEntry & { leaf_index: number }
+export type SequencedEntry = StoredEntry & { leaf_index: number }
 
 /**
  * Gives the oldest pending entries consecutive positions from `first` on, and returns them in this
  * order. Entries of transactions that have not been committed are not visible, so they follow
  * later, whatever their ids are.
  */
-export async function updateEntryPositions(tx: Tx, first: number, limit: number): Promise<LogEntry[]> {
+export async function updateEntryPositions(tx: Tx, first: number, limit: number): Promise<SequencedEntry[]> {
   const numbered = await tx<SequencedEntry[]>`
     with pending as (
       select id, ${first}::bigint + row_number() over (order by id) - 1 as leaf_index
@@ -176,14 +223,14 @@ export async function updateEntryPositions(tx: Tx, first: number, limit: number)
     set leaf_index = pending.leaf_index
     from pending
     where entry.id = pending.id
-    returning entry.kind, entry.sha256, entry.leaf_index`
+    returning entry.kind, entry.sha256, entry.mac, entry.leaf_index`
   return numbered.toSorted((a, b) => a.leaf_index - b.leaf_index)
 }
 
 /** The entries in the log from position `first` on, at most `count`. */
 export async function listEntries(db: Db, first: number, count: number): Promise<SequencedEntry[]> {
   return db<SequencedEntry[]>`
-    select kind, sha256, leaf_index
+    select kind, sha256, mac, leaf_index
     from log_entries
     where leaf_index >= ${first}
       and leaf_index < ${first + count}
@@ -191,13 +238,39 @@ export async function listEntries(db: Db, first: number, count: number): Promise
     limit ${count}`
 }
 
-/** `leaf_index` is null while the entry is pending. */
-export type FoundEntry = LogState & { leaf_index: number | null }
+/** The oldest entries that have no position yet. */
+export async function listPendingEntries(db: Db, limit: number): Promise<StoredEntry[]> {
+  return db<StoredEntry[]>`
+    select kind, sha256, mac
+    from log_entries
+    where leaf_index is null
+    order by id
+    limit ${limit}`
+}
+
+/** Stores macs of entries. */
+export async function updateEntryMacs(tx: Tx, entries: readonly (LogEntry & { mac: Buffer })[]): Promise<void> {
+  const [kinds, hashes, macs] = [
+    entries.map(({ kind }) => kind),
+    entries.map(({ sha256 }) => sha256.toString('hex')),
+    entries.map(({ mac }) => mac.toString('hex')),
+  ]
+  await tx`
+    update log_entries entry
+    set mac = decode(given.mac, 'hex')
+    from unnest(${kinds}::text[], ${hashes}::text[], ${macs}::text[]) as given (kind, sha256, mac)
+    where entry.kind = given.kind
+      and entry.sha256 = decode(given.sha256, 'hex')`
+}
+
+/** `leaf_index` is null while the entry is pending, and `entry_mac` in rows of earlier versions. */
+export type FoundEntry = LogState & { leaf_index: number | null; entry_mac: Buffer | null }
 
 /** Reads all in one statement, so that the checkpoint covers an entry that has a position. */
 export async function findEntry(db: Db, { kind, sha256 }: LogEntry): Promise<FoundEntry | null> {
   const [row] = await db<FoundEntry[]>`
-    select entry.leaf_index, log.size, log.root_hash, log.note, log.length
+    select entry.leaf_index, entry.mac as entry_mac, log.size, log.root_hash, log.note, log.published_at, log.mac,
+      log.length
     from log_entries entry
     cross join (${buildLogState(db)}) as log
     where entry.kind = ${kind}

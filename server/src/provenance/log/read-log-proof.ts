@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type FoundEntry, findEntry, hasNewestCheckpoint, listTiles, type StoredCheckpoint } from './log.store.ts'
+import { requireAuthenticCheckpoint, requireAuthenticEntries } from './log-mac.ts'
 import {
   computeConsistencyRanges,
   computeInclusionRanges,
@@ -32,10 +33,13 @@ export type LogProof = {
  * Reads the proof that an entry is in the newest checkpoint, and with `checkpointSize` that this
  * checkpoint extends the earlier one of that size. A pending entry is added to the log first, and
  * a lost checkpoint is signed again. Throws 400 `invalid_request` if `checkpointSize` exceeds the
- * size of the log, and 503 `unavailable` if the stored log contradicts itself.
+ * size of the log, and 503 `unavailable` if the stored log contradicts itself or was changed.
  */
 export async function readLogProof(services: Services, entry: LogEntry, checkpointSize?: number): Promise<LogProof> {
-  const { leaf_index, size, note } = await findInLog(services, entry)
+  const { leaf_index, entry_mac, ...checkpoint } = await findInLog(services, entry)
+  await requireAuthenticEntries(services, services.sql, [{ ...entry, mac: entry_mac }])
+  await requireAuthenticCheckpoint(services, services.sql, checkpoint)
+  const { size, note } = checkpoint
   if (checkpointSize !== undefined && checkpointSize > size)
     throw createInvalidFieldError('/query/checkpoint_size', `must not exceed the size of the log, which is ${size}`)
   const inclusion = computeInclusionRanges(leaf_index, { start: 0, end: size })

@@ -5,6 +5,7 @@ import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
 import {
   findLogState,
+  hasCheckpoint,
   hasNewestCheckpoint,
   hasPendingEntries,
   insertCheckpoint,
@@ -15,6 +16,7 @@ import {
   upsertTiles,
 } from './log.store.ts'
 import { type LogKey, openLogKey } from './log-key.ts'
+import { computeCheckpointMac, hasMacs, requireAuthenticCheckpoint, requireAuthenticEntries } from './log-mac.ts'
 import { hashLeaf } from './merkle-tree.ts'
 import { computeEdge, formatEntry, Tiles } from './tile.ts'
 import { LogWalk } from './verify-log.ts'
@@ -74,10 +76,10 @@ async function sequenceBatch(services: Services, key: LogKey): Promise<number> {
   return services.sql.begin(async (tx) => {
     await lockLog(tx)
     const state = await findLogState(tx)
-    const tree = await readTree(tx, key, state)
-    const publish = () => publishTree(tx, { tree, key, at: services.clock.now() })
+    const tree = await readTree(services, tx, key, state)
+    const publish = () => publishTree(services, tx, { tree, key })
     if (!hasNewestCheckpoint(state)) {
-      await rebuildTree(tx, { tree, key, length: state.length })
+      await rebuildTree(services, tx, { tree, key, length: state.length })
       await publish()
       const { size, length } = state
       services.log.error(
@@ -87,6 +89,7 @@ async function sequenceBatch(services: Services, key: LogKey): Promise<number> {
     }
     const entries = await updateEntryPositions(tx, tree.size, BATCH_MAX)
     if (entries.length === 0) return 0
+    await requireAuthenticEntries(services, tx, entries)
     const full = entries.flatMap((entry) => tree.append(hashLeaf(formatEntry(entry))))
     await upsertTiles(tx, [...full, ...tree.partialTiles()])
     await publish()
@@ -94,11 +97,16 @@ async function sequenceBatch(services: Services, key: LogKey): Promise<number> {
   })
 }
 
-type Publication = { tree: GrowingTree; key: LogKey; at: Date }
+type Publication = { tree: GrowingTree; key: LogKey }
 
-async function publishTree(tx: Tx, { tree, key, at }: Publication): Promise<void> {
+async function publishTree(
+  { clock, integrityKey }: Pick<Services, 'clock' | 'integrityKey'>,
+  tx: Tx,
+  { tree, key }: Publication,
+): Promise<void> {
   const [size, root_hash] = [tree.size, tree.root()]
-  await insertCheckpoint(tx, { size, root_hash, note: key.signCheckpoint(size, root_hash) }, at)
+  const checkpoint = { size, root_hash, note: key.signCheckpoint(size, root_hash), published_at: clock.now() }
+  await insertCheckpoint(tx, { ...checkpoint, mac: computeCheckpointMac(integrityKey, checkpoint) })
 }
 
 /**
@@ -106,23 +114,34 @@ async function publishTree(tx: Tx, { tree, key, at }: Publication): Promise<void
  * `unavailable` if the checkpoint or the tiles were changed: a tree that contradicts a signed
  * checkpoint is never signed.
  */
-export async function readTree(db: Db, key: LogKey, { size, root_hash, note }: LogState): Promise<GrowingTree> {
-  if (size === null || root_hash === null) return new GrowingTree(0, new Tiles([]))
+export async function readTree(
+  services: Pick<Services, 'integrityKey'>,
+  db: Db,
+  key: LogKey,
+  state: LogState,
+): Promise<GrowingTree> {
+  if (!hasCheckpoint(state)) return new GrowingTree(0, new Tiles([]))
+  const { size, root_hash, note } = state
   if (note !== key.signCheckpoint(size, root_hash))
     throw createLogError('The newest checkpoint of the transparency log was not signed by this server.')
+  await requireAuthenticCheckpoint(services, db, state)
   const tree = new GrowingTree(size, new Tiles(await listTiles(db, computeEdge(size))))
   if (tree.root().equals(root_hash)) return tree
   throw createLogError(`The tiles of the transparency log contradict its checkpoint of ${size} entries.`)
 }
 
-type Rebuilding = { tree: GrowingTree; key: LogKey; length: number }
+type Rebuilding = Publication & { length: number }
 
 /**
  * Appends the entries that the lost checkpoint covered. Entries and tiles both have them, and have
  * to agree: whoever has kept the checkpoint would see that another tree was signed.
  */
-async function rebuildTree(tx: Tx, { tree, key, length }: Rebuilding): Promise<void> {
-  const walk = new LogWalk(tx, key, tree)
+async function rebuildTree(
+  { integrityKey }: Pick<Services, 'integrityKey'>,
+  tx: Tx,
+  { tree, key, length }: Rebuilding,
+): Promise<void> {
+  const walk = new LogWalk(tx, { key, integrityKey, isComplete: await hasMacs(tx) }, tree)
   if (length - tree.size <= REBUILT_MAX) await walk.verifyUntil(length)
   if (tree.size === length && walk.breaks.length === 0) return
   throw createLogError(

@@ -1,9 +1,20 @@
+import type { KeyObject } from 'node:crypto'
+import { hashValues } from '../../platform/crypto/signed-bytes.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
-import { findLogState, listCheckpoints, listEntries, listTiles, type StoredCheckpoint } from './log.store.ts'
+import {
+  findLogState,
+  listCheckpoints,
+  listEntries,
+  listPendingEntries,
+  listTiles,
+  type StoredCheckpoint,
+  type StoredEntry,
+} from './log.store.ts'
 import { type LogKey, loadLogKey } from './log-key.ts'
+import { filterForgedEntries, hasMacs, isAuthenticCheckpoint } from './log-mac.ts'
 import { HASH_BYTES, hashLeaf } from './merkle-tree.ts'
 import { formatEntry, formatTilePath, TILE_WIDTH, type Tile, Tiles } from './tile.ts'
 
@@ -13,11 +24,14 @@ import { formatEntry, formatTilePath, TILE_WIDTH, type Tile, Tiles } from './til
  * missing. Both are lower-case hexadecimal.
  */
 export type LogBreak = {
-  /** `key`, `checkpoint`, `tile/<L>/<N>` or `tile/entries/<N>`. */
+  /**
+   * `key`, `checkpoint`, `tile/<L>/<N>` or `tile/entries/<N>`; `<kind>/<sha256>` for an entry that
+   * this server has not stored.
+   */
   resource: string
   /**
    * The size of the checkpoint, or the position in the level of the tile. On level 0 it is that of
-   * the entry.
+   * the entry, or of the end of the log while it has none.
    */
   index: number
   expected: string | null
@@ -48,9 +62,11 @@ export async function verifyLog(
   if (key === null) return earlier.size === null ? [] : [lost('key')]
   const { size, length } = earlier.size === null ? await findLogState(services.sql) : earlier
   if (size === null) return [lost('checkpoint')]
-  const walk = new LogWalk(services.sql, key)
+  const { sql, integrityKey } = services
+  const walk = new LogWalk(sql, { key, integrityKey, isComplete: await hasMacs(sql) })
   await walk.verifyEmpty()
   await walk.verifyUntil(Math.max(size, length), onProgress, stopping)
+  await walk.verifyPending()
   return length > size
     ? [...walk.breaks, { ...lost('checkpoint'), index: length, found: walk.rootAt(length) }]
     : walk.breaks
@@ -70,17 +86,20 @@ function lost(resource: string): LogBreak {
   return { resource, index: 0, expected: null, found: null }
 }
 
-/** Appends stored entries to a tree, and collects what contradicts it. */
+/** `isComplete`: every authentic row has a mac. */
+type Keys = { key: LogKey; integrityKey: KeyObject; isComplete: boolean }
+
+/** Appends stored entries to a tree, and collects what contradicts it, or was not stored by us. */
 export class LogWalk {
   readonly breaks: LogBreak[] = []
   readonly #db: Db
-  readonly #key: LogKey
+  readonly #keys: Keys
   readonly #tree: GrowingTree
   #entriesEnd = false
 
-  constructor(db: Db, key: LogKey, tree = new GrowingTree(0, new Tiles([]))) {
+  constructor(db: Db, keys: Keys, tree = new GrowingTree(0, new Tiles([]))) {
     this.#db = db
-    this.#key = key
+    this.#keys = keys
     this.#tree = tree
   }
 
@@ -110,9 +129,24 @@ export class LogWalk {
     if (this.#isUnfinished) await this.#compareTiles(this.#tree.partialTiles())
   }
 
+  /** The entries that get a position next. */
+  async verifyPending(): Promise<void> {
+    this.#authenticate(await listPendingEntries(this.#db, PAGE))
+  }
+
+  #authenticate(entries: readonly (StoredEntry & { leaf_index?: number })[]): void {
+    const { integrityKey, isComplete } = this.#keys
+    for (const { kind, sha256, mac, leaf_index } of filterForgedEntries(integrityKey, entries, isComplete)) {
+      const found = hashValues(kind, sha256, mac).toString('hex')
+      const resource = `${kind}/${sha256.toString('hex')}`
+      this.breaks.push({ resource, index: leaf_index ?? this.#tree.size, expected: null, found })
+    }
+  }
+
   async #verifyPage(count: number): Promise<void> {
     const first = this.#tree.size
     const entries = await listEntries(this.#db, first, count)
+    this.#authenticate(entries)
     const checkpoints = await listCheckpoints(this.#db, first, first + count)
     const bySize = new Map(checkpoints.map((checkpoint) => [checkpoint.size, checkpoint]))
     const full: Tile[] = []
@@ -126,9 +160,12 @@ export class LogWalk {
     if (this.#tree.size < first + count) this.#entryMissing()
   }
 
-  #compareRoot({ size, root_hash, note }: StoredCheckpoint): void {
+  #compareRoot(checkpoint: StoredCheckpoint): void {
+    const { size, root_hash, note } = checkpoint
+    const { key, integrityKey, isComplete } = this.#keys
     const root = this.#tree.root()
-    const isSigned = note === this.#key.signCheckpoint(size, root_hash)
+    const isSigned =
+      note === key.signCheckpoint(size, root_hash) && isAuthenticCheckpoint(integrityKey, checkpoint, isComplete)
     if (isSigned && root.equals(root_hash)) return
     const expected = isSigned ? root_hash.toString('hex') : null
     this.breaks.push({ resource: 'checkpoint', index: size, expected, found: root.toString('hex') })

@@ -8,16 +8,16 @@ import type { LinkRow } from '../chain/link.store.ts'
 import type { ChainKey } from '../chain/link.ts'
 import { type ChainState, readChainState, verifyLinks } from '../chain/read-chain-state.ts'
 import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
-import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
+import { requireAuthentic } from './authentic-statement.ts'
+import { computeFingerprint, findIssued, issueStatement, requireStatements } from './issue-statement.ts'
+import { findIssuedChange, findNewestStatement, type IssuedChange, type StatementName } from './statement.store.ts'
 import {
-  findIssuedChange,
-  findNewestStatement,
-  findStatement,
-  type IssuedChange,
-  type StatementName,
+  type Breaks,
+  type RecordedChange,
+  readRecordedChange,
   type StoredStatement,
-} from './statement.store.ts'
-import { type Breaks, type RecordedChange, readRecordedChange, toChangeContent } from './statement-content.ts'
+  toChangeContent,
+} from './statement-content.ts'
 
 /**
  * Returns the statement of a change (provenance.md §3). `id` is the id of a change or of its pull
@@ -61,11 +61,14 @@ export function requireRetainedChange(
  * last.
  */
 async function findCurrent(services: Services, change: IssuedChange): Promise<StoredStatement | null> {
-  const { hashes, statement, facts } = change
+  const { hashes, statement } = change
   if (hashes === null || statement === null) return null
+  const name = toStatementName(change)
   const breaks = change.has_breaks ? (await readChainState(services, change)).breaks : []
   const present = computeFingerprint(getChangeFacts(hashes, breaks))
-  return facts?.equals(present) ? statement : findStatement(services.sql, toStatementName(change), present)
+  return statement.facts.equals(present)
+    ? requireAuthentic(services, name, statement)
+    : findIssued(services, name, [present])
 }
 
 type Hashes = { record: string; last: string }
@@ -99,9 +102,9 @@ async function issueVerified(services: Services, change: IssuedChange): Promise<
 }
 
 /** Over a broken chain nothing new is issued, but what was issued before stays available (§1). */
-export async function requireIssuedStatement({ sql }: Services, name: StatementName): Promise<StoredStatement> {
-  const statement = await findNewestStatement(sql, name)
-  if (statement !== null) return statement
+export async function requireIssuedStatement(services: Services, name: StatementName): Promise<StoredStatement> {
+  const statement = await findNewestStatement(services.sql, name)
+  if (statement !== null) return requireAuthentic(services, name, statement)
   const message =
     'The chain of change records of the repository does not verify. An administrator can examine it with "provenance verify".'
   throw createNoStatementError('CHAIN_BROKEN', message)

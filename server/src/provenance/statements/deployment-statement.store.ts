@@ -7,8 +7,15 @@ import { buildPromoted, buildPromotedColumns, type PromotedRow } from '../../dep
 import type { Db } from '../../platform/db/sql.ts'
 import { buildConnectionId } from '../../repositories/followed-repository.store.ts'
 import { buildChangeId } from '../changes/change.store.ts'
-import { buildNewestStatement, buildStoredRecord, type StoredStatement } from './statement.store.ts'
-import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './statement-content.ts'
+import { buildNewestStatement, buildStoredRecord } from './statement.store.ts'
+import {
+  type StatementColumns,
+  type StatementRow,
+  type StoredRecord,
+  type StoredRecordRow,
+  toStatementRow,
+  toStoredRecord,
+} from './statement-content.ts'
 
 /** A deployment and what determines its statements, except the breaks of the chain. */
 export type StatedDeployment = PromotedRow & {
@@ -17,23 +24,21 @@ export type StatedDeployment = PromotedRow & {
   is_first_read_running: boolean
 }
 
-/** The SHA-256 of the facts of the statement that was issued last. Null if none was issued. */
-type Issued = StoredStatement & { facts: Buffer }
+/** `lineage` is the statement that was issued last. */
+type LineageDeployment = StatedDeployment & { lineage: StatementRow | null }
 
-type LineageDeployment = StatedDeployment & { lineage: Issued | null }
-
-/** The newest statement of an input of a summary. */
-type IssuedInput = Pick<Issued, 'facts' | 'statement_digest'>
+/** What the row of the newest statement of an input of a summary says. It is not authenticated. */
+type IssuedInput = Pick<StatementRow, 'facts' | 'statement_digest'>
 
 export type VerifiedDeployment = StatedDeployment & {
   has_required_gates: boolean
   /** The gates that were configured before the deployment was created. */
   earlier_gates: GatePatterns[]
   inputs: { change: IssuedInput | null; lineage: IssuedInput | null }
-  verification: Issued | null
+  verification: StatementRow | null
 }
 
-type IssuedColumns = Issued | { [Column in keyof Issued]: null }
+type IssuedColumns = StatementColumns | { [Column in keyof StatementColumns]: null }
 
 type Row = PromotedRow &
   IssuedColumns & {
@@ -95,7 +100,7 @@ function statedColumns(db: Db, orgId: string) {
   return db`${buildPromotedColumns(db)},
     case when change.id is not null then to_json(change) end as change,
     ${buildConnectionId(db, 'deployment', orgId)} as connection_id,
-    statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at`
+    statement.*`
 }
 
 /** Connections are on another server than deployments if there are several: a step of its own. */
@@ -113,10 +118,11 @@ function stated(db: Db, key: DeploymentKey, now: Date) {
 }
 
 function toStated<Columns extends Row>(row: Columns) {
-  const { facts, keyid, statement_digest, envelope, issued_at, change, connection_id: _, ...deployment } = row
-  const issued = facts === null ? null : { facts, keyid, statement_digest, envelope, issued_at }
+  const { facts, keyid, statement_digest, envelope, issued_at, mac, key, change, connection_id: _, ...deployment } = row
+  const issued =
+    facts === null ? null : toStatementRow({ facts, keyid, statement_digest, envelope, issued_at, mac, key })
   const recorded = change && toStoredRecord({ ...change, landed_at: new Date(change.landed_at) })
-  return { ...deployment, change: recorded, issued: issued as Issued | null }
+  return { ...deployment, change: recorded, issued }
 }
 
 function toInput(facts: Buffer | null, statement_digest: string): IssuedInput | null {

@@ -4,9 +4,17 @@ import { planRequired } from '../../errors/organizations.ts'
 import { selectSmallestPlan } from '../../organizations/plan.ts'
 import { encodePreAuth, toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import type { Services } from '../../services.ts'
+import { computeEntryMac } from '../log/log-mac.ts'
+import { computeStatementMac, requireAuthentic } from './authentic-statement.ts'
 import { loadCurrentSigner } from './rotate-key.ts'
-import { findStatement, insertStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { encodeStatement, IN_TOTO, type StatementContent, toEnvelope } from './statement-content.ts'
+import { findStatement, insertStatement, type StatementName } from './statement.store.ts'
+import {
+  encodeStatement,
+  IN_TOTO,
+  type StatementContent,
+  type StoredStatement,
+  toEnvelope,
+} from './statement-content.ts'
 
 type BuildContent = (issuedAt: Date) => StatementContent | Promise<StatementContent>
 
@@ -47,15 +55,35 @@ async function signStatement(
  * If another process has stored a statement with the same facts meanwhile, that one is returned.
  */
 async function storeOnce(
-  { sql }: Services,
+  services: Services,
   name: StatementName,
   facts: Buffer,
   statement: StoredStatement,
 ): Promise<StoredStatement> {
-  if (await insertStatement(sql, name, facts, statement)) return statement
-  const stored = await findStatement(sql, name, facts)
+  const { sql, integrityKey } = services
+  const sha256 = Buffer.from(statement.statement_digest.slice('sha256:'.length), 'hex')
+  const row = { ...statement, facts, mac: computeStatementMac(integrityKey, name, facts, statement) }
+  const entryMac = computeEntryMac(integrityKey, { kind: 'statement', sha256 })
+  if (await insertStatement(sql, name, row, entryMac)) return statement
+  const stored = await findIssued(services, name, [facts])
   if (stored === null) throw new Error('A statement with these facts exists, but cannot be read.')
   return stored
+}
+
+/**
+ * The issued statement with the first of these facts that has one; null if none has. Throws 503 if
+ * it was changed.
+ */
+export async function findIssued(
+  services: Services,
+  name: StatementName,
+  facts: readonly Buffer[],
+): Promise<StoredStatement | null> {
+  for (const one of facts) {
+    const stored = await findStatement(services.sql, name, one)
+    if (stored !== null) return requireAuthentic(services, name, stored)
+  }
+  return null
 }
 
 function sha256(bytes: Buffer | string): Buffer {

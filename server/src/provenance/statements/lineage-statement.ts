@@ -7,12 +7,13 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
+import { requireAuthentic } from './authentic-statement.ts'
 import { getHashes, verifyChange } from './change-statement.ts'
 import { findLineageDeployment, type StatedDeployment } from './deployment-statement.store.ts'
-import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
+import { computeFingerprint, findIssued, issueStatement, requireStatements } from './issue-statement.ts'
 import { isCommit, toChangeOfPath, toPromotionPathContent } from './promotion-path.ts'
-import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { readRecordedChange, type StoredRecord } from './statement-content.ts'
+import type { StatementName } from './statement.store.ts'
+import { readRecordedChange, type StoredRecord, type StoredStatement } from './statement-content.ts'
 
 /**
  * Returns the lineage statement of a deployment (provenance.md §3). Throws 404 `not_found`, 402
@@ -29,7 +30,10 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   const unready = explainUnready(deployment)
   if (unready !== null) throw createNoStatementError('LINEAGE_NOT_READY', unready)
   const facts = await computeLineageFacts(services, deployment)
-  return deployment.lineage?.facts.equals(facts) ? deployment.lineage : issueLineage(services, deployment, facts)
+  const { lineage } = deployment
+  if (lineage === null || !facts.some((one) => lineage.facts.equals(one)))
+    return issueLineage(services, deployment, facts)
+  return requireAuthentic(services, { ...key, kind: 'lineage', subject_id: id }, lineage)
 }
 
 /** Throws 404 unless the deployment exists and was created within the plan's retention. */
@@ -54,11 +58,15 @@ export function explainUnready(deployment: StatedDeployment): string | null {
   return is_first_read_running ? 'The repository is being synchronized for the first time. Try again later.' : null
 }
 
-/** SHA-256 of the facts of the lineage statement. */
-export async function computeLineageFacts(services: Services, deployment: StatedDeployment): Promise<Buffer> {
+/**
+ * SHA-256 of the facts of the lineage statement, and of those that versions without lanes have
+ * stated: what was issued keeps its bytes.
+ */
+export async function computeLineageFacts(services: Services, deployment: StatedDeployment): Promise<Buffer[]> {
   const { change } = deployment
   const state = change?.has_breaks ? await readChainState(services, change) : INTACT
-  return computeFingerprint(getPathFacts(deployment, change && changeFacts(change, change.hashes, state)))
+  const { lanes_sha256, ...earlier } = getPathFacts(deployment, change && changeFacts(change, change.hashes, state))
+  return [{ ...earlier, lanes_sha256 }, earlier].map(computeFingerprint)
 }
 
 /**
@@ -68,10 +76,10 @@ export async function computeLineageFacts(services: Services, deployment: Stated
 export async function issueLineage(
   services: Services,
   deployment: StatedDeployment,
-  facts: Buffer,
+  facts: readonly Buffer[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'lineage', subject_id: deployment.id }
-  const stored = await findStatement(services.sql, name, facts)
+  const stored = await findIssued(services, name, facts)
   return stored ?? issueNew(services, name, deployment, deployment.change)
 }
 
@@ -86,9 +94,7 @@ async function issueNew(
   const read = await findPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw createNotFoundError('deployment')
   const { facts = null, stated = null } = verified ?? {}
-  return issueStatement(services, name, getPathFacts(read, facts), () =>
-    toPromotionPathContent(read, read.path, stated),
-  )
+  return issueStatement(services, name, getPathFacts(read, facts), () => toPromotionPathContent(read, stated))
 }
 
 /** Null if the record does not name the commit, although a row of the database does. */
@@ -109,8 +115,10 @@ function changeFacts({ id }: StoredRecord, hashes: StoredRecord['hashes'], { sta
   return { id, hashes: state === 'broken' ? null : hashes, breaks }
 }
 
-/** What determines a promotion path: the digest of the path, and the hashes of the change. */
+/**
+ * What determines a promotion path: the digests of the path and its lanes, and the change's hashes.
+ */
 export function getPathFacts(deployment: PromotedRow, change: ReturnType<typeof changeFacts> | null) {
-  const { provider, repository_id, address, commit_sha, path_sha256 } = deployment
-  return { provider, repository_id, address, commit_sha, path_sha256, change }
+  const { provider, repository_id, address, commit_sha, path_sha256, lanes_sha256 } = deployment
+  return { provider, repository_id, address, commit_sha, path_sha256, lanes_sha256, change }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { CommitRun, RunArtifact } from '../../ci/evidence/commit-evidence.schema.ts'
+import { ARTIFACT_LANE, CommitRun, RunArtifact } from '../../ci/evidence/commit-evidence.schema.ts'
 import { PromotionStep } from '../../deployments/promotion.schema.ts'
-import { Closed, Nullable, Timestamp } from '../../platform/http/schemas.ts'
+import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { ChainBreak, ChainPosition } from '../changes/change.schema.ts'
 import {
   AmendmentKind,
@@ -76,6 +76,11 @@ const Change = Closed(
   { description: 'The change that the commit landed with. Null if no change record has the commit.' },
 )
 
+const StatedArtifact = Closed(
+  { ...RunArtifact.properties, ...ARTIFACT_LANE },
+  { description: 'A file that the jobs of the run have uploaded.' },
+)
+
 const Omitted = (what: string) =>
   Type.Integer({ minimum: 0, description: `How many ${what} are left out because there are too many.` })
 
@@ -94,11 +99,33 @@ const PromotionPathPredicate = {
         { description: 'The repository of the commit.' },
       ),
       commit: defineSha('The SHA of the commit.'),
+      commit_trust: Type.Optional({
+        ...ARTIFACT_LANE.trust,
+        description: 'Who named the commit. It is a subject only if it is `verified`, or if there is no other.',
+      }),
+      decided_at: Type.Optional({
+        ...Timestamp,
+        description:
+          'When the deployment was decided. Subjects are the newest verified artifacts that were complete then. ' +
+          'Absent in statements of earlier versions, whose subjects are all artifacts.',
+      }),
       change: Nullable(Change),
       runs: Type.Array(CommitRun, { description: 'The pipeline runs of the commit, oldest first.' }),
       runs_omitted: Omitted('runs'),
-      artifacts: Type.Array(RunArtifact, { description: "The artifacts of the deployment's run, by path." }),
+      artifacts: Type.Array(StatedArtifact, {
+        description: "The artifacts of the deployment's run that were complete when it was decided, by path.",
+      }),
       artifacts_omitted: Omitted('artifacts'),
+      amendments: Type.Optional(
+        Type.Array(
+          Closed({
+            kind: OneOf(['artifact'], { description: 'What was added.' }),
+            at: { ...Timestamp, description: 'When it was added.' },
+            artifact: StatedArtifact,
+          }),
+          { description: 'What was added after the deployment was decided.' },
+        ),
+      ),
       earlier_deployments: Type.Array(PromotionStep, {
         description: 'The deployments of the commit before this one, to any environment, oldest first.',
       }),

@@ -1,5 +1,6 @@
+import type { ArtifactLane } from '../../ci/evidence/commit-evidence.schema.ts'
 import { COMMIT_SHA } from '../../ci/runs/run.schema.ts'
-import type { PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
+import type { PathLanes, PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
 import {
@@ -56,23 +57,26 @@ function toRecordOfPath({ branch, landed_by, landed_at, commits, ...record }: Ch
 
 /** The lineage statement: how a commit came to an environment, and who approved it at each step. */
 export function toPromotionPathContent(
-  deployment: PromotedDeployment,
-  path: PromotionPath,
+  deployment: PromotedDeployment & { path: PromotionPath; lanes: PathLanes },
   change: ChangeOfPath | null,
 ): StatementContent {
-  const { provider, repository_id: id, address, commit_sha: commit } = deployment
+  const { provider, repository_id: id, address, commit_sha: commit, path, lanes } = deployment
   const { host, name: full_name } = splitAddress(address)
+  const { complete, later } = splitArtifacts(deployment)
   return {
-    subject: getSubjects(deployment, path),
+    subject: getSubjects(deployment),
     predicateType: PROMOTION_PATH,
     predicate: {
       repository: { provider, host, id, full_name },
       commit,
+      commit_trust: lanes.commit,
+      decided_at: lanes.decided_at,
       change,
       runs: path.runs.items,
       runs_omitted: path.runs.omitted,
-      artifacts: path.artifacts.items,
+      artifacts: complete,
       artifacts_omitted: path.artifacts.omitted,
+      amendments: later.map((artifact) => ({ kind: 'artifact', at: artifact.completed_at, artifact })),
       earlier_deployments: path.earlier.items,
       earlier_deployments_omitted: path.earlier.omitted,
       deployment: path.deployment,
@@ -80,13 +84,37 @@ export function toPromotionPathContent(
   }
 }
 
+type ReadPath = { path: PromotionPath; lanes: PathLanes }
+
+/** The artifacts with their lanes: those that the deployment was decided about, and later ones. */
+function splitArtifacts({ path, lanes }: ReadPath) {
+  const all = path.artifacts.items.map((artifact, nth) => ({ ...artifact, ...(lanes.artifacts[nth] as ArtifactLane) }))
+  const decidedAt = Date.parse(lanes.decided_at)
+  const [complete = [], later = []] = [true, false].map((isComplete) =>
+    all.filter(({ completed_at }) => Date.parse(completed_at) <= decidedAt === isComplete),
+  )
+  return { complete, later }
+}
+
 /**
- * The commit, and each stated artifact of the run. Artifacts with equal contents are one subject.
+ * The commit if the host or a token named it, and the newest verified artifact of each path that
+ * was complete when the deployment was decided. Artifacts with equal contents are one subject. If
+ * there is none of all these, the commit with who named it.
  */
-export function getSubjects({ address, commit_sha }: PromotedDeployment, { artifacts }: PromotionPath): Subject[] {
+export function getSubjects(deployment: PromotedDeployment & ReadPath): Subject[] {
+  const { address, commit_sha, lanes } = deployment
   const { host, name: full_name } = splitAddress(address)
+  const commit = toCommitSubject({ host, full_name }, commit_sha)
+  const verified = splitArtifacts(deployment).complete.filter(({ trust }) => trust === 'verified')
+  // The list is by path and attempt. Within an attempt, the last one counts.
+  const byAge = verified.toSorted(
+    (a, b) => a.attempt - b.attempt || Date.parse(a.completed_at) - Date.parse(b.completed_at),
+  )
+  const latest = new Map(byAge.map(({ path, sha256 }) => [path, sha256]))
+  const newest = [...latest].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const names = new Map<string, string>()
-  for (const { sha256, path } of artifacts.items) if (!names.has(sha256)) names.set(sha256, path)
+  for (const [path, sha256] of newest) if (!names.has(sha256)) names.set(sha256, path)
   const files = [...names].map(([sha256, name]) => ({ name, digest: { sha256 } }))
-  return [toCommitSubject({ host, full_name }, commit_sha), ...files]
+  if (lanes.commit === 'verified') return [commit, ...files]
+  return files.length > 0 ? files : [{ ...commit, annotations: { trust: lanes.commit } }]
 }

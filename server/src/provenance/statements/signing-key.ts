@@ -17,6 +17,9 @@ export type KeyPair = {
 
 export type SigningKey = KeyPair & { created_at: Date; retired_at: Date | null }
 
+/** The row of a key with what authenticates it; the mac is null in rows of earlier versions. */
+export type StoredKey = SigningKey & { mac: Buffer | null }
+
 /** Generates a key pair whose private key is sealed for this organization. */
 export function createKeyPair(sealingKey: KeyObject, orgId: string): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -33,7 +36,7 @@ export function encodePublicKey(publicKey: KeyObject): { keyid: string; pem: str
   }
 }
 
-export function getPublicKey({ pem }: KeyPair): KeyObject {
+export function getPublicKey({ pem }: Pick<KeyPair, 'pem'>): KeyObject {
   return createPublicKey(pem)
 }
 

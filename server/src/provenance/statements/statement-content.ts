@@ -3,6 +3,7 @@ import type { LinkRow } from '../chain/link.store.ts'
 import { type ChainKey, type ChainPosition, getPosition } from '../chain/link.ts'
 import type { ChainState } from '../chain/read-chain-state.ts'
 import type { Amendment, ChangeRecord } from '../changes/change-record.ts'
+import type { StoredKey } from './signing-key.ts'
 
 /**
  * The payload type of a DSSE envelope that contains an in-toto statement (in-toto Attestation 1.0,
@@ -10,8 +11,11 @@ import type { Amendment, ChangeRecord } from '../changes/change-record.ts'
  */
 export const IN_TOTO = 'application/vnd.in-toto+json'
 
-/** What a statement is about. Names and digests follow in-toto's ResourceDescriptor. */
-export type Subject = { name: string; digest: Record<string, string> }
+/**
+ * What a statement is about, as in-toto's ResourceDescriptor. What is not verified is annotated
+ * with who stated it.
+ */
+export type Subject = { name: string; digest: Record<string, string>; annotations?: { trust: string } }
 
 /** An in-toto statement without its version. */
 export type StatementContent = { subject: Subject[]; predicateType: string; predicate: object }
@@ -107,4 +111,41 @@ export type StoredRecordRow = Omit<StoredRecord, 'chain' | 'hashes'> & {
 
 export function toStoredRecord({ index, record, last, ...change }: StoredRecordRow): StoredRecord {
   return { ...change, chain: { index }, hashes: record === null || last === null ? null : { record, last } }
+}
+
+/** A statement that was issued. */
+export type StoredStatement = {
+  keyid: string
+  /** SHA-256 of the payload, as `sha256:` and hexadecimal digits. */
+  statement_digest: string
+  /** The DSSE envelope as JSON text. */
+  envelope: string
+  issued_at: Date
+}
+
+/** A row with what authenticates it. The mac is null in rows of earlier versions. */
+export type StatementRow = StoredStatement & {
+  /** SHA-256 of what determines the statement. */
+  facts: Buffer
+  mac: Buffer | null
+  /** The key that has signed it; null if its row is missing. */
+  key: StoredKey | null
+}
+
+/** A row as it is read. */
+export type StatementColumns = Omit<StatementRow, 'key'> & { key: KeyJson | null }
+
+type KeyJson = {
+  [Column in keyof StoredKey]: StoredKey[Column] extends string | null ? StoredKey[Column] : string | null
+}
+
+export function toStatementRow(columns: StatementColumns): StatementRow {
+  const { facts, keyid, statement_digest, envelope, issued_at, mac, key } = columns
+  const times = key && {
+    created_at: new Date(key.created_at ?? Number.NaN),
+    retired_at: key.retired_at === null ? null : new Date(key.retired_at),
+    mac: key.mac === null ? null : Buffer.from(key.mac, 'hex'),
+  }
+  const stored = key && ({ ...key, ...times } as StoredKey)
+  return { facts, keyid, statement_digest, envelope, issued_at, mac, key: stored }
 }

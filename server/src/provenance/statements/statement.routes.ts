@@ -16,8 +16,7 @@ import {
   SigningKeys,
   StatementQuery,
 } from './statement.schema.ts'
-import type { StoredStatement } from './statement.store.ts'
-import { toSigstoreBundle } from './statement-content.ts'
+import { type StoredStatement, toSigstoreBundle } from './statement-content.ts'
 import { issueVerificationStatement } from './verification-statement.ts'
 
 type StatementRoute = {

@@ -1,42 +1,53 @@
 import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
-import type { Db } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { insertLogEntries } from '../log/log.store.ts'
-import { type StoredRecord, type StoredRecordRow, toStoredRecord } from './statement-content.ts'
+import {
+  type StatementColumns,
+  type StatementRow,
+  type StoredRecord,
+  type StoredRecordRow,
+  toStatementRow,
+  toStoredRecord,
+} from './statement-content.ts'
 
 type StatementKind = 'change' | 'lineage' | 'verification'
 
 /** `subject_id` is the id of the change or deployment. */
 export type StatementName = { org_id: string; kind: StatementKind; subject_id: string }
 
-export type StoredStatement = {
-  keyid: string
-  /** SHA-256 of the payload, as `sha256:` and hexadecimal digits. */
-  statement_digest: string
-  /** The DSSE envelope as JSON text. */
-  envelope: string
-  issued_at: Date
+/** SQL: the columns of `StatementColumns` of `issued`. */
+function buildStatementColumns(db: Db, orgId: string | null) {
+  return db`issued.facts, issued.keyid, issued.statement_digest, issued.envelope, issued.issued_at, issued.mac, (
+      select json_build_object(
+        'keyid', key.keyid, 'pem', key.pem, 'sealed_private_key', key.sealed_private_key, 'kms_key', key.kms_key,
+        'created_at', key.created_at, 'retired_at', key.retired_at, 'mac', encode(key.mac, 'hex')
+      )
+      from signing_keys key
+      where key.org_id = issued.org_id ${orgId === null ? db`` : buildSpreadCondition(db, 'key', orgId)}
+        and key.keyid = issued.keyid
+    ) as key`
 }
 
 /** The statement with these facts, or null if it was not issued. `facts` is their SHA-256. */
-export async function findStatement(db: Db, name: StatementName, facts: Buffer): Promise<StoredStatement | null> {
-  const [row] = await db<StoredStatement[]>`
-    select keyid, statement_digest, envelope, issued_at
-    from statements
+export async function findStatement(db: Db, name: StatementName, facts: Buffer): Promise<StatementRow | null> {
+  const [row] = await db<StatementColumns[]>`
+    select ${buildStatementColumns(db, name.org_id)}
+    from statements issued
     where org_id = ${name.org_id}
       and kind = ${name.kind}
       and subject_id = ${name.subject_id}
       and facts = ${facts}`
-  return row ?? null
+  return row ? toStatementRow(row) : null
 }
 
 /** The statement that was issued last, whatever its facts are. */
-export async function findNewestStatement(db: Db, name: StatementName): Promise<StoredStatement | null> {
-  const [row] = await db<StoredStatement[]>`
-    select newest.keyid, newest.statement_digest, newest.envelope, newest.issued_at
+export async function findNewestStatement(db: Db, name: StatementName): Promise<StatementRow | null> {
+  const [row] = await db<StatementColumns[]>`
+    select newest.*
     from (select ${name.org_id}::uuid as org_id, ${name.subject_id} as id) subject
     cross join lateral (${buildNewestStatement(db, name.org_id, name.kind, 'subject')}) newest`
-  return row ?? null
+  return row ? toStatementRow(row) : null
 }
 
 /**
@@ -46,7 +57,7 @@ export async function findNewestStatement(db: Db, name: StatementName): Promise<
 export function buildNewestStatement(db: Db, orgId: string, kind: StatementKind, alias: string) {
   const of = db(alias)
   return db`
-    select facts, keyid, statement_digest, envelope, issued_at
+    select ${buildStatementColumns(db, orgId)}
     from statements issued
     where org_id = ${of}.org_id ${buildSpreadCondition(db, 'issued', orgId)}
       and kind = ${kind}
@@ -62,15 +73,15 @@ export function buildNewestStatement(db: Db, orgId: string, kind: StatementKind,
 export async function insertStatement(
   db: Db,
   { org_id, kind, subject_id }: StatementName,
-  facts: Buffer,
-  statement: StoredStatement,
+  statement: Omit<StatementRow, 'key'>,
+  entryMac: Buffer,
 ): Promise<boolean> {
   const rows = await db`
     with inserted as (
-      insert into statements (org_id, kind, subject_id, facts, keyid, statement_digest, envelope, issued_at)
+      insert into statements (org_id, kind, subject_id, facts, keyid, statement_digest, envelope, issued_at, mac)
       values (
-        ${org_id}, ${kind}, ${subject_id}, ${facts}, ${statement.keyid}, ${statement.statement_digest},
-        ${statement.envelope}, ${statement.issued_at}
+        ${org_id}, ${kind}, ${subject_id}, ${statement.facts}, ${statement.keyid}, ${statement.statement_digest},
+        ${statement.envelope}, ${statement.issued_at}, ${statement.mac}
       )
       on conflict do nothing
       returning statement_digest
@@ -78,7 +89,7 @@ export async function insertStatement(
       ${insertLogEntries(
         db,
         db`
-        select 'statement', decode(substr(statement_digest, 8), 'hex')
+        select 'statement', decode(substr(statement_digest, 8), 'hex'), ${entryMac}::bytea
         from inserted`,
       )}
     )
@@ -88,15 +99,11 @@ export async function insertStatement(
 }
 
 /** A change and the statement that was issued last. */
-export type IssuedChange = StoredRecord & {
-  statement: StoredStatement | null
-  /** SHA-256 of the facts of `statement`. */
-  facts: Buffer | null
-}
+export type IssuedChange = StoredRecord & { statement: StatementRow | null }
 
 type PullRequestId = { provider: string; repository_id: string; number: number }
 
-type Row = StoredRecordRow & { facts: Buffer | null } & (StoredStatement | { [Column in keyof StoredStatement]: null })
+type Row = StoredRecordRow & (StatementColumns | { [Column in keyof StatementColumns]: null })
 
 /** Finds a change by its id or its pull request, with one query. Null for an unknown one. */
 export async function findIssuedChange(
@@ -112,7 +119,7 @@ export async function findIssuedChange(
   const [row] = await db<Row[]>`
     select change.org_id, change.id, change.provider, change.repository_id, change.landed_at, change.index,
       change.last_index, change.record, change.last, change.has_breaks,
-      statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at
+      statement.*
     from (${buildStoredRecord(db, db`change.org_id = ${orgId} and ${named}`)}) change
     left join lateral (${buildNewestStatement(db, orgId, 'change', 'change')}) statement on true`
   return row ? toIssuedChange(row) : null
@@ -143,9 +150,75 @@ export function buildStoredRecord(db: Db, condition: ReturnType<Db>) {
     where ${condition}`
 }
 
-function toIssuedChange({ keyid, statement_digest, envelope, issued_at, facts, ...row }: Row): IssuedChange {
-  const statement = envelope === null ? null : { keyid, statement_digest, envelope, issued_at }
-  return { ...toStoredRecord(row), statement, facts }
+function toIssuedChange({ facts, keyid, statement_digest, envelope, issued_at, mac, key, ...row }: Row): IssuedChange {
+  const statement =
+    envelope === null ? null : toStatementRow({ facts, keyid, statement_digest, envelope, issued_at, mac, key })
+  return { ...toStoredRecord(row), statement }
+}
+
+type NamedRow = StatementName & StatementRow
+
+/** Envelopes have up to some hundred kilobytes. */
+const STATEMENTS_AT_ONCE = 50
+
+/** The statements of an organization, or of all, one after the other. */
+export async function* listAllStatements(db: Db, orgId: string | null): AsyncGenerator<NamedRow> {
+  let page = await listStatementsAfter(db, orgId, null)
+  while (page.length > 0) {
+    yield* page
+    page = await listStatementsAfter(db, orgId, page.at(-1) ?? null)
+  }
+}
+
+async function listStatementsAfter(db: Db, orgId: string | null, after: NamedRow | null): Promise<NamedRow[]> {
+  const rows = await db<(StatementName & StatementColumns)[]>`
+    select issued.org_id, issued.kind, issued.subject_id, ${buildStatementColumns(db, orgId)}
+    from statements issued
+    where true
+      ${orgId === null ? db`` : db`and issued.org_id = ${orgId}`}
+      ${
+        after === null
+          ? db``
+          : db`and (issued.org_id, issued.kind, issued.subject_id, issued.facts)
+            > (${after.org_id}, ${after.kind}, ${after.subject_id}, ${after.facts})`
+      }
+    order by issued.org_id, issued.kind, issued.subject_id, issued.facts
+    limit ${STATEMENTS_AT_ONCE}`
+  return rows.map((row) => ({
+    org_id: row.org_id,
+    kind: row.kind,
+    subject_id: row.subject_id,
+    ...toStatementRow(row),
+  }))
+}
+
+/** Authenticates a statement as it is stored. */
+export async function updateStatementMac(
+  db: Db,
+  { org_id, kind, subject_id }: StatementName,
+  { facts, mac }: Pick<StatementRow, 'facts' | 'mac'>,
+): Promise<void> {
+  await db`
+    update statements
+    set mac = ${mac}
+    where org_id = ${org_id}
+      and kind = ${kind}
+      and subject_id = ${subject_id}
+      and facts = ${facts}`
+}
+
+/** A statement that is not authentic is issued again when it is read next. */
+export async function deleteStatement(
+  tx: Tx,
+  { org_id, kind, subject_id }: StatementName,
+  facts: Buffer,
+): Promise<void> {
+  await tx`
+    delete from statements
+    where org_id = ${org_id}
+      and kind = ${kind}
+      and subject_id = ${subject_id}
+      and facts = ${facts}`
 }
 
 /** Issued statements. What they are about is older than they are, and has expired, too. */

@@ -7,6 +7,7 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { getStatedCommits } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
+import { requireAuthentic } from './authentic-statement.ts'
 import {
   getChangeFacts,
   issueChangeStatement,
@@ -14,8 +15,8 @@ import {
   requireRetainedChange,
   verifyChange,
 } from './change-statement.ts'
-import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
-import { computeFingerprint, issueStatement, requireStatements } from './issue-statement.ts'
+import { findVerifiedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
+import { computeFingerprint, findIssued, issueStatement, requireStatements } from './issue-statement.ts'
 import {
   computeLineageFacts,
   createNoCommitError,
@@ -24,9 +25,14 @@ import {
   requireRetained,
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
-import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { type RecordedChange, readRecordedChange, type StoredRecord } from './statement-content.ts'
-import { getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
+import type { StatementName } from './statement.store.ts'
+import {
+  type RecordedChange,
+  readRecordedChange,
+  type StoredRecord,
+  type StoredStatement,
+} from './statement-content.ts'
+import { getEarlierFacts, getSummaryFacts, type InputAttestation, toSummaryContent } from './verification-summary.ts'
 
 /**
  * Returns the verification summary of a deployment (provenance.md §3). Its inputs, the statements
@@ -47,13 +53,45 @@ export async function issueVerificationStatement(
   requireVerifiable(deployment)
   const { change } = deployment
   if (change === null) throw noChange()
-  const inputs = [
-    toAttestation(services, `changes/${change.id}`, await digestOfChange(services, actor, deployment, change)),
-    toAttestation(services, `deployments/${id}/lineage`, await digestOfLineage(services, deployment)),
-  ]
-  const facts = computeFingerprint(getSummaryFacts(deployment, inputs))
-  const { verification } = deployment
-  return verification?.facts.equals(facts) ? verification : issueSummary(services, deployment, change, inputs)
+  requireRetainedChange(services, actor, change)
+  return (await findCurrent(services, deployment, change)) ?? (await issueNew(services, actor, deployment, change))
+}
+
+/**
+ * The summary with the present facts, if it was issued last. Its facts, which are authenticated,
+ * contain the digests of its inputs, so the rows of these need not be.
+ */
+async function findCurrent(
+  services: Services,
+  deployment: VerifiedDeployment,
+  change: StoredRecord,
+): Promise<StoredStatement | null> {
+  const { verification, org_id, id } = deployment
+  const digests = verification && (await readDigests(services, deployment, change))
+  if (verification === null || digests === null) return null
+  const facts = computeSummaryFacts(deployment, toAttestations(services, deployment, change, digests))
+  if (!facts.some((one) => verification.facts.equals(one))) return null
+  return requireAuthentic(services, { org_id, kind: 'verification', subject_id: id }, verification)
+}
+
+/** The present facts, and those of versions without lanes. */
+function computeSummaryFacts(deployment: VerifiedDeployment, inputs: InputAttestation[]): Buffer[] {
+  return [getSummaryFacts(deployment, inputs), getEarlierFacts(deployment, inputs)].map(computeFingerprint)
+}
+
+/** The inputs are issued first. Those that were issued before are verified. */
+async function issueNew(
+  services: Services,
+  actor: Actor,
+  deployment: VerifiedDeployment,
+  change: StoredRecord,
+): Promise<StoredStatement> {
+  const digests = {
+    change: (await issueChangeStatement(services, actor, change.id)).statement_digest,
+    lineage: (await issueLineage(services, deployment, await computeLineageFacts(services, deployment)))
+      .statement_digest,
+  }
+  return issueSummary(services, deployment, change, toAttestations(services, deployment, change, digests))
 }
 
 /** The reasons that concern only the deployment, in the order of provenance.md §4. */
@@ -74,24 +112,23 @@ function isProtected(deployment: VerifiedDeployment): boolean {
   return has_required_gates || earlier_gates.some((gate) => isTargetCovered(gate, { environment, repository, branch }))
 }
 
-/** The breaks of a chain have to be read, so they are left to `issueChangeStatement`. */
-async function digestOfChange(
-  services: Services,
-  actor: Actor,
-  { inputs }: VerifiedDeployment,
-  change: StoredRecord,
-): Promise<string> {
-  requireRetainedChange(services, actor, change)
-  const present = change.hashes && !change.has_breaks ? computeFingerprint(getChangeFacts(change.hashes, [])) : null
-  if (present !== null && inputs.change?.facts.equals(present)) return inputs.change.statement_digest
-  return (await issueChangeStatement(services, actor, change.id)).statement_digest
-}
+type Digests = { change: string; lineage: string }
 
-async function digestOfLineage(services: Services, deployment: VerifiedDeployment): Promise<string> {
+/**
+ * The digests of the inputs as their rows have them; null if they were not issued with the present
+ * facts. The breaks of a chain have to be read, so they are left to `issueChangeStatement`.
+ */
+async function readDigests(
+  services: Services,
+  deployment: VerifiedDeployment,
+  { hashes, has_breaks }: StoredRecord,
+): Promise<Digests | null> {
+  const { change, lineage } = deployment.inputs
+  if (hashes === null || has_breaks || change === null || lineage === null) return null
+  if (!change.facts.equals(computeFingerprint(getChangeFacts(hashes, [])))) return null
   const facts = await computeLineageFacts(services, deployment)
-  const { lineage } = deployment.inputs
-  if (lineage?.facts.equals(facts)) return lineage.statement_digest
-  return (await issueLineage(services, deployment, facts)).statement_digest
+  if (!facts.some((one) => lineage.facts.equals(one))) return null
+  return { change: change.statement_digest, lineage: lineage.statement_digest }
 }
 
 function noChange() {
@@ -100,19 +137,30 @@ function noChange() {
   return createNoStatementError('NO_CHANGE', message)
 }
 
-function toAttestation({ config }: Services, subject: string, statement_digest: string): InputAttestation {
-  const sha256 = statement_digest.replace('sha256:', '')
-  return { uri: `${config.baseUrl}/v1/provenance/${subject}/statement`, digest: { sha256 } }
+function toAttestations(
+  { config }: Services,
+  deployment: VerifiedDeployment,
+  change: StoredRecord,
+  digests: Digests,
+): InputAttestation[] {
+  const inputs = [
+    [`changes/${change.id}`, digests.change],
+    [`deployments/${deployment.id}/lineage`, digests.lineage],
+  ] as const
+  return inputs.map(([subject, digest]) => ({
+    uri: `${config.baseUrl}/v1/provenance/${subject}/statement`,
+    digest: { sha256: digest.replace('sha256:', '') },
+  }))
 }
 
 async function issueSummary(
   services: Services,
-  deployment: StatedDeployment,
+  deployment: VerifiedDeployment,
   change: StoredRecord,
   inputs: InputAttestation[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }
-  const stored = await findStatement(services.sql, name, computeFingerprint(getSummaryFacts(deployment, inputs)))
+  const stored = await findIssued(services, name, computeSummaryFacts(deployment, inputs))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
   const stated = verified.state === 'broken' ? null : readRecordedChange(verified.links)
@@ -122,7 +170,7 @@ async function issueSummary(
   const read = await findPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw createNotFoundError('deployment')
   return issueStatement(services, name, getSummaryFacts(read, inputs), (issuedAt) =>
-    toSummaryContent({ deployment: read, path: read.path, record, inputs, issuedAt }),
+    toSummaryContent({ deployment: read, record, inputs, issuedAt }),
   )
 }
 

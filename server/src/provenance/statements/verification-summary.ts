@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto'
 import packageJson from '../../../package.json' with { type: 'json' }
-import { getVerdict, type PromotedDeployment, type PromotionPath, type Verdict } from '../../deployments/promotion.ts'
+import {
+  getVerdict,
+  type PathLanes,
+  type PromotedDeployment,
+  type PromotionPath,
+  type Verdict,
+} from '../../deployments/promotion.ts'
 import { toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import { getApprovals, isByAuthor } from '../changes/approvals.ts'
 import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
@@ -17,31 +23,38 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
  * and the answers of gates and policies. The version of the server and the addresses of the inputs
  * do not: an issued summary keeps its bytes after an upgrade, and at another base URL.
  */
-export function getSummaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
+export function getSummaryFacts(deployment: DigestedPath, inputs: InputAttestation[]) {
+  return { ...getEarlierFacts(deployment, inputs), ...getVerdict(deployment), lanes_sha256: deployment.lanes_sha256 }
+}
+
+type DigestedPath = PromotedDeployment & { path_sha256: string; lanes_sha256: string }
+
+/** What determined a summary in versions without lanes: what they have issued keeps its bytes. */
+export function getEarlierFacts(deployment: DigestedPath, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
   const digests = inputs.map(({ digest }) => digest.sha256)
-  return { address, environment, commit_sha, path_sha256, ...getVerdict(deployment), inputs: digests }
+  const verdict = getVerdict({ ...deployment, accepts_any_trust: false })
+  return { address, environment, commit_sha, path_sha256, ...verdict, inputs: digests }
 }
 
 type Verified = {
-  deployment: PromotedDeployment
-  path: PromotionPath
+  deployment: PromotedDeployment & { path: PromotionPath; lanes: PathLanes }
   record: ChangeRecord
   inputs: InputAttestation[]
   issuedAt: Date
 }
 
 /** The verification summary of a deployment (SLSA 1.2, "Verification Summary Attestation"). */
-export function toSummaryContent({ deployment, path, record, inputs, issuedAt }: Verified): StatementContent {
+export function toSummaryContent({ deployment, record, inputs, issuedAt }: Verified): StatementContent {
   const verdict = getVerdict(deployment)
   return {
-    subject: getSubjects(deployment, path),
+    subject: getSubjects(deployment),
     predicateType: 'https://slsa.dev/verification_summary/v1',
     predicate: {
       verifier: VERIFIER,
       timeVerified: issuedAt.toISOString(),
       resourceUri: resourceUri(deployment),
-      policy: { uri: 'https://shiplock.dev/policies/v1', digest: { sha256: policyDigest(path) } },
+      policy: { uri: 'https://shiplock.dev/policies/v1', digest: { sha256: policyDigest(deployment.path) } },
       inputAttestations: inputs,
       verificationResult: verdict.failed ? 'FAILED' : 'PASSED',
       verifiedLevels: verdict.failed ? ['FAILED'] : getLevels(verdict, record, deployment.commit_sha),

@@ -51,7 +51,7 @@ test('the empty log has a checkpoint of size 0, and no tiles', async () => {
 })
 
 test('the checkpoint follows from the entries and from the tiles', async () => {
-  await addLogEntries(api.services.sql, 0, SIZE)
+  await addLogEntries(api.services, 0, SIZE)
   await appendPendingEntries(api.services)
   const bundles = await Promise.all(['entries/000', 'entries/001', 'entries/002.p/40'].map(getBytes))
   const hashes = bundles.flatMap(readBundle).map(hashLeaf)

@@ -133,9 +133,12 @@ async function deployArtifact(server: ConnectedServer, commit: string): Promise<
   const [slot] = report.uploads
   assert.equal((await putArtifact(slot, ARTIFACT.bytes)).status, 200)
   await send('POST', `${reports}/${report.report_id}/artifacts/complete`, { artifact_ids: [slot.artifact_id] })
+  // As if the token of the run had stated it: what a key states is no subject.
+  await server.sql`update ci_artifacts set trust = 'verified' where id = ${slot.artifact_id}`
   const { deployment_id } = await send('POST', '/v1/ci/gates', { run_id: run.id, environment: 'staging' })
   await approve(server, deployment_id)
   await send('PATCH', `/v1/ci/runs/${run.id}`, { status: 'success' })
+  await server.sql`update ci_runs set trust = 'verified' where id = ${run.id}`
   await server.settled()
   return deployment_id
 }

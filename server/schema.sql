@@ -620,8 +620,10 @@ create table configured_gates (
   created_at timestamp(3) with time zone not null,
   version integer not null,
   updated_at timestamp(3) with time zone not null,
+  approve_by_policies jsonb,
   constraint configured_gates_pkey PRIMARY KEY (org_id, id),
   constraint configured_gates_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint configured_gates_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
   constraint configured_gates_branch_check CHECK (((length(branch) >= 1) AND (length(branch) <= 200))),
   constraint configured_gates_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 200))),
   constraint configured_gates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
@@ -1040,8 +1042,10 @@ create table gate_versions (
   principal_name text,
   reason text,
   created_at timestamp(3) with time zone not null,
+  approve_by_policies jsonb,
   constraint gate_versions_pkey PRIMARY KEY (org_id, gate_id, version),
   constraint gate_versions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint gate_versions_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
   constraint gate_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
   constraint gate_versions_version_check CHECK ((version >= 1))
 );
@@ -1908,9 +1912,11 @@ create table required_gates (
   policies text[] not null,
   approved_at timestamp(3) with time zone,
   approved_by text,
+  approve_by_policies jsonb,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint required_gates_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
   constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
 );
 

@@ -1,4 +1,6 @@
+import { listGateProblems } from '../deployments/gates/gate-problems.ts'
 import { listUncovered } from '../deployments/gates/required-gate.store.ts'
+import { listOrganizations } from '../organizations/organization.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { readReplicationState, readServerTime, readServerVersion, type Sql } from '../platform/db/sql.ts'
 import { findQueueStatus, isQueueMissing, listScheduledRuns } from '../platform/queue/queue.store.ts'
@@ -16,6 +18,7 @@ const MAJOR_MIN = 15
 const MAJOR_MAX = 18
 const SKEW_MS_MAX = 2000
 const NAMES_MAX = 5
+const GATES_SHOWN_MAX = 50
 
 /** The checks of the database and its server, in the order in which `doctor` shows them. */
 export const DATABASE_CHECKS: readonly Check[] = [
@@ -117,8 +120,20 @@ export const RECORD_CHECKS: readonly Check[] = [
 async function checkGates({ sql }: Services): Promise<Result> {
   const uncovered = await listUncovered(sql, null)
   const names = uncovered.map(({ repository_full_name, environment }) => `${environment} of ${repository_full_name}`)
-  if (names.length === 0) return { ok: true, detail: 'every waiting deployment has a gate' }
-  return { ok: false, detail: `deployments wait, but no gate covers ${[...new Set(names)].join(', ')}` }
+  if (names.length > 0)
+    return { ok: false, detail: `deployments wait, but no gate covers ${[...new Set(names)].join(', ')}` }
+  return { ok: true, detail: ['every waiting deployment has a gate', ...(await describeProblems(sql))].join('; ') }
+}
+
+/** Gates that people should look at. They are no failure, because each can be meant. */
+async function describeProblems(sql: Sql): Promise<string[]> {
+  const found: string[] = []
+  for (const { id, slug } of await listOrganizations(sql)) {
+    const problems = await listGateProblems(sql, id)
+    found.push(...problems.map(({ name, problem }) => `the gate "${name}" of ${slug} ${problem}`))
+  }
+  const more = found.length - GATES_SHOWN_MAX
+  return more > 0 ? [...found.slice(0, GATES_SHOWN_MAX), `and ${more} more`] : found
 }
 
 /** Reads what verifications have found. It verifies nothing. */

@@ -39,7 +39,16 @@ export const gateCreate = defineCommand({
       value: '',
       about: 'do not accept an answer from the credential that created the run',
     },
-    policy: { type: 'list', value: 'NAME', about: 'a policy that the gate evaluates; can be repeated' },
+    policy: {
+      type: 'list',
+      value: 'NAME',
+      about: 'a policy that the gate evaluates, and that approves it together with the others; can be repeated',
+    },
+    'no-approve-by-policies': {
+      type: 'flag',
+      value: '',
+      about: 'the policies of the gate only block; people or keys approve it',
+    },
   },
   async run(context, _given, options) {
     const settings = {
@@ -51,6 +60,7 @@ export const gateCreate = defineCommand({
       allow_api_keys: options['allow-api-keys'],
       allow_run_creator: !options['refuse-run-creator'],
       policies: options.policy,
+      ...(options['no-approve-by-policies'] && { approve_by_policies: false }),
     }
     const gate = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)

@@ -61,8 +61,7 @@ const GATES: readonly Gate[] = [
   { ...ONE, name: 'Checkout to production', repository: 'checkout', approvals: 2 },
   { ...ONE, name: 'Storefront to production', repository: 'web-storefront' },
   { ...ONE, name: 'Payments to production', repository: 'payments', approvals: 2 },
-  // The policies of production approve gates that require one approval.
-  { ...ONE, name: 'Catalog to production', repository: 'catalog-api', policies: [] },
+  { ...ONE, name: 'Catalog to production', repository: 'catalog-api' },
   { ...ONE, name: 'Data pipeline', repository: 'data-pipeline', keys: true, approvals: 2 },
   {
     ...ONE,

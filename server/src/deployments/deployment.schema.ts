@@ -65,7 +65,9 @@ const policy = {
   name: Type.String({ description: 'The name of the policy.' }),
   version: Type.Integer({ description: 'The version of the policy that was evaluated.' }),
 }
-const PolicyDecision = Type.String({ description: 'The decision of the policy: `approve`, `block` or `warn`.' })
+const PolicyDecision = Type.String({
+  description: 'The decision of the policy: `approve`, `block`, or `warn` if it does neither.',
+})
 
 const OverriddenRule = Closed({
   rule: Type.String({ description: 'The id of the rule within its policy.' }),
@@ -106,7 +108,7 @@ export const PolicyEvaluation = Closed(
     at: { ...Timestamp, description: 'When the policies were evaluated.' },
     decision: Type.String({
       description:
-        'The decision of all policies: `approve`, `block`, or `none` if no enforced policy covers the deployment.',
+        'The decision of all policies: `block`, `approve` if a policy of the organization approves, or `none`. Gates say which policies approve them.',
     }),
     answered: defineNullableText(
       "The answer that the service's own protection rule received: `approved` or `rejected`. Null while it is pending.",
@@ -117,6 +119,11 @@ export const PolicyEvaluation = Closed(
         mode: OneOf(['monitor', 'enforce'], {
           description: '`enforce` can block a deployment. `monitor` only reports.',
         }),
+        path: Type.Optional(
+          defineNullableText(
+            'The file of the repository that has the policy, which can only block. Null for a policy of the organization. Absent in older evaluations.',
+          ),
+        ),
         decision: PolicyDecision,
       }),
       {

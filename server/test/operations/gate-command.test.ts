@@ -53,6 +53,7 @@ test('gate create, list and delete print gates', async () => {
     allow_api_keys: true,
     allow_run_creator: true,
     policies: ['tested', 'scanned'],
+    approve_by_policies: true,
     version: 1,
   })
   assert.deepEqual(await json('gate', 'list', '--org', 'default'), [created])
@@ -67,10 +68,21 @@ test('by default, a gate covers every repository and branch and requires one app
     created_at: _,
     updated_at: __,
     ...gate
-  } = await json(...create('--name', 'plain', '--environment', 'qa', '--refuse-run-creator'))
+  } = await json(
+    ...create(
+      '--name',
+      'plain',
+      '--environment',
+      'qa',
+      '--refuse-run-creator',
+      '--policy',
+      'x',
+      '--no-approve-by-policies',
+    ),
+  )
   const covers = { environment: 'qa', repository: null, branch: null }
-  const asks = { required_approvals: 1, allow_api_keys: false, allow_run_creator: false, policies: [], version: 1 }
-  assert.deepEqual(gate, { name: 'plain', ...covers, ...asks })
+  const asks = { required_approvals: 1, allow_api_keys: false, allow_run_creator: false, version: 1 }
+  assert.deepEqual(gate, { name: 'plain', ...covers, ...asks, policies: ['x'], approve_by_policies: false })
   await json('gate', 'delete', id)
 })
 

@@ -18,13 +18,14 @@ type GateOptions = {
   allowApiKeys: boolean
   allowRunCreator: boolean
   policies: string[]
+  approveByPolicies: boolean
 }
 
 /**
  * Configures a gate for `production` that one API key can approve, unless `fields` override it.
  */
 export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateOptions> = {}) {
-  const { requiredApprovals = 1, allowApiKeys = true, allowRunCreator = true, ...others } = fields
+  const { requiredApprovals = 1, allowApiKeys = true, allowRunCreator = true, approveByPolicies, ...others } = fields
   return createGate(services, orgId, TEST, {
     name: 'Production',
     environment: 'production',
@@ -34,6 +35,7 @@ export function configureGate({ services }: TestApi, { orgId }: Caller, fields: 
     allow_api_keys: allowApiKeys,
     allow_run_creator: allowRunCreator,
     policies: [],
+    ...(approveByPolicies !== undefined && { approve_by_policies: approveByPolicies }),
     ...others,
   })
 }

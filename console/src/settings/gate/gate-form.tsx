@@ -49,16 +49,17 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
       environment: (pattern) => (pattern.trim() === '' ? 'Enter an environment, or * for all.' : null),
     },
     fieldsOfCodes: { name_taken: 'name' },
-    send: ({ repository, branch, reason, ...values }) =>
+    send: ({ repository, branch, reason, approve_by_policies: approves, ...values }) =>
       send({
         ...values,
+        approve_by_policies: values.policies.length > 0 ? approves !== false : keepCovering(approves),
         repository: repository.trim() || null,
         branch: branch.trim() || null,
         reason: reason.trim() || null,
       }),
   })
   const { form } = gateForm
-  const { environment, repository, branch } = form.getValues()
+  const { environment, repository, branch, policies: named, approve_by_policies: approves } = form.getValues()
   return (
     <ApiFormView form={gateForm} submitLabel={submitLabel}>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
@@ -113,6 +114,20 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
         maxTags={POLICIES_MAX}
         {...form.getInputProps('policies')}
       />
+      {named.length > 0 && (
+        <Switch
+          label="Passing policies approve"
+          description="Only together. Otherwise they can only block, and people or keys approve."
+          checked={approves !== false}
+          onChange={(event) => form.setFieldValue('approve_by_policies', event.currentTarget.checked)}
+        />
+      )}
+      {named.length === 0 && approves === 'covering' && (
+        <Text size="sm">
+          This gate is from before the upgrade: all policies of the organization that cover a deployment approve it. To
+          change that, name the policies that approve it.
+        </Text>
+      )}
       <Textarea
         label="Reason"
         description="Optional. Stored with the version and in the audit log."
@@ -124,6 +139,11 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
       {notice}
     </ApiFormView>
   )
+}
+
+/** Without named policies, people approve, unless the gate is from before it could say so. */
+function keepCovering(approves: GateSettings['approve_by_policies']): 'covering' | false {
+  return approves === 'covering' ? approves : false
 }
 
 type Patterns = { environment: string; repository: string; branch: string }

@@ -18,6 +18,7 @@ const NEW_GATE: GateSettings = {
   allow_api_keys: false,
   allow_run_creator: true,
   policies: [],
+  approve_by_policies: true,
 }
 
 /** Creates a gate. */

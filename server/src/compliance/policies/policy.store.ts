@@ -58,10 +58,15 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
 
 /**
  * Lists policies in their current versions, by name: those of the organization, and those in the
- * files of a repository (`host/owner/name` or `owner/name`). A missing version counts as `enforce`.
+ * files of a repository (`host/owner/name` or `owner/name`) unless it is null. A missing version
+ * counts as `enforce`.
  */
-export async function listPolicies(db: Db, orgId: string, { repository }: { repository: string }): Promise<Policy[]> {
-  const repositories = await findByAddress(db, orgId, repository)
+export async function listPolicies(
+  db: Db,
+  orgId: string,
+  { repository }: { repository: string | null },
+): Promise<Policy[]> {
+  const repositories = repository === null ? [] : await findByAddress(db, orgId, repository)
   const rows = await db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
       stored.definition

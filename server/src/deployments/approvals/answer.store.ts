@@ -1,4 +1,4 @@
-import type { PolicyDecision, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
+import type { PolicyVerdict, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import type { DecisionGate } from './answer.schema.ts'
@@ -59,7 +59,10 @@ export async function findOpening(db: Db, { org_id, id }: DeploymentKey): Promis
 /** The stored evaluation of a deployment; the arrays have the same order. Null without one. */
 export type EvaluatedPolicies = {
   policies:
-    | { id: string; name: string; version: number; mode: 'monitor' | 'enforce'; decision: PolicyDecision }[]
+    | (Pick<PolicyVerdict, 'id' | 'name' | 'version' | 'mode' | 'decision'> & {
+        /** Absent in older evaluations. */
+        path?: string | null
+      })[]
     | null
   rules: Omit<RuleVerdict, 'evidence'>[][] | null
   evidence: (string | null)[][] | null

@@ -9,7 +9,13 @@ const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [] }
 const BY_RUN_KEY: Openers = { ...NOBODY, credential_ids: [RUN_KEY] }
 
 function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
-  const asks = { required_approvals: 1, allow_api_keys: true, allow_run_creator: true, policies: [] }
+  const asks = {
+    required_approvals: 1,
+    allow_api_keys: true,
+    allow_run_creator: true,
+    policies: [],
+    approve_by_policies: false,
+  }
   return { id, name: id, ...asks, approved_at: null, ...fields }
 }
 

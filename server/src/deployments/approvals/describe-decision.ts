@@ -94,7 +94,7 @@ function describePolicies(
         evidence: evidence?.[at]?.[position] ?? null,
         expression: expressions.get(rule.rule) ?? null,
       }))
-      return { ...policy, rules: described ?? null }
+      return { ...policy, path: policy.path ?? null, rules: described ?? null }
     }),
   )
 }

@@ -10,7 +10,7 @@ import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import type { ConfiguredGate, GateSettings } from './configured-gate.schema.ts'
+import type { ConfiguredGate, GateSettings, GivenGate } from './configured-gate.schema.ts'
 import {
   countGates,
   deleteConfiguredGate,
@@ -31,10 +31,10 @@ export async function createGate(
   { sql, clock }: Needs,
   orgId: string,
   author: Author,
-  settings: GateSettings,
+  settings: GivenGate,
 ): Promise<ConfiguredGate> {
   const now = clock.now()
-  const checked = requireGate(settings)
+  const checked = requireGate(settings, null)
   const gate = { id: createUuid(now), ...checked, version: 1, created_at: now, updated_at: now }
   return refusingTakenName(gate, () =>
     sql.begin(async (tx) => {
@@ -67,7 +67,8 @@ export async function updateGate(
     if (gate === null) throw createNotFoundError('gate')
     if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict('gate', gate.version)
     const { id: _, version, created_at, updated_at, ...before } = gate
-    const after = requireGate({ ...before, ...change })
+    const { approve_by_policies: _approve, ...kept } = before
+    const after = requireGate({ ...kept, ...change }, before)
     if (isDeepStrictEqual(before, after)) return gate
     const changed = { ...gate, ...after, version: version + 1, updated_at: now }
     return refusingTakenName(changed, async () => {

@@ -8,6 +8,12 @@ export const GATE_NAME_CHARS_MAX = 100
 
 const Glob = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
 
+/** Whether policies approve a gate. */
+export const ApproveByPolicies = Type.Union([Type.Boolean(), Type.Literal('covering')], {
+  description:
+    'Whether the policies that the gate names approve it, once all of them pass. Otherwise policies can only block, and people or keys answer. The default is true if policies are named. `covering`: all policies of the organization in `enforce` that cover the deployment approve it. Only gates that were made before this field existed have it, and it cannot be set.',
+})
+
 /** What people decide about a gate. */
 const GATE_FIELDS = {
   name: Type.String({
@@ -36,10 +42,14 @@ const GATE_FIELDS = {
     description:
       'The names of policies that the gate evaluates, in addition to those that cover the deployment. A policy that does not exist blocks.',
   }),
+  approve_by_policies: ApproveByPolicies,
 }
 
 const GateSettings = Closed(GATE_FIELDS)
 export type GateSettings = Static<typeof GateSettings>
+
+/** Settings as they are given. \`requireGate\` adds whether policies approve. */
+export type GivenGate = Omit<GateSettings, 'approve_by_policies'> & Partial<GateSettings>
 
 const { name, environment, ...OTHERS } = GATE_FIELDS
 

@@ -263,6 +263,15 @@ create table ci_run_attempts (
 );
 CREATE INDEX ci_run_attempts_open ON public.ci_run_attempts USING btree (deadline_at) WHERE (completed_at IS NULL);
 
+create table ci_run_writers (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  credential_id uuid not null,
+  first_at timestamp(3) with time zone not null,
+  constraint ci_run_writers_pkey PRIMARY KEY (org_id, run_id, credential_id),
+  constraint ci_run_writers_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
+);
+
 create table ci_runs (
   org_id uuid not null,
   id text collate "C" not null,
@@ -621,6 +630,7 @@ create table configured_gates (
   version integer not null,
   updated_at timestamp(3) with time zone not null,
   approve_by_policies jsonb,
+  require_linked_accounts boolean not null default false,
   constraint configured_gates_pkey PRIMARY KEY (org_id, id),
   constraint configured_gates_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint configured_gates_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
@@ -851,6 +861,7 @@ create table deployments (
   policies_asked_at timestamp(3) with time zone,
   policy_rules jsonb,
   policy_evidence jsonb,
+  self_approved boolean not null default false,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -1043,6 +1054,7 @@ create table gate_versions (
   reason text,
   created_at timestamp(3) with time zone not null,
   approve_by_policies jsonb,
+  require_linked_accounts boolean not null default false,
   constraint gate_versions_pkey PRIMARY KEY (org_id, gate_id, version),
   constraint gate_versions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint gate_versions_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
@@ -1913,6 +1925,7 @@ create table required_gates (
   approved_at timestamp(3) with time zone,
   approved_by text,
   approve_by_policies jsonb,
+  require_linked_accounts boolean not null default false,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),

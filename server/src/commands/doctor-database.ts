@@ -1,3 +1,4 @@
+import { listKeysWith } from '../access/api-key.store.ts'
 import { listGateProblems } from '../deployments/gates/gate-problems.ts'
 import { listUncovered } from '../deployments/gates/required-gate.store.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
@@ -117,20 +118,23 @@ export const RECORD_CHECKS: readonly Check[] = [
 ]
 
 /** Deployments that no gate covers wait for a person, without end. */
-async function checkGates({ sql }: Services): Promise<Result> {
+async function checkGates(services: Services): Promise<Result> {
+  const { sql } = services
   const uncovered = await listUncovered(sql, null)
   const names = uncovered.map(({ repository_full_name, environment }) => `${environment} of ${repository_full_name}`)
   if (names.length > 0)
     return { ok: false, detail: `deployments wait, but no gate covers ${[...new Set(names)].join(', ')}` }
-  return { ok: true, detail: ['every waiting deployment has a gate', ...(await describeProblems(sql))].join('; ') }
+  return { ok: true, detail: ['every waiting deployment has a gate', ...(await describeProblems(services))].join('; ') }
 }
 
-/** Gates that people should look at. They are no failure, because each can be meant. */
-async function describeProblems(sql: Sql): Promise<string[]> {
+/** Gates and keys that people should look at. They are no failure, because each can be meant. */
+async function describeProblems({ sql, clock }: Services): Promise<string[]> {
   const found: string[] = []
   for (const { id, slug } of await listOrganizations(sql)) {
     const problems = await listGateProblems(sql, id)
+    const keys = await listKeysWith(sql, id, ['write:ci', 'write:deployments'], clock.now())
     found.push(...problems.map(({ name, problem }) => `the gate "${name}" of ${slug} ${problem}`))
+    found.push(...keys.map((name) => `the key "${name}" of ${slug} has write:ci, so that it answers no opened gate`))
   }
   const more = found.length - GATES_SHOWN_MAX
   return more > 0 ? [...found.slice(0, GATES_SHOWN_MAX), `and ${more} more`] : found

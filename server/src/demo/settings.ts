@@ -88,6 +88,7 @@ async function addGate(demo: Demo, { name, repository, environment, approvals, k
       policies,
       branch: null,
       allow_run_creator: false,
+      require_linked_accounts: false,
     },
   )
 }

@@ -70,7 +70,7 @@ export async function listRecentDeployments(db: Db, orgId: string, filter: Recen
 export async function listRequiredGates(db: Db, { org_id, id }: DeploymentKey): Promise<RequiredGate[]> {
   return db<RequiredGate[]>`
     select id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      ${buildApproveByPolicies(db)}, approved_at
+      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at
     from required_gates
     where org_id = ${org_id}
       and deployment_id = ${id}
@@ -276,6 +276,15 @@ export async function insertApproval(tx: Tx, { org_id, id }: DeploymentKey, appr
   await tx`
     update deployments
     set approvals = approvals || ${tx.json([approval] as never)}::jsonb, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Notes that who opened a locked deployment is among those who approved it. */
+export async function updateSelfApproved(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set self_approved = true, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
 }

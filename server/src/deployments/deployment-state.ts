@@ -66,6 +66,7 @@ export type RequiredGate = {
   allow_run_creator: boolean
   policies: string[]
   approve_by_policies: ApproveByPolicies
+  require_linked_accounts: boolean
   approved_at: Date | null
 }
 

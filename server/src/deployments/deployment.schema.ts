@@ -46,6 +46,11 @@ export const Approval = Closed({
   ),
   at: { ...Timestamp, description: 'When the decision was made.' },
   note: defineNullableText('The reason and the comment. Null if neither was given.'),
+  self_approved: Type.Optional(
+    Type.Boolean({
+      description: 'Whether who opened the deployment approved it with this answer. Absent in older answers.',
+    }),
+  ),
 })
 
 export const Bypass = Closed(
@@ -256,6 +261,10 @@ export const Deployment = Closed(
     }),
     bypass: Nullable(Bypass),
     override: Nullable(Override),
+    self_approved: Type.Boolean({
+      description:
+        'Whether an approval that counted is by who opened the deployment: who wrote to its run, opened the gate, created one of these credentials, or started the run on the code host.',
+    }),
     policy_evaluation: Nullable(PolicyEvaluation),
   },
   { $id: 'Deployment', description: 'The deployment of one commit to one environment.' },

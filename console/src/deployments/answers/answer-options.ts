@@ -31,6 +31,7 @@ const TITLES: Record<string, string> = {
   not_gated: 'The deployment does not wait for an answer',
   reviewer_gate_requires_human: 'Reviewers answer on the code host',
   run_creator_refused: 'Another person must approve',
+  linked_account_required: 'Your account at the code host is not linked',
   run_finished: 'The run has ended',
   not_found: 'The deployment no longer exists',
   insufficient_permission: 'You do not have permission',

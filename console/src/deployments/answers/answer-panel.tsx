@@ -33,7 +33,7 @@ export function AnswerPanel({ deployment, decision, onAnswered }: AnswerPanelPro
   const close = () => setKind(null)
   return (
     <>
-      {options.length > 0 && <Panel options={options} deployment={deployment} onChoose={setKind} />}
+      {options.length > 0 && <Panel options={options} deployment={deployment} decision={decision} onChoose={setKind} />}
       {options.length === 0 && awaitsReviewers(deployment) && <ReviewersPanel deployment={deployment} />}
       <AnswerDialog
         kind={kind}
@@ -49,9 +49,14 @@ export function AnswerPanel({ deployment, decision, onAnswered }: AnswerPanelPro
   )
 }
 
-type PanelProps = { options: AnswerOption[]; deployment: Deployment; onChoose: (kind: AnswerKind) => void }
+type PanelProps = {
+  options: AnswerOption[]
+  deployment: Deployment
+  decision: Decision
+  onChoose: (kind: AnswerKind) => void
+}
 
-function Panel({ options, deployment, onChoose }: PanelProps) {
+function Panel({ options, deployment, decision, onChoose }: PanelProps) {
   const title = useId()
   const allowed = options.filter(({ refusal }) => refusal === null)
   const refusals = [...new Set(options.flatMap(({ refusal }) => refusal ?? []))]
@@ -79,6 +84,12 @@ function Panel({ options, deployment, onChoose }: PanelProps) {
             {refusal}
           </Text>
         ))}
+        {decision.unlinked_account && (
+          <Text size="sm" c="dimmed">
+            Somebody started this run at the code host, where your account is not linked: Shiplock cannot tell whether
+            that was you.
+          </Text>
+        )}
         {awaitsReviewers(deployment) && <Reviewers deployment={deployment} />}
       </Stack>
     </Paper>

@@ -16,7 +16,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { api, type Schema } from '../../api/client.ts'
-import { useOrganization } from '../../api/session.ts'
+import { useOrganization, usePermission } from '../../api/session.ts'
 import { formatCount } from '../../page/numbers.ts'
 import { type GateSettings, matchesGlob } from './gate-settings.ts'
 
@@ -41,6 +41,7 @@ type GateFormProps = {
 export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
   const { slug: org } = useOrganization()
   const policies = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+  const isAlone = useIsAlone()
   const names = (policies.data?.data ?? []).filter(({ path }) => path === null).map(({ name }) => name)
   const gateForm = useApiForm({
     initialValues: { ...gate, repository: gate.repository ?? '', branch: gate.branch ?? '', reason: '' },
@@ -103,9 +104,18 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
         {...form.getInputProps('allow_api_keys', { type: 'checkbox' })}
       />
       <Switch
-        label="The creator of the run can approve"
-        description="Otherwise somebody else must."
+        label="Who opened the deployment or started its run can approve"
+        description={
+          isAlone
+            ? 'You are the only member. Switch it on if you made the key that opens the gate. The deployment says that it is self-approved.'
+            : 'Otherwise somebody else must. If switched on, the deployment says that it is self-approved.'
+        }
         {...form.getInputProps('allow_run_creator', { type: 'checkbox' })}
+      />
+      <Switch
+        label="Only people with a linked account can approve"
+        description="Where somebody started the run at a code host. Otherwise it is not known whether that was the same person."
+        {...form.getInputProps('require_linked_accounts', { type: 'checkbox' })}
       />
       <TagsInput
         label="Policies"
@@ -139,6 +149,15 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
       {notice}
     </ApiFormView>
   )
+}
+
+/** Whether the organization has one active member, as far as the user may know. */
+function useIsAlone(): boolean {
+  const { slug: org } = useOrganization()
+  const enabled = usePermission('manage_members')
+  const query = { status: 'active', limit: 2 } as const
+  const { data } = api.useQuery('get', '/app/api/orgs/{org}/members', { params: { path: { org }, query } }, { enabled })
+  return data?.data.length === 1
 }
 
 /** Without named policies, people approve, unless the gate is from before it could say so. */

@@ -5,7 +5,13 @@ import { getNextUtcDayStart, getNextUtcMonthStart, getUtcMonthStart } from '../.
 import type { Tx } from '../../platform/db/sql.ts'
 import { createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, requireCiSystemRun } from './run.store.ts'
+import {
+  type CiSystemRun,
+  type IdentifiedRun,
+  insertRunWriter,
+  lockRunByExternalId,
+  requireCiSystemRun,
+} from './run.store.ts'
 import { type AttemptKey, findAttempt, insertAttempt, updateAttempt, updateTrust } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
@@ -92,6 +98,7 @@ async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<Created
   const now = run.created_at
   const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
   const created = number > stored.newest_attempt
+  await insertRunWriter(tx, key, actor.credential.id, now)
   const trust = selectWeakest(stored.trust, run.trust)
   if (created) await insertAttempt(tx, key, { ...run.attempt, trust }, now)
   const takenOver = await applyClaims(tx, stored, run)

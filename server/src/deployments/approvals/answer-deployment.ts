@@ -3,7 +3,7 @@ import { listCreators } from '../../access/credential.store.ts'
 import { findPermissions, requireCovers } from '../../access/members/author.ts'
 import { findProviderAccounts } from '../../access/members/member.store.ts'
 import { type HostLogin, listRunStarters } from '../../ci/provider-runs/provider-run.store.ts'
-import { findRunCredential } from '../../ci/runs/run.store.ts'
+import { listRunCredentials } from '../../ci/runs/run.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { insufficientScope } from '../../errors/deployments.ts'
@@ -20,13 +20,13 @@ import { findDeploymentState, listRequiredGates, lockDeployment } from '../deplo
 import type { DeploymentState } from '../deployment-state.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
-import { type AnswerContext, checkAnswerable, type Openers, requireReason } from './answerable.ts'
+import { type AnswerContext, checkAnswerable, type GivenAnswering, type Openers, requireReason } from './answerable.ts'
 import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 
 const OVERRIDE_SCOPE = 'write:compliance-override'
 
 type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
-type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'>
+type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'> & GivenAnswering
 
 /**
  * Approves or rejects the service's own protection rule as a person or an API key (specification,
@@ -68,7 +68,7 @@ function readReason({ credential }: Actor, { reason }: AnswerInput): string | nu
 
 type Signature = Pick<
   GivenAnswer,
-  'principal_type' | 'principal_id' | 'principal_name' | 'person_id' | 'email' | 'provider_account'
+  'principal_type' | 'principal_id' | 'principal_name' | 'person_id' | 'email' | 'provider_account' | 'scopes'
 >
 
 /** Who answers, as it is recorded. */
@@ -78,13 +78,13 @@ export async function sign(db: Db, { org_id, credential }: Actor, state: Deploym
   const principal = { principal_type, principal_id, principal_name }
   if (credential.type === 'api_key') {
     const [person_id = null] = await listCreators(db, org_id, [credential.id])
-    return { ...principal, person_id, email: null, provider_account: null }
+    return { ...principal, person_id, email: null, provider_account: null, scopes: credential.scopes }
   }
   const accounts = await findProviderAccounts(db, org_id, credential.id)
   // The code host of an opened gate is not known.
   const isAtHost = ({ provider }: { provider: string }) => state.host === null || provider === state.provider
   const provider_account = accounts.find(isAtHost) ?? null
-  return { ...principal, person_id: credential.id, email: credential.email, provider_account }
+  return { ...principal, person_id: credential.id, email: credential.email, provider_account, scopes: [] }
 }
 
 export async function readContext(db: Db, state: DeploymentState, given: GivenAnswer): Promise<AnswerContext> {
@@ -143,38 +143,46 @@ export function createNotDeployableError(): ApiError {
 }
 
 /**
- * Finds who opened a deployment: the credentials that reported its run or opened its gate, the
- * users
- * who created them, and those of `people` whose account on the code host started the run or created
- * the deployment there.
+ * Finds who opened a deployment: the credentials that wrote to its run or opened its gate, the
+ * users who created them, and those of `people` whose account on the code host started the run or
+ * created the deployment there. Of `people`, also those whose account there is not known.
  */
 async function findOpeners(db: Db, state: DeploymentState, people: readonly string[]): Promise<Openers> {
   const { org_id, pipeline_run_id: runId, attempt } = state
-  const [runCredential, opening, started] = await Promise.all([
-    runId === null ? null : findRunCredential(db, org_id, runId),
+  const [writers, opening, started] = await Promise.all([
+    runId === null ? [] : listRunCredentials(db, org_id, runId),
     findOpening(db, state),
     runId === null ? [] : listRunStarters(db, org_id, runId, attempt),
   ])
   const { provider, credential_id, host_creator } = opening
-  const credential_ids = [runCredential, credential_id].filter((id) => id !== null)
+  const credential_ids = credential_id === null ? writers : [...new Set([...writers, credential_id])]
   const accounts = [...started, ...(provider && host_creator ? [{ provider, login: host_creator }] : [])]
-  const [creator_ids, starter_ids] = await Promise.all([
+  const [creator_ids, owners] = await Promise.all([
     listCreators(db, org_id, credential_ids),
-    accounts.length === 0 ? [] : listOwners(db, org_id, accounts, people),
+    accounts.length === 0 ? NO_OWNERS : findOwners(db, org_id, accounts, people),
   ])
-  return { credential_ids, creator_ids, starter_ids }
+  return { credential_ids, creator_ids, ...owners }
 }
 
-/** Those of `people` who have linked one of the accounts. Logins ignore case, as on code hosts. */
-async function listOwners(
+const NO_OWNERS: Pick<Openers, 'starter_ids' | 'unlinked_ids'> = { starter_ids: [], unlinked_ids: [] }
+
+/**
+ * Those of `people` who have linked one of the accounts, and those who have no account at one of
+ * their hosts. Logins ignore case, as on code hosts.
+ */
+async function findOwners(
   db: Db,
   orgId: string,
   accounts: readonly HostLogin[],
   people: readonly string[],
-): Promise<string[]> {
+): Promise<typeof NO_OWNERS> {
   const named = new Set(accounts.map(accountKey))
   const linked = await Promise.all(people.map((userId) => findProviderAccounts(db, orgId, userId)))
-  return people.filter((_, at) => linked[at]?.some((account) => named.has(accountKey(account))))
+  const isLinkedAt = (at: number, provider: string) => linked[at]?.some((account) => account.provider === provider)
+  return {
+    starter_ids: people.filter((_, at) => linked[at]?.some((account) => named.has(accountKey(account)))),
+    unlinked_ids: people.filter((_, at) => accounts.some(({ provider }) => !isLinkedAt(at, provider))),
+  }
 }
 
 function accountKey({ provider, login }: HostLogin): string {

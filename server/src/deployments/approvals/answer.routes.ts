@@ -36,7 +36,8 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           'it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only reviewers on the code ' +
           'host, can answer, `gate_not_configured` if no configured gate covers the deployment and a key answers, ' +
           '`run_creator_refused` if the key or the person opened the deployment or started its run and the gate does not ' +
-          'accept that, `run_finished` if the run has ended without success.',
+          'accept that, or if a key with the scope `write:ci` answers an opened gate, `linked_account_required` if the gate ' +
+          'requires a linked account that the person does not have, `run_finished` if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -68,7 +69,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           'characters. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
           '`not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only ' +
           'reviewers on the code host, can answer, `gate_not_configured` if no configured gate covers the deployment and ' +
-          'a key answers, `run_creator_refused` if the gate does not accept the key that created the run, `run_finished` ' +
+          'a key answers, `run_creator_refused` if the gate does not accept the key, or the key has the scope `write:ci`, `run_finished` ' +
           'if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,

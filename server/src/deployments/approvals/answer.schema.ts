@@ -43,6 +43,7 @@ const DecisionGate = Closed({
   allow_run_creator: Type.Boolean({ description: 'Whether who opened the deployment can approve it.' }),
   policies: Type.Array(Type.String(), { description: 'The names of the policies that the gate requires.' }),
   approve_by_policies: ApproveByPolicies,
+  require_linked_accounts: Type.Boolean({ description: 'Whether people without a linked account are refused.' }),
   approved_at: Time('When the gate was approved. Null if it was not.'),
   approved_by: Nullable(
     OneOf(['policies', 'principals'], {
@@ -120,6 +121,10 @@ export const DeploymentDecision = Closed(
       { approve: Nullable(Refusal), reject: Nullable(Refusal) },
       { description: 'Whether you can answer, apart from your permissions.' },
     ),
+    unlinked_account: Type.Boolean({
+      description:
+        'Whether somebody started the run on a code host where your account is not linked, so that it is not known whether that was you.',
+    }),
   },
   { $id: 'DeploymentDecision', description: 'What decides a deployment, and whether you can answer it.' },
 )

@@ -5,7 +5,7 @@ import type { Answer } from './answer.store.ts'
 import { checkAnswerable, type Openers, selectApprovedGates } from './answerable.ts'
 
 const RUN_KEY = 'run key'
-const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [] }
+const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [], unlinked_ids: [] }
 const BY_RUN_KEY: Openers = { ...NOBODY, credential_ids: [RUN_KEY] }
 
 function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
@@ -15,12 +15,13 @@ function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
     allow_run_creator: true,
     policies: [],
     approve_by_policies: false,
+    require_linked_accounts: false,
   }
   return { id, name: id, ...asks, approved_at: null, ...fields }
 }
 
 function makeApproval(principal_id: string, fields: Partial<Answer> = {}): Answer {
-  const principal = { principal_type: 'api_key', principal_name: principal_id, person_id: null } as const
+  const principal = { principal_type: 'api_key', principal_name: principal_id, person_id: principal_id } as const
   const content = { decision: 'approved', reason: '', comment: null, answered_at: new Date(0) } as const
   return { id: principal_id, principal_id, ...principal, ...content, ...fields }
 }
@@ -81,10 +82,15 @@ test('a rejection approves no gate, and an approved gate is not returned again',
 })
 
 test('an answer to a deployment whose gates were approved in the meantime is refused as already decided', () => {
-  const waiting = { status: 'pending_approval', custom_rule_state: 'pending', answer_until: null }
+  const waiting = { host: null, status: 'pending_approval', custom_rule_state: 'pending', answer_until: null }
   const context = { state: waiting as DeploymentState, required: [gate('one', { approved_at: new Date(0) })] }
   assert.throws(
-    () => checkAnswerable({ ...context, answers: [], openers: NOBODY }, makeApproval('late'), new Date(1)),
+    () =>
+      checkAnswerable(
+        { ...context, answers: [], openers: NOBODY },
+        { ...makeApproval('late'), scopes: [] },
+        new Date(1),
+      ),
     { status: 409, code: 'already_decided' },
   )
 })

@@ -48,6 +48,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
         type === 'policy' || type === 'system' ? { ...entry, by: name, principal: type } : [],
       ),
       refused: { approve: getRefusal('approved'), reject: getRefusal('rejected') },
+      unlinked_account: context.openers.unlinked_ids.includes(actor.credential.id),
     }
   })
 }

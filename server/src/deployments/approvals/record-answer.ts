@@ -11,11 +11,12 @@ import {
   updateEvaluation,
   updateGatesApproved,
   updateOverride,
+  updateSelfApproved,
 } from '../deployment-state.store.ts'
 import { createDecidedOutcome, OWN_RULE } from '../deployment-state.ts'
 import { isShown, toStoredEvaluation } from '../policy-evaluation.ts'
 import { type Answer, insertAnswer } from './answer.store.ts'
-import { type AnswerContext, isOpener, selectApprovedGates } from './answerable.ts'
+import { type AnswerContext, isOpener, isSelfApproved, selectApprovedGates } from './answerable.ts'
 
 /** An answer with what the deployment shows of the user. Both are null for an API key. */
 export type SignedAnswer = Answer & {
@@ -40,7 +41,7 @@ export async function recordAnswer(
   const { state } = context
   const { decision, reason, answered_at: now } = answer
   await insertAnswer(tx, state, answer)
-  await insertApproval(tx, state, toApproval(answer), now)
+  await insertApproval(tx, state, toApproval(answer, context), now)
   await auditOutcome(tx, state, { principal: toPrincipal(answer), outcome: decision, reason }, now)
   if (evaluation) await recordEvaluation(tx, context, answer, evaluation)
   const isLast = decision === 'rejected' || (await approveGates(tx, context, answer))
@@ -75,9 +76,12 @@ async function recordEvaluation(
 
 /** Approves the required gates that now have enough approvals. Returns true if all are approved. */
 async function approveGates(tx: Tx, context: AnswerContext, answer: Answer): Promise<boolean> {
-  const { state, required, answers, openers } = context
-  const approved = selectApprovedGates({ required, answers: [...answers, answer], openers })
+  const { state, required, openers } = context
+  const answers = [...context.answers, answer]
+  const approved = selectApprovedGates({ required, answers, openers })
   await updateGatesApproved(tx, state, approved, { at: answer.answered_at, by: 'principals' })
+  const gates = required.filter(({ id }) => approved.includes(id))
+  if (isSelfApproved(gates, answers, openers)) await updateSelfApproved(tx, state, answer.answered_at)
   return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
 }
 
@@ -86,7 +90,7 @@ function toPrincipal({ principal_type, principal_id, principal_name }: Answer): 
 }
 
 /** Converts an answer to its wire form in a deployment's `approvals`. */
-function toApproval(answer: SignedAnswer) {
+function toApproval(answer: SignedAnswer, { openers }: AnswerContext) {
   return {
     ...shownPrincipal(answer),
     decision: answer.decision,
@@ -95,6 +99,7 @@ function toApproval(answer: SignedAnswer) {
     provider_account: answer.provider_account,
     at: answer.answered_at,
     note: toNote(answer),
+    self_approved: answer.decision === 'approved' && isOpener(answer, openers),
   }
 }
 

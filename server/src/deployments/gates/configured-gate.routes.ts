@@ -45,7 +45,7 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
         summary: 'Create a gate',
         description:
           'Creates a gate. It applies to deployments that are created afterwards, and to waiting ones that no gate covers. ' +
-          'By default, it covers every repository and branch, and requires one approval by a person.\n\nErrors: 400 ' +
+          'By default, it covers every repository and branch, and requires one approval by a person who did not open the deployment.\n\nErrors: 400 ' +
           '`invalid_request` for a pattern that is not valid. 409 `name_taken` if a gate has the name. 409 ' +
           '`too_many_gates` if the organization has 1,000 gates.',
         tags,
@@ -164,6 +164,7 @@ const DEFAULTS = {
   branch: null,
   required_approvals: 1,
   allow_api_keys: false,
-  allow_run_creator: true,
+  allow_run_creator: false,
   policies: [],
+  require_linked_accounts: false,
 }

@@ -35,7 +35,8 @@ const GATE_FIELDS = {
     description: 'Whether API keys can approve and reject. If false, only people can.',
   }),
   allow_run_creator: Type.Boolean({
-    description: 'Whether the credential that reported the run can approve and reject.',
+    description:
+      'Whether who opened the deployment can approve it: who wrote to its run, opened the gate, created one of these credentials, or started the run at the code host. The deployment then has `self_approved`. Keys with the scope `write:ci` never answer.',
   }),
   policies: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     maxItems: GATE_POLICIES_MAX,
@@ -43,6 +44,10 @@ const GATE_FIELDS = {
       'The names of policies that the gate evaluates, in addition to those that cover the deployment. A policy that does not exist blocks.',
   }),
   approve_by_policies: ApproveByPolicies,
+  require_linked_accounts: Type.Boolean({
+    description:
+      'Whether people whose account at the code host is not linked are refused where somebody started the run there: it is not known whether that was they.',
+  }),
 }
 
 const GateSettings = Closed(GATE_FIELDS)

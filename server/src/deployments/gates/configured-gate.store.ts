@@ -18,27 +18,28 @@ export async function upsertGate(tx: Tx, orgId: string, gate: ConfiguredGate, au
   await tx`
     insert into configured_gates (
       org_id, id, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator,
-      policies, approve_by_policies, version, created_at, updated_at
+      policies, approve_by_policies, require_linked_accounts, version, created_at, updated_at
     )
     values (
       ${orgId}, ${gate.id}, ${gate.name}, ${gate.environment}, ${gate.repository}, ${gate.branch},
       ${gate.required_approvals}, ${gate.allow_api_keys}, ${gate.allow_run_creator}, ${gate.policies},
-      ${tx.json(gate.approve_by_policies)}, ${gate.version}, ${gate.created_at}, ${gate.updated_at}
+      ${tx.json(gate.approve_by_policies)}, ${gate.require_linked_accounts}, ${gate.version}, ${gate.created_at}, ${gate.updated_at}
     )
     on conflict (org_id, id) do update
     set name = excluded.name, environment = excluded.environment, repository = excluded.repository,
       branch = excluded.branch, required_approvals = excluded.required_approvals,
       allow_api_keys = excluded.allow_api_keys, allow_run_creator = excluded.allow_run_creator,
-      policies = excluded.policies, approve_by_policies = excluded.approve_by_policies, version = excluded.version, updated_at = excluded.updated_at`
+      policies = excluded.policies, approve_by_policies = excluded.approve_by_policies,
+      require_linked_accounts = excluded.require_linked_accounts, version = excluded.version, updated_at = excluded.updated_at`
   await tx`
     insert into gate_versions (
       org_id, gate_id, version, name, environment, repository, branch, required_approvals, allow_api_keys,
-      allow_run_creator, policies, approve_by_policies, principal_type, principal_id, principal_name, reason, created_at
+      allow_run_creator, policies, approve_by_policies, require_linked_accounts, principal_type, principal_id, principal_name, reason, created_at
     )
     values (
       ${orgId}, ${gate.id}, ${gate.version}, ${gate.name}, ${gate.environment}, ${gate.repository}, ${gate.branch},
       ${gate.required_approvals}, ${gate.allow_api_keys}, ${gate.allow_run_creator}, ${gate.policies},
-      ${tx.json(gate.approve_by_policies)}, ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${gate.updated_at}
+      ${tx.json(gate.approve_by_policies)}, ${gate.require_linked_accounts}, ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${gate.updated_at}
     )`
 }
 
@@ -54,7 +55,7 @@ export async function listGates(db: Db, orgId: string): Promise<ConfiguredGate[]
 
 function gateColumns(db: Db) {
   return db`id, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator,
-    policies, ${buildApproveByPolicies(db)}, version, created_at, updated_at`
+    policies, ${buildApproveByPolicies(db)}, require_linked_accounts, version, created_at, updated_at`
 }
 
 /** The names of the gates that name a policy. */
@@ -94,7 +95,7 @@ export async function lockGate(tx: Tx, orgId: string, id: string): Promise<Confi
 export async function listGateVersions(db: Db, orgId: string, id: string): Promise<GateVersion[]> {
   return db<GateVersion[]>`
     select version, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator,
-      policies, ${buildApproveByPolicies(db)}, created_at, reason,
+      policies, ${buildApproveByPolicies(db)}, require_linked_accounts, created_at, reason,
       case when principal_type is not null then
         json_build_object('type', principal_type, 'id', principal_id, 'name', principal_name)
       end as changed_by

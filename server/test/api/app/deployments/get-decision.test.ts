@@ -56,7 +56,13 @@ test('the gates with how many have approved, until when, and who opened the depl
   const [{ id, ...gate }] = gates
   assert.deepEqual(gate, {
     ...{ name: 'Production', required_approvals: 2, approvals: 1, allow_api_keys: false, allow_run_creator: true },
-    ...{ policies: [], approve_by_policies: false, approved_at: null, approved_by: null },
+    ...{
+      policies: [],
+      approve_by_policies: false,
+      require_linked_accounts: false,
+      approved_at: null,
+      approved_by: null,
+    },
   })
   assert.equal(answer_until, new Date(api.clock.now().getTime() + 12 * HOUR_MS).toISOString())
   assert.deepEqual(opened_by, { type: 'api_key', name: 'test key' })

@@ -39,7 +39,7 @@ test('201 with a gate that people must approve by default; deployments require i
   const { id, created_at, updated_at, ...settings } = gate
   assert.deepEqual(settings, {
     ...{ name: 'Production', environment: 'production', ...defaults },
-    ...{ allow_run_creator: true, approve_by_policies: false, version: 1 },
+    ...{ allow_run_creator: false, approve_by_policies: false, require_linked_accounts: false, version: 1 },
   })
   assert.equal(created_at, updated_at)
   assert.deepEqual((await open()).body.data.gate, { id, name: 'Production' })

@@ -25,3 +25,13 @@ create table ci_run_writers (
   first_at timestamptz(3) not null,
   primary key (org_id, run_id, credential_id)
 );
+
+-- The deletion of a gate is its last version.
+alter table gate_versions add column deleted boolean not null default false;
+-- Who removed a policy while this was its newest version; null if nobody did, or it was not a person.
+alter table policy_versions
+  add column removed_at timestamptz(3),
+  add column removed_by_id text,
+  add check (num_nulls(removed_at, removed_by_id) in (0, 2));
+-- Which of the permissions of an override the answer was given with. Null for answers from before.
+alter table deployment_answers add column permissions text[];

@@ -1,5 +1,5 @@
 import { listKeysWith } from '../access/api-key.store.ts'
-import { listGateProblems } from '../deployments/gates/gate-problems.ts'
+import { listGateProblems } from '../deployments/gates/list-gate-problems.ts'
 import { listUncovered } from '../deployments/gates/required-gate.store.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { DAY_MS } from '../platform/clock.ts'

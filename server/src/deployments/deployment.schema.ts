@@ -90,6 +90,11 @@ export const Override = Closed(
       description:
         'Whether the principal that overrode the policies also opened the deployment or created its run, or the person who created that principal did.',
     }),
+    with: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The names of the others who had approved before. Absent if nobody had.',
+      }),
+    ),
     gates: Gates,
     evaluation_id: defineNullableText('The id of the evaluation that was overridden.'),
     evaluated_at: Nullable({ ...Timestamp, description: 'When the policies were evaluated.' }),

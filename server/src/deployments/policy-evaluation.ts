@@ -66,7 +66,7 @@ export function createPolicyApproval(evaluation: PolicyEvaluation, gates: readon
 export function formatOutcome({ policies }: PolicyEvaluation): string {
   const enforced = policies.filter(({ mode }) => mode === 'enforce')
   const failed = enforced.flatMap(({ name, rules }) =>
-    rules.flatMap((rule) => (hasFailed(rule) ? [`${name}: ${rule.name}`] : [])),
+    rules.flatMap(({ name: rule, status }) => (status === 'fail' || status === 'error' ? [`${name}: ${rule}`] : [])),
   )
   const monitored = policies.filter(({ mode }) => mode === 'monitor')
   const texts = [
@@ -75,10 +75,6 @@ export function formatOutcome({ policies }: PolicyEvaluation): string {
     formatNames('Monitored', monitored),
   ]
   return truncate(texts.filter((text) => text !== null).join(' '), REASON_CHARS_MAX)
-}
-
-function hasFailed({ status }: PolicyVerdict['rules'][number]): boolean {
-  return status === 'fail' || status === 'error'
 }
 
 function formatNames(label: string, policies: readonly PolicyVerdict[]): string | null {

@@ -92,6 +92,17 @@ export const runCreatorRefused = defineError({
   remedy: 'Answer as another person, or with a key without `write:ci` that another person created.',
 })
 
+export const changeAuthorRefused = defineError({
+  status: 409,
+  code: 'change_author_refused',
+  cause:
+    'The person, or the person who created the key, loosened a gate that covers the deployment, or changed a policy that ' +
+    'is asked, after it was opened or within 24 hours before.',
+  remedy: 'Ask another person to approve.',
+  message:
+    'You changed a gate or a policy of this deployment after it was opened or within 24 hours before. Another person must approve it.',
+})
+
 export const linkedAccountRequired = defineError({
   status: 409,
   code: 'linked_account_required',

@@ -6,7 +6,14 @@ import { useOrganization } from '../../api/session.ts'
 import { ExternalLink } from '../../page/link.tsx'
 import type { Deployment } from '../facts/deployment-state.ts'
 import { AnswerDialog } from './answer-dialog.tsx'
-import { ANSWER_LABELS, type AnswerKind, type AnswerOption, answerOptions, type Decision } from './answer-options.ts'
+import {
+  ANSWER_LABELS,
+  type AnswerKind,
+  type AnswerOption,
+  answerOptions,
+  type Decision,
+  missingForOverride,
+} from './answer-options.ts'
 
 const LOOKS = {
   approve: { icon: IconCheck, variant: 'filled', color: undefined, key: 'a' },
@@ -61,6 +68,7 @@ function Panel({ options, deployment, decision, onChoose }: PanelProps) {
   const allowed = options.filter(({ refusal }) => refusal === null)
   const refusals = [...new Set(options.flatMap(({ refusal }) => refusal ?? []))]
   const isBlocked = options.some(({ kind }) => kind === 'override')
+  const second = missingForOverride(useOrganization().permissions)
   return (
     <Paper component="section" aria-labelledby={title} p="md" bg="var(--shiplock-surface)">
       <Stack gap="sm">
@@ -71,6 +79,9 @@ function Panel({ options, deployment, decision, onChoose }: PanelProps) {
           <Text size="sm">
             Rules of policies do not pass. An approval overrides them, and is recorded as an override with its reason.
           </Text>
+        )}
+        {isBlocked && allowed.some(({ kind }) => kind === 'override') && second !== null && (
+          <Text size="sm">{second}</Text>
         )}
         {allowed.length > 0 && (
           <Group gap="xs">

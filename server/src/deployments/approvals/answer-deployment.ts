@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import { listCreators } from '../../access/credential.store.ts'
-import { findPermissions, requireCovers } from '../../access/members/author.ts'
+import { findPermissions, hasPermissions, requireCovers } from '../../access/members/author.ts'
 import { findProviderAccounts } from '../../access/members/member.store.ts'
 import { type HostLogin, listRunStarters } from '../../ci/provider-runs/provider-run.store.ts'
 import { listRunCredentials } from '../../ci/runs/run.store.ts'
@@ -20,13 +20,21 @@ import { findDeploymentState, listRequiredGates, lockDeployment } from '../deplo
 import type { DeploymentState } from '../deployment-state.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
-import { type AnswerContext, checkAnswerable, type GivenAnswering, type Openers, requireReason } from './answerable.ts'
+import {
+  type AnswerContext,
+  checkAnswerable,
+  type GivenAnswering,
+  type Openers,
+  OVERRIDE_PERMISSIONS,
+  requireReason,
+} from './answerable.ts'
+import { type Looseners, listLooseners } from './list-looseners.ts'
 import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 
 const OVERRIDE_SCOPE = 'write:compliance-override'
 
 type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
-type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'> & GivenAnswering
+type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at' | 'permissions'> & GivenAnswering
 
 /**
  * Approves or rejects the service's own protection rule as a person or an API key (specification,
@@ -51,7 +59,7 @@ export async function answerDeployment(
   if (!state) throw createNotFoundError('deployment')
   const comment = input.comment?.trim() || null
   const given = { ...(await sign(sql, actor, state)), decision: input.decision, comment, reason }
-  const context = await readContext(sql, state, given)
+  const context = await readContext(sql, state, given, clock.now())
   checkAnswerable(context, given, clock.now())
   const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
   requireAuthority(actor, evaluation)
@@ -87,23 +95,36 @@ export async function sign(db: Db, { org_id, credential }: Actor, state: Deploym
   return { ...principal, person_id: credential.id, email: credential.email, provider_account, scopes: [] }
 }
 
-export async function readContext(db: Db, state: DeploymentState, given: GivenAnswer): Promise<AnswerContext> {
+export async function readContext(
+  db: Db,
+  state: DeploymentState,
+  given: GivenAnswer,
+  now: Date,
+): Promise<AnswerContext> {
   const [required, answers] = await Promise.all([listRequiredGates(db, state), listAnswers(db, state)])
   const people = [given, ...answers].map(({ person_id }) => person_id).filter((id) => id !== null)
-  return { state, required, answers, openers: await findOpeners(db, state, [...new Set(people)]) }
+  const [openers, looseners] = await Promise.all([
+    findOpeners(db, state, [...new Set(people)]),
+    listLooseners(db, state, required, now),
+  ])
+  return { state, required, answers, openers: { ...openers, ...looseners } }
 }
 
 /**
- * Approving against a blocking policy requires another scope or permission (specification, "Approve
- * and reject rules" 4). Throws 403 `insufficient_scope` or `insufficient_permission`.
+ * Approving against a blocking policy requires another scope (specification, "Approve and reject
+ * rules" 4), or of people both permissions, of which each gives one at least. Returns those that
+ * the answer is given with. Throws 403 `insufficient_scope` or `insufficient_permission`.
  */
-function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
+function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | null): string[] {
   const overrides = evaluation?.decision === 'block'
   if (credential.type === 'user') {
-    requireCovers(credential.permissions, [overrides ? 'override_compliance' : 'answer_deployment_gates'])
-    return
+    const held = OVERRIDE_PERMISSIONS.filter((permission) => hasPermissions(credential.permissions, [permission]))
+    if (!overrides) requireCovers(credential.permissions, [OVERRIDE_PERMISSIONS[0]])
+    else if (held.length === 0) requireCovers(credential.permissions, [OVERRIDE_PERMISSIONS[1]])
+    return held
   }
-  if (!overrides || credential.scopes.includes(OVERRIDE_SCOPE)) return
+  if (!overrides) return [OVERRIDE_PERMISSIONS[0]]
+  if (credential.scopes.includes(OVERRIDE_SCOPE)) return [...OVERRIDE_PERMISSIONS]
   throw insufficientScope(OVERRIDE_SCOPE)
 }
 
@@ -128,13 +149,13 @@ async function answerLocked(
 ): Promise<DeploymentStatus | null> {
   const state = await lockDeployment(tx, before.state)
   if (!state) throw createNotFoundError('deployment')
-  const context = await readContext(tx, state, given)
   const now = services.clock.now()
+  const context = await readContext(tx, state, given, now)
   checkAnswerable(context, given, now)
-  requireAuthority(await readAgain(tx, actor), evaluation)
+  const permissions = requireAuthority(await readAgain(tx, actor), evaluation)
   if (evaluation && !isStillEvaluated(before, context)) return null
   if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw createNotDeployableError()
-  const answer = { ...given, id: createUuid(now), answered_at: now }
+  const answer = { ...given, id: createUuid(now), answered_at: now, permissions }
   return recordAnswer(services, tx, context, { answer, evaluation })
 }
 
@@ -147,7 +168,11 @@ export function createNotDeployableError(): ApiError {
  * users who created them, and those of `people` whose account on the code host started the run or
  * created the deployment there. Of `people`, also those whose account there is not known.
  */
-async function findOpeners(db: Db, state: DeploymentState, people: readonly string[]): Promise<Openers> {
+async function findOpeners(
+  db: Db,
+  state: DeploymentState,
+  people: readonly string[],
+): Promise<Omit<Openers, keyof Looseners>> {
   const { org_id, pipeline_run_id: runId, attempt } = state
   const [writers, opening, started] = await Promise.all([
     runId === null ? [] : listRunCredentials(db, org_id, runId),

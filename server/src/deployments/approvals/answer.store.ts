@@ -16,6 +16,8 @@ export type Answer = {
   reason: string | null
   comment: string | null
   answered_at: Date
+  /** Of the permissions of an override, those that it was given with. Null for older answers. */
+  permissions: string[] | null
 }
 
 const ANSWERS_MAX = 1000
@@ -24,18 +26,20 @@ export async function insertAnswer(tx: Tx, { org_id, id }: DeploymentKey, answer
   await tx`
     insert into deployment_answers (
       org_id, id, deployment_id, principal_type, principal_id, principal_name, person_id, decision, reason, comment,
-      answered_at
+      answered_at, permissions
     )
     values (
       ${org_id}, ${answer.id}, ${id}, ${answer.principal_type}, ${answer.principal_id}, ${answer.principal_name},
-      ${answer.person_id}, ${answer.decision}, ${answer.reason}, ${answer.comment}, ${answer.answered_at}
+      ${answer.person_id}, ${answer.decision}, ${answer.reason}, ${answer.comment}, ${answer.answered_at},
+      ${answer.permissions}
     )`
 }
 
 /** Answers, oldest first. */
 export async function listAnswers(db: Db, { org_id, id }: DeploymentKey): Promise<Answer[]> {
   return db<Answer[]>`
-    select id, principal_type, principal_id, principal_name, person_id, decision, reason, comment, answered_at
+    select id, principal_type, principal_id, principal_name, person_id, decision, reason, comment, answered_at,
+      permissions
     from deployment_answers
     where org_id = ${org_id}
       and deployment_id = ${id}

@@ -1,5 +1,6 @@
 import {
   alreadyDecided,
+  changeAuthorRefused,
   gateNotConfigured,
   linkedAccountRequired,
   notGated,
@@ -10,6 +11,7 @@ import {
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { type DeploymentState, isAwaitingReviewers, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
+import type { Looseners } from './list-looseners.ts'
 
 /** A deployment with everything that determines who can answer it. */
 export type AnswerContext = {
@@ -19,8 +21,8 @@ export type AnswerContext = {
   openers: Openers
 }
 
-/** Who opened a deployment. */
-export type Openers = {
+/** Who opened a deployment, and who loosened what guards it. */
+export type Openers = Looseners & {
   /** The API keys and trusts that created the run, wrote to it, or opened the gate. */
   credential_ids: string[]
   /** The users who created one of these credentials. */
@@ -51,14 +53,19 @@ type Answering = Pick<Answer, 'principal_type' | 'principal_id' | 'person_id' | 
 /** An answer that is being given, with the scopes of its key; a person has none. */
 export type GivenAnswering = Answering & { scopes: readonly string[] }
 
+const ANSWER = 'answer_deployment_gates'
+
+/** What an override needs, of one person or of several. */
+export const OVERRIDE_PERMISSIONS = [ANSWER, 'override_compliance'] as const
+
 /** The scope that opens gates. */
 const OPENING_SCOPE = 'write:ci'
 
 /**
  * Refuses an answer that the deployment does not wait for, or that the principal may not give
  * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
- * `reviewer_gate_requires_human`, `gate_not_configured`, `run_creator_refused` or
- * `linked_account_required`.
+ * `reviewer_gate_requires_human`, `gate_not_configured`, `run_creator_refused`,
+ * `change_author_refused` or `linked_account_required`.
  */
 export function checkAnswerable(context: AnswerContext, given: GivenAnswering, now: Date): void {
   const { state, required, answers, openers } = context
@@ -68,6 +75,7 @@ export function checkAnswerable(context: AnswerContext, given: GivenAnswering, n
   else if (given.principal_type === 'api_key')
     throw gateNotConfigured(`No configured gate covers ${state.environment}, so only a person can answer.`)
   else if (given.decision === 'approved' && isOpener(given, openers)) throw openerRefused(given)
+  else if (given.decision === 'approved' && hasLoosened(given, openers)) throw changeAuthorRefused()
   if (answers.some(({ principal_id }) => principal_id === given.principal_id)) throw alreadyAnswered(given)
 }
 
@@ -79,6 +87,8 @@ function requireOpenGate({ required, answers, openers }: AnswerContext, given: A
   const accepting = open.filter((gate) => acceptsAnswer(gate, given, openers))
   if (accepting.length === 0) {
     if (!open.some((gate) => acceptsAnswer(gate, given, NOBODY))) throw requiresHuman(given)
+    const isOnlyLoosener = open.some((gate) => acceptsAnswer(gate, given, { ...openers, ...NO_LOOSENERS }))
+    if (isOnlyLoosener) throw changeAuthorRefused()
     const isOnlyUnlinked = open.some((gate) => acceptsAnswer(gate, given, { ...openers, unlinked_ids: [] }))
     throw isOnlyUnlinked ? linkedAccountRequired() : openerRefused(given)
   }
@@ -86,26 +96,42 @@ function requireOpenGate({ required, answers, openers }: AnswerContext, given: A
   if (given.decision === 'approved' && !countsNow) throw alreadyAnswered(given)
 }
 
-const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [], unlinked_ids: [] }
+const NO_LOOSENERS: Looseners = { loosener_ids: [], strict_loosener_ids: [] }
+const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [], unlinked_ids: [], ...NO_LOOSENERS }
 
 /**
  * API keys may answer only where the gate allows them. Who opened the deployment may answer only
  * where the gate allows that. Every person may reject.
  */
 function acceptsAnswer(gate: RequiredGate, given: Answering, openers: Openers): boolean {
-  const { principal_type, person_id, decision } = given
+  const { principal_type, decision } = given
   if (principal_type === 'api_key' && !gate.allow_api_keys) return false
   if (principal_type === 'user' && decision === 'rejected') return true
-  const isUnlinked = person_id !== null && openers.unlinked_ids.includes(person_id)
+  const isUnlinked = isAmong(given, openers.unlinked_ids)
   if (gate.require_linked_accounts && isUnlinked && decision === 'approved') return false
-  return gate.allow_run_creator || !isOpener(given, openers)
+  if (decision === 'approved' && hasLoosenedStrict(given, openers)) return false
+  if (gate.allow_run_creator) return true
+  return !isOpener(given, openers) && (decision === 'rejected' || !hasLoosened(given, openers))
+}
+
+/** True if the person, or the person who created the key, moved the goalposts. */
+function hasLoosened(given: Answering, openers: Openers): boolean {
+  return isAmong(given, openers.loosener_ids) || hasLoosenedStrict(given, openers)
+}
+
+/** The same for a gate that did not let openers in: such a change never counts. */
+function hasLoosenedStrict(given: Answering, { strict_loosener_ids }: Openers): boolean {
+  return isAmong(given, strict_loosener_ids)
+}
+
+function isAmong({ person_id }: Answering, ids: readonly string[]): boolean {
+  return person_id !== null && ids.includes(person_id)
 }
 
 /** True if the principal, or the person who created the key, opened the deployment. */
 export function isOpener(given: Answering, openers: Openers): boolean {
-  const { principal_id, person_id } = given
-  const isPerson = person_id !== null && [...openers.creator_ids, ...openers.starter_ids].includes(person_id)
-  return openers.credential_ids.includes(principal_id) || isPerson
+  const isPerson = isAmong(given, openers.creator_ids) || isAmong(given, openers.starter_ids)
+  return openers.credential_ids.includes(given.principal_id) || isPerson
 }
 
 const COMMAND_LINE = 'command line'
@@ -128,15 +154,39 @@ export function getApprovers(gate: RequiredGate, answers: Answer[], openers: Ope
   return new Set(selectApprovals(gate, answers, openers).map(getVoter))
 }
 
-/** True if who opened the deployment is among those whose approval counts for one of the gates. */
-export function isSelfApproved(gates: RequiredGate[], answers: Answer[], openers: Openers): boolean {
-  return gates.some((gate) => selectApprovals(gate, answers, openers).some((answer) => isOpener(answer, openers)))
+/** True if the approval is by who opened the deployment or moved its goalposts. */
+export function isSelfApproval(answer: Answer, openers: Openers): boolean {
+  return answer.decision === 'approved' && (isOpener(answer, openers) || hasLoosened(answer, openers))
 }
 
-/** Ids of the open gates that have approvals by the required number of people and keys. */
-export function selectApprovedGates({ required, answers, openers }: Omit<AnswerContext, 'state'>): string[] {
-  const open = required.filter(({ approved_at }) => approved_at === null)
-  return open.filter((gate) => getApprovers(gate, answers, openers).size >= gate.required_approvals).map(({ id }) => id)
+/** True if such an approval counts for one of the gates. */
+export function isSelfApproved(gates: RequiredGate[], answers: Answer[], openers: Openers): boolean {
+  return gates.some((gate) => selectApprovals(gate, answers, openers).some((answer) => isSelfApproval(answer, openers)))
+}
+
+/**
+ * Ids of the open gates that have approvals by the required number of people and keys. With
+ * `overrides`, a policy blocks: the approvals together need both permissions. Otherwise only those
+ * count that were given with the permission to answer.
+ */
+export function selectApprovedGates(
+  { required, answers, openers }: Omit<AnswerContext, 'state'>,
+  overrides: boolean,
+): string[] {
+  const isApproved = (gate: RequiredGate) => {
+    const approvals = selectApprovals(gate, answers, openers)
+    // Answers from before permissions were stored were given with the one that was needed.
+    const counted = overrides ? approvals : approvals.filter(({ permissions }) => permissions?.includes(ANSWER) ?? true)
+    const isEnough = new Set(counted.map(getVoter)).size >= gate.required_approvals
+    return isEnough && (!overrides || canOverride(counted))
+  }
+  return required.filter((gate) => gate.approved_at === null && isApproved(gate)).map(({ id }) => id)
+}
+
+/** True if these approvals together may override what a policy blocks (decisions §9). */
+export function canOverride(approvals: readonly Answer[]): boolean {
+  const held = approvals.flatMap(({ permissions }) => permissions ?? [])
+  return OVERRIDE_PERMISSIONS.every((permission) => held.includes(permission))
 }
 
 function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {

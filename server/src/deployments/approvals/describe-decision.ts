@@ -29,7 +29,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
     const signed = await sign(tx, actor, state)
     const given = { ...signed, reason: null, comment: null }
     const [context, evaluated, history, opened_by, endedBadly] = await Promise.all([
-      readContext(tx, state, { ...given, decision: 'approved' }),
+      readContext(tx, state, { ...given, decision: 'approved' }, now),
       findEvaluatedPolicies(tx, key),
       listHistory(tx, actor.org_id, { type: 'deployment', id }),
       findOpener(tx, key),

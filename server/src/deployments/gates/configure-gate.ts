@@ -15,6 +15,7 @@ import {
   countGates,
   deleteConfiguredGate,
   GATES_PER_ORGANIZATION_MAX,
+  insertGateVersion,
   lockGate,
   upsertGate,
 } from './configured-gate.store.ts'
@@ -92,9 +93,11 @@ export async function deleteGate(
   return sql.begin(async (tx) => {
     const removed = await deleteConfiguredGate(tx, org_id, id)
     if (!removed) throw createNotFoundError('gate')
-    const { name } = removed
-    await audit(tx, removed.org_id, { author, action: 'gate.delete', id: removed.id, details: { name } }, clock.now())
-    return { id: removed.id, name }
+    const { org_id: owner, ...gate } = removed
+    const now = clock.now()
+    await insertGateVersion(tx, owner, { ...gate, version: gate.version + 1, updated_at: now, deleted: true }, author)
+    await audit(tx, owner, { author, action: 'gate.delete', id: gate.id, details: { name: gate.name } }, now)
+    return { id: gate.id, name: gate.name }
   })
 }
 

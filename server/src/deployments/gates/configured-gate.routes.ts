@@ -39,7 +39,7 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
   app.post(
     PATH,
     {
-      config: { permission: 'manage_gates', updates: ({ created }) => [update('gate', created)] },
+      config: { permission: 'manage_gates', fresh: true, updates: ({ created }) => [update('gate', created)] },
       schema: {
         operationId: 'createConfiguredGate',
         summary: 'Create a gate',
@@ -86,7 +86,7 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
   app.patch(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_gates', updates: ({ params }) => [update('gate', params.id)] },
+      config: { permission: 'manage_gates', fresh: true, updates: ({ params }) => [update('gate', params.id)] },
       schema: {
         operationId: 'updateConfiguredGate',
         summary: 'Change a gate',
@@ -112,7 +112,7 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
   app.delete(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_gates', updates: ({ params }) => [update('gate', params.id)] },
+      config: { permission: 'manage_gates', fresh: true, updates: ({ params }) => [update('gate', params.id)] },
       schema: {
         operationId: 'deleteConfiguredGate',
         summary: 'Delete a gate',

@@ -96,6 +96,7 @@ export const GateVersion = Closed(
   {
     ...GATE_FIELDS,
     version: Type.Integer({ description: 'The number of the version. The first one is 1.' }),
+    deleted: Type.Boolean({ description: 'Whether the gate was deleted. The settings are then those before.' }),
     changed_by: ChangedBy,
     reason: GivenReason,
     created_at: Time('When the version was stored.'),

@@ -125,13 +125,12 @@ for (const [role, verb, permission] of [
   })
 }
 
-test('a blocking policy is overridden by the permission override_compliance with a reason, and by nothing less', async () => {
+test('a blocking policy is overridden by the permissions to answer and to override, with a reason', async () => {
   await apply(api, caller, BLOCKING)
   const { deployment_id } = await opened()
-  const refused = await answerAs(await person('release_manager'), deployment_id, 'approve', { reason: REASON })
+  const refused = await answerAs(await person('developer'), deployment_id, 'approve', { reason: REASON })
   assertError(refused, 403, 'insufficient_permission')
-  assert.equal(refused.body.error.details.requiredPermission, 'override_compliance')
-  const grace = await person('security', 'Grace Hopper')
+  const grace = await person('org_admin', 'Grace Hopper')
   assertError(await answerAs(grace, deployment_id, 'approve', { comment: 'Go' }), 400, 'reason_required')
   assert.equal((await answerAs(grace, deployment_id, 'approve', { reason: REASON })).body.data.status, 'approved')
   const { override } = await getDeployment(api, caller, deployment_id)

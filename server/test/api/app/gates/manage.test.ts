@@ -124,7 +124,14 @@ test('a deleted gate covers no later deployment, and keeps its versions', async 
   assert.deepEqual([deleted.status, deleted.body.data], [200, { id, name }])
   assertError(await open(), 409, 'gate_not_configured')
   assert.equal((await getDeployment(api, caller, before)).status, 'pending_approval')
-  assert.equal((await call('GET', `/${id}/versions`)).body.data.length, 1)
+  const versions = (await call('GET', `/${id}/versions`)).body.data
+  assert.deepEqual(
+    versions.map(({ version, deleted }: Json) => [version, deleted]),
+    [
+      [2, true],
+      [1, false],
+    ],
+  )
   assertError(await call('GET', `/${id}`), 404, 'not_found')
   assertError(await call('DELETE', `/${id}`), 404, 'not_found')
   const actions = (await auditOf(api, caller, id)).map(({ action, reason }) => `${action} ${reason}`)

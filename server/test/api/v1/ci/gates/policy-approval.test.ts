@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { listGateProblems } from '../../../../../src/deployments/gates/gate-problems.ts'
+import { listGateProblems } from '../../../../../src/deployments/gates/list-gate-problems.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertInvalid } from '../../../../support/assert-error.ts'
 import { createRun } from '../../../../support/ci-runs.ts'

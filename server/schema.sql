@@ -276,6 +276,15 @@ create table ci_run_attempts (
 );
 CREATE INDEX ci_run_attempts_open ON public.ci_run_attempts USING btree (deadline_at) WHERE (completed_at IS NULL);
 
+create table ci_run_writers (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  credential_id uuid not null,
+  first_at timestamp(3) with time zone not null,
+  constraint ci_run_writers_pkey PRIMARY KEY (org_id, run_id, credential_id),
+  constraint ci_run_writers_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
+);
+
 create table ci_runs (
   org_id uuid not null,
   id text collate "C" not null,
@@ -635,8 +644,11 @@ create table configured_gates (
   created_at timestamp(3) with time zone not null,
   version integer not null,
   updated_at timestamp(3) with time zone not null,
+  approve_by_policies jsonb,
+  require_linked_accounts boolean not null default false,
   constraint configured_gates_pkey PRIMARY KEY (org_id, id),
   constraint configured_gates_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint configured_gates_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
   constraint configured_gates_branch_check CHECK (((length(branch) >= 1) AND (length(branch) <= 200))),
   constraint configured_gates_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 200))),
   constraint configured_gates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
@@ -702,6 +714,7 @@ create table deployment_answers (
   decision_posted_at timestamp(3) with time zone,
   comment_posted_at timestamp(3) with time zone,
   person_id uuid,
+  permissions text[],
   constraint deployment_answers_org_id_deployment_id_principal_type_prin_key UNIQUE (org_id, deployment_id, principal_type, principal_id),
   constraint deployment_answers_pkey PRIMARY KEY (org_id, id),
   constraint deployment_answers_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
@@ -864,6 +877,7 @@ create table deployments (
   policies_asked_at timestamp(3) with time zone,
   policy_rules jsonb,
   policy_evidence jsonb,
+  self_approved boolean not null default false,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -1055,8 +1069,12 @@ create table gate_versions (
   principal_name text,
   reason text,
   created_at timestamp(3) with time zone not null,
+  approve_by_policies jsonb,
+  require_linked_accounts boolean not null default false,
+  deleted boolean not null default false,
   constraint gate_versions_pkey PRIMARY KEY (org_id, gate_id, version),
   constraint gate_versions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint gate_versions_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
   constraint gate_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
   constraint gate_versions_version_check CHECK ((version >= 1))
 );
@@ -1622,9 +1640,12 @@ create table policy_versions (
   principal_id text,
   principal_name text,
   reason text,
+  removed_at timestamp(3) with time zone,
+  removed_by_id text,
   constraint policy_versions_pkey PRIMARY KEY (org_id, policy_id, version),
   constraint policy_versions_org_id_policy_id_fkey FOREIGN KEY (org_id, policy_id) REFERENCES policies(org_id, id),
   constraint policy_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
+  constraint policy_versions_check1 CHECK ((num_nulls(removed_at, removed_by_id) = ANY (ARRAY[0, 2]))),
   constraint policy_versions_content_hash_check CHECK ((length(content_hash) = 32)),
   constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
   constraint policy_versions_version_check CHECK ((version >= 1))
@@ -1940,9 +1961,12 @@ create table required_gates (
   policies text[] not null,
   approved_at timestamp(3) with time zone,
   approved_by text,
+  approve_by_policies jsonb,
+  require_linked_accounts boolean not null default false,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint required_gates_approve_by_policies_check CHECK ((approve_by_policies = ANY (ARRAY['true'::jsonb, 'false'::jsonb, '"covering"'::jsonb]))),
   constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
 );
 

@@ -97,9 +97,9 @@ function assertSucceeded<Logs extends Record<string, Log> | Log[]>(logs: Logs): 
 }
 
 /** Approves the first deployment that waits for its gate. */
-async function approve({ post, until }: Organization): Promise<void> {
+async function approve({ answer, until }: Organization): Promise<void> {
   const [deployment] = await until('/v1/deployments', ([first]) => first?.status === 'pending_approval')
-  const { status } = await post(`/v1/deployments/${deployment?.id}/approve`, { reason: 'The tests have passed.' })
+  const { status } = await answer(`/v1/deployments/${deployment?.id}/approve`, { reason: 'The tests have passed.' })
   assert.equal(status, 200)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { configureGate } from '../../server/test/support/gates.ts'
+import { approverOf, configureGate } from '../../server/test/support/gates.ts'
 import { drainQueue } from '../../server/test/support/queue.ts'
 import { ended, shiplock, startShiplock } from './support/program.ts'
 import { startServer } from './support/server.ts'
@@ -45,7 +45,7 @@ for (const [answer, code] of [
     await once(child.stderr as NodeJS.ReadableStream, 'data')
     const { body } = await api.request('GET', '/v1/deployments?limit=1', { key: caller.key })
     const { status } = await api.request('POST', `/v1/deployments/${body.data[0].id}/${answer}`, {
-      key: caller.key,
+      key: (await approverOf(api, caller)).key,
       body: { reason: REASON },
     })
     assert.equal(status, 200)

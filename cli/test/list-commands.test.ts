@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { createRun } from '../../server/test/support/ci-runs.ts'
-import { configureGate, getDeployment, openGate } from '../../server/test/support/gates.ts'
+import { approverOf, configureGate, getDeployment, openGate } from '../../server/test/support/gates.ts'
 import { uploadReport } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import { COMMANDS } from '../src/commands/commands.ts'
@@ -94,15 +94,16 @@ test('a deployment is approved once, and another is rejected', async () => {
   const [first, second] = [await openGate(api, caller), await openGate(api, caller, { job: 'other' })]
   const { json: pending } = await call(['deployments', '--status', 'pending_approval', '--json'])
   assert.equal(pending.length, 2)
-  const approved = await call(['approve', first.deployment_id, '--reason', REASON, '--json'])
+  const asApprover = { SHIPLOCK_KEY: (await approverOf(api, caller)).key }
+  const approved = await call(['approve', first.deployment_id, '--reason', REASON, '--json'], asApprover)
   assert.equal(approved.code, 0, approved.stderr)
   assert.deepEqual(approved.json, { approved: true, status: 'approved' })
   const { approvals } = await getDeployment(api, caller, first.deployment_id)
   assert.match(JSON.stringify(approvals), new RegExp(REASON))
-  const again = await call(['approve', first.deployment_id, '--reason', REASON])
+  const again = await call(['approve', first.deployment_id, '--reason', REASON], asApprover)
   assert.equal(again.code, 1)
   assert.match(again.stderr, /409 already_decided/)
-  const rejected = await call(['reject', second.deployment_id, '--reason', REASON])
+  const rejected = await call(['reject', second.deployment_id, '--reason', REASON], asApprover)
   assert.deepEqual([rejected.code, rejected.stderr], [0, ''])
   assert.match(rejected.stdout, /^The deployment \S+ was rejected; its status is rejected$/m)
 })

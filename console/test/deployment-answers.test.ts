@@ -96,7 +96,7 @@ test('who does not confirm who they are records nothing, and keeps what they wro
   assert.deepEqual((await stored(id)).approvals, [])
 })
 
-test('the role Security overrides with a reason, and a double click sends it once', async () => {
+test('the role Security overrides with a reason and a second person, and a double click sends it once', async () => {
   const grace = await shown.person({ role: 'security', name: 'Grace Hopper' })
   const id = await openDeployment(shown, 'locked')
   const page = await openPage(grace, id)
@@ -106,6 +106,7 @@ test('the role Security overrides with a reason, and a double click sends it onc
   await page.getByText('attestations.exists(a, a.kind == "test-results" && a.status == "pass")').waitFor()
   await page.getByText('To reject, you need the permission “Answer deployment gates”', { exact: false }).waitFor()
   await assertCount(page.getByRole('button', { name: 'Reject' }), 0)
+  await page.getByText('A second person, with the permission “Answer deployment gates”', { exact: false }).waitFor()
   await page.getByRole('button', { name: 'Override' }).click()
   const dialog = page.getByRole('dialog', { name: 'Override policies and approve' })
   await dialog.getByText('Tests have passed').waitFor()
@@ -118,11 +119,15 @@ test('the role Security overrides with a reason, and a double click sends it onc
   await dialog.getByText(`${REASON.length} of 10 to 500 characters`, { exact: false }).waitFor()
   await assertAccessible(page)
   await submit.dblclick()
-  await page.getByText('Approved by Grace Hopper').first().waitFor()
-  await page.getByText('Policies overridden').first().waitFor()
+  await page.getByText('You have already answered this deployment', { exact: false }).first().waitFor()
   assert.equal(sent.length, 1)
+  const waiting = await stored(id)
+  assert.deepEqual([waiting.status, waiting.override, waiting.approvals.length], ['pending_approval', null, 1])
+  const manager = await shown.person({ role: 'release_manager', name: 'Barbara Liskov' })
+  await requestAs(shown.api, manager, 'POST', `/deployments/${id}/approve`, { reason: REASON })
+  await page.getByText('Policies overridden').first().waitFor()
   const { override } = await stored(id)
-  assert.deepEqual([override.display_name, override.reason], ['Grace Hopper', REASON])
+  assert.deepEqual([override.display_name, override.with], ['Barbara Liskov', ['Grace Hopper']])
 })
 
 test('reject by keyboard alone; the focus goes to the new state', async () => {

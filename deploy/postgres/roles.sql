@@ -91,6 +91,7 @@ begin
       ('ci_attestations', 'insert, update, delete'),
       ('ci_reports', 'insert, update'),
       ('ci_run_attempts', 'insert, update, delete'),
+      ('ci_run_writers', 'insert, update'),
       ('ci_runs', 'insert, update'),
       ('codehost_app_setups', 'insert, update, delete'),
       ('codehost_apps', 'insert, update'),

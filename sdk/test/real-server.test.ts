@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { blobSource, createClient, hashSource, type ShiplockClient, ShiplockError, streamSource } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
 import type { Caller, TestApi } from '../../server/test/support/api.ts'
-import { configureGate } from '../../server/test/support/gates.ts'
+import { answer, configureGate } from '../../server/test/support/gates.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import { startApiWithWorker } from './support/api-with-worker.ts'
 
@@ -164,11 +164,7 @@ test('waitForGate returns the decision', async () => {
     onState: ({ status }) => {
       seen.push(status)
       if (seen.length > 1) return
-      const path = { id: data.data.deployment_id }
-      void client.api.POST('/v1/deployments/{id}/approve', {
-        params: { path },
-        body: { reason: 'Release 1.2 was announced for today.' },
-      })
+      void answer(api, caller, data.data.deployment_id, 'approve')
     },
   })
   const gate = await waiting

@@ -7,7 +7,8 @@ import type { Setting } from './setting.ts'
 /** A configured gate that covers one environment and evaluates `policies`, given by name. */
 export async function configureGate({ sql, ours }: Setting, environment: string, policies: string[]): Promise<void> {
   const covers = { environment, repository: null, branch: null }
-  const asks = { required_approvals: 1, allow_api_keys: true, allow_run_creator: true, policies }
+  const allows = { allow_api_keys: true, allow_run_creator: true, require_linked_accounts: false }
+  const asks = { required_approvals: 1, ...allows, policies }
   await createGate({ sql, clock: systemClock }, ours.orgId, OPERATOR, { name: environment, ...covers, ...asks })
 }
 

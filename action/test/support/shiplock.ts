@@ -18,7 +18,7 @@ export type Shiplock = {
   url: string
   /** Runs a command line of the documentation in the directory of this repository. */
   administer(commandLine: string): Promise<Json>
-  /** An organization with a key that may read everything and decide deployments. */
+  /** An organization with a key that may read everything and report, and one that decides deployments. */
   createOrganization(slug: string): Promise<Organization>
   close(): Promise<void>
 }
@@ -28,6 +28,8 @@ export type Organization = {
   key: string
   get(path: string): Promise<Json>
   post(path: string, body: object): Promise<{ status: number; body: Json }>
+  /** The same with a key that opens no gates, and so may answer them. */
+  answer(path: string, body: object): Promise<{ status: number; body: Json }>
   /** Reads a list until it has items that are accepted. */
   until(path: string, accepts: (items: Json[]) => boolean): Promise<Json[]>
 }
@@ -57,17 +59,18 @@ async function administer(settings: Env, commandLine: string): Promise<Json> {
 
 async function createOrganization(dataDir: string, url: string, slug: string): Promise<Organization> {
   await printedBy(dataDir, ['org', 'create', slug, '--plan', 'enterprise'])
-  const scopes = ['read:pipelines', 'read:security', 'read:deployments', 'write:deployments', 'write:ci']
-  const created = await printedBy(dataDir, [
-    ...['key', 'create', '--org', slug, '--name', 'reader'],
-    ...scopes.flatMap((scope) => ['--scope', scope]),
-  ])
-  const { key } = created
-  const call = async (method: string, path: string, body?: object) => {
+  const createKey = async (name: string, scopes: string[]): Promise<string> => {
+    const options = scopes.flatMap((scope) => ['--scope', scope])
+    return (await printedBy(dataDir, ['key', 'create', '--org', slug, '--name', name, ...options])).key
+  }
+  const key = await createKey('reader', ['read:pipelines', 'read:security', 'read:deployments', 'write:ci'])
+  const approver = await createKey('approver', ['write:deployments'])
+  const callWith = (key: string) => async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
     return { status: response.status, body: await response.json() }
   }
+  const call = callWith(key)
   const get = async (path: string) => {
     const { status, body } = await call('GET', path)
     assert.equal(status, 200, JSON.stringify(body))
@@ -78,6 +81,7 @@ async function createOrganization(dataDir: string, url: string, slug: string): P
     key,
     get,
     post: (path, body) => call('POST', path, body),
+    answer: (path, body) => callWith(approver)('POST', path, body),
     until: (path, accepts) => until(get, path, accepts),
   }
 }

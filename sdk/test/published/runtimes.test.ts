@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Caller, TestApi } from '../../../server/test/support/api.ts'
-import { configureGate } from '../../../server/test/support/gates.ts'
+import { answer, configureGate } from '../../../server/test/support/gates.ts'
 import { sarif, sarifResult } from '../../../server/test/support/sarif.ts'
 import { startApiWithWorker } from '../support/api-with-worker.ts'
 import { documentedPrograms } from '../support/documented.ts'
@@ -55,12 +55,13 @@ for (const runtime of runtimes) {
       PROGRAMS.map(({ heading }) => heading),
       Object.keys(PRINTS),
     )
-    const { key, orgId, ...caller } = await api.caller()
-    await configureGate(api, { key, orgId, ...caller })
+    const caller = await api.caller()
+    const { key } = caller
+    await configureGate(api, caller)
     for (const { heading, program } of PROGRAMS) {
       await t.test(heading, async () => {
         const isGate = heading === 'Wait for a deployment gate'
-        const printed = await run(runtime, program, { key, ...(isGate && { onOutput: () => void approve(key) }) })
+        const printed = await run(runtime, program, { key, ...(isGate && { onOutput: () => void approve(caller) }) })
         assert.match(printed, PRINTS[heading] as RegExp)
       })
     }
@@ -73,11 +74,10 @@ for (const runtime of runtimes) {
   })
 }
 
-/** Approves the only deployment of the key's organization. */
-async function approve(key: string): Promise<void> {
-  const { body } = await api.request('GET', '/v1/deployments', { key })
-  const reason = 'Release 1.2 was announced for today.'
-  await api.request('POST', `/v1/deployments/${body.data[0].id}/approve`, { key, body: { reason } })
+/** Approves the only deployment of the caller's organization. */
+async function approve(caller: Caller): Promise<void> {
+  const { body } = await api.request('GET', '/v1/deployments', { key: caller.key })
+  await answer(api, caller, body.data[0].id, 'approve')
 }
 
 const UPLOADS = `

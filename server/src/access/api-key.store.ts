@@ -51,6 +51,20 @@ export async function insertApiKey(db: Db, orgId: string, key: NewApiKey): Promi
     )`
 }
 
+/** The names of the keys in use that have all these scopes. */
+export async function listKeysWith(db: Db, orgId: string, scopes: readonly Scope[], now: Date): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select name
+    from api_keys
+    where org_id = ${orgId}
+      and scopes @> ${[...scopes]}::text[]
+      and revoked_at is null
+      and (expires_at is null or expires_at > ${now})
+    order by created_at, id
+    limit ${API_KEYS_MAX}`
+  return rows.map(({ name }) => name)
+}
+
 /** Counts the keys that are neither revoked nor expired. */
 export async function countLiveApiKeys(db: Db, orgId: string, now: Date): Promise<number> {
   const [row] = await db<[{ count: number }]>`

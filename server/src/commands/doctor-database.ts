@@ -1,4 +1,7 @@
+import { listKeysWith } from '../access/api-key.store.ts'
+import { listGateProblems } from '../deployments/gates/list-gate-problems.ts'
 import { listUncovered } from '../deployments/gates/required-gate.store.ts'
+import { listOrganizations } from '../organizations/organization.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { hasGivenPassword } from '../platform/db/embedded/password.ts'
 import { readReplicationState, readServerTime, readServerVersion, type Sql } from '../platform/db/sql.ts'
@@ -19,6 +22,7 @@ const MAJOR_MIN = 15
 const MAJOR_MAX = 18
 const SKEW_MS_MAX = 2000
 const NAMES_MAX = 5
+const GATES_SHOWN_MAX = 50
 
 /** The checks of the database and its server, in the order in which `doctor` shows them. */
 export const DATABASE_CHECKS: readonly Check[] = [
@@ -120,11 +124,26 @@ export const RECORD_CHECKS: readonly Check[] = [
 ]
 
 /** Deployments that no gate covers wait for a person, without end. */
-async function checkGates({ sql }: Services): Promise<Result> {
+async function checkGates(services: Services): Promise<Result> {
+  const { sql } = services
   const uncovered = await listUncovered(sql, null)
   const names = uncovered.map(({ repository_full_name, environment }) => `${environment} of ${repository_full_name}`)
-  if (names.length === 0) return { ok: true, detail: 'every waiting deployment has a gate' }
-  return { ok: false, detail: `deployments wait, but no gate covers ${[...new Set(names)].join(', ')}` }
+  if (names.length > 0)
+    return { ok: false, detail: `deployments wait, but no gate covers ${[...new Set(names)].join(', ')}` }
+  return { ok: true, detail: ['every waiting deployment has a gate', ...(await describeProblems(services))].join('; ') }
+}
+
+/** Gates and keys that people should look at. They are no failure, because each can be meant. */
+async function describeProblems({ sql, clock }: Services): Promise<string[]> {
+  const found: string[] = []
+  for (const { id, slug } of await listOrganizations(sql)) {
+    const problems = await listGateProblems(sql, id)
+    const keys = await listKeysWith(sql, id, ['write:ci', 'write:deployments'], clock.now())
+    found.push(...problems.map(({ name, problem }) => `the gate "${name}" of ${slug} ${problem}`))
+    found.push(...keys.map((name) => `the key "${name}" of ${slug} has write:ci, so that it answers no opened gate`))
+  }
+  const more = found.length - GATES_SHOWN_MAX
+  return more > 0 ? [...found.slice(0, GATES_SHOWN_MAX), `and ${more} more`] : found
 }
 
 /** Reads what verifications have found. It verifies nothing. */

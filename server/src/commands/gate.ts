@@ -1,4 +1,5 @@
 import { UsageError } from '@shiplock/command-line/options'
+import { countPeopleWith } from '../access/members/member.store.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure-gate.ts'
 import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configured-gate.schema.ts'
@@ -34,12 +35,27 @@ export const gateCreate = defineCommand({
       value: '',
       about: 'accept answers from API keys; without it, only people can approve and reject',
     },
-    'refuse-run-creator': {
+    'allow-run-creator': {
       type: 'flag',
       value: '',
-      about: 'do not accept an answer from the credential that created the run',
+      about: 'who opened the deployment or started its run can approve it, which the deployment then says',
     },
-    policy: { type: 'list', value: 'NAME', about: 'a policy that the gate evaluates; can be repeated' },
+    'refuse-run-creator': { type: 'flag', value: '', about: 'the default; goes with the next version' },
+    'require-linked-accounts': {
+      type: 'flag',
+      value: '',
+      about: 'refuse people whose account is not linked on the code host where somebody started the run',
+    },
+    policy: {
+      type: 'list',
+      value: 'NAME',
+      about: 'a policy that the gate evaluates, and that approves it together with the others; can be repeated',
+    },
+    'no-approve-by-policies': {
+      type: 'flag',
+      value: '',
+      about: 'the policies of the gate only block; people or keys approve it',
+    },
   },
   async run(context, _given, options) {
     const settings = {
@@ -49,14 +65,18 @@ export const gateCreate = defineCommand({
       branch: options.branch ?? null,
       required_approvals: readApprovals(options.approvals ?? '1'),
       allow_api_keys: options['allow-api-keys'],
-      allow_run_creator: !options['refuse-run-creator'],
+      allow_run_creator: readRunCreator(options),
+      require_linked_accounts: options['require-linked-accounts'],
       policies: options.policy,
+      ...(options['no-approve-by-policies'] && { approve_by_policies: false }),
     }
-    const gate = await withServices(context, async (services) => {
+    const { gate, people } = await withServices(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
-      return createGate(services, organization.id, OPERATOR, settings)
+      const created = await createGate(services, organization.id, OPERATOR, settings)
+      return { gate: created, people: await countPeopleWith(services.sql, organization.id, 'answer_deployment_gates') }
     })
-    context.print({ json: gate, text: `Created the gate "${gate.name}" (${gate.id})` })
+    const text = `Created the gate "${gate.name}" (${gate.id})`
+    context.print({ json: gate, text: people === 1 && !gate.allow_run_creator ? `${text}\n${ALONE}` : text })
   },
 })
 
@@ -87,6 +107,17 @@ export const gateDelete = defineCommand({
     context.print({ json: gate, text: `Deleted the gate "${gate.name}" (${gate.id})` })
   },
 })
+
+const ALONE =
+  'One person alone can answer it, and not what they opened themselves, for example with an API key that they created. To ' +
+  'let them, create the gate with --allow-run-creator.'
+
+type CreatorOptions = { 'allow-run-creator': boolean; 'refuse-run-creator': boolean }
+
+function readRunCreator({ 'allow-run-creator': allows, 'refuse-run-creator': refuses }: CreatorOptions): boolean {
+  if (allows && refuses) throw new UsageError('--allow-run-creator and --refuse-run-creator exclude each other')
+  return allows
+}
 
 function readApprovals(text: string): number {
   if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= REQUIRED_APPROVALS_MAX) return Number(text)

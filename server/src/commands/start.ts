@@ -95,6 +95,10 @@ Create a first CI run:
 List the runs:
 
   curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
+
+The key opens deployment gates and answers none of them. Answer gates in the console, or with a key that opens none:
+
+  npx shiplock-server key create --org ${organization.slug} --name approver --scope write:deployments
 `
 }
 

@@ -61,8 +61,7 @@ const GATES: readonly Gate[] = [
   { ...ONE, name: 'Checkout to production', repository: 'checkout', approvals: 2 },
   { ...ONE, name: 'Storefront to production', repository: 'web-storefront' },
   { ...ONE, name: 'Payments to production', repository: 'payments', approvals: 2 },
-  // The policies of production approve gates that require one approval.
-  { ...ONE, name: 'Catalog to production', repository: 'catalog-api', policies: [] },
+  { ...ONE, name: 'Catalog to production', repository: 'catalog-api' },
   { ...ONE, name: 'Data pipeline', repository: 'data-pipeline', keys: true, approvals: 2 },
   {
     ...ONE,
@@ -89,6 +88,7 @@ async function addGate(demo: Demo, { name, repository, environment, approvals, k
       policies,
       branch: null,
       allow_run_creator: false,
+      require_linked_accounts: false,
     },
   )
 }

@@ -91,7 +91,8 @@ function deploymentJson(db: Db, now: Date) {
         ${unlessOverdue(db, 'custom_rule_awaiting', null, now)}, deployment.attempt,
         deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
         rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
-        deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.policy_evaluation
+        deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.self_approved,
+        deployment.policy_evaluation
     ) item
   )`
 }

@@ -69,12 +69,25 @@ export async function listRecentDeployments(db: Db, orgId: string, filter: Recen
 /** The gates that a deployment requires, in the order in which they are shown. */
 export async function listRequiredGates(db: Db, { org_id, id }: DeploymentKey): Promise<RequiredGate[]> {
   return db<RequiredGate[]>`
-    select id, name, required_approvals, allow_api_keys, allow_run_creator, policies, approved_at
+    select id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
+      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at
     from required_gates
     where org_id = ${org_id}
       and deployment_id = ${id}
     order by position
     limit ${REQUIRED_GATES_MAX}`
+}
+
+/**
+ * SQL: the column of a gate. Gates that were stored before it existed mean what they did: named
+ * policies approve, and so do all that cover a deployment where one approval is required.
+ */
+export function buildApproveByPolicies(db: Db) {
+  return db`coalesce(approve_by_policies, case
+    when cardinality(policies) > 0 then 'true'::jsonb
+    when required_approvals = 1 then '"covering"'
+    else 'false'
+  end) as approve_by_policies`
 }
 
 /** Marks required gates of a locked deployment as approved. */
@@ -263,6 +276,15 @@ export async function insertApproval(tx: Tx, { org_id, id }: DeploymentKey, appr
   await tx`
     update deployments
     set approvals = approvals || ${tx.json([approval] as never)}::jsonb, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Notes that who opened a locked deployment is among those who approved it. */
+export async function updateSelfApproved(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set self_approved = true, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
 }

@@ -65,8 +65,16 @@ export type RequiredGate = {
   allow_api_keys: boolean
   allow_run_creator: boolean
   policies: string[]
+  approve_by_policies: ApproveByPolicies
+  require_linked_accounts: boolean
   approved_at: Date | null
 }
+
+/**
+ * Whether policies approve a gate (decisions §9): those that it names, together; none; or, for
+ * gates stored before gates said so, all policies of the organization that cover the deployment.
+ */
+export type ApproveByPolicies = boolean | 'covering'
 
 /** What a client that polls the opened gate of a deployment sees. */
 export type GateState = {

@@ -46,6 +46,11 @@ export const Approval = Closed({
   ),
   at: { ...Timestamp, description: 'When the decision was made.' },
   note: defineNullableText('The reason and the comment. Null if neither was given.'),
+  self_approved: Type.Optional(
+    Type.Boolean({
+      description: 'Whether who opened the deployment approved it with this answer. Absent in older answers.',
+    }),
+  ),
 })
 
 export const Bypass = Closed(
@@ -65,7 +70,9 @@ const policy = {
   name: Type.String({ description: 'The name of the policy.' }),
   version: Type.Integer({ description: 'The version of the policy that was evaluated.' }),
 }
-const PolicyDecision = Type.String({ description: 'The decision of the policy: `approve`, `block` or `warn`.' })
+const PolicyDecision = Type.String({
+  description: 'The decision of the policy: `approve`, `block`, or `warn` if it does neither.',
+})
 
 const OverriddenRule = Closed({
   rule: Type.String({ description: 'The id of the rule within its policy.' }),
@@ -83,6 +90,11 @@ export const Override = Closed(
       description:
         'Whether the principal that overrode the policies also opened the deployment or created its run, or the person who created that principal did.',
     }),
+    with: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The names of the others who had approved before. Absent if nobody had.',
+      }),
+    ),
     gates: Gates,
     evaluation_id: defineNullableText('The id of the evaluation that was overridden.'),
     evaluated_at: Nullable({ ...Timestamp, description: 'When the policies were evaluated.' }),
@@ -106,7 +118,7 @@ export const PolicyEvaluation = Closed(
     at: { ...Timestamp, description: 'When the policies were evaluated.' },
     decision: Type.String({
       description:
-        'The decision of all policies: `approve`, `block`, or `none` if no enforced policy covers the deployment.',
+        'The decision of all policies: `block`, `approve` if a policy of the organization approves, or `none`. Gates say which policies approve them.',
     }),
     answered: defineNullableText(
       "The answer that the service's own protection rule received: `approved` or `rejected`. Null while it is pending.",
@@ -117,6 +129,11 @@ export const PolicyEvaluation = Closed(
         mode: OneOf(['monitor', 'enforce'], {
           description: '`enforce` can block a deployment. `monitor` only reports.',
         }),
+        path: Type.Optional(
+          defineNullableText(
+            'The file of the repository that has the policy, which can only block. Null for a policy of the organization. Absent in older evaluations.',
+          ),
+        ),
         decision: PolicyDecision,
       }),
       {
@@ -249,6 +266,10 @@ export const Deployment = Closed(
     }),
     bypass: Nullable(Bypass),
     override: Nullable(Override),
+    self_approved: Type.Boolean({
+      description:
+        'Whether an approval that counted is by who opened the deployment: who wrote to its run, opened the gate, created one of these credentials, or started the run on the code host.',
+    }),
     policy_evaluation: Nullable(PolicyEvaluation),
   },
   { $id: 'Deployment', description: 'The deployment of one commit to one environment.' },

@@ -155,6 +155,9 @@ export const PromotionStep = Closed(
     policies: Nullable(Evaluation),
     override: Nullable(Override),
     bypass: Nullable(Bypass),
+    self_approved: Type.Optional(
+      Type.Boolean({ description: 'True if who opened the deployment approved it. Absent otherwise.' }),
+    ),
     created_at: Time('When the deployment was created.'),
     deployed_at: Nullable(Time('When the deployment succeeded. Null if it did not.')),
     rolled_back_at: Nullable(Time('When an older commit replaced this one. Null if none did.')),

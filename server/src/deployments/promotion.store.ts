@@ -131,10 +131,21 @@ function earlierDeployments(db: Db, orgId: string, now: Date) {
     limit ${EARLIER_MAX}`
 }
 
-/** The deployment `listed` as a `PromotionStep`. */
+/**
+ * The deployment `listed` as a `PromotionStep`. `self_approved` is only there if it is true: the
+ * text of other steps stays, and with it the hash of issued statements.
+ */
 function stepJson(db: Db, orgId: string, now: Date) {
   return db`(
-    select json_build_object(
+    select (case when self_approved then left(built::text, -1) || ', "self_approved" : true}' else built::text end)::json
+      as json
+    from (${builtStep(db, orgId, now)}) step
+  )`
+}
+
+function builtStep(db: Db, orgId: string, now: Date) {
+  return db`
+    select step.self_approved, json_build_object(
       'id', step.id, 'trust', case when step.host_id is null then 'self_reported' else 'verified' end,
       'environment', step.environment, 'status', ${statusAt(db, 'step', now)},
       'run', case when step.pipeline_run_id is not null then
@@ -148,11 +159,10 @@ function stepJson(db: Db, orgId: string, now: Date) {
       'created_at', rfc3339(step.created_at),
       'deployed_at', rfc3339(coalesce(step.succeeded_at, step.deployed_at)),
       'rolled_back_at', rfc3339(step.rollback_at)
-    ) as json
+    ) as built
     from deployments step
     where step.org_id = listed.org_id ${buildSpreadCondition(db, 'step', orgId)}
-      and step.id = listed.id
-  )`
+      and step.id = listed.id`
 }
 
 function gatesJson(db: Db, orgId: string) {

@@ -37,7 +37,7 @@ export const alreadyDecided = defineError({
   code: 'already_decided',
   cause:
     'The deployment is decided, or this key or person has already answered it. The keys that a person created count ' +
-    'as the person.',
+    'as the person, and all keys that were created at the command line as one.',
   remedy: 'Read the deployment.',
 })
 
@@ -86,9 +86,32 @@ export const runCreatorRefused = defineError({
   status: 409,
   code: 'run_creator_refused',
   cause:
-    'The gate does not accept the key that created the run or opened the gate, nor the person who created that key. ' +
-    'The person whose account started the run on the code host never approves.',
-  remedy: 'Use another key, or ask another person.',
+    'A key with the scope `write:ci` answers a gate that was opened by the API (`details.reason` is `WRITE_CI`). Or the ' +
+    'gate does not accept who opened the deployment: the keys that wrote to the run or opened the gate, the people who ' +
+    'created these, and who started the run on the code host.',
+  remedy: 'Answer as another person, or with a key without `write:ci` that another person created.',
+})
+
+export const changeAuthorRefused = defineError({
+  status: 409,
+  code: 'change_author_refused',
+  cause:
+    'The person, or the person who created the key, loosened a gate that covers the deployment, or changed a policy that ' +
+    'is asked, after it was opened or within 24 hours before.',
+  remedy: 'Ask another person to approve.',
+  message:
+    'You changed a gate or a policy of this deployment after it was opened or within 24 hours before. Another person must approve it.',
+})
+
+export const linkedAccountRequired = defineError({
+  status: 409,
+  code: 'linked_account_required',
+  cause:
+    'The gate requires linked accounts, somebody started the run on a code host, and the account of this person there is ' +
+    'not linked.',
+  remedy: 'Ask an Org admin to link the account, or another person to answer.',
+  message:
+    'The gate accepts people with a linked account on the code host only, because somebody started the run there.',
 })
 
 export const tooManyGates = defineError({

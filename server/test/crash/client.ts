@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Json } from '../support/json.ts'
 
-export type Access = { url: string; key: string; organization: string; cookie: string }
+export type Access = { url: string; key: string; approver: string; organization: string; cookie: string }
 
 export type Reply = { status: number; body: Json; bytes: Buffer }
 
@@ -27,10 +27,13 @@ export class Client {
   }
 
   /** A request to /v1 with the API key. Every operation of /v1 can be repeated. */
-  api(method: string, path: string, body?: unknown): Promise<Reply> {
-    return untilAnswered(() =>
-      this.#send(path, { method, body, headers: { authorization: `Bearer ${this.access.key}` } }),
-    )
+  api(method: string, path: string, body?: unknown, key = this.access.key): Promise<Reply> {
+    return untilAnswered(() => this.#send(path, { method, body, headers: { authorization: `Bearer ${key}` } }))
+  }
+
+  /** Answers a deployment, with the key that opens no gates. */
+  answer(deploymentId: string, verb: string, reason: string): Promise<Reply> {
+    return this.api('POST', `/v1/deployments/${deploymentId}/${verb}`, { reason }, this.access.approver)
   }
 
   /** A GET of the person, until it is answered. `path` is below the organization. */

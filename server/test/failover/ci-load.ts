@@ -11,6 +11,8 @@ export type Journey = (clients: Clients) => Promise<void>
 export type Clients = {
   /** With an API key. */
   client: Client
+  /** With a key that answers gates. */
+  approver: Client
   /** With a token of a job that no other client has. */
   ingest(): IngestClient
 }
@@ -87,13 +89,13 @@ function requireStored(results: Json[]): void {
 }
 
 /** A job waits for its gate with long polls, while an API key approves it. */
-async function gate({ client }: Clients): Promise<void> {
+async function gate({ client, approver }: Clients): Promise<void> {
   const { id: run_id } = await createRun(client)
   const opened = await client.done('POST', '/v1/ci/gates', { run_id, environment: 'production', job: 'deploy' })
   const poller = client.withKey(opened.poll_token)
   const decided = untilDecided(poller, opened.gate_id)
   const approved = delay(PIECE_EVERY_MS * 10).then(() =>
-    client.done('POST', `/v1/deployments/${opened.deployment_id}/approve`, { reason: REASON }),
+    approver.done('POST', `/v1/deployments/${opened.deployment_id}/approve`, { reason: REASON }),
   )
   const [decision] = await Promise.all([decided, approved])
   if (decision !== 'approved') throw new Error(`The gate is ${decision}`)

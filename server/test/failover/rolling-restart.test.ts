@@ -23,12 +23,12 @@ test('no request fails while servers and workers are restarted one after the oth
   opened.defer(() => issuer.close())
   const site = opened.use(await createInstallation({ ...SHARED, SHIPLOCK_BASE_URL: balancer.url }))
   const { programs } = site
-  await configure(site, issuer)
+  const approver = await configure(site, issuer)
   const startServer = (port: number) => programs.start('server', { SHIPLOCK_PORT: String(port) })
   const servers = await Promise.all(ports.map(startServer))
   let worker = await programs.start('worker')
 
-  const load = startLoad(clientsOf(site, issuer, balancer))
+  const load = startLoad({ ...clientsOf(site, issuer, balancer), approver: new Client(balancer.url, approver) })
   let restarts = 0
   let during = 0
   const restart = async (work: () => Promise<unknown>) => {
@@ -56,21 +56,23 @@ test('no request fails while servers and workers are restarted one after the oth
   t.diagnostic(`${load.ended()} journeys, ${during} of them ended during ${restarts} restarts, 0 failed`)
 })
 
-async function configure({ programs }: Installation, { url }: Issuer): Promise<void> {
+/** Returns a key that answers gates. */
+async function configure({ programs }: Installation, { url }: Issuer): Promise<string> {
   const gate = ['--name', 'Production', '--environment', 'production', '--allow-api-keys']
   const trust = ['--name', 'jobs', '--issuer', url, '--provider', 'github', '--condition', 'repository=acme/shop']
-  for (const args of [
-    ['gate', 'create', ...gate],
-    ['trust', 'create', ...trust, '--scope', 'write:ci'],
-  ]) {
-    const { code, stderr } = await programs.run(...args, '--org', 'acme', '--json')
+  const run = async (...args: string[]) => {
+    const { code, stderr, json } = await programs.run(...args, '--org', 'acme', '--json')
     assert.equal(code, 0, stderr)
+    return json
   }
+  await run('gate', 'create', ...gate)
+  await run('trust', 'create', ...trust, '--scope', 'write:ci')
+  return (await run('key', 'create', '--name', 'approver', '--scope', 'write:deployments')).key
 }
 
 let jobs = 0
 
-function clientsOf({ key }: Installation, issuer: Issuer, { url }: Balancer): Clients {
+function clientsOf({ key }: Installation, issuer: Issuer, { url }: Balancer): Omit<Clients, 'approver'> {
   const ingest = () => {
     jobs += 1
     const run_id = String(jobs)

@@ -73,9 +73,9 @@ async function sent(): Promise<Extract<HostAction, { text: string }>[]> {
   return rows.map(({ action }) => action)
 }
 
-test('if all policies pass, the deployment is approved and the code host receives the decision with the rules', async () => {
+test('if the policies that its gate names pass, the deployment is approved and the code host receives the decision with the rules', async () => {
   await apply(api, caller, policy('main'))
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['Branch is main'] })
   await arrive(...WAITING)
   const { status, policy_evaluation } = await show()
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('if all policies pass, the deployment is approved and the code host receive
   const [action, ...others] = await sent()
   assert.deepEqual(others, [])
   assert.ok(action?.type === 'decision' && action.decision === 'approved')
-  assert.match(action.text, /^Approved by Shiplock: all policies pass \(\*\*Branch is main\*\*\)\./)
+  assert.match(action.text, /^Approved by Shiplock\.\n\n> Passed: Branch is main\.\n/)
   assert.match(action.text, /- Branch is main: The branch is deployed: pass/)
 })
 
@@ -95,7 +95,7 @@ test('policies see the protection rules of the environment, also if these are re
   const rules = 'environment.protection_rules == ["wait_timer", "customRule"]'
   const reviewers = 'environment.required_reviewers == ["grace"] && environment.required_reviewer_teams == ["ops"]'
   await apply(api, caller, policy('main').replace('deployment.branch == "main"', `'${rules} && ${reviewers}'`))
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['Branch is main'] })
   await applyEvents(api, source, WAITING)
   await decideByPolicy(api.services, { org_id: caller.orgId, id: ID })
   assert.equal((await show()).policy_evaluation.decision, 'block')
@@ -111,7 +111,7 @@ for (const [file, decision] of [
     const bindings = `bindings: { environments: [production], workflows: [${file}] }`
     await apply(api, caller, policy('main'))
     await apply(api, caller, policy('release').replace(/bindings: .*/, bindings))
-    await configureGate(api, caller)
+    await configureGate(api, caller, { policies: ['Branch is main'] })
     await arrive(...WAITING)
     assert.equal((await show()).policy_evaluation.decision, 'block')
     const path = '.github/workflows/deploy.yml'
@@ -128,7 +128,7 @@ test('passing policies do not approve a deployment that no gate covers', async (
     (await sent()).map(({ type }) => type),
     ['comment'],
   )
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['Branch is main'] })
   await drainQueue(api)
   assert.equal((await show()).status, 'approved')
 })

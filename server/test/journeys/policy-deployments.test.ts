@@ -69,7 +69,7 @@ test('if all rules pass the decision is approve, with version, mode and evidence
   assert.equal(decision, 'approve')
   assert.deepEqual(policies, [
     {
-      ...{ id, name: 'p', version: 1, mode: 'enforce', decision: 'approve' },
+      ...{ id, name: 'p', version: 1, mode: 'enforce', path: null, decision: 'approve' },
       rules: [
         {
           ...{ rule: 'r', name: 'r', status: 'pass', blocking: true },

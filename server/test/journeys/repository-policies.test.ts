@@ -8,8 +8,11 @@ import { evaluateDeployment } from '../../src/compliance/engines/evaluate-deploy
 import { listAllPolicies } from '../../src/compliance/policies/policy.store.ts'
 import { followPush, followRepository } from '../../src/compliance/policy-file/read-repository-policies.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { createRun } from '../support/ci-runs.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
+import { configureGate, openGate } from '../support/gates.ts'
 import { hostAccount, hostRepository, insertConnection } from '../support/host-objects.ts'
+import { createPerson, requestAs } from '../support/people.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
 
@@ -139,7 +142,7 @@ test('a broken file keeps its last good version, and the commit status names the
   const later = new Date(PUSHED_AT.getTime() + 1000)
   await push(commit({ [PATH]: 'name: own\nmode: strict\n', '.shiplock/policies/b.rego': 'x' }), { pushed_at: later })
   assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
-  assert.deepEqual(await decide(), ['approve', ['own']])
+  assert.deepEqual(await decide(), ['none', ['own']])
   assert.deepEqual((await statuses()).at(-1), [
     'failure',
     'tests.yaml: line 1, column 1: rules: is required and must be a list of 1 to 50 items (and 1 more)',
@@ -228,6 +231,24 @@ test('a policy in a repository does not stand in for one that a gate names', asy
   }
   const { decision } = await evaluateDeployment(api.services, deployment)
   assert.equal(decision, 'block')
+})
+
+test('a policy file of a repository can only block, and the decision names its path', async () => {
+  const ada = await createPerson(api, { ...caller, role: 'release_manager' })
+  await configureGate(api, caller)
+  const open = async () => {
+    const run = await createRun(api, caller, { repository: 'github.com/acme/shop', ref: 'main' })
+    return openGate(api, caller, { run_id: run.id })
+  }
+  await push(commit({ [PATH]: policy('own') }))
+  const passing = await open()
+  assert.deepEqual([passing.decision, passing.note], ['pending', null])
+  await push(commit({ [PATH]: policy('own', 'false') }), { pushed_at: new Date(PUSHED_AT.getTime() + 1000) })
+  const blocked = await open()
+  assert.deepEqual([blocked.decision, blocked.note], ['pending', 'own: r'])
+  const { body } = await requestAs(api, ada, 'GET', `/deployments/${blocked.deployment_id}/decision`)
+  const [shown] = body.data.policies
+  assert.deepEqual([shown.name, shown.path, shown.decision], ['own', PATH, 'block'])
 })
 
 test('Rego without an OPA server is reported', async () => {

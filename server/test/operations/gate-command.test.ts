@@ -24,10 +24,10 @@ after(async () => {
 const json = (...args: string[]) => printedBy(dataDir, args)
 const refused = (code: number, line: RegExp, ...args: string[]) => assertRefused(dataDir, code, line, args)
 
-async function call(method: string, path: string, body: object): Promise<{ status: number; body: Json }> {
+async function call(method: string, path: string, body: object, as = key): Promise<{ status: number; body: Json }> {
   const response = await fetch(running.ready.url + path, {
     method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   return { status: response.status, body: await response.json() }
@@ -37,8 +37,9 @@ const create = (...args: string[]) => ['gate', 'create', '--org', 'default', ...
 
 test('gate create, list and delete print gates', async () => {
   const all = ['--repository', 'acme/*', '--branch', 'release/**', '--approvals', '2', '--allow-api-keys']
+  const lax = ['--allow-run-creator', '--require-linked-accounts']
   const created = await json(
-    ...create('--name', 'EU', '--environment', 'eu-*', ...all, '--policy', 'tested', '--policy', 'scanned'),
+    ...create('--name', 'EU', '--environment', 'eu-*', ...all, ...lax, '--policy', 'tested', '--policy', 'scanned'),
   )
   const { id, created_at, updated_at, ...rest } = created
   assert.equal(updated_at, created_at)
@@ -52,7 +53,9 @@ test('gate create, list and delete print gates', async () => {
     required_approvals: 2,
     allow_api_keys: true,
     allow_run_creator: true,
+    require_linked_accounts: true,
     policies: ['tested', 'scanned'],
+    approve_by_policies: true,
     version: 1,
   })
   assert.deepEqual(await json('gate', 'list', '--org', 'default'), [created])
@@ -67,10 +70,27 @@ test('by default, a gate covers every repository and branch and requires one app
     created_at: _,
     updated_at: __,
     ...gate
-  } = await json(...create('--name', 'plain', '--environment', 'qa', '--refuse-run-creator'))
+  } = await json(
+    ...create(
+      '--name',
+      'plain',
+      '--environment',
+      'qa',
+      '--refuse-run-creator',
+      '--policy',
+      'x',
+      '--no-approve-by-policies',
+    ),
+  )
   const covers = { environment: 'qa', repository: null, branch: null }
-  const asks = { required_approvals: 1, allow_api_keys: false, allow_run_creator: false, policies: [], version: 1 }
-  assert.deepEqual(gate, { name: 'plain', ...covers, ...asks })
+  const asks = {
+    required_approvals: 1,
+    allow_api_keys: false,
+    allow_run_creator: false,
+    require_linked_accounts: false,
+    version: 1,
+  }
+  assert.deepEqual(gate, { name: 'plain', ...covers, ...asks, policies: ['x'], approve_by_policies: false })
   await json('gate', 'delete', id)
 })
 
@@ -105,7 +125,12 @@ test('a created gate blocks deployments on the running server at once, until a k
   const poll = fetch(`${running.ready.url}/v1/ci/gates/${gate_id}`, {
     headers: { authorization: `Bearer ${poll_token}`, prefer: 'wait=20' },
   })
-  const approved = await call('POST', `/v1/deployments/${deployment_id}/approve`, { reason: 'It is a good day.' })
+  const answer = (as: string) =>
+    call('POST', `/v1/deployments/${deployment_id}/approve`, { reason: 'It is a good day.' }, as)
+  assert.equal((await answer(key)).body.error.details.reason, 'WRITE_CI')
+  const scope = ['--scope', 'write:deployments']
+  const approver = await json('key', 'create', '--org', 'default', '--name', 'approver', ...scope)
+  const approved = await answer(approver.key)
   assert.deepEqual(approved.body, { data: { approved: true, status: 'approved' } })
   assert.equal(((await (await poll).json()) as Json).data.decision, 'approved')
 })

@@ -161,7 +161,13 @@ test(
 /** One of each part of a path. */
 const STATED = [
   ...['deployments.deployed_at', 'deployments.policy_evaluation', 'deployments.policy_rules', 'deployments.override'],
-  ...['deployments.commit_sha', 'deployments.reviews', 'deployments.bypass', 'required_gates.approved_at'],
+  ...[
+    'deployments.self_approved',
+    'deployments.commit_sha',
+    'deployments.reviews',
+    'deployments.bypass',
+    'required_gates.approved_at',
+  ],
   ...['deployment_answers.reason', 'deployment_answers.principal_id', 'policy_versions.content_hash'],
   ...['ci_runs.actor', 'ci_runs.trust', 'ci_run_attempts.completed_at', 'ci_artifacts.sha256', 'ci_artifacts.path'],
 ]

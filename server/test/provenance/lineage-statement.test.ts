@@ -9,7 +9,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
-import { answer, configureGate, openGate, postGate, REASON } from '../support/gates.ts'
+import { answer, approverOf, configureGate, openGate, postGate, REASON } from '../support/gates.ts'
 import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
@@ -76,7 +76,7 @@ test('200 with the self-reported commit as the only subject, and the run, the ga
     [['Production', 1, 'principals']],
   )
   const [approval] = deployment.approvals
-  assert.deepEqual(approval.principal, { type: 'api_key', id: caller.keyId, name: 'test key' })
+  assert.deepEqual(approval.principal, { type: 'api_key', id: (await approverOf(api, caller)).keyId, name: 'test key' })
   assert.deepEqual(
     [approval.decision, approval.reason, approval.at],
     ['approved', REASON, deployment.gates[0].approved_at],
@@ -219,7 +219,7 @@ rules:
     reason: The check fails.`
 
 test('policies that approved are stated with version, checksum and rule results', async () => {
-  await newCaller()
+  await newCaller({ environment: '*', policies: ['Check'] })
   const applied = await apply(api, caller, policy('pass'))
   const run = await createRun(api, caller)
   const gate = (await postGate(api, caller, { run_id: run.id, environment: 'production' })).body.data
@@ -247,7 +247,7 @@ test('an override is stated with its reason and the rules that did not pass', as
   await apply(api, caller, policy('fail'))
   const { deployment } = await pathOf(await deploy('production'))
   const { by, reason, self_override, policies, evaluation_id } = deployment.override
-  assert.deepEqual([by, reason, self_override], ['test key', REASON, true])
+  assert.deepEqual([by, reason, self_override], ['test key', REASON, false])
   assert.equal(evaluation_id, deployment.policies.evaluation_id)
   const failed = { rule: 'check', name: 'The check passes', status: 'fail', reason: 'The check fails.' }
   assert.deepEqual(policies[0].rules, [failed])

@@ -173,7 +173,7 @@ test('the digest of the policy is that of the list of evaluated versions, also o
   const enforced = await apply(api, caller, policy(true).replace(/^ *trust: any\n?/m, ''))
   const observed = await apply(api, caller, policy(false, 'monitor').replace('Check', 'Watch'))
   await land()
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['Check'] })
   await wait()
   await succeed()
   const { predicate } = await getStatement(api, caller, ID, 'lineage/statement')

@@ -17,7 +17,7 @@ import { reportJourney } from '../crash/journeys/reports.ts'
 import { runJourney } from '../crash/journeys/runs.ts'
 import { uploadJourney } from '../crash/journeys/uploads.ts'
 import { untilSettled } from '../crash/settled.ts'
-import { acceptLink, configureGate } from '../crash/sign-up.ts'
+import { acceptLink, configureGate, createApprover } from '../crash/sign-up.ts'
 import { createEmptyTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type Running, runProgram, startProgram } from '../support/program.ts'
 import { runRoles, urlAs } from '../support/run-roles.ts'
@@ -57,7 +57,8 @@ before(async () => {
     startProgram(dataDir, 'worker', settingsAs('shiplock_worker')),
   ])
   const { url } = running[0]?.ready ?? {}
-  client = new Client({ url, key, organization: 'acme', cookie: await acceptLink(url, link) })
+  const approver = await createApprover(dataDir, settingsAs('shiplock_owner'), 'acme')
+  client = new Client({ url, key, approver, organization: 'acme', cookie: await acceptLink(url, link) })
 })
 after(async () => {
   await Promise.all(running.map((one) => one.stop()))

@@ -102,7 +102,7 @@ async function statusesOf(repository: Repository): Promise<[string, string | nul
   return repository.statuses.map(({ state, description }) => [state, description])
 }
 
-test('policies arrive by push; a broken file is reported and keeps the last good version', async () => {
+test('policies arrive by push and only block; a broken file is reported and keeps the last good version', async () => {
   const repository = addRepository('policies')
   const { fake } = server
   fake.push(repository, { files: { [PATH]: policy('true') } })
@@ -120,11 +120,12 @@ test('policies arrive by push; a broken file is reported and keeps the last good
   )
 
   const story = startDeployment(repository)
-  const approved = await show(story)
-  assert.deepEqual([approved.status, approved.policy_evaluation.answered], ['approved', 'approved'])
+  const waiting = await show(story)
+  assert.deepEqual([waiting.status, waiting.policy_evaluation.decision], ['pending_approval', 'none'])
+  assert.match(lastComment(story), /The gate Production needs an approval/)
+  assert.equal((await answer(story, 'approve')).status, 200)
+  await server.settled()
   assert.deepEqual(statesOf(story).at(-1), 'approved')
-  assert.match(lastComment(story), /Approved by Shiplock: all policies pass \(\*\*release\*\*\)/)
-  assert.match(lastComment(story), /- release: The commit is announced: pass/)
   story.finish('deploy')
   assert.equal((await show(story)).status, 'success')
   await assertNothingFailed(server)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { Errors } from 'typebox/value'
+import type { Scope } from '../../src/access/scopes.ts'
 import type { Author } from '../../src/audit/audit.store.ts'
 import { Deployment } from '../../src/deployments/deployment.schema.ts'
 import { createGate } from '../../src/deployments/gates/configure-gate.ts'
@@ -18,13 +19,16 @@ type GateOptions = {
   allowApiKeys: boolean
   allowRunCreator: boolean
   policies: string[]
+  approveByPolicies: boolean
+  requireLinkedAccounts: boolean
 }
 
 /**
  * Configures a gate for `production` that one API key can approve, unless `fields` override it.
  */
 export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateOptions> = {}) {
-  const { requiredApprovals = 1, allowApiKeys = true, allowRunCreator = true, ...others } = fields
+  const { requiredApprovals = 1, allowApiKeys = true, allowRunCreator = true, approveByPolicies, ...rest } = fields
+  const { requireLinkedAccounts = false, ...others } = rest
   return createGate(services, orgId, TEST, {
     name: 'Production',
     environment: 'production',
@@ -33,7 +37,9 @@ export function configureGate({ services }: TestApi, { orgId }: Caller, fields: 
     required_approvals: requiredApprovals,
     allow_api_keys: allowApiKeys,
     allow_run_creator: allowRunCreator,
+    require_linked_accounts: requireLinkedAccounts,
     policies: [],
+    ...(approveByPolicies !== undefined && { approve_by_policies: approveByPolicies }),
     ...others,
   })
 }
@@ -68,15 +74,56 @@ export function pollGate(api: TestApi, gate: Json, headers: Record<string, strin
 
 export const REASON = 'Release 1.2 was announced for today.'
 
-/** Approves or rejects a deployment, with a valid reason unless a body is given. */
-export function answer(
+/**
+ * Approves or rejects a deployment with a valid reason unless a body is given, by the approver of
+ * the caller.
+ */
+export async function answer(
   api: TestApi,
-  { key }: Caller,
+  caller: Caller,
+  deploymentId: string,
+  verb: 'approve' | 'reject',
+  body: unknown = { reason: REASON },
+): Promise<Answer> {
+  return answerWithKey(api, await approverOf(api, caller), deploymentId, verb, body)
+}
+
+/** The same by the caller's own key. */
+export function answerWithKey(
+  api: TestApi,
+  { key }: Pick<Caller, 'key'>,
   deploymentId: string,
   verb: 'approve' | 'reject',
   body: unknown = { reason: REASON },
 ): Promise<Answer> {
   return api.request('POST', `/v1/deployments/${deploymentId}/${verb}`, { key, body })
+}
+
+const approvers = new Map<string, Promise<Caller>>()
+
+/**
+ * A key that answers what the caller's key may open: it has the same scopes but `write:ci`, and was
+ * created by a person of its own. The caller itself if its key opens no gates.
+ */
+export function approverOf(api: TestApi, caller: Caller): Promise<Caller> {
+  const known = approvers.get(caller.keyId) ?? makeApprover(api, caller)
+  approvers.set(caller.keyId, known)
+  return known
+}
+
+async function makeApprover(api: TestApi, caller: Caller): Promise<Caller> {
+  const { sql, clock } = api.services
+  const [key] = await sql<{ scopes: Scope[] }[]>`
+    select scopes
+    from api_keys
+    where id = ${caller.keyId}`
+  const scopes = key?.scopes.filter((scope) => scope !== 'write:ci') ?? []
+  if (scopes.length === 0 || scopes.length === key?.scopes.length) return caller
+  const [person] = await sql<[{ id: string }]>`
+    insert into users (id, email, name, created_at)
+    values (gen_random_uuid(), gen_random_uuid() || '@example.com', 'Grace Hopper', ${clock.now()})
+    returning id`
+  return api.caller({ orgId: caller.orgId, scopes, createdByUserId: person.id })
 }
 
 /** Returns a deployment after checking it against its schema. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Permission } from '../../api/session.ts'
 import type { Deployment } from '../facts/deployment-state.ts'
-import { answerOptions, blockingPolicies, type Decision, reasonMistake } from './answer-options.ts'
+import { answerOptions, blockingPolicies, type Decision, missingForOverride, reasonMistake } from './answer-options.ts'
 
 const WAITING = { status: 'pending_approval', custom_rule_state: 'pending', policy_evaluation: null }
 
@@ -26,8 +26,15 @@ test('a blocking policy is overridden with the permission for it, which does not
   const [[approval, refusal], [, rejection]] = optionsOf(BLOCKED, ['override_compliance']) as [string[], string[]]
   assert.deepEqual([approval, refusal], ['override', null])
   assert.match(rejection ?? '', /Answer deployment gates/)
-  const [[, missing]] = optionsOf(BLOCKED, ['answer_deployment_gates']) as [string[]]
+  const [[, missing]] = optionsOf(BLOCKED, ['view']) as [string[]]
   assert.match(missing ?? '', /^Approving against a blocking policy needs the permission “Override compliance”/)
+})
+
+test('an override by somebody with one of its two permissions needs a second person', () => {
+  assert.deepEqual(optionsOf(BLOCKED, ['answer_deployment_gates'])[0], ['override', null])
+  assert.match(missingForOverride(['answer_deployment_gates']) ?? '', /“Override compliance”/)
+  assert.match(missingForOverride(['override_compliance']) ?? '', /“Answer deployment gates”/)
+  assert.equal(missingForOverride(['override_compliance', 'answer_deployment_gates']), null)
 })
 
 test('what the server refuses comes before the permission', () => {

@@ -10,11 +10,12 @@ export const ANSWER_LABELS: Record<AnswerKind, string> = {
   reject: 'Reject',
 }
 
-const NEEDED = {
-  approve: 'answer_deployment_gates',
-  override: 'override_compliance',
-  reject: 'answer_deployment_gates',
-} as const satisfies Record<AnswerKind, Permission>
+/** One of these is enough for an answer. An override needs both, of one person or of several. */
+const NEEDED: Record<AnswerKind, [Permission, ...Permission[]]> = {
+  approve: ['answer_deployment_gates'],
+  override: ['override_compliance', 'answer_deployment_gates'],
+  reject: ['answer_deployment_gates'],
+}
 
 const NEEDS: Record<AnswerKind, string> = {
   approve: 'To approve, you need',
@@ -31,6 +32,8 @@ const TITLES: Record<string, string> = {
   not_gated: 'The deployment does not wait for an answer',
   reviewer_gate_requires_human: 'Reviewers answer on the code host',
   run_creator_refused: 'Another person must approve',
+  change_author_refused: 'Another person must approve',
+  linked_account_required: 'Your account at the code host is not linked',
   run_finished: 'The run has ended',
   not_found: 'The deployment no longer exists',
   insufficient_permission: 'You do not have permission',
@@ -63,8 +66,15 @@ function waitsForAnswer({ status, custom_rule_state }: Deployment): boolean {
 
 function missingPermission(kind: AnswerKind, permissions: Permission[]): string | null {
   const needed = NEEDED[kind]
-  if (permissions.includes(needed)) return null
-  return `${NEEDS[kind]} the permission “${PERMISSION_NAMES[needed]}”. An Org admin can give you a role that has it.`
+  if (needed.some((permission) => permissions.includes(permission))) return null
+  return `${NEEDS[kind]} the permission “${PERMISSION_NAMES[needed[0]]}”. An Org admin can give you a role that has it.`
+}
+
+/** What a second person has to add to an override by the user. Null if they need none. */
+export function missingForOverride(permissions: Permission[]): string | null {
+  const missing = NEEDED.override.find((permission) => !permissions.includes(permission))
+  if (missing === undefined) return null
+  return `A second person, with the permission “${PERMISSION_NAMES[missing]}”, must approve it, too.`
 }
 
 /** The rules that an approval would override. */

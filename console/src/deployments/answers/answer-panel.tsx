@@ -6,7 +6,14 @@ import { useOrganization } from '../../api/session.ts'
 import { ExternalLink } from '../../page/link.tsx'
 import type { Deployment } from '../facts/deployment-state.ts'
 import { AnswerDialog } from './answer-dialog.tsx'
-import { ANSWER_LABELS, type AnswerKind, type AnswerOption, answerOptions, type Decision } from './answer-options.ts'
+import {
+  ANSWER_LABELS,
+  type AnswerKind,
+  type AnswerOption,
+  answerOptions,
+  type Decision,
+  missingForOverride,
+} from './answer-options.ts'
 
 const LOOKS = {
   approve: { icon: IconCheck, variant: 'filled', color: undefined, key: 'a' },
@@ -33,7 +40,7 @@ export function AnswerPanel({ deployment, decision, onAnswered }: AnswerPanelPro
   const close = () => setKind(null)
   return (
     <>
-      {options.length > 0 && <Panel options={options} deployment={deployment} onChoose={setKind} />}
+      {options.length > 0 && <Panel options={options} deployment={deployment} decision={decision} onChoose={setKind} />}
       {options.length === 0 && awaitsReviewers(deployment) && <ReviewersPanel deployment={deployment} />}
       <AnswerDialog
         kind={kind}
@@ -49,13 +56,19 @@ export function AnswerPanel({ deployment, decision, onAnswered }: AnswerPanelPro
   )
 }
 
-type PanelProps = { options: AnswerOption[]; deployment: Deployment; onChoose: (kind: AnswerKind) => void }
+type PanelProps = {
+  options: AnswerOption[]
+  deployment: Deployment
+  decision: Decision
+  onChoose: (kind: AnswerKind) => void
+}
 
-function Panel({ options, deployment, onChoose }: PanelProps) {
+function Panel({ options, deployment, decision, onChoose }: PanelProps) {
   const title = useId()
   const allowed = options.filter(({ refusal }) => refusal === null)
   const refusals = [...new Set(options.flatMap(({ refusal }) => refusal ?? []))]
   const isBlocked = options.some(({ kind }) => kind === 'override')
+  const second = missingForOverride(useOrganization().permissions)
   return (
     <Paper component="section" aria-labelledby={title} p="md" bg="var(--shiplock-surface)">
       <Stack gap="sm">
@@ -66,6 +79,9 @@ function Panel({ options, deployment, onChoose }: PanelProps) {
           <Text size="sm">
             Rules of policies do not pass. An approval overrides them, and is recorded as an override with its reason.
           </Text>
+        )}
+        {isBlocked && allowed.some(({ kind }) => kind === 'override') && second !== null && (
+          <Text size="sm">{second}</Text>
         )}
         {allowed.length > 0 && (
           <Group gap="xs">
@@ -79,6 +95,12 @@ function Panel({ options, deployment, onChoose }: PanelProps) {
             {refusal}
           </Text>
         ))}
+        {decision.unlinked_account && (
+          <Text size="sm" c="dimmed">
+            Somebody started this run at the code host, where your account is not linked: Shiplock cannot tell whether
+            that was you.
+          </Text>
+        )}
         {awaitsReviewers(deployment) && <Reviewers deployment={deployment} />}
       </Stack>
     </Paper>

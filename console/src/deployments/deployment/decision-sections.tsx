@@ -27,7 +27,7 @@ import { ENTRY_TONES, type TimelineEntry } from './timeline.ts'
 const DECISIONS: Record<Policy['decision'], [label: string, tone: Tone, icon: Icon]> = {
   approve: ['Passes', 'success', IconCircleCheck],
   block: ['Blocks', 'failure', IconShieldX],
-  warn: ['Warns', 'waiting', IconAlertTriangle],
+  warn: ['Decides nothing', 'neutral', IconCircleMinus],
 }
 
 /** What blocks comes first. */
@@ -83,7 +83,7 @@ function Uncovered({ deployment }: { deployment: Deployment }) {
 }
 
 function GateRow({ gate, isOpen }: { gate: Gate; isOpen: boolean }) {
-  const { name, approvals, required_approvals: required, approved_at, policies } = gate
+  const { name, approvals, required_approvals: required, approved_at } = gate
   return (
     <Stack component="li" gap={6} className={classes.row}>
       <Group justify="space-between" gap="xs">
@@ -117,7 +117,7 @@ function GateRow({ gate, isOpen }: { gate: Gate; isOpen: boolean }) {
       )}
       <Text size="xs" c="dimmed">
         {whoMayAnswer(gate)}
-        {policies.length > 0 && ` Requires the policies ${policies.join(', ')}.`}
+        {describePolicies(gate)}
         {approved_at && (
           <>
             {' '}
@@ -132,6 +132,15 @@ function GateRow({ gate, isOpen }: { gate: Gate; isOpen: boolean }) {
 function whoMayAnswer({ allow_api_keys, allow_run_creator }: Gate): string {
   const who = allow_api_keys ? 'People and API keys can answer.' : 'Only people can answer.'
   return allow_run_creator ? who : `${who} Who opened the deployment cannot approve it.`
+}
+
+/** What policies can do to the gate. */
+function describePolicies({ policies, approve_by_policies }: Gate): string {
+  if (approve_by_policies === 'covering') return ' The policies that cover the deployment approve it once they pass.'
+  if (policies.length === 0) return ''
+  const names = policies.length === 1 ? `The policy ${policies[0]}` : `The policies ${policies.join(', ')}`
+  if (!approve_by_policies) return ` ${names} can only block it.`
+  return policies.length === 1 ? ` ${names} approves it once it passes.` : ` ${names} approve it once all of them pass.`
 }
 
 type Policy = Decision['policies'][number]
@@ -166,7 +175,7 @@ function byUrgency(a: Policy, b: Policy): number {
 
 function PolicyResult({ policy, deployment }: { policy: Policy; deployment: Deployment }) {
   const { slug: org } = useOrganization()
-  const { id, name, version, mode, rules } = policy
+  const { id, name, version, mode, path, rules } = policy
   const [label, tone, icon] = DECISIONS[policy.decision]
   return (
     <Stack gap={0} className={classes.list}>
@@ -183,12 +192,18 @@ function PolicyResult({ policy, deployment }: { policy: Policy; deployment: Depl
           )}
           <Text size="xs" c="dimmed">
             {version > 0 ? `version ${version}` : 'does not exist'}
+            {path !== null && `, ${path}`}
           </Text>
         </Group>
         <Group gap={6}>
           {mode === 'monitor' && (
             <ToneBadge tone="neutral" icon={IconEye}>
               Monitor only
+            </ToneBadge>
+          )}
+          {path !== null && mode === 'enforce' && (
+            <ToneBadge tone="neutral" icon={IconShieldX}>
+              Can only block
             </ToneBadge>
           )}
           <ToneBadge tone={tone} icon={icon}>

@@ -73,6 +73,11 @@ function Loaded({ deployment, decision }: { deployment: Deployment; decision: De
             Policies overridden
           </ToneBadge>
         )}
+        {deployment.self_approved && (
+          <ToneBadge tone="waiting" icon={IconAlertTriangle} size="lg">
+            Approved by who opened it
+          </ToneBadge>
+        )}
         {deployment.bypass && (
           <ToneBadge tone="failure" icon={IconAlertTriangle} size="lg">
             Protection rules bypassed

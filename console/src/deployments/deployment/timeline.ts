@@ -54,7 +54,7 @@ function opened({ created_at, author }: Deployment, { opened_by }: Decision): Ti
 }
 
 const DECISIONS: Record<string, string> = {
-  approve: 'Policies evaluated: they pass',
+  approve: 'Policies evaluated: none blocks',
   block: 'Policies evaluated: they block',
   none: 'Policies evaluated: none of them decides',
 }

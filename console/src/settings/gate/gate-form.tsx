@@ -16,7 +16,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { api, type Schema } from '../../api/client.ts'
-import { useOrganization } from '../../api/session.ts'
+import { useOrganization, usePermission } from '../../api/session.ts'
 import { formatCount } from '../../page/numbers.ts'
 import { type GateSettings, matchesGlob } from './gate-settings.ts'
 
@@ -41,6 +41,7 @@ type GateFormProps = {
 export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
   const { slug: org } = useOrganization()
   const policies = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+  const isAlone = useIsAlone()
   const names = (policies.data?.data ?? []).filter(({ path }) => path === null).map(({ name }) => name)
   const gateForm = useApiForm({
     initialValues: { ...gate, repository: gate.repository ?? '', branch: gate.branch ?? '', reason: '' },
@@ -49,16 +50,17 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
       environment: (pattern) => (pattern.trim() === '' ? 'Enter an environment, or * for all.' : null),
     },
     fieldsOfCodes: { name_taken: 'name' },
-    send: ({ repository, branch, reason, ...values }) =>
+    send: ({ repository, branch, reason, approve_by_policies: approves, ...values }) =>
       send({
         ...values,
+        approve_by_policies: values.policies.length > 0 ? approves !== false : keepCovering(approves),
         repository: repository.trim() || null,
         branch: branch.trim() || null,
         reason: reason.trim() || null,
       }),
   })
   const { form } = gateForm
-  const { environment, repository, branch } = form.getValues()
+  const { environment, repository, branch, policies: named, approve_by_policies: approves } = form.getValues()
   return (
     <ApiFormView form={gateForm} submitLabel={submitLabel}>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
@@ -102,9 +104,18 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
         {...form.getInputProps('allow_api_keys', { type: 'checkbox' })}
       />
       <Switch
-        label="The creator of the run can approve"
-        description="Otherwise somebody else must."
+        label="Who opened the deployment or started its run can approve"
+        description={
+          isAlone
+            ? 'You are the only member. Switch it on if you made the key that opens the gate. The deployment says that it is self-approved.'
+            : 'Otherwise somebody else must. If switched on, the deployment says that it is self-approved.'
+        }
         {...form.getInputProps('allow_run_creator', { type: 'checkbox' })}
+      />
+      <Switch
+        label="Only people with a linked account can approve"
+        description="Where somebody started the run at a code host. Otherwise it is not known whether that was the same person."
+        {...form.getInputProps('require_linked_accounts', { type: 'checkbox' })}
       />
       <TagsInput
         label="Policies"
@@ -113,6 +124,20 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
         maxTags={POLICIES_MAX}
         {...form.getInputProps('policies')}
       />
+      {named.length > 0 && (
+        <Switch
+          label="Passing policies approve"
+          description="Only together. Otherwise they can only block, and people or keys approve."
+          checked={approves !== false}
+          onChange={(event) => form.setFieldValue('approve_by_policies', event.currentTarget.checked)}
+        />
+      )}
+      {named.length === 0 && approves === 'covering' && (
+        <Text size="sm">
+          This gate is from before the upgrade: all policies of the organization that cover a deployment approve it. To
+          change that, name the policies that approve it.
+        </Text>
+      )}
       <Textarea
         label="Reason"
         description="Optional. Stored with the version and in the audit log."
@@ -124,6 +149,20 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
       {notice}
     </ApiFormView>
   )
+}
+
+/** Whether the organization has one active member, as far as the user may know. */
+function useIsAlone(): boolean {
+  const { slug: org } = useOrganization()
+  const enabled = usePermission('manage_members')
+  const query = { status: 'active', limit: 2 } as const
+  const { data } = api.useQuery('get', '/app/api/orgs/{org}/members', { params: { path: { org }, query } }, { enabled })
+  return data?.data.length === 1
+}
+
+/** Without named policies, people approve, unless the gate is from before it could say so. */
+function keepCovering(approves: GateSettings['approve_by_policies']): 'covering' | false {
+  return approves === 'covering' ? approves : false
 }
 
 type Patterns = { environment: string; repository: string; branch: string }

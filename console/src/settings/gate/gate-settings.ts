@@ -20,6 +20,8 @@ export type GateSettings = Pick<
   | 'allow_api_keys'
   | 'allow_run_creator'
   | 'policies'
+  | 'approve_by_policies'
+  | 'require_linked_accounts'
 >
 
 /** The settings of a gate without what the server adds. */
@@ -36,9 +38,17 @@ export function gateFacts(gate: GateSettings): [label: string, value: string][] 
     ['Branch', gate.branch ?? 'Every branch and tag'],
     ['Approvals', describeApprovals(gate)],
     ['Who can approve', gate.allow_api_keys ? 'People and API keys' : 'People only'],
-    ['Creator of the run', gate.allow_run_creator ? 'Can approve' : 'Cannot approve'],
+    ['Who opened the deployment', gate.allow_run_creator ? 'Can approve' : 'Cannot approve'],
+    ['Accounts at the code host', gate.require_linked_accounts ? 'Must be linked' : 'Need not be linked'],
     ['Policies', gate.policies.length === 0 ? 'Those that cover the deployment' : gate.policies.join(', ')],
+    ['Approval by policies', describePolicyApproval(gate)],
   ]
+}
+
+function describePolicyApproval({ approve_by_policies, policies }: GateSettings): string {
+  if (approve_by_policies === 'covering') return 'All that cover the deployment (before the upgrade)'
+  if (approve_by_policies) return policies.length === 1 ? 'The policy that it names' : 'Those that it names, together'
+  return 'None: policies can only block'
 }
 
 export function describeApprovals({ required_approvals: count }: Pick<Gate, 'required_approvals'>): string {

@@ -16,8 +16,10 @@ const NEW_GATE: GateSettings = {
   branch: null,
   required_approvals: 1,
   allow_api_keys: false,
-  allow_run_creator: true,
+  allow_run_creator: false,
   policies: [],
+  approve_by_policies: true,
+  require_linked_accounts: false,
 }
 
 /** Creates a gate. */

@@ -1,6 +1,6 @@
 import type { Organization } from '../../organizations/organization.store.ts'
 import { type Db, getSqlState, type Sql, type Tx, UNIQUE_VIOLATION } from '../../platform/db/sql.ts'
-import { BUILT_IN_ROLES, type BuiltInRoleId, type Permission, type StoredRole } from '../role.ts'
+import { BUILT_IN_ROLE_IDS, BUILT_IN_ROLES, type BuiltInRoleId, type Permission, type StoredRole } from '../role.ts'
 
 /** Locks the members, roles and invitations of an organization until the transaction ends. */
 export async function lockOrganization(tx: Tx, orgId: string): Promise<void> {
@@ -97,6 +97,21 @@ export async function hasActiveAdmin(db: Db, orgId: string): Promise<boolean> {
         and person.disabled_at is null
     ) as found`
   return row.found
+}
+
+/** The number of people of an organization who can sign in and have the permission. */
+export async function countPeopleWith(db: Db, orgId: string, permission: Permission): Promise<number> {
+  const roles = BUILT_IN_ROLE_IDS.filter((id) => BUILT_IN_ROLES[id].permissions.includes(permission))
+  const [row] = await db<[{ count: number }]>`
+    select count(*)::int as count
+    from members member
+    join users person on person.id = member.user_id
+    left join custom_roles role on role.org_id = member.org_id and role.id = member.custom_role_id
+    where member.org_id = ${orgId}
+      and member.disabled_at is null
+      and person.disabled_at is null
+      and (member.built_in_role = any(${roles}::text[]) or role.permissions @> array[${permission}]::text[])`
+  return row.count
 }
 
 /** The organizations of a user, in the order in which they are locked. */

@@ -25,14 +25,14 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
 export const expiringRuns = defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids) => {
   await deleteArtifactsOfRuns(tx, orgId, ids)
   await deleteReports(tx, orgId, ids)
-  await deleteProviderFacts(tx, orgId, ids)
+  await deleteRunFacts(tx, orgId, ids)
   await deleteAttempts(tx, orgId, ids)
 })
 
-const TABLES = ['provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']
+const TABLES = ['ci_run_writers', 'provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']
 
-/** Deletes what is known of runs of code hosts, besides the runs themselves. */
-async function deleteProviderFacts(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
+/** Deletes who wrote to runs, and what is known of runs of code hosts. */
+async function deleteRunFacts(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
   await tx`
     delete from unscored_provider_runs unscored
     using provider_runs run

@@ -125,17 +125,30 @@ function joinProviderRun(db: Db) {
     left join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id`
 }
 
-/**
- * The id of the credential that created a run; null when the run does not exist or comes from a
- * code host.
- */
-export async function findRunCredential(db: Db, orgId: string, runId: string): Promise<string | null> {
-  const [row] = await db<{ credential_id: string | null }[]>`
+type RunName = { org_id: string; run_id: string }
+
+/** Notes that a credential states something about a run. */
+export async function insertRunWriter(tx: Tx, { org_id, run_id }: RunName, credentialId: string, at: Date) {
+  await tx`
+    insert into ci_run_writers (org_id, run_id, credential_id, first_at)
+    values (${org_id}, ${run_id}, ${credentialId}, ${at})
+    on conflict do nothing`
+}
+
+/** The credentials that created a run or stated something about it. */
+export async function listRunCredentials(db: Db, orgId: string, runId: string): Promise<string[]> {
+  const rows = await db<{ credential_id: string }[]>`
     select credential_id
     from ci_runs
     where org_id = ${orgId}
-      and id = ${runId}`
-  return row?.credential_id ?? null
+      and id = ${runId}
+      and credential_id is not null
+    union
+    select credential_id
+    from ci_run_writers
+    where org_id = ${orgId}
+      and run_id = ${runId}`
+  return rows.map(({ credential_id }) => credential_id)
 }
 
 /** The number of runs that credentials have created since a time. */

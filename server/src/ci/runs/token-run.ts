@@ -7,7 +7,14 @@ import { createInvalidFieldError, invalidRequest } from '../../platform/http/err
 import type { Services } from '../../services.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { applyClaims, recordRun } from './record-run.ts'
-import { type CiSystemRun, findRunByExternalId, type IdentifiedRun, lockRun, type StoredRun } from './run.store.ts'
+import {
+  type CiSystemRun,
+  findRunByExternalId,
+  type IdentifiedRun,
+  insertRunWriter,
+  lockRun,
+  type StoredRun,
+} from './run.store.ts'
 import { type AttemptKey, hasAttempt } from './run-attempt.store.ts'
 import type { RunIntake } from './run-intake.ts'
 import { updateClaims } from './run-row.store.ts'
@@ -88,8 +95,8 @@ async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
 export type RunToChange = IdentifiedRun & { stated: TrustClass }
 
 /**
- * Locks a run that the actor states something about until the transaction ends; null when it does
- * not exist. Throws 403 `forbidden` for a token that may not speak about it.
+ * Locks a run that the actor states something about until the transaction ends, and notes that they
+ * do; null when it does not exist. Throws 403 `forbidden` for a token that may not speak about it.
  */
 export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const run = await lockAnyRunFor(tx, actor, runId, now)
@@ -104,6 +111,7 @@ export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date)
 export async function lockAnyRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)
   if (stored === null) return null
+  await insertRunWriter(tx, { org_id: actor.org_id, run_id: runId }, actor.credential.id, now)
   const run = (await claimOwn(tx, actor, stored, now)) ?? stored
   const job = getTokenJob(actor)
   if (job !== null && run.provider !== 'other' && isOwnRun(job, run))

@@ -67,7 +67,7 @@ export async function evaluateDeployment(
 
 function missingPolicy(name: string): PolicyVerdict {
   const rules = createErrorVerdict(`Policy ${name} does not exist, but a gate requires it`)
-  return { id: name, name, version: 0, mode: 'enforce', decision: 'block', rules }
+  return { id: name, name, version: 0, mode: 'enforce', path: null, decision: 'block', rules }
 }
 
 /** Reads the policy input of a deployment. */
@@ -91,7 +91,7 @@ function evaluateAll(
 ): Promise<PolicyVerdict[]> {
   const find = (sha256: string) => findBundle(services.sql, org_id, sha256)
   return Promise.all(
-    policies.map(async ({ definition, path: _, ...policy }) => {
+    policies.map(async ({ definition, ...policy }) => {
       const rules =
         definition === null ? createUnreadableVerdict() : await evaluatePolicy(services, definition.engine, input, find)
       return { ...policy, rules, decision: decide(policy.mode, rules) }

@@ -110,7 +110,7 @@ export async function removePolicy(
   if (path !== null) throw policyInRepository(path)
   const gates = await findGates(tx, org_id, name)
   if (gates.length > 0) throw policyInUse(gates)
-  await updatePolicyRemoved(tx, org_id, policy.id, now)
+  await updatePolicyRemoved(tx, org_id, { id: policy.id, removedBy: author.principal }, now)
   const entry = { ...author, action: 'policy.remove', object: { type: 'policy', id: policy.id } }
   await insertAuditEntry(tx, org_id, { ...entry, details: { name, version } }, now)
   await publish(tx, policyChanged, { org_id, policy_id: policy.id }, { actor: author.principal })

@@ -26,6 +26,8 @@ const CASES: [rules: RuleVerdict[], enforce: string, monitor: string, result: st
   [[rule('warn')], 'warn', 'warn', 'warning'],
   [[rule('fail', false)], 'warn', 'warn', 'warning'],
   [[rule('error', false)], 'warn', 'warn', 'warning'],
+  [[rule('pass'), rule('fail', false)], 'approve', 'warn', 'warning'],
+  [[rule('pass', false)], 'warn', 'approve', 'passing'],
 ]
 
 for (const [rules, enforce, monitor, result] of CASES) {
@@ -38,19 +40,27 @@ for (const [rules, enforce, monitor, result] of CASES) {
   })
 }
 
-const policy = (mode: PolicyVerdict['mode'], decision: PolicyVerdict['decision']): PolicyVerdict => ({
+const policy = (
+  mode: PolicyVerdict['mode'],
+  decision: PolicyVerdict['decision'],
+  path: string | null = null,
+): PolicyVerdict => ({
   id: 'p',
   name: 'p',
   version: 1,
   rules: [],
   mode,
+  path,
   decision,
 })
 
-test('one blocking policy blocks; only policies in enforce approve', () => {
+test('one blocking policy blocks; only policies of the organization in enforce approve', () => {
   assert.equal(decideTogether([policy('enforce', 'approve'), policy('enforce', 'block')]), 'block')
   assert.equal(decideTogether([policy('enforce', 'approve'), policy('monitor', 'warn')]), 'approve')
-  assert.equal(decideTogether([policy('enforce', 'warn')]), 'approve')
+  assert.equal(decideTogether([policy('enforce', 'warn')]), 'none')
+  assert.equal(decideTogether([policy('enforce', 'approve', 'a.yaml')]), 'none')
+  assert.equal(decideTogether([policy('enforce', 'approve'), policy('enforce', 'block', 'a.yaml')]), 'block')
+  assert.equal(decideTogether([policy('enforce', 'approve'), policy('monitor', 'block')]), 'approve')
   assert.equal(decideTogether([policy('monitor', 'approve')]), 'none')
   assert.equal(decideTogether([]), 'none')
 })

@@ -34,7 +34,7 @@ export function createUnreadableVerdict(): RuleVerdict[] {
   return createErrorVerdict('The stored policy cannot be read; apply its file again')
 }
 
-/** `warn`: a rule does not pass, but the rule is not blocking or the policy is in `monitor`. */
+/** `warn`: the policy neither approves nor blocks. */
 export type PolicyDecision = 'approve' | 'block' | 'warn'
 
 export type PolicyVerdict = {
@@ -42,11 +42,16 @@ export type PolicyVerdict = {
   name: string
   version: number
   mode: PolicyMode
+  /** The file of the repository that has the policy. Null for a policy of the organization. */
+  path: string | null
   decision: PolicyDecision
   rules: RuleVerdict[]
 }
 
-/** An evaluation of a deployment. `none`: no policy in `enforce` covers it. */
+/**
+ * An evaluation of a deployment. `none`: no policy blocks it, and none of the organization
+ * approves.
+ */
 export type PolicyEvaluation = {
   evaluation_id: string
   at: Date
@@ -57,14 +62,24 @@ export type PolicyEvaluation = {
 /** Decides for one policy (decisions §10). A policy in `monitor` never blocks. */
 export function decide(mode: PolicyMode, rules: readonly RuleVerdict[]): PolicyDecision {
   if (mode === 'enforce' && rules.some(isBlocking)) return 'block'
-  return rules.every(({ status }) => status === 'pass') ? 'approve' : 'warn'
+  const approves = mode === 'enforce' ? rules.some(isBlockingPass) : rules.every(({ status }) => status === 'pass')
+  return approves ? 'approve' : 'warn'
 }
 
-/** Combines the decisions of all policies. Policies in `monitor` do not count. */
+/**
+ * Combines the decisions of all policies. Policies in `monitor` do not count, and policies in the
+ * files of repositories can only block (decisions §9).
+ */
 export function decideTogether(policies: readonly PolicyVerdict[]): PolicyEvaluation['decision'] {
-  const enforcing = policies.filter(({ mode }) => mode === 'enforce')
-  if (enforcing.length === 0) return 'none'
-  return enforcing.some(({ decision }) => decision === 'block') ? 'block' : 'approve'
+  if (policies.some(({ mode, decision }) => mode === 'enforce' && decision === 'block')) return 'block'
+  return policies.some((policy) => policy.path === null && isApproving(policy)) ? 'approve' : 'none'
+}
+
+/**
+ * True if the policy is enforced, a blocking rule passed, and none failed or erred (decisions §9).
+ */
+export function isApproving({ mode, decision }: PolicyVerdict): boolean {
+  return mode === 'enforce' && decision === 'approve'
 }
 
 /** The compliance result of a repository. The policy's mode only matters for deployments. */
@@ -76,6 +91,10 @@ export function getResultStatus(rules: readonly RuleVerdict[]): 'passing' | 'fai
 /** The rules that block a deployment. A policy in `monitor` never blocks. */
 export function getBlockingRules({ mode, rules }: PolicyVerdict): RuleVerdict[] {
   return mode === 'enforce' ? rules.filter(isBlocking) : []
+}
+
+function isBlockingPass({ status, blocking }: RuleVerdict): boolean {
+  return blocking && status === 'pass'
 }
 
 function isBlocking({ status, blocking }: RuleVerdict): boolean {

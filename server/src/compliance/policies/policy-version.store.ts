@@ -71,6 +71,38 @@ export async function listVersions(db: Db, orgId: string, policyId: string): Pro
     limit ${VERSIONS_LISTED_MAX}`
 }
 
+/** A change of a policy by a person. Without `after`, they removed it. */
+export type PolicyChange = { user_id: string; name: string } & Record<'before' | 'after', PolicyDefinition | null>
+
+const CHANGES_MAX = 10_000
+
+/**
+ * The changes of policies of the organization by people since a time. The first version of a policy
+ * is none. Definitions that cannot be read are null.
+ */
+export async function listPolicyChanges(db: Db, orgId: string, since: Date): Promise<PolicyChange[]> {
+  const rows = await db<(Pick<PolicyChange, 'user_id' | 'name'> & Record<'before' | 'after', unknown>)[]>`
+    select stored.principal_id as user_id, policy.name, before.definition as before, stored.definition as after
+    from policy_versions stored
+    join policy_versions before
+      on before.org_id = stored.org_id and before.policy_id = stored.policy_id and before.version = stored.version - 1
+    join policies policy on policy.org_id = stored.org_id and policy.id = stored.policy_id
+    where stored.org_id = ${orgId}
+      and stored.created_at >= ${since}
+      and stored.principal_type = 'user'
+      and policy.repository_id is null
+    union all
+    select removed.removed_by_id, policy.name, removed.definition, null
+    from policy_versions removed
+    join policies policy on policy.org_id = removed.org_id and policy.id = removed.policy_id
+    where removed.org_id = ${orgId}
+      and removed.removed_at >= ${since}
+      and policy.repository_id is null
+    limit ${CHANGES_MAX}`
+  const toDefinition = (stored: unknown) => (Check(PolicyDefinition, stored) ? stored : null)
+  return rows.map((row) => ({ ...row, before: toDefinition(row.before), after: toDefinition(row.after) }))
+}
+
 /**
  * A version with its content. `file` is null for versions that were applied before files were
  * stored, and `definition` if the stored one cannot be read.

@@ -58,10 +58,15 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
 
 /**
  * Lists policies in their current versions, by name: those of the organization, and those in the
- * files of a repository (`host/owner/name` or `owner/name`). A missing version counts as `enforce`.
+ * files of a repository (`host/owner/name` or `owner/name`) unless it is null. A missing version
+ * counts as `enforce`.
  */
-export async function listPolicies(db: Db, orgId: string, { repository }: { repository: string }): Promise<Policy[]> {
-  const repositories = await findByAddress(db, orgId, repository)
+export async function listPolicies(
+  db: Db,
+  orgId: string,
+  { repository }: { repository: string | null },
+): Promise<Policy[]> {
+  const repositories = repository === null ? [] : await findByAddress(db, orgId, repository)
   const rows = await db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
       stored.definition
@@ -158,13 +163,30 @@ export async function lockListedPolicy(tx: Tx, orgId: string, id: string) {
   return row ?? null
 }
 
-/** Marks a policy as removed. Its versions are kept. */
-export async function updatePolicyRemoved(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
+/** Marks a policy as removed. Its versions are kept, and say which person removed it. */
+export async function updatePolicyRemoved(
+  tx: Tx,
+  orgId: string,
+  { id, removedBy }: { id: string; removedBy: Principal | null },
+  now: Date,
+): Promise<void> {
   await tx`
     update policies
     set removed_at = ${now}, updated_at = ${now}
     where org_id = ${orgId}
       and id = ${id}`
+  if (removedBy?.type !== 'user') return
+  await tx`
+    update policy_versions
+    set removed_at = ${now}, removed_by_id = ${removedBy.id}
+    where org_id = ${orgId}
+      and policy_id = ${id}
+      and version = (
+        select version
+        from policies
+        where org_id = ${orgId}
+          and id = ${id}
+      )`
 }
 
 export async function hasPolicies(db: Db, orgId: string): Promise<boolean> {

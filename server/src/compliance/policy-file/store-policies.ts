@@ -64,7 +64,7 @@ async function removeOthers(tx: Tx, source: PolicySource, files: ReadFile[], now
   const kept = new Set(files.map(({ path }) => path))
   const removed = (await listPolicyFiles(tx, source)).filter(({ path }) => !kept.has(path))
   for (const { id, path } of removed) {
-    await updatePolicyRemoved(tx, source.org_id, id, now)
+    await updatePolicyRemoved(tx, source.org_id, { id, removedBy: null }, now)
     const entry = { ...AUTHOR, action: 'policy.remove', object: { type: 'policy', id } }
     await insertAuditEntry(tx, source.org_id, { ...entry, details: { path } }, now)
     await publish(tx, policyChanged, { org_id: source.org_id, policy_id: id }, { actor: AUTHOR.principal })

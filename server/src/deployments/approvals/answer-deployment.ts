@@ -1,9 +1,9 @@
 import type { Actor } from '../../access/actor.ts'
 import { listCreators } from '../../access/credential.store.ts'
-import { findPermissions, requireCovers } from '../../access/members/author.ts'
+import { findPermissions, hasPermissions, requireCovers } from '../../access/members/author.ts'
 import { findProviderAccounts } from '../../access/members/member.store.ts'
 import { type HostLogin, listRunStarters } from '../../ci/provider-runs/provider-run.store.ts'
-import { findIdentifiedRun, findRunCredential } from '../../ci/runs/run.store.ts'
+import { findIdentifiedRun, listRunCredentials } from '../../ci/runs/run.store.ts'
 import { isLimitedKey, requireKeyRepository } from '../../ci/runs/token-repository.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
@@ -22,13 +22,21 @@ import { findDeploymentState, listRequiredGates, lockDeployment } from '../deplo
 import type { DeploymentState } from '../deployment-state.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
-import { type AnswerContext, checkAnswerable, type Openers, requireReason } from './answerable.ts'
+import {
+  type AnswerContext,
+  checkAnswerable,
+  type GivenAnswering,
+  type Openers,
+  OVERRIDE_PERMISSIONS,
+  requireReason,
+} from './answerable.ts'
+import { type Looseners, listLooseners } from './list-looseners.ts'
 import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 
 const OVERRIDE_SCOPE = 'write:compliance-override'
 
 type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
-type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'>
+type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at' | 'permissions'> & GivenAnswering
 
 /**
  * Approves or rejects the service's own protection rule as a person or an API key (specification,
@@ -54,7 +62,7 @@ export async function answerDeployment(
   await requireRepositoryOfKey(sql, actor, state)
   const comment = input.comment?.trim() || null
   const given = { ...(await sign(sql, actor, state)), decision: input.decision, comment, reason }
-  const context = await readContext(sql, state, given)
+  const context = await readContext(sql, state, given, clock.now())
   checkAnswerable(context, given, clock.now())
   const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
   requireAuthority(actor, evaluation)
@@ -80,7 +88,7 @@ function readReason({ credential }: Actor, { reason }: AnswerInput): string | nu
 
 type Signature = Pick<
   GivenAnswer,
-  'principal_type' | 'principal_id' | 'principal_name' | 'person_id' | 'email' | 'provider_account'
+  'principal_type' | 'principal_id' | 'principal_name' | 'person_id' | 'email' | 'provider_account' | 'scopes'
 >
 
 /** Who answers, as it is recorded. */
@@ -90,32 +98,45 @@ export async function sign(db: Db, { org_id, credential }: Actor, state: Deploym
   const principal = { principal_type, principal_id, principal_name }
   if (credential.type === 'api_key') {
     const [person_id = null] = await listCreators(db, org_id, [credential.id])
-    return { ...principal, person_id, email: null, provider_account: null }
+    return { ...principal, person_id, email: null, provider_account: null, scopes: credential.scopes }
   }
   const accounts = await findProviderAccounts(db, org_id, credential.id)
   // The code host of an opened gate is not known.
   const isAtHost = ({ provider }: { provider: string }) => state.host === null || provider === state.provider
   const provider_account = accounts.find(isAtHost) ?? null
-  return { ...principal, person_id: credential.id, email: credential.email, provider_account }
+  return { ...principal, person_id: credential.id, email: credential.email, provider_account, scopes: [] }
 }
 
-export async function readContext(db: Db, state: DeploymentState, given: GivenAnswer): Promise<AnswerContext> {
+export async function readContext(
+  db: Db,
+  state: DeploymentState,
+  given: GivenAnswer,
+  now: Date,
+): Promise<AnswerContext> {
   const [required, answers] = await Promise.all([listRequiredGates(db, state), listAnswers(db, state)])
   const people = [given, ...answers].map(({ person_id }) => person_id).filter((id) => id !== null)
-  return { state, required, answers, openers: await findOpeners(db, state, [...new Set(people)]) }
+  const [openers, looseners] = await Promise.all([
+    findOpeners(db, state, [...new Set(people)]),
+    listLooseners(db, state, required, now),
+  ])
+  return { state, required, answers, openers: { ...openers, ...looseners } }
 }
 
 /**
- * Approving against a blocking policy requires another scope or permission (specification, "Approve
- * and reject rules" 4). Throws 403 `insufficient_scope` or `insufficient_permission`.
+ * Approving against a blocking policy requires another scope (specification, "Approve and reject
+ * rules" 4), or of people both permissions, of which each gives one at least. Returns those that
+ * the answer is given with. Throws 403 `insufficient_scope` or `insufficient_permission`.
  */
-function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
+function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | null): string[] {
   const overrides = evaluation?.decision === 'block'
   if (credential.type === 'user') {
-    requireCovers(credential.permissions, [overrides ? 'override_compliance' : 'answer_deployment_gates'])
-    return
+    const held = OVERRIDE_PERMISSIONS.filter((permission) => hasPermissions(credential.permissions, [permission]))
+    if (!overrides) requireCovers(credential.permissions, [OVERRIDE_PERMISSIONS[0]])
+    else if (held.length === 0) requireCovers(credential.permissions, [OVERRIDE_PERMISSIONS[1]])
+    return held
   }
-  if (!overrides || credential.scopes.includes(OVERRIDE_SCOPE)) return
+  if (!overrides) return [OVERRIDE_PERMISSIONS[0]]
+  if (credential.scopes.includes(OVERRIDE_SCOPE)) return [...OVERRIDE_PERMISSIONS]
   throw insufficientScope(OVERRIDE_SCOPE)
 }
 
@@ -140,13 +161,13 @@ async function answerLocked(
 ): Promise<DeploymentStatus | null> {
   const state = await lockDeployment(tx, before.state)
   if (!state) throw createNotFoundError('deployment')
-  const context = await readContext(tx, state, given)
   const now = services.clock.now()
+  const context = await readContext(tx, state, given, now)
   checkAnswerable(context, given, now)
-  requireAuthority(await readAgain(tx, actor), evaluation)
+  const permissions = requireAuthority(await readAgain(tx, actor), evaluation)
   if (evaluation && !isStillEvaluated(before, context)) return null
   if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw createNotDeployableError()
-  const answer = { ...given, id: createUuid(now), answered_at: now }
+  const answer = { ...given, id: createUuid(now), answered_at: now, permissions }
   return recordAnswer(services, tx, context, { answer, evaluation })
 }
 
@@ -155,38 +176,50 @@ export function createNotDeployableError(): ApiError {
 }
 
 /**
- * Finds who opened a deployment: the credentials that reported its run or opened its gate, the
- * users
- * who created them, and those of `people` whose account on the code host started the run or created
- * the deployment there.
+ * Finds who opened a deployment: the credentials that wrote to its run or opened its gate, the
+ * users who created them, and those of `people` whose account on the code host started the run or
+ * created the deployment there. Of `people`, also those whose account there is not known.
  */
-async function findOpeners(db: Db, state: DeploymentState, people: readonly string[]): Promise<Openers> {
+async function findOpeners(
+  db: Db,
+  state: DeploymentState,
+  people: readonly string[],
+): Promise<Omit<Openers, keyof Looseners>> {
   const { org_id, pipeline_run_id: runId, attempt } = state
-  const [runCredential, opening, started] = await Promise.all([
-    runId === null ? null : findRunCredential(db, org_id, runId),
+  const [writers, opening, started] = await Promise.all([
+    runId === null ? [] : listRunCredentials(db, org_id, runId),
     findOpening(db, state),
     runId === null ? [] : listRunStarters(db, org_id, runId, attempt),
   ])
   const { provider, credential_id, host_creator } = opening
-  const credential_ids = [runCredential, credential_id].filter((id) => id !== null)
+  const credential_ids = credential_id === null ? writers : [...new Set([...writers, credential_id])]
   const accounts = [...started, ...(provider && host_creator ? [{ provider, login: host_creator }] : [])]
-  const [creator_ids, starter_ids] = await Promise.all([
+  const [creator_ids, owners] = await Promise.all([
     listCreators(db, org_id, credential_ids),
-    accounts.length === 0 ? [] : listOwners(db, org_id, accounts, people),
+    accounts.length === 0 ? NO_OWNERS : findOwners(db, org_id, accounts, people),
   ])
-  return { credential_ids, creator_ids, starter_ids }
+  return { credential_ids, creator_ids, ...owners }
 }
 
-/** Those of `people` who have linked one of the accounts. Logins ignore case, as on code hosts. */
-async function listOwners(
+const NO_OWNERS: Pick<Openers, 'starter_ids' | 'unlinked_ids'> = { starter_ids: [], unlinked_ids: [] }
+
+/**
+ * Those of `people` who have linked one of the accounts, and those who have no account at one of
+ * their hosts. Logins ignore case, as on code hosts.
+ */
+async function findOwners(
   db: Db,
   orgId: string,
   accounts: readonly HostLogin[],
   people: readonly string[],
-): Promise<string[]> {
+): Promise<typeof NO_OWNERS> {
   const named = new Set(accounts.map(accountKey))
   const linked = await Promise.all(people.map((userId) => findProviderAccounts(db, orgId, userId)))
-  return people.filter((_, at) => linked[at]?.some((account) => named.has(accountKey(account))))
+  const isLinkedAt = (at: number, provider: string) => linked[at]?.some((account) => account.provider === provider)
+  return {
+    starter_ids: people.filter((_, at) => linked[at]?.some((account) => named.has(accountKey(account)))),
+    unlinked_ids: people.filter((_, at) => accounts.some(({ provider }) => !isLinkedAt(at, provider))),
+  }
 }
 
 function accountKey({ provider, login }: HostLogin): string {

@@ -28,15 +28,16 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         description:
           "Approves the service's own protection rule, as an API key or as a person. Reviewers that the code host requires " +
           'must still approve there. If a policy blocks the deployment, the approval is recorded as an override: a key then ' +
-          'also needs the scope `write:compliance-override`, and a person needs the permission `override_compliance` in ' +
-          'place of `answer_deployment_gates`. A key must send a reason. A person must send one for an override.\n\n' +
+          'also needs the scope `write:compliance-override`. People need the permissions `answer_deployment_gates` and ' +
+          '`override_compliance`: one person both, or several together, and until then the status stays. A key must send a reason. A person must send one for an override.\n\n' +
           'Errors: 400 `reason_required` if the reason is missing or does not have 10 to 500 characters. 403 ' +
           '`insufficient_scope` if a policy blocks the deployment, `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or ' +
           'the key or the person has answered it; the keys that a person created count as the person. 409 `not_gated` if ' +
           'it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only reviewers on the code ' +
           'host, can answer, `gate_not_configured` if no configured gate covers the deployment and a key answers, ' +
           '`run_creator_refused` if the key or the person opened the deployment or started its run and the gate does not ' +
-          'accept that, `run_finished` if the run has ended without success.',
+          'accept that, or if a key with the scope `write:ci` answers an opened gate, `change_author_refused` if the person loosened a gate or changed a policy, `linked_account_required` if the gate ' +
+          'requires a linked account that the person does not have, `run_finished` if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -68,7 +69,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           'characters. 403 `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
           '`not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only ' +
           'reviewers on the code host, can answer, `gate_not_configured` if no configured gate covers the deployment and ' +
-          'a key answers, `run_creator_refused` if the gate does not accept the key that created the run, `run_finished` ' +
+          'a key answers, `run_creator_refused` if the gate does not accept the key, or the key has the scope `write:ci`, `run_finished` ' +
           'if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { DEPLOYMENT_STATUSES } from '../deployment.schema.ts'
+import { ApproveByPolicies } from '../gates/configured-gate.schema.ts'
 
 /**
  * Body of approveDeployment and rejectDeployment. The length of the reason is checked by
@@ -41,6 +42,8 @@ const DecisionGate = Closed({
   allow_api_keys: Type.Boolean({ description: 'Whether API keys can answer. If false, only people can.' }),
   allow_run_creator: Type.Boolean({ description: 'Whether who opened the deployment can approve it.' }),
   policies: Type.Array(Type.String(), { description: 'The names of the policies that the gate requires.' }),
+  approve_by_policies: ApproveByPolicies,
+  require_linked_accounts: Type.Boolean({ description: 'Whether people without a linked account are refused.' }),
   approved_at: Time('When the gate was approved. Null if it was not.'),
   approved_by: Nullable(
     OneOf(['policies', 'principals'], {
@@ -67,7 +70,12 @@ const DecisionPolicy = Closed({
   name: Text('The name of the policy.'),
   version: Type.Integer({ minimum: 0, description: 'The version that was evaluated. 0 if the policy does not exist.' }),
   mode: OneOf(['monitor', 'enforce'], { description: '`enforce` can block a deployment. `monitor` only reports.' }),
-  decision: OneOf(['approve', 'block', 'warn'], { description: 'The decision of the policy.' }),
+  path: Nullable(
+    Text(
+      'The file of the repository that has the policy, which can only block. Null for a policy of the organization.',
+    ),
+  ),
+  decision: OneOf(['approve', 'block', 'warn'], { description: 'The decision of the policy. `warn`: neither.' }),
   rules: Nullable(Type.Array(DecisionRule), { description: 'The results of the rules. Null if they were not stored.' }),
 })
 export type DecisionPolicy = Static<typeof DecisionPolicy>
@@ -113,6 +121,10 @@ export const DeploymentDecision = Closed(
       { approve: Nullable(Refusal), reject: Nullable(Refusal) },
       { description: 'Whether you can answer, apart from your permissions.' },
     ),
+    unlinked_account: Type.Boolean({
+      description:
+        'Whether somebody started the run on a code host where your account is not linked, so that it is not known whether that was you.',
+    }),
   },
   { $id: 'DeploymentDecision', description: 'What decides a deployment, and whether you can answer it.' },
 )

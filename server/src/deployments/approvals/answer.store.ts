@@ -1,4 +1,4 @@
-import type { PolicyDecision, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
+import type { PolicyVerdict, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import type { DecisionGate } from './answer.schema.ts'
@@ -16,6 +16,8 @@ export type Answer = {
   reason: string | null
   comment: string | null
   answered_at: Date
+  /** Of the permissions of an override, those that it was given with. Null for older answers. */
+  permissions: string[] | null
 }
 
 const ANSWERS_MAX = 1000
@@ -24,18 +26,20 @@ export async function insertAnswer(tx: Tx, { org_id, id }: DeploymentKey, answer
   await tx`
     insert into deployment_answers (
       org_id, id, deployment_id, principal_type, principal_id, principal_name, person_id, decision, reason, comment,
-      answered_at
+      answered_at, permissions
     )
     values (
       ${org_id}, ${answer.id}, ${id}, ${answer.principal_type}, ${answer.principal_id}, ${answer.principal_name},
-      ${answer.person_id}, ${answer.decision}, ${answer.reason}, ${answer.comment}, ${answer.answered_at}
+      ${answer.person_id}, ${answer.decision}, ${answer.reason}, ${answer.comment}, ${answer.answered_at},
+      ${answer.permissions}
     )`
 }
 
 /** Answers, oldest first. */
 export async function listAnswers(db: Db, { org_id, id }: DeploymentKey): Promise<Answer[]> {
   return db<Answer[]>`
-    select id, principal_type, principal_id, principal_name, person_id, decision, reason, comment, answered_at
+    select id, principal_type, principal_id, principal_name, person_id, decision, reason, comment, answered_at,
+      permissions
     from deployment_answers
     where org_id = ${org_id}
       and deployment_id = ${id}
@@ -59,7 +63,10 @@ export async function findOpening(db: Db, { org_id, id }: DeploymentKey): Promis
 /** The stored evaluation of a deployment; the arrays have the same order. Null without one. */
 export type EvaluatedPolicies = {
   policies:
-    | { id: string; name: string; version: number; mode: 'monitor' | 'enforce'; decision: PolicyDecision }[]
+    | (Pick<PolicyVerdict, 'id' | 'name' | 'version' | 'mode' | 'decision'> & {
+        /** Absent in older evaluations. */
+        path?: string | null
+      })[]
     | null
   rules: Omit<RuleVerdict, 'evidence'>[][] | null
   evidence: (string | null)[][] | null

@@ -1,6 +1,8 @@
 import {
   alreadyDecided,
+  changeAuthorRefused,
   gateNotConfigured,
+  linkedAccountRequired,
   notGated,
   reasonRequired,
   reviewerGateRequiresHuman,
@@ -9,6 +11,7 @@ import {
 import type { ApiError } from '../../platform/http/api-error.ts'
 import { type DeploymentState, isAwaitingReviewers, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
+import type { Looseners } from './list-looseners.ts'
 
 /** A deployment with everything that determines who can answer it. */
 export type AnswerContext = {
@@ -18,14 +21,16 @@ export type AnswerContext = {
   openers: Openers
 }
 
-/** Who opened a deployment. */
-export type Openers = {
-  /** The API keys and trusts that reported the run or opened the gate. */
+/** Who opened a deployment, and who loosened what guards it. */
+export type Openers = Looseners & {
+  /** The API keys and trusts that created the run, wrote to it, or opened the gate. */
   credential_ids: string[]
   /** The users who created one of these credentials. */
   creator_ids: string[]
   /** Users whose account on the code host started the run or created the deployment. */
   starter_ids: string[]
+  /** Users without a linked account on the code host where somebody started the run. */
+  unlinked_ids: string[]
 }
 
 const REASON_CHARS_MIN = 10
@@ -45,18 +50,32 @@ export function requireReason(reason: string | null | undefined): string {
 /** An answer, as far as it determines whether it can be given. */
 type Answering = Pick<Answer, 'principal_type' | 'principal_id' | 'person_id' | 'decision'>
 
+/** An answer that is being given, with the scopes of its key; a person has none. */
+export type GivenAnswering = Answering & { scopes: readonly string[] }
+
+const ANSWER = 'answer_deployment_gates'
+
+/** What an override needs, of one person or of several. */
+export const OVERRIDE_PERMISSIONS = [ANSWER, 'override_compliance'] as const
+
+/** The scope that opens gates. */
+const OPENING_SCOPE = 'write:ci'
+
 /**
  * Refuses an answer that the deployment does not wait for, or that the principal may not give
  * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
- * `reviewer_gate_requires_human`, `gate_not_configured` or `run_creator_refused`.
+ * `reviewer_gate_requires_human`, `gate_not_configured`, `run_creator_refused`,
+ * `change_author_refused` or `linked_account_required`.
  */
-export function checkAnswerable(context: AnswerContext, given: Answering, now: Date): void {
+export function checkAnswerable(context: AnswerContext, given: GivenAnswering, now: Date): void {
   const { state, required, answers, openers } = context
   if (!isWaiting(state, now)) throw isAwaitingReviewers(state) ? requiresHuman(given) : notWaiting(state)
+  if (state.host === null && given.scopes.includes(OPENING_SCOPE)) throw writerRefused()
   if (required.length > 0) requireOpenGate(context, given)
   else if (given.principal_type === 'api_key')
     throw gateNotConfigured(`No configured gate covers ${state.environment}, so only a person can answer.`)
   else if (given.decision === 'approved' && isOpener(given, openers)) throw openerRefused(given)
+  else if (given.decision === 'approved' && hasLoosened(given, openers)) throw changeAuthorRefused()
   if (answers.some(({ principal_id }) => principal_id === given.principal_id)) throw alreadyAnswered(given)
 }
 
@@ -67,53 +86,107 @@ function requireOpenGate({ required, answers, openers }: AnswerContext, given: A
   if (open.length === 0) throw alreadyDecided('All gates of the deployment are approved.')
   const accepting = open.filter((gate) => acceptsAnswer(gate, given, openers))
   if (accepting.length === 0) {
-    const isRefusedAsOpener = open.some((gate) => acceptsAnswer(gate, given, NOBODY))
-    throw isRefusedAsOpener ? openerRefused(given) : requiresHuman(given)
+    if (!open.some((gate) => acceptsAnswer(gate, given, NOBODY))) throw requiresHuman(given)
+    const isOnlyLoosener = open.some((gate) => acceptsAnswer(gate, given, { ...openers, ...NO_LOOSENERS }))
+    if (isOnlyLoosener) throw changeAuthorRefused()
+    const isOnlyUnlinked = open.some((gate) => acceptsAnswer(gate, given, { ...openers, unlinked_ids: [] }))
+    throw isOnlyUnlinked ? linkedAccountRequired() : openerRefused(given)
   }
   const countsNow = accepting.some((gate) => !getApprovers(gate, answers, openers).has(getVoter(given)))
   if (given.decision === 'approved' && !countsNow) throw alreadyAnswered(given)
 }
 
-const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [] }
+const NO_LOOSENERS: Looseners = { loosener_ids: [], strict_loosener_ids: [] }
+const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [], unlinked_ids: [], ...NO_LOOSENERS }
 
 /**
  * API keys may answer only where the gate allows them. Who opened the deployment may answer only
- * where the gate allows run creators, and never approves as a person what their account on the code
- * host started. Every person may reject.
+ * where the gate allows that. Every person may reject.
  */
 function acceptsAnswer(gate: RequiredGate, given: Answering, openers: Openers): boolean {
-  if (given.principal_type === 'api_key')
-    return gate.allow_api_keys && (gate.allow_run_creator || !isOpener(given, openers))
-  if (given.decision === 'rejected') return true
-  return !hasStarted(given, openers) && (gate.allow_run_creator || !isOpener(given, openers))
+  const { principal_type, decision } = given
+  if (principal_type === 'api_key' && !gate.allow_api_keys) return false
+  if (principal_type === 'user' && decision === 'rejected') return true
+  const isUnlinked = isAmong(given, openers.unlinked_ids)
+  if (gate.require_linked_accounts && isUnlinked && decision === 'approved') return false
+  if (decision === 'approved' && hasLoosenedStrict(given, openers)) return false
+  if (gate.allow_run_creator) return true
+  return !isOpener(given, openers) && (decision === 'rejected' || !hasLoosened(given, openers))
+}
+
+/** True if the person, or the person who created the key, moved the goalposts. */
+function hasLoosened(given: Answering, openers: Openers): boolean {
+  return isAmong(given, openers.loosener_ids) || hasLoosenedStrict(given, openers)
+}
+
+/** The same for a gate that did not let openers in: such a change never counts. */
+function hasLoosenedStrict(given: Answering, { strict_loosener_ids }: Openers): boolean {
+  return isAmong(given, strict_loosener_ids)
+}
+
+function isAmong({ person_id }: Answering, ids: readonly string[]): boolean {
+  return person_id !== null && ids.includes(person_id)
 }
 
 /** True if the principal, or the person who created the key, opened the deployment. */
 export function isOpener(given: Answering, openers: Openers): boolean {
-  const { principal_id, person_id } = given
-  const isCreator = person_id !== null && openers.creator_ids.includes(person_id)
-  return openers.credential_ids.includes(principal_id) || isCreator || hasStarted(given, openers)
+  const isPerson = isAmong(given, openers.creator_ids) || isAmong(given, openers.starter_ids)
+  return openers.credential_ids.includes(given.principal_id) || isPerson
 }
 
-function hasStarted({ person_id }: Answering, { starter_ids }: Openers): boolean {
-  return person_id !== null && starter_ids.includes(person_id)
+const COMMAND_LINE = 'command line'
+
+/**
+ * Whose approval an answer is: a person and the API keys that they created are one, and so are all
+ * keys that were created at the command line.
+ */
+function getVoter({ person_id }: Answering): string {
+  return person_id ?? COMMAND_LINE
 }
 
-/** Whose approval an answer is: a person and the API keys that they created are one. */
-function getVoter({ person_id, principal_id }: Answering): string {
-  return person_id ?? principal_id
+/** The approvals that count for the gate. */
+function selectApprovals(gate: RequiredGate, answers: Answer[], openers: Openers): Answer[] {
+  return answers.filter((answer) => answer.decision === 'approved' && acceptsAnswer(gate, answer, openers))
 }
 
-/** The people and keys whose approval counts for the gate. */
+/** Whose approval counts for the gate: people, and the command line. */
 export function getApprovers(gate: RequiredGate, answers: Answer[], openers: Openers): Set<string> {
-  const approvals = answers.filter(({ decision }) => decision === 'approved')
-  return new Set(approvals.filter((answer) => acceptsAnswer(gate, answer, openers)).map(getVoter))
+  return new Set(selectApprovals(gate, answers, openers).map(getVoter))
 }
 
-/** Ids of the open gates that have approvals by the required number of people and keys. */
-export function selectApprovedGates({ required, answers, openers }: Omit<AnswerContext, 'state'>): string[] {
-  const open = required.filter(({ approved_at }) => approved_at === null)
-  return open.filter((gate) => getApprovers(gate, answers, openers).size >= gate.required_approvals).map(({ id }) => id)
+/** True if the approval is by who opened the deployment or moved its goalposts. */
+export function isSelfApproval(answer: Answer, openers: Openers): boolean {
+  return answer.decision === 'approved' && (isOpener(answer, openers) || hasLoosened(answer, openers))
+}
+
+/** True if such an approval counts for one of the gates. */
+export function isSelfApproved(gates: RequiredGate[], answers: Answer[], openers: Openers): boolean {
+  return gates.some((gate) => selectApprovals(gate, answers, openers).some((answer) => isSelfApproval(answer, openers)))
+}
+
+/**
+ * Ids of the open gates that have approvals by the required number of people and keys. With
+ * `overrides`, a policy blocks: the approvals together need both permissions. Otherwise only those
+ * count that were given with the permission to answer.
+ */
+export function selectApprovedGates(
+  { required, answers, openers }: Omit<AnswerContext, 'state'>,
+  overrides: boolean,
+): string[] {
+  const isApproved = (gate: RequiredGate) => {
+    const approvals = selectApprovals(gate, answers, openers)
+    // Answers from before permissions were stored were given with the one that was needed.
+    const counted = overrides ? approvals : approvals.filter(({ permissions }) => permissions?.includes(ANSWER) ?? true)
+    const isEnough = new Set(counted.map(getVoter)).size >= gate.required_approvals
+    return isEnough && (!overrides || canOverride(counted))
+  }
+  return required.filter((gate) => gate.approved_at === null && isApproved(gate)).map(({ id }) => id)
+}
+
+/** True if these approvals together may override what a policy blocks (decisions §9). */
+export function canOverride(approvals: readonly Answer[]): boolean {
+  const held = approvals.flatMap(({ permissions }) => permissions ?? [])
+  return OVERRIDE_PERMISSIONS.every((permission) => held.includes(permission))
 }
 
 function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
@@ -122,9 +195,16 @@ function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentStat
   return notGated()
 }
 
-function alreadyAnswered({ principal_type }: Answering): ApiError {
-  const person = 'You have already answered this deployment, in person or with an API key that you created.'
-  return alreadyDecided(principal_type === 'user' ? person : 'This key has already answered the deployment.')
+function alreadyAnswered({ principal_type, person_id }: Answering): ApiError {
+  if (principal_type === 'user')
+    return alreadyDecided('You have already answered this deployment, in person or with an API key that you created.')
+  const others = person_id === null ? 'that was created at the command line' : 'of the same person'
+  return alreadyDecided(`This key, or another key ${others}, has already answered the deployment.`)
+}
+
+function writerRefused(): ApiError {
+  const message = `A key with the scope ${OPENING_SCOPE} opens gates and answers none. Use a key without it, or answer as a person.`
+  return runCreatorRefused(message, { reason: 'WRITE_CI' })
 }
 
 function requiresHuman({ principal_type }: Answering): ApiError {
@@ -139,6 +219,6 @@ function openerRefused({ principal_type }: Answering): ApiError {
   const message =
     principal_type === 'user'
       ? 'You opened this deployment or started its run. Another person must approve it.'
-      : 'The gate does not accept the key that created the run, or another key of the same person. Use another key.'
+      : 'The gate does not accept the keys that wrote to the run, or other keys of the same person. Use the key of another.'
   return runCreatorRefused(message)
 }

@@ -29,7 +29,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
     const signed = await sign(tx, actor, state)
     const given = { ...signed, reason: null, comment: null }
     const [context, evaluated, history, opened_by, endedBadly] = await Promise.all([
-      readContext(tx, state, { ...given, decision: 'approved' }),
+      readContext(tx, state, { ...given, decision: 'approved' }, now),
       findEvaluatedPolicies(tx, key),
       listHistory(tx, actor.org_id, { type: 'deployment', id }),
       findOpener(tx, key),
@@ -48,6 +48,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
         type === 'policy' || type === 'system' ? { ...entry, by: name, principal: type } : [],
       ),
       refused: { approve: getRefusal('approved'), reject: getRefusal('rejected') },
+      unlinked_account: context.openers.unlinked_ids.includes(actor.credential.id),
     }
   })
 }
@@ -94,7 +95,7 @@ function describePolicies(
         evidence: evidence?.[at]?.[position] ?? null,
         expression: expressions.get(rule.rule) ?? null,
       }))
-      return { ...policy, rules: described ?? null }
+      return { ...policy, path: policy.path ?? null, rules: described ?? null }
     }),
   )
 }

@@ -11,11 +11,19 @@ import {
   updateEvaluation,
   updateGatesApproved,
   updateOverride,
+  updateSelfApproved,
 } from '../deployment-state.store.ts'
 import { createDecidedOutcome, OWN_RULE } from '../deployment-state.ts'
 import { isShown, toStoredEvaluation } from '../policy-evaluation.ts'
 import { type Answer, insertAnswer } from './answer.store.ts'
-import { type AnswerContext, isOpener, selectApprovedGates } from './answerable.ts'
+import {
+  type AnswerContext,
+  canOverride,
+  isOpener,
+  isSelfApproval,
+  isSelfApproved,
+  selectApprovedGates,
+} from './answerable.ts'
 
 /** An answer with what the deployment shows of the user. Both are null for an API key. */
 export type SignedAnswer = Answer & {
@@ -40,10 +48,12 @@ export async function recordAnswer(
   const { state } = context
   const { decision, reason, answered_at: now } = answer
   await insertAnswer(tx, state, answer)
-  await insertApproval(tx, state, toApproval(answer), now)
+  await insertApproval(tx, state, toApproval(answer, context), now)
   await auditOutcome(tx, state, { principal: toPrincipal(answer), outcome: decision, reason }, now)
-  if (evaluation) await recordEvaluation(tx, context, answer, evaluation)
-  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer))
+  const overrides = evaluation?.decision === 'block'
+  if (evaluation) await recordEvaluation(tx, context, evaluation, now)
+  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer, overrides))
+  if (isLast && overrides) await recordOverride(tx, context, answer, evaluation)
   if (!isLast) {
     await sendComment(services, tx, state, { about: `answer:${answer.id}`, text: answerText(answer) })
     return state.status
@@ -52,21 +62,28 @@ export async function recordAnswer(
   return decideDeployment(services, tx, state, { ...outcome, comment: answerText(answer) })
 }
 
-/**
- * Stores the evaluation that the answer was given after, and the override if the answer goes
- * against it.
- */
+/** Stores the evaluation that the answer was given after. */
 async function recordEvaluation(
   tx: Tx,
-  { state, openers }: AnswerContext,
+  { state }: AnswerContext,
+  evaluation: PolicyEvaluation,
+  now: Date,
+): Promise<void> {
+  if (isShown(evaluation)) await updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
+  else await deleteEvaluation(tx, state, now)
+}
+
+/** Stores that the answer, with those before it, goes against the evaluation. */
+async function recordOverride(
+  tx: Tx,
+  { state, answers, openers }: AnswerContext,
   answer: SignedAnswer,
   evaluation: PolicyEvaluation,
 ): Promise<void> {
   const { reason, answered_at: now } = answer
-  if (isShown(evaluation)) await updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
-  else await deleteEvaluation(tx, state, now)
-  if (evaluation.decision !== 'block') return
-  const details = toOverride(answer, evaluation, isOpener(answer, openers))
+  const others = answers.filter(({ decision }) => decision === 'approved')
+  const isSelfOverride = [answer, ...others].some((each) => isOpener(each, openers))
+  const details = toOverride(answer, others, evaluation, isSelfOverride)
   await updateOverride(tx, state, details, now)
   const object = { type: 'deployment', id: state.id }
   const entry = { principal: toPrincipal(answer), action: 'deployment.override', object, reason, details }
@@ -74,10 +91,14 @@ async function recordEvaluation(
 }
 
 /** Approves the required gates that now have enough approvals. Returns true if all are approved. */
-async function approveGates(tx: Tx, context: AnswerContext, answer: Answer): Promise<boolean> {
-  const { state, required, answers, openers } = context
-  const approved = selectApprovedGates({ required, answers: [...answers, answer], openers })
+async function approveGates(tx: Tx, context: AnswerContext, answer: Answer, overrides: boolean): Promise<boolean> {
+  const { state, required, openers } = context
+  const answers = [...context.answers, answer]
+  if (required.length === 0) return !overrides || canOverride(answers.filter(({ decision }) => decision === 'approved'))
+  const approved = selectApprovedGates({ required, answers, openers }, overrides)
   await updateGatesApproved(tx, state, approved, { at: answer.answered_at, by: 'principals' })
+  const gates = required.filter(({ id }) => approved.includes(id))
+  if (isSelfApproved(gates, answers, openers)) await updateSelfApproved(tx, state, answer.answered_at)
   return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
 }
 
@@ -86,7 +107,7 @@ function toPrincipal({ principal_type, principal_id, principal_name }: Answer): 
 }
 
 /** Converts an answer to its wire form in a deployment's `approvals`. */
-function toApproval(answer: SignedAnswer) {
+function toApproval(answer: SignedAnswer, { openers }: AnswerContext) {
   return {
     ...shownPrincipal(answer),
     decision: answer.decision,
@@ -95,6 +116,7 @@ function toApproval(answer: SignedAnswer) {
     provider_account: answer.provider_account,
     at: answer.answered_at,
     note: toNote(answer),
+    self_approved: isSelfApproval(answer, openers),
   }
 }
 
@@ -107,13 +129,14 @@ function toNote({ reason, comment }: Answer): string | null {
 }
 
 /** Converts an approval against blocking policies to the wire form of a deployment's `override`. */
-function toOverride(answer: SignedAnswer, evaluation: PolicyEvaluation, isSelfOverride: boolean) {
+function toOverride(answer: SignedAnswer, others: Answer[], evaluation: PolicyEvaluation, isSelfOverride: boolean) {
   const blocking = evaluation.policies.filter((policy) => policy.decision === 'block')
   return {
     at: answer.answered_at,
     ...shownPrincipal(answer),
     reason: answer.reason,
     self_override: isSelfOverride,
+    ...(others.length > 0 && { with: others.map(({ principal_name }) => principal_name) }),
     gates: [OWN_RULE],
     evaluation_id: evaluation.evaluation_id,
     evaluated_at: evaluation.at,

@@ -18,9 +18,9 @@ import {
 import { type DeploymentKey, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import {
-  canPoliciesApprove,
   createPolicyApproval,
   explainBlocking,
+  isApprovedByPolicies,
   isShown,
   toStoredEvaluation,
 } from '../policy-evaluation.ts'
@@ -30,9 +30,9 @@ import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
 /**
- * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation
- * runs without a lock and the approval under it, so an answer that arrived in between is kept. Safe
- * to repeat.
+ * Evaluates the policies of a waiting deployment and approves the gates that they approve. The
+ * evaluation runs without a lock and the approval under it, so an answer that arrived in between is
+ * kept. Safe to repeat.
  */
 export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
   const { sql, clock } = services
@@ -72,19 +72,18 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   ])
   const deployment = { state, required }
   if (!isWaiting(state, now)) await settleHostDeployment(tx, state, now)
-  else if (evaluation.decision === 'approve') await approveGates(services, tx, deployment, evaluation)
-  else if (state.host !== null) await explainWaiting(services, tx, deployment, evaluation)
+  else await approveGates(services, tx, deployment, evaluation)
 }
 
-/** Without a gate nothing but a person may decide, even if all policies pass. */
+/** Gate by gate. Without a gate nothing but a person may decide. */
 async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {
   const { state, required } = deployment
   const open = required.filter(({ approved_at }) => approved_at === null)
-  const approved = open.filter(canPoliciesApprove).map(({ id }) => id)
+  const approved = open.filter((gate) => isApprovedByPolicies(gate, evaluation)).map(({ id }) => id)
   const isLast = approved.length === open.length && required.length > 0
   await Promise.all([
     updateGatesApproved(tx, state, approved, { at: services.clock.now(), by: 'policies' }),
-    isLast && approveDeployment(services, tx, state, evaluation),
+    isLast && approveDeployment(services, tx, deployment, evaluation),
     !isLast && state.host !== null && explainWaiting(services, tx, deployment, evaluation),
   ])
 }
@@ -96,8 +95,9 @@ async function explainWaiting(services: Services, tx: Tx, { state }: Gated, eval
   await sendComment(services, tx, state, { about: 'waiting', text })
 }
 
-async function approveDeployment(services: Services, tx: Tx, state: DeploymentState, evaluation: PolicyEvaluation) {
-  const { outcome, audited } = createPolicyApproval(evaluation)
+async function approveDeployment(services: Services, tx: Tx, { state, required }: Gated, evaluation: PolicyEvaluation) {
+  const gates = required.filter((gate) => isApprovedByPolicies(gate, evaluation))
+  const { outcome, audited } = createPolicyApproval(evaluation, gates)
   await Promise.all([
     decideDeployment(services, tx, state, { ...outcome, comment: formatPolicyApproval(evaluation) }),
     auditOutcome(tx, state, audited, services.clock.now()),

@@ -64,7 +64,7 @@ export async function registerPolicyChangeRoutes(app: HttpServer, services: Serv
   app.post(
     PATH,
     {
-      config: { ...config, updates: ({ created }) => [update('policy', created)] },
+      config: { ...config, fresh: true, updates: ({ created }) => [update('policy', created)] },
       schema: {
         operationId: 'applyPolicy',
         summary: 'Apply a policy file',
@@ -96,7 +96,7 @@ export async function registerPolicyChangeRoutes(app: HttpServer, services: Serv
   app.delete(
     `${PATH}/:id`,
     {
-      config: { ...config, updates: ({ params }) => [update('policy', params.id)] },
+      config: { ...config, fresh: true, updates: ({ params }) => [update('policy', params.id)] },
       schema: {
         operationId: 'deletePolicy',
         summary: 'Delete a policy',

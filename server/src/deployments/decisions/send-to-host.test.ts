@@ -62,7 +62,8 @@ test('every comment has at most 1,000 characters and keeps the link', () => {
 })
 
 test('a waiting deployment names the blocking policies and the gates that are not approved', () => {
-  const gate = { id: '1', allow_api_keys: true, allow_run_creator: true, policies: [] }
+  const allows = { allow_api_keys: true, allow_run_creator: true, require_linked_accounts: false }
+  const gate = { id: '1', ...allows, policies: [], approve_by_policies: false }
   const required = [
     { ...gate, name: 'One', required_approvals: 1, approved_at: null },
     { ...gate, name: 'Two', required_approvals: 1, approved_at: new Date(0) },

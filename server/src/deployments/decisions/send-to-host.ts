@@ -8,6 +8,7 @@ import { toVisible, truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey, RequiredGate } from '../deployment-state.ts'
 import { findDecisionTarget } from '../host/host-deployment.store.ts'
+import { formatOutcome } from '../policy-evaluation.ts'
 
 type HostDecision = { decision: 'approved' | 'rejected'; text: string }
 
@@ -105,13 +106,12 @@ export function formatNote(decision: 'approved' | 'rejected', note: string | nul
   return note === null ? heading : `${heading}\n\n${quote(note)}`
 }
 
-/** The comment on an approval by policies, with the result of each rule. */
-export function formatPolicyApproval({ policies }: PolicyEvaluation): string {
-  const rules = policies.flatMap((policy) =>
+/** The comment on an approval by policies: what they say, with the result of each rule. */
+export function formatPolicyApproval(evaluation: PolicyEvaluation): string {
+  const rules = evaluation.policies.flatMap((policy) =>
     policy.rules.map(({ name, status }) => `- ${escapeMarkdown(`${policy.name}: ${name}`)}: ${status}`),
   )
-  const names = policies.map(({ name }) => `**${escapeMarkdown(name)}**`).join(', ')
-  return [`Approved by Shiplock: all policies pass (${names}).`, rules.join('\n')].join('\n\n')
+  return [formatNote('approved', formatOutcome(evaluation)), rules.join('\n')].join('\n\n')
 }
 
 type Waiting = { environment: string; required: RequiredGate[]; evaluation: PolicyEvaluation }

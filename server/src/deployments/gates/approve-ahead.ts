@@ -6,7 +6,7 @@ import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { evaluateSubject } from '../decisions/evaluate-policies.ts'
-import { canPoliciesApprove } from '../policy-evaluation.ts'
+import { canApproveByPolicies, isApprovedByPolicies } from '../policy-evaluation.ts'
 import type { ConfiguredGate } from './configured-gate.schema.ts'
 import { listGates } from './configured-gate.store.ts'
 import { isTargetCovered } from './configured-gate.ts'
@@ -37,9 +37,10 @@ export async function approveAhead(
   ])
   if (opened !== null || run === null || isFinal(run.status)) return null
   const opening = toOpening(key, deploymentId, run, gates)
-  if (opening.required.length === 0 || !opening.required.every(canPoliciesApprove)) return null
+  if (opening.required.length === 0 || !opening.required.every(canApproveByPolicies)) return null
   const evaluation = await evaluateSubject(services, opening.subject, opening.required)
-  return evaluation.decision === 'approve' ? { ...opening, evaluation } : null
+  const approves = opening.required.every((gate) => isApprovedByPolicies(gate, evaluation))
+  return approves ? { ...opening, evaluation } : null
 }
 
 /**

@@ -10,11 +10,12 @@ import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import type { ConfiguredGate, GateSettings } from './configured-gate.schema.ts'
+import type { ConfiguredGate, GateSettings, GivenGate } from './configured-gate.schema.ts'
 import {
   countGates,
   deleteConfiguredGate,
   GATES_PER_ORGANIZATION_MAX,
+  insertGateVersion,
   lockGate,
   upsertGate,
 } from './configured-gate.store.ts'
@@ -31,10 +32,10 @@ export async function createGate(
   { sql, clock }: Needs,
   orgId: string,
   author: Author,
-  settings: GateSettings,
+  settings: GivenGate,
 ): Promise<ConfiguredGate> {
   const now = clock.now()
-  const checked = requireGate(settings)
+  const checked = requireGate(settings, null)
   const gate = { id: createUuid(now), ...checked, version: 1, created_at: now, updated_at: now }
   return refusingTakenName(gate, () =>
     sql.begin(async (tx) => {
@@ -67,7 +68,8 @@ export async function updateGate(
     if (gate === null) throw createNotFoundError('gate')
     if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict('gate', gate.version)
     const { id: _, version, created_at, updated_at, ...before } = gate
-    const after = requireGate({ ...before, ...change })
+    const { approve_by_policies: _approve, ...kept } = before
+    const after = requireGate({ ...kept, ...change }, before)
     if (isDeepStrictEqual(before, after)) return gate
     const changed = { ...gate, ...after, version: version + 1, updated_at: now }
     return refusingTakenName(changed, async () => {
@@ -91,9 +93,11 @@ export async function deleteGate(
   return sql.begin(async (tx) => {
     const removed = await deleteConfiguredGate(tx, org_id, id)
     if (!removed) throw createNotFoundError('gate')
-    const { name } = removed
-    await audit(tx, removed.org_id, { author, action: 'gate.delete', id: removed.id, details: { name } }, clock.now())
-    return { id: removed.id, name }
+    const { org_id: owner, ...gate } = removed
+    const now = clock.now()
+    await insertGateVersion(tx, owner, { ...gate, version: gate.version + 1, updated_at: now, deleted: true }, author)
+    await audit(tx, owner, { author, action: 'gate.delete', id: gate.id, details: { name: gate.name } }, now)
+    return { id: gate.id, name: gate.name }
   })
 }
 

@@ -39,13 +39,13 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
   app.post(
     PATH,
     {
-      config: { permission: 'manage_gates', updates: ({ created }) => [update('gate', created)] },
+      config: { permission: 'manage_gates', fresh: true, updates: ({ created }) => [update('gate', created)] },
       schema: {
         operationId: 'createConfiguredGate',
         summary: 'Create a gate',
         description:
           'Creates a gate. It applies to deployments that are created afterwards, and to waiting ones that no gate covers. ' +
-          'By default, it covers every repository and branch, and requires one approval by a person.\n\nErrors: 400 ' +
+          'By default, it covers every repository and branch, and requires one approval by a person who did not open the deployment.\n\nErrors: 400 ' +
           '`invalid_request` for a pattern that is not valid. 409 `name_taken` if a gate has the name. 409 ' +
           '`too_many_gates` if the organization has 1,000 gates.',
         tags,
@@ -86,7 +86,7 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
   app.patch(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_gates', updates: ({ params }) => [update('gate', params.id)] },
+      config: { permission: 'manage_gates', fresh: true, updates: ({ params }) => [update('gate', params.id)] },
       schema: {
         operationId: 'updateConfiguredGate',
         summary: 'Change a gate',
@@ -112,7 +112,7 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
   app.delete(
     `${PATH}/:id`,
     {
-      config: { permission: 'manage_gates', updates: ({ params }) => [update('gate', params.id)] },
+      config: { permission: 'manage_gates', fresh: true, updates: ({ params }) => [update('gate', params.id)] },
       schema: {
         operationId: 'deleteConfiguredGate',
         summary: 'Delete a gate',
@@ -164,6 +164,7 @@ const DEFAULTS = {
   branch: null,
   required_approvals: 1,
   allow_api_keys: false,
-  allow_run_creator: true,
+  allow_run_creator: false,
   policies: [],
+  require_linked_accounts: false,
 }

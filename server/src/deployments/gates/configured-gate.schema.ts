@@ -8,6 +8,12 @@ export const GATE_NAME_CHARS_MAX = 100
 
 const Glob = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
 
+/** Whether policies approve a gate. */
+export const ApproveByPolicies = Type.Union([Type.Boolean(), Type.Literal('covering')], {
+  description:
+    'Whether the policies that the gate names approve it, once all of them pass. Otherwise policies can only block, and people or keys answer. The default is true if policies are named. `covering`: all policies of the organization in `enforce` that cover the deployment approve it. Only gates that were made before this field existed have it, and it cannot be set.',
+})
+
 /** What people decide about a gate. */
 const GATE_FIELDS = {
   name: Type.String({
@@ -29,17 +35,26 @@ const GATE_FIELDS = {
     description: 'Whether API keys can approve and reject. If false, only people can.',
   }),
   allow_run_creator: Type.Boolean({
-    description: 'Whether the credential that reported the run can approve and reject.',
+    description:
+      'Whether who opened the deployment can approve it: who wrote to its run, opened the gate, created one of these credentials, or started the run at the code host. The deployment then has `self_approved`. Keys with the scope `write:ci` never answer.',
   }),
   policies: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     maxItems: GATE_POLICIES_MAX,
     description:
       'The names of policies that the gate evaluates, in addition to those that cover the deployment. A policy that does not exist blocks.',
   }),
+  approve_by_policies: ApproveByPolicies,
+  require_linked_accounts: Type.Boolean({
+    description:
+      'Whether people whose account at the code host is not linked are refused where somebody started the run there: it is not known whether that was they.',
+  }),
 }
 
 const GateSettings = Closed(GATE_FIELDS)
 export type GateSettings = Static<typeof GateSettings>
+
+/** Settings as they are given. \`requireGate\` adds whether policies approve. */
+export type GivenGate = Omit<GateSettings, 'approve_by_policies'> & Partial<GateSettings>
 
 const { name, environment, ...OTHERS } = GATE_FIELDS
 
@@ -81,6 +96,7 @@ export const GateVersion = Closed(
   {
     ...GATE_FIELDS,
     version: Type.Integer({ description: 'The number of the version. The first one is 1.' }),
+    deleted: Type.Boolean({ description: 'Whether the gate was deleted. The settings are then those before.' }),
     changed_by: ChangedBy,
     reason: GivenReason,
     created_at: Time('When the version was stored.'),

@@ -1,6 +1,7 @@
 import type { Author } from '../../audit/audit.store.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildApproveByPolicies } from '../deployment-state.store.ts'
 import type { ConfiguredGate, GateVersion } from './configured-gate.schema.ts'
 
 /** Opening a gate reads all gates of the organization, so their number is limited. */
@@ -13,31 +14,41 @@ const VERSIONS_LISTED_MAX = 1000
  * organization has another gate of the same name.
  */
 export async function upsertGate(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
-  const { principal, reason } = author
   await tx`
     insert into configured_gates (
       org_id, id, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator,
-      policies, version, created_at, updated_at
+      policies, approve_by_policies, require_linked_accounts, version, created_at, updated_at
     )
     values (
       ${orgId}, ${gate.id}, ${gate.name}, ${gate.environment}, ${gate.repository}, ${gate.branch},
       ${gate.required_approvals}, ${gate.allow_api_keys}, ${gate.allow_run_creator}, ${gate.policies},
-      ${gate.version}, ${gate.created_at}, ${gate.updated_at}
+      ${tx.json(gate.approve_by_policies)}, ${gate.require_linked_accounts}, ${gate.version}, ${gate.created_at}, ${gate.updated_at}
     )
     on conflict (org_id, id) do update
     set name = excluded.name, environment = excluded.environment, repository = excluded.repository,
       branch = excluded.branch, required_approvals = excluded.required_approvals,
       allow_api_keys = excluded.allow_api_keys, allow_run_creator = excluded.allow_run_creator,
-      policies = excluded.policies, version = excluded.version, updated_at = excluded.updated_at`
+      policies = excluded.policies, approve_by_policies = excluded.approve_by_policies,
+      require_linked_accounts = excluded.require_linked_accounts, version = excluded.version, updated_at = excluded.updated_at`
+  await insertGateVersion(tx, orgId, { ...gate, deleted: false }, author)
+}
+
+/** Stores a version of a gate, or its deletion. */
+export async function insertGateVersion(
+  tx: Tx,
+  orgId: string,
+  gate: ConfiguredGate & { deleted: boolean },
+  { principal, reason }: Author,
+): Promise<void> {
   await tx`
     insert into gate_versions (
       org_id, gate_id, version, name, environment, repository, branch, required_approvals, allow_api_keys,
-      allow_run_creator, policies, principal_type, principal_id, principal_name, reason, created_at
+      allow_run_creator, policies, approve_by_policies, require_linked_accounts, deleted, principal_type, principal_id, principal_name, reason, created_at
     )
     values (
       ${orgId}, ${gate.id}, ${gate.version}, ${gate.name}, ${gate.environment}, ${gate.repository}, ${gate.branch},
       ${gate.required_approvals}, ${gate.allow_api_keys}, ${gate.allow_run_creator}, ${gate.policies},
-      ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${gate.updated_at}
+      ${tx.json(gate.approve_by_policies)}, ${gate.require_linked_accounts}, ${gate.deleted}, ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${gate.updated_at}
     )`
 }
 
@@ -53,7 +64,7 @@ export async function listGates(db: Db, orgId: string): Promise<ConfiguredGate[]
 
 function gateColumns(db: Db) {
   return db`id, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator,
-    policies, version, created_at, updated_at`
+    policies, ${buildApproveByPolicies(db)}, require_linked_accounts, version, created_at, updated_at`
 }
 
 /** The names of the gates that name a policy. */
@@ -93,7 +104,7 @@ export async function lockGate(tx: Tx, orgId: string, id: string): Promise<Confi
 export async function listGateVersions(db: Db, orgId: string, id: string): Promise<GateVersion[]> {
   return db<GateVersion[]>`
     select version, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator,
-      policies, created_at, reason,
+      policies, ${buildApproveByPolicies(db)}, require_linked_accounts, deleted, created_at, reason,
       case when principal_type is not null then
         json_build_object('type', principal_type, 'id', principal_id, 'name', principal_name)
       end as changed_by
@@ -141,10 +152,39 @@ export async function countGates(db: Db, orgId: string): Promise<number> {
  * Deletes a gate of an organization, or of any (null). Returns null when there is no such gate.
  */
 export async function deleteConfiguredGate(tx: Tx, orgId: string | null, id: string) {
-  const [row] = await tx<{ org_id: string; id: string; name: string }[]>`
+  const [row] = await tx<(ConfiguredGate & { org_id: string })[]>`
     delete from configured_gates
     where id = ${id}
       ${orgId === null ? tx`` : tx`and org_id = ${orgId}`}
-    returning org_id, id, name`
+    returning org_id, ${gateColumns(tx)}`
   return row ?? null
+}
+
+/** A change of a gate by a person: the version before, and what it became. */
+export type GateChange = { user_id: string; before: GateVersion; after: GateVersion }
+
+const CHANGES_MAX = 10_000
+
+/** The changes of gates by people since a time. The first version of a gate is none. */
+export async function listGateChanges(db: Db, orgId: string, since: Date): Promise<GateChange[]> {
+  return db<GateChange[]>`
+    select after.principal_id as user_id, ${versionJson(db, 'before')} as before, ${versionJson(db, 'after')} as after
+    from gate_versions after
+    join gate_versions before
+      on before.org_id = after.org_id and before.gate_id = after.gate_id and before.version = after.version - 1
+    where after.org_id = ${orgId}
+      and after.created_at >= ${since}
+      and after.principal_type = 'user'
+    limit ${CHANGES_MAX}`
+}
+
+function versionJson(db: Db, alias: string) {
+  return db`(
+    select row_to_json(settings)
+    from (
+      select required_approvals, environment, repository, branch, allow_api_keys, allow_run_creator, policies,
+        ${buildApproveByPolicies(db)}, require_linked_accounts, deleted
+      from (select ${db(alias)}.*) stored
+    ) settings
+  )`
 }

@@ -1,18 +1,22 @@
 import { matchGlob, validateGlob } from '../../platform/glob.ts'
-import { invalidRequest } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, invalidRequest } from '../../platform/http/errors.ts'
 import { matchRepository } from '../../repositories/repository-identity.ts'
 import {
   GATE_NAME_CHARS_MAX,
   GATE_POLICIES_MAX,
   type GateSettings,
+  type GivenGate,
   REQUIRED_APPROVALS_MAX,
 } from './configured-gate.schema.ts'
 
 /** What a configured gate covers, as globs; null matches everything. */
 export type GatePatterns = Pick<GateSettings, 'environment' | 'repository' | 'branch'>
 
-/** Returns the settings with trimmed, unique names. Throws 400 `invalid_request`. */
-export function requireGate(settings: GateSettings): GateSettings {
+/**
+ * Returns the settings with trimmed, unique names, and with whether policies approve. \`before\` is
+ * the gate that they change; null for a new one. Throws 400 `invalid_request`.
+ */
+export function requireGate(settings: GivenGate, before: GateSettings | null): GateSettings {
   const { required_approvals: approvals } = settings
   for (const field of ['environment', 'repository', 'branch'] as const) {
     const pattern = settings[field]
@@ -23,7 +27,28 @@ export function requireGate(settings: GateSettings): GateSettings {
     throw invalidRequest(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
   const policies = [...new Set(settings.policies.map((name) => requireName('policy', name)))]
   if (policies.length > GATE_POLICIES_MAX) throw invalidRequest(`A gate can have at most ${GATE_POLICIES_MAX} policies`)
-  return { ...settings, name: requireName('gate', settings.name), policies }
+  const approve_by_policies = requireApproveByPolicies({ ...settings, policies }, before)
+  return { ...settings, name: requireName('gate', settings.name), policies, approve_by_policies }
+}
+
+const FIELD = '/body/approve_by_policies'
+
+/**
+ * A change never lets policies approve silently: a gate where people answer keeps that when it
+ * names policies, and one that no longer names any is answered by people.
+ */
+function requireApproveByPolicies({ approve_by_policies: given, policies }: GivenGate, before: GateSettings | null) {
+  const isNaming = policies.length > 0
+  if (given === undefined) {
+    if (before === null) return isNaming
+    if (before.approve_by_policies === 'covering') return isNaming ? true : 'covering'
+    return before.approve_by_policies && isNaming
+  }
+  if (given === true && !isNaming)
+    throw createInvalidFieldError(FIELD, 'is for gates that name policies: only those can approve it')
+  if (given === 'covering' && (before?.approve_by_policies !== 'covering' || isNaming))
+    throw createInvalidFieldError(FIELD, 'cannot be set to covering: name the policies that approve the gate')
+  return given
 }
 
 function requireName(of: string, name: string): string {

@@ -1,5 +1,4 @@
 import type { StoredRun } from '../../ci/runs/run.store.ts'
-import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
@@ -47,7 +46,7 @@ export async function createOpenedGate(
   const id = createUuid(now)
   const deployment = { org_id: key.org_id, id: deployment_id }
   const { environment, job } = key
-  const standing = approval ? createApprovedStanding(now, approval.evaluation) : createWaitingStanding(now)
+  const standing = approval ? createApprovedStanding(now, approval) : createWaitingStanding(now)
   const poll_token_sha256 = hashPollToken(computePollToken(services.pollTokenKey, id, now))
   const gate = {
     ...key,
@@ -81,7 +80,7 @@ async function announceApproval(
   const now = services.clock.now()
   observeDecision({ created_at }, 'approved', now)
   await Promise.all([
-    auditOutcome(tx, deployment, createPolicyApproval(approval.evaluation).audited, now),
+    auditOutcome(tx, deployment, createPolicyApproval(approval.evaluation, approval.required).audited, now),
     publishUpdates(tx, deployment.org_id, [update('deployment', deployment.id)]),
   ])
 }
@@ -153,7 +152,7 @@ function createWaitingStanding(now: Date): Standing {
 }
 
 /** Of a deployment that policies have approved before it is stored. */
-function createApprovedStanding(now: Date, evaluation: PolicyEvaluation): Standing {
+function createApprovedStanding(now: Date, { evaluation, required }: EarlyApproval): Standing {
   return {
     deployment: {
       status: 'approved',
@@ -163,6 +162,6 @@ function createApprovedStanding(now: Date, evaluation: PolicyEvaluation): Standi
       policies_asked_at: now,
       evaluation: toStoredEvaluation(evaluation, 'approved'),
     },
-    gate: createPolicyApproval(evaluation).outcome.gate,
+    gate: createPolicyApproval(evaluation, required).outcome.gate,
   }
 }

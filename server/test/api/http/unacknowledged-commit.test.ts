@@ -7,7 +7,7 @@ import { assertError } from '../../support/assert-error.ts'
 import { artifactOf, putArtifact, sendReport, TESTS } from '../../support/ci-reports.ts'
 import { createRun, newRun } from '../../support/ci-runs.ts'
 import { type DatabasePlug, openDatabasePlug } from '../../support/database-plug.ts'
-import { auditOf, configureGate, openGate, REASON } from '../../support/gates.ts'
+import { approverOf, auditOf, configureGate, openGate, REASON } from '../../support/gates.ts'
 import type { Json } from '../../support/json.ts'
 import { createTrust, githubClaims, type Issuer, startIssuer } from '../../support/oidc-issuer.ts'
 import { apply } from '../../support/policies.ts'
@@ -160,7 +160,8 @@ test('openCiGate, with the decision of its policies', async () => {
 
 test('approveDeployment: 409 already_decided, because a decision is made once', async () => {
   const gate = await openGate(api, caller)
-  const call = { path: `/v1/deployments/${gate.deployment_id}/approve`, body: { reason: REASON } }
+  const approver = await approverOf(api, caller)
+  const call = { path: `/v1/deployments/${gate.deployment_id}/approve`, body: { reason: REASON }, key: approver.key }
   const again = await callTwice(call, () => countRows('deployments', 'approved'))
   assertError(again, 409, 'already_decided')
   assert.equal((await auditOf(api, caller, gate.deployment_id)).length, 1)

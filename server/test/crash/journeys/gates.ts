@@ -15,6 +15,6 @@ export const gateJourney: Journey = async (world) => {
   const verb = random.pick(['approve', 'reject'])
   const reason = `Decided in ${world.nextName()} as announced.`
   // A repeated answer whose first try was stored is refused: the deployment is decided already.
-  if (!acknowledged(await client.api('POST', `/v1/deployments/${deployment_id}/${verb}`, { reason }))) return
+  if (!acknowledged(await client.answer(deployment_id, verb, reason))) return
   journal.note({ kind: 'decision', id: deployment_id, gate_id: id, poll_token, verb, reason })
 }

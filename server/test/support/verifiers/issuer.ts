@@ -144,6 +144,7 @@ async function deployArtifact(server: ConnectedServer, commit: string): Promise<
 }
 
 async function approve(server: ConnectedServer, deployment: string): Promise<void> {
-  const { status, body } = await server.post(`/v1/deployments/${deployment}/approve`, { reason: REASON })
+  const key = await createKey(server, `approver of ${deployment}`, 'write:deployments')
+  const { status, body } = await server.post(`/v1/deployments/${deployment}/approve`, { reason: REASON }, key)
   assert.equal(status, 200, JSON.stringify(body))
 }

@@ -75,8 +75,8 @@ test('a person approves a deployment that no gate covers; the code host receives
   assert.equal((await sentTexts()).filter((text) => text.startsWith(heading)).length, 1)
 })
 
-test('409 run_creator_refused for the person whose linked account created the deployment, whatever the gates allow', async () => {
-  await configureGate(api, caller, { requiredApprovals: 2 })
+test('409 run_creator_refused for the person whose linked account created the deployment', async () => {
+  await configureGate(api, caller, { requiredApprovals: 2, allowRunCreator: false })
   await arrive(...WAITING)
   const creator = await person('octo-cat')
   assertError(await approve(creator), 409, 'run_creator_refused')

@@ -56,7 +56,13 @@ test('the gates with how many have approved, until when, and who opened the depl
   const [{ id, ...gate }] = gates
   assert.deepEqual(gate, {
     ...{ name: 'Production', required_approvals: 2, approvals: 1, allow_api_keys: false, allow_run_creator: true },
-    ...{ policies: [], approved_at: null, approved_by: null },
+    ...{
+      policies: [],
+      approve_by_policies: false,
+      require_linked_accounts: false,
+      approved_at: null,
+      approved_by: null,
+    },
   })
   assert.equal(answer_until, new Date(api.clock.now().getTime() + 12 * HOUR_MS).toISOString())
   assert.deepEqual(opened_by, { type: 'api_key', name: 'test key' })
@@ -118,7 +124,7 @@ test('a deployment that has expired cannot be answered', async () => {
 
 test('policies that pass are named in the history', async () => {
   await apply(api, caller, BLOCKING.replace('"pass")', '"pass") || true'))
-  const { deployment_id } = await open()
+  const { deployment_id } = await open({ policies: ['Tests'] })
   const { history, gates } = await readDecision(deployment_id)
   assert.deepEqual(
     history.map(({ action, by, principal }: Json) => [action, by, principal]),

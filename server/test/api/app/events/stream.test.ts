@@ -9,7 +9,7 @@ import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts
 import { assertError } from '../../../support/assert-error.ts'
 import { createRun, patchRun } from '../../../support/ci-runs.ts'
 import { EventReader } from '../../../support/event-reader.ts'
-import { configureGate, openGate } from '../../../support/gates.ts'
+import { answer, configureGate, openGate } from '../../../support/gates.ts'
 import { operationsOf, readOpenApi } from '../../../support/openapi.ts'
 import { createPerson, type Person, pageHeaders, requestAs } from '../../../support/people.ts'
 
@@ -54,8 +54,7 @@ test('an opened gate and its decision are named', async () => {
   await openGate(api, caller, { run_id })
   await reader.until('deployment')
   const [{ id: deployment_id }] = (await api.request('GET', '/v1/deployments', { key: caller.key })).body.data
-  const reason = 'Checked by hand.'
-  await api.request('POST', `/v1/deployments/${deployment_id}/approve`, { key: caller.key, body: { reason } })
+  await answer(api, caller, deployment_id, 'approve')
   await reader.until('deployment', deployment_id)
   reader.close()
 })

@@ -39,7 +39,7 @@ test('201 with a gate that people must approve by default; deployments require i
   const { id, created_at, updated_at, ...settings } = gate
   assert.deepEqual(settings, {
     ...{ name: 'Production', environment: 'production', ...defaults },
-    ...{ allow_run_creator: true, version: 1 },
+    ...{ allow_run_creator: false, approve_by_policies: false, require_linked_accounts: false, version: 1 },
   })
   assert.equal(created_at, updated_at)
   assert.deepEqual((await open()).body.data.gate, { id, name: 'Production' })
@@ -124,7 +124,14 @@ test('a deleted gate covers no later deployment, and keeps its versions', async 
   assert.deepEqual([deleted.status, deleted.body.data], [200, { id, name }])
   assertError(await open(), 409, 'gate_not_configured')
   assert.equal((await getDeployment(api, caller, before)).status, 'pending_approval')
-  assert.equal((await call('GET', `/${id}/versions`)).body.data.length, 1)
+  const versions = (await call('GET', `/${id}/versions`)).body.data
+  assert.deepEqual(
+    versions.map(({ version, deleted }: Json) => [version, deleted]),
+    [
+      [2, true],
+      [1, false],
+    ],
+  )
   assertError(await call('GET', `/${id}`), 404, 'not_found')
   assertError(await call('DELETE', `/${id}`), 404, 'not_found')
   const actions = (await auditOf(api, caller, id)).map(({ action, reason }) => `${action} ${reason}`)

@@ -4,7 +4,17 @@ import { DAY_MS } from '../../../../src/platform/clock.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../support/assert-error.ts'
 import { createRun, patchRun } from '../../../support/ci-runs.ts'
-import { answer, auditOf, configureGate, getDeployment, openGate, pollGate, REASON } from '../../../support/gates.ts'
+import {
+  answer,
+  answerWithKey,
+  approverOf,
+  auditOf,
+  configureGate,
+  getDeployment,
+  openGate,
+  pollGate,
+  REASON,
+} from '../../../support/gates.ts'
 
 let api: TestApi
 let caller: Caller
@@ -43,6 +53,7 @@ test('200 with approved and the status; gate and deployment show the key as prin
       provider_account: null,
       at: api.clock.now().toISOString(),
       note: `${REASON}\n\nGo`,
+      self_approved: false,
     },
   ])
 })
@@ -54,7 +65,7 @@ test('the audit log records the approval with the key as principal and the reaso
   assert.deepEqual(others, [])
   assert.deepEqual(entry, {
     principal_type: 'api_key',
-    principal_id: caller.keyId,
+    principal_id: (await approverOf(api, caller)).keyId,
     principal_name: 'test key',
     action: 'deployment.approve',
     object_type: 'deployment',
@@ -190,7 +201,7 @@ test('a key approves the one of two gates that allows API keys; the other needs 
 test('409 run_creator_refused for the key that reported the run when the gate refuses it; another key succeeds', async () => {
   const { deployment_id } = await opened({ allowRunCreator: false })
   for (const verb of ['approve', 'reject'] as const)
-    assertError(await answer(api, caller, deployment_id, verb), 409, 'run_creator_refused')
+    assertError(await answerWithKey(api, caller, deployment_id, verb), 409, 'run_creator_refused')
   assert.equal((await answer(api, await another(), deployment_id, 'approve')).body.data.status, 'approved')
 })
 

@@ -3,7 +3,16 @@ import { after, before, beforeEach, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../support/assert-error.ts'
 import { createRun } from '../../../support/ci-runs.ts'
-import { answer, auditOf, configureGate, getDeployment, openGate, pollGate, REASON } from '../../../support/gates.ts'
+import {
+  answer,
+  approverOf,
+  auditOf,
+  configureGate,
+  getDeployment,
+  openGate,
+  pollGate,
+  REASON,
+} from '../../../support/gates.ts'
 
 let api: TestApi
 let caller: Caller
@@ -27,7 +36,10 @@ test('200 with rejected and the status; gate, deployment and audit log show the 
   const [approval] = deployment.approvals
   assert.deepEqual([approval.decision, approval.principal, approval.note], ['rejected', 'api_key', REASON])
   const [entry] = await auditOf(api, caller, gate.deployment_id)
-  assert.deepEqual([entry?.action, entry?.principal_id, entry?.reason], ['deployment.reject', caller.keyId, REASON])
+  assert.deepEqual(
+    [entry?.action, entry?.principal_id, entry?.reason],
+    ['deployment.reject', (await approverOf(api, caller)).keyId, REASON],
+  )
 })
 
 test('one rejection rejects all covering gates', async () => {

@@ -6,7 +6,7 @@ import { settleDeployments } from '../../../../../src/deployments/gates/settle-d
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
 import { createRun } from '../../../../support/ci-runs.ts'
-import { answer, getDeployment, openGate, pollGate, REASON } from '../../../../support/gates.ts'
+import { answer, answerWithKey, getDeployment, openGate, pollGate, REASON } from '../../../../support/gates.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -56,7 +56,7 @@ test('a poll token gives access to no other route', async () => {
   for (const path of [`/v1/deployments/${deployment_id}`, '/v1/runs']) {
     assertUnauthorized(await api.request('GET', path, { key }))
   }
-  assertUnauthorized(await answer(api, { ...caller, key }, deployment_id, 'approve'))
+  assertUnauthorized(await answerWithKey(api, { key }, deployment_id, 'approve'))
 })
 
 test('400 for a gate id that is not a lowercase UUID', async () => {

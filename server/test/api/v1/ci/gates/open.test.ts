@@ -98,6 +98,7 @@ const EMPTY = {
   release_name: null,
   author_avatar_url: null,
   version: null,
+  self_approved: false,
   required_reviewers: [],
   required_reviewer_teams: [],
   deployed_at: null,

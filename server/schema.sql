@@ -953,10 +953,18 @@ create table finding_streams (
   reported_at timestamp(3) with time zone not null,
   seen_at timestamp(3) with time zone not null,
   upload_id text collate "C",
+  lane text default 'key'::text,
+  continues_id bigint,
+  ended_at timestamp(3) with time zone,
+  ended_reason text,
+  ended_by_name text,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
-  constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
+  constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint finding_streams_ended_check CHECK (((num_nulls(ended_at, ended_reason, ended_by_name) = ANY (ARRAY[0, 3])) AND (length(ended_reason) <= 1000))),
+  constraint finding_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
-CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)));
+CREATE UNIQUE INDEX finding_streams_by_lane ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));
+CREATE INDEX finding_streams_by_report ON public.finding_streams USING btree (org_id, reported_at, id) WHERE (origin <> 'alert'::text);
 CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
 CREATE INDEX finding_streams_unseen ON public.finding_streams USING btree (org_id, seen_at) WHERE (NOT tracked);
 
@@ -1553,6 +1561,7 @@ create table organizations (
   created_at timestamp(3) with time zone not null,
   is_demo boolean not null default false,
   deletion_started_at timestamp(3) with time zone,
+  accept_repository_vex boolean not null default false,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
@@ -2153,6 +2162,22 @@ CREATE INDEX security_issues_by_repository ON public.security_issues USING btree
 CREATE INDEX security_issues_by_repository_epss ON public.security_issues USING btree (org_id, repository_no, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
 CREATE INDEX security_issues_by_vulnerability ON public.security_issues USING gin (vuln_ids) WHERE (listed AND (vuln_ids <> '{}'::text[]));
 
+create table security_upload_lanes (
+  org_id uuid not null,
+  upload_id text collate "C" not null,
+  lane text not null,
+  commit_sha text,
+  tracked boolean not null,
+  reported_at timestamp(3) with time zone not null,
+  may_triage boolean not null,
+  sender_id text not null,
+  sender_name text not null,
+  constraint security_upload_lanes_pkey PRIMARY KEY (org_id, upload_id, lane),
+  constraint security_upload_lanes_org_id_upload_id_fkey FOREIGN KEY (org_id, upload_id) REFERENCES security_uploads(org_id, id) ON DELETE CASCADE,
+  constraint security_upload_lanes_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text]))),
+  constraint security_upload_lanes_sender_name_check CHECK (((length(sender_name) >= 1) AND (length(sender_name) <= 200)))
+);
+
 create table security_uploads (
   org_id uuid not null,
   id text collate "C" not null,
@@ -2495,13 +2520,18 @@ create table vex_documents (
   upload_id text collate "C" not null,
   statements integer not null,
   created_at timestamp(3) with time zone not null,
+  lane text,
+  pending boolean not null default false,
+  stated_by_id text,
+  stated_by_name text,
   constraint vex_documents_pkey PRIMARY KEY (org_id, id),
   constraint vex_documents_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint vex_documents_format_check CHECK ((format = ANY (ARRAY['openvex'::text, 'csaf'::text]))),
+  constraint vex_documents_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text]))),
   constraint vex_documents_statements_check CHECK ((statements >= 0))
 );
+CREATE UNIQUE INDEX vex_documents_by_lane ON public.vex_documents USING btree (org_id, repository_no, format, publisher, series, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(lane, ''::text), pending);
 CREATE INDEX vex_documents_by_report ON public.vex_documents USING btree (org_id, reported_at) WHERE (NOT tracked);
-CREATE UNIQUE INDEX vex_documents_by_stream ON public.vex_documents USING btree (org_id, repository_no, format, publisher, series, COALESCE(category, ''::text), branch_name(git_ref));
 CREATE INDEX vex_documents_by_upload ON public.vex_documents USING btree (org_id, upload_id);
 
 create table vex_exports (

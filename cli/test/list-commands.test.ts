@@ -21,7 +21,7 @@ before(async () => {
 
 const call = (args: string[], more: Record<string, string> = {}) => shiplock(args, { env: { ...env, ...more } })
 
-const LISTS = ['deployments', 'runs', 'findings', 'issues', 'alerts', 'changes']
+const LISTS = ['deployments', 'runs', 'findings', 'issues', 'alerts', 'changes', 'stream list']
 
 for (const name of LISTS) {
   test(`${name}: the API takes every filter`, async () => {
@@ -35,7 +35,7 @@ for (const name of LISTS) {
     const args = Object.entries(command?.options ?? {})
       .filter(([option]) => !skipped.includes(option))
       .flatMap(([option, { choices }]) => [`--${option}`, values[option] ?? others[option] ?? choices?.[0] ?? 'open'])
-    const { code, json, stderr } = await call([name, ...args, '--json'])
+    const { code, json, stderr } = await call([...name.split(' '), ...args, '--json'])
     assert.equal(code, 0, stderr)
     assert.deepEqual(json, [])
   })
@@ -106,6 +106,29 @@ test('a deployment is approved once, and another is rejected', async () => {
   const rejected = await call(['reject', second.deployment_id, '--reason', REASON], asApprover)
   assert.deepEqual([rejected.code, rejected.stderr], [0, ''])
   assert.match(rejected.stdout, /^The deployment \S+ was rejected; its status is rejected$/m)
+})
+
+test('stream list, end and take-over', async () => {
+  const own = await api.caller()
+  const as = (...args: string[]) => call(args, { SHIPLOCK_KEY: own.key })
+  await uploadReport(api, own, sarif([sarifResult('a')]), { category: 'nightly' })
+  await uploadReport(api, own, sarif([sarifResult('a')]), { category: 'daily' })
+  const { json: streams } = await as('stream', 'list', '--json')
+  assert.deepEqual(streams.map(({ category, open }: { category: string; open: number }) => [category, open]).sort(), [
+    ['daily', 1],
+    ['nightly', 1],
+  ])
+  const [{ id }, other] = streams
+  const refused = await as('stream', 'take-over', id, '--from', other.id)
+  assert.deepEqual([refused.code, /\(409 other_stream/.test(refused.stderr)], [1, true], refused.stderr)
+  assert.equal((await as('stream', 'end', id)).code, 2)
+  const ended = await as('stream', 'end', id, '--reason', 'The scanner was replaced.')
+  assert.deepEqual([ended.code, ended.stdout], [0, `The stream ${id} has ended.\n`], ended.stderr)
+  const { json: left } = await as('stream', 'list', '--status', 'ended', '--json')
+  assert.deepEqual(
+    left.map((stream: { id: string; open: number }) => [stream.id, stream.open]),
+    [[id, 0]],
+  )
 })
 
 test('1: an error of the API in one line: the scope, the plan, what does not exist', async () => {

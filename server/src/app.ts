@@ -66,6 +66,8 @@ import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from './security/formats/ca
 import { registerIssueRoutes } from './security/issues/issue.routes.ts'
 import { Issue } from './security/issues/issue.schema.ts'
 import { IssueExplanation } from './security/issues/issue-explanation.schema.ts'
+import { registerStreamRoutes } from './security/reconcile/stream.routes.ts'
+import { FindingStream } from './security/reconcile/stream.schema.ts'
 import { registerRepositoryListRoutes } from './security/repositories/repository.routes.ts'
 import { KnownRepository } from './security/repositories/repository.schema.ts'
 import { registerIssueEditRoutes, registerTriageRoutes } from './security/triage/triage.routes.ts'
@@ -145,6 +147,7 @@ const SHARED_SCHEMAS = [
   KnownRepository,
   PipelineRun,
   SecurityUpload,
+  FindingStream,
   Finding,
   Issue,
   IssueExplanation,
@@ -191,6 +194,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(registerIngestRoutes, services)
   await app.register(registerPipelineRunRoutes, services)
   await app.register(registerUploadRoutes, services)
+  await app.register(registerStreamRoutes, services)
   await app.register(registerFindingRoutes, services)
   await app.register(registerVexRoutes, services)
   await app.register(registerIssueRoutes, services)

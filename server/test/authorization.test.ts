@@ -29,6 +29,7 @@ after(() => api?.close())
 const SCOPE_OF_ROUTE: [route: RegExp, scope: Scope][] = [
   [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
   [/^GET \/v1\/security\/uploads$/, 'read:security'],
+  [/^POST \/v1\/security\/(uploads\/[^/]+\/confirm$|streams\/)/, 'write:triage'],
   [/^(POST|GET) \/v1\/security\/uploads/, 'write:security-findings'],
   [/^GET \/v1\/security\//, 'read:security'],
   [/^GET \/v1\/deployments/, 'read:deployments'],

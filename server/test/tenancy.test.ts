@@ -43,6 +43,9 @@ const BODIES: Record<string, unknown> = {
   completeCiArtifacts: { artifact_ids: ['nobody'] },
   approveDeployment: { reason: 'Whoever finds it may read this.' },
   rejectDeployment: { reason: 'Whoever finds it may read this.' },
+  endFindingStream: { reason: 'Whoever finds it may read this.' },
+  // The stream itself, which is the first one.
+  takeOverFindingStream: { from: '1' },
 }
 
 test("404 not_found for another organization's object, on every route with an id", async () => {

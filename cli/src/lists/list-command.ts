@@ -10,6 +10,8 @@ export type Filter = Option & { parameter?: string; read?: (name: string, text: 
 
 type ListDefinition<Path extends ListPath> = {
   name: string
+  /** What is listed, if that is not the name. */
+  noun?: string
   summary: string
   details: readonly string[]
   examples: readonly string[]
@@ -79,15 +81,15 @@ async function readItems<Path extends ListPath>(
 }
 
 function print<Path extends ListPath>(
-  { name, columns }: ListDefinition<Path>,
+  { name, noun = name, columns }: ListDefinition<Path>,
   { items, hasMore }: Found<ListItem<Path>>,
   { output, env }: Context,
 ): void {
   const hasColours = output.columns !== null && !env.NO_COLOR && env.TERM !== 'dumb'
   if (output.json) output.write(JSON.stringify(items))
   else if (items.length > 0) output.write(renderTable(columns, items, { width: output.columns, hasColours }))
-  else output.say(`There are no ${name} that match`)
-  if (hasMore) output.say(`There are more than these ${items.length} ${name}; use --limit to print more`)
+  else output.say(`There are no ${noun} that match`)
+  if (hasMore) output.say(`There are more than these ${items.length} ${noun}; use --limit to print more`)
 }
 
 const PERIOD = /^(\d{1,4})([hdw])$/

@@ -6,7 +6,7 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 const STATES = ['open', 'fixed', 'dismissed']
 const KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other']
 
-const REPOSITORY_FILTERS: Readonly<Record<string, Filter>> = {
+export const REPOSITORY_FILTERS: Readonly<Record<string, Filter>> = {
   repository: { type: 'text', value: 'R', about: 'only those of this repository, as owner/name' },
   provider: PROVIDER,
   'repository-id': {

@@ -51,7 +51,7 @@ export async function registerApiKeyRoutes(app: HttpServer, services: Services):
           'Creates an API key and returns it. Only its hash is stored, so the key cannot be shown again. Nobody can give ' +
           'a scope whose permission they lack: scopes that start with `read:` require `view`, `write:deployments` ' +
           'requires `answer_deployment_gates`, `write:compliance-override` requires `override_compliance`, ' +
-          '`write:security-findings` requires `upload_security_reports`, and `write:ci` requires `manage_integrations`.\n\n' +
+          '`write:security-findings` requires `upload_security_reports`, `write:triage` requires `triage`, and `write:ci` requires `manage_integrations`.\n\n' +
           'Errors: 403 `insufficient_permission` with `details.scope` for a scope that your role cannot give. 409 ' +
           '`too_many_api_keys` if the organization has 1,000 keys that are neither revoked nor expired.',
         tags,

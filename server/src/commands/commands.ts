@@ -20,6 +20,7 @@ export const COMMANDS = {
   },
   'org create': { about: 'create an organization', load: async () => (await import('./org.ts')).orgCreate },
   'org set-plan': { about: "change an organization's plan", load: async () => (await import('./org.ts')).orgSetPlan },
+  'org set': { about: 'change what an organization lets count', load: async () => (await import('./org.ts')).orgSet },
   'org list': { about: 'list the organizations', load: async () => (await import('./org.ts')).orgList },
   'org export': {
     about: 'write an organization to a file',

@@ -1,6 +1,7 @@
+import { UsageError } from '@shiplock/command-line/options'
 import { assignPlan } from '../access/manage-access.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
-import { createOrganization } from '../organizations/organization.ts'
+import { acceptRepositoryVex, createOrganization } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
@@ -26,6 +27,26 @@ export const orgSetPlan = defineCommand({
   options: {},
   async run(context, { slug, plan }) {
     const organization = await withServices(context, (services) => assignPlan(services, slug, plan))
+    context.print({ json: organization, text: `Changed ${describe(organization)}` })
+  },
+})
+
+export const orgSet = defineCommand({
+  name: 'org set',
+  about: 'Changes what an organization lets count.',
+  arguments: ['slug'],
+  options: {
+    'accept-repository-vex': {
+      type: 'text',
+      value: 'yes|no',
+      about: 'whether VEX documents of verified CI jobs take effect without being confirmed',
+    },
+  },
+  async run(context, { slug }, { 'accept-repository-vex': accepts }) {
+    if (accepts !== 'yes' && accepts !== 'no') throw new UsageError('--accept-repository-vex must be yes or no')
+    const organization = await withServices(context, (services) =>
+      acceptRepositoryVex(services, slug, accepts === 'yes'),
+    )
     context.print({ json: organization, text: `Changed ${describe(organization)}` })
   },
 })

@@ -70,6 +70,46 @@ export const notOpen = defineError({
   remedy: 'Leave it out.',
 })
 
+export const notProposed = defineError({
+  status: 409,
+  code: 'not_proposed',
+  cause: 'The upload has no VEX document that waits to be confirmed: it is in effect, or a newer version of it is.',
+  remedy: 'Read the upload.',
+  message: 'The upload has no VEX document that waits to be confirmed.',
+})
+
+export const uploaderRefused = defineError({
+  status: 409,
+  code: 'uploader_refused',
+  cause: 'Whoever sent the VEX document wants to confirm it, or a key of the same person.',
+  remedy: 'Ask another person, or use a key that another person has made.',
+  message: 'Who has sent the document cannot confirm it.',
+})
+
+export const otherStream = defineError({
+  status: 409,
+  code: 'other_stream',
+  cause: 'The stream that is to be taken over has another repository, tool, category or ref, or is the same stream.',
+  remedy: 'Take over one of the streams in `can_take_over`, or end the stream.',
+  message: 'The streams are not of the same repository, tool, category and ref.',
+})
+
+export const weakerStream = defineError({
+  status: 409,
+  code: 'weaker_stream',
+  cause: 'The stream that is to be taken over is stronger: whoever reports to it can be trusted more.',
+  remedy: 'Let the stronger stream take over the weaker one.',
+  message: 'A stream cannot take over a stronger one.',
+})
+
+export const streamEnded = defineError({
+  status: 409,
+  code: 'stream_ended',
+  cause: 'The stream has been ended, and no report was sent to it since.',
+  remedy: 'Read the stream.',
+  message: 'The stream has ended.',
+})
+
 export const statedByDocument = defineError({
   status: 409,
   code: 'stated_by_document',

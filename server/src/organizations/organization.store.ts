@@ -49,6 +49,25 @@ export async function isDemo(db: Db, id: string): Promise<boolean> {
   return row?.is_demo ?? false
 }
 
+/** Whether VEX documents of verified jobs take effect without being confirmed (decisions §7). */
+export async function isRepositoryVexAccepted(db: Db, id: string): Promise<boolean> {
+  const [row] = await db<{ accept_repository_vex: boolean }[]>`
+    select accept_repository_vex
+    from organizations
+    where id = ${id}`
+  return row?.accept_repository_vex ?? false
+}
+
+/** Returns the organization, or null if no organization has this slug. */
+export async function updateRepositoryVex(db: Db, slug: string, isAccepted: boolean): Promise<Organization | null> {
+  const [row] = await db<Organization[]>`
+    update organizations
+    set accept_repository_vex = ${isAccepted}
+    where slug = ${slug}
+    returning id, slug, name, plan`
+  return row ?? null
+}
+
 export async function listOrganizations(db: Db): Promise<Organization[]> {
   return db<Organization[]>`
     select id, slug, name, plan

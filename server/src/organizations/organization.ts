@@ -1,10 +1,17 @@
+import { insertAuditEntry, OPERATOR } from '../audit/audit.store.ts'
 import { slugTaken } from '../errors/commands.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db, Sql } from '../platform/db/sql.ts'
 import { invalidRequest, missing } from '../platform/http/errors.ts'
 import { createUuid } from '../platform/ids.ts'
 import { isDisplayName } from '../platform/text.ts'
-import { findOrganization, insertOrganization, lockOrganizations, type Organization } from './organization.store.ts'
+import {
+  findOrganization,
+  insertOrganization,
+  lockOrganizations,
+  type Organization,
+  updateRepositoryVex,
+} from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 
 type NewOrganization = {
@@ -34,6 +41,25 @@ export async function createOrganization(
   })
   if (organization) return organization
   throw slugTaken(slug)
+}
+
+/**
+ * Lets VEX documents of verified CI jobs take effect without being confirmed, or no longer. Throws
+ * 404 if the organization does not exist.
+ */
+export async function acceptRepositoryVex(
+  { sql, clock }: { sql: Sql; clock: Clock },
+  slug: string,
+  isAccepted: boolean,
+): Promise<Organization> {
+  return sql.begin(async (tx) => {
+    const organization = await updateRepositoryVex(tx, slug, isAccepted)
+    if (organization === null) return rejectUnknownOrganization(slug)
+    const object = { type: 'organization', id: organization.id }
+    const entry = { ...OPERATOR, action: 'organization.update', object, details: { accept_repository_vex: isAccepted } }
+    await insertAuditEntry(tx, organization.id, entry, clock.now())
+    return organization
+  })
 }
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/

@@ -35,14 +35,16 @@ test('an identical report for a new commit is seen in that commit now, and neith
   const rows = await rowVersions(api, caller)
   api.clock.advance(1000)
   const again = await create(A, SECOND)
-  assert.deepEqual([again.status, again.body.data], [200, { upload, put: null }])
+  const { lanes, ...stored } = again.body.data.upload
+  assert.deepEqual([again.status, { ...stored, lanes: upload.lanes }, again.body.data.put], [200, upload, null])
   const at = api.clock.now().getTime()
   assert.deepEqual((await seen()).sort(), [
     ['a', SECOND, at],
     ['shared', SECOND, at],
   ])
   assert.deepEqual(await rowVersions(api, caller), rows)
-  assert.deepEqual(await getUpload(api, caller, upload.id), upload)
+  assert.deepEqual(await getUpload(api, caller, upload.id), { ...upload, lanes })
+  assert.equal(lanes[0].commit_sha, SECOND)
 })
 
 test('an identical report for the same commit, or without a commit, changes nothing', async () => {
@@ -125,9 +127,9 @@ test('a new commit that is named while the file is read: it is read once more', 
     const running = read(id)
     await untilParsing(id)
     await tx`
-      update security_uploads
-      set reported_commit_sha = ${SECOND}, reported_at = ${new Date(api.clock.now().getTime() + 1000)}
-      where org_id = ${caller.orgId} and id = ${id}`
+      update security_upload_lanes
+      set commit_sha = ${SECOND}, reported_at = ${new Date(api.clock.now().getTime() + 1000)}
+      where org_id = ${caller.orgId} and upload_id = ${id}`
     return { running }
   })
   await reading.running

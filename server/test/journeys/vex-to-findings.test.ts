@@ -60,7 +60,7 @@ test('a statement dismisses the findings of every scanner, with its reason', asy
     assert.equal(finding.dismissal_source, 'openvex')
     assert.equal(finding.dismiss_reason, 'not_affected')
     assert.equal(finding.dismiss_comment, 'We do not call template().')
-    assert.equal(finding.dismissed_by_name, null)
+    assert.equal(finding.dismissed_by_name, 'test key')
     assert.equal(finding.dismissed_at, api.clock.now().toISOString())
   }
 })
@@ -281,21 +281,21 @@ test('a document and a report that are read at the same time end in the same sta
   }
 })
 
-test('a document of a run that may have executed code of strangers is not applied', async () => {
+test('a document of a run that may have executed code of strangers is a proposal', async () => {
   await upload(vulnerable({ [LODASH]: ID }))
   const bytes = Buffer.from(JSON.stringify(openVex([notAffected(ID, [LODASH])])))
   const created = await createUpload(api, caller, bytes)
   await putFile(created, bytes)
   const { id } = created.body.data.upload
   const { sql } = api.services
-  await sql`update security_uploads set trust = 'untrusted' where id = ${id}`
+  await sql`update security_upload_lanes set lane = 'untrusted', may_triage = false where upload_id = ${id}`
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
   const { status, warnings } = await getUpload(api, caller, id)
   assert.deepEqual([status, warnings.length, (await only()).state], ['finished', 1, 'open'])
-  assert.match(warnings[0], /code of strangers/)
+  assert.match(warnings[0], /is a proposal/)
   const [stored] = await sql`select count(*) as statements from vex_statements where org_id = ${caller.orgId}`
-  assert.equal(stored?.statements, 0)
+  assert.equal(stored?.statements, 1)
 })
 
 test('a document that cannot be read changes nothing', async () => {

@@ -36,6 +36,8 @@ test('org create, set-plan and list print organizations, and a running server ap
   await untilStatus(key, 200)
 
   assert.deepEqual(await json('org', 'set-plan', 'acme', 'free'), { ...created, plan: 'free' })
+  const set = await json('org', 'set', 'acme', '--accept-repository-vex', 'yes')
+  assert.deepEqual(set, { ...created, plan: 'free' })
   await untilStatus(key, 402)
   assert.deepEqual(
     (await json('org', 'list')).map(({ slug }: { slug: string }) => slug),

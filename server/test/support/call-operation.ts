@@ -7,6 +7,7 @@ const SAMPLE_IDS = [
   '0123456789abcdef0123456789abcdef',
   '1-0123456789abcdef01234567',
   'run_00000000000000000000000000',
+  '999999999999999',
 ]
 
 /** The path of the operation, with ids of the required form or with the given ones. */

@@ -34,6 +34,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
       'bytes',
     ),
     '/v1/security/uploads': upload.id,
+    '/v1/security/streams': await findFirst(api, owner, 'streams'),
     '/v1/security/alerts': await insertAlert(api, owner),
     '/v1/security/findings': await findFirst(api, owner, 'findings'),
     '/v1/security/issues': await findFirst(api, owner, 'issues'),
@@ -108,7 +109,7 @@ export async function insertAlertRow(sql: Sql, orgId: string, fields: Record<str
 }
 
 /** The finding that was uploaded, or its issue. */
-async function findFirst(api: TestApi, { key }: Caller, list: 'findings' | 'issues'): Promise<string> {
+async function findFirst(api: TestApi, { key }: Caller, list: 'findings' | 'issues' | 'streams'): Promise<string> {
   return (await api.request('GET', `/v1/security/${list}`, { key })).body.data[0].id
 }
 

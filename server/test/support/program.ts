@@ -20,7 +20,20 @@ type Ended = { code: number | null; stdout: string; stderr: string; json: Printe
  * of the test, because a new one takes ten times longer to load them than to run them.
  */
 const RUN_HERE = [
-  ...['org create', 'org list', 'org set-plan', 'key', 'user', 'trust', 'repo', 'provider', 'gate', 'policy', 'alert'],
+  ...[
+    'org create',
+    'org list',
+    'org set-plan',
+    'org set',
+    'key',
+    'user',
+    'trust',
+    'repo',
+    'provider',
+    'gate',
+    'policy',
+    'alert',
+  ],
   ...['change', 'signing-key', 'provenance', 'retention', 'intel status', 'doctor'],
 ]
 

@@ -57,6 +57,11 @@ const SCOPE_GROUPS: ScopeGroup[] = [
     title: 'Decide',
     scopes: [
       {
+        scope: 'write:triage',
+        about: 'Send VEX documents that dismiss findings at once, and confirm those of others. End streams of reports.',
+        permission: 'triage',
+      },
+      {
         scope: 'write:deployments',
         about: 'Approve and reject deployments whose gate accepts keys.',
         permission: 'answer_deployment_gates',

@@ -8,6 +8,18 @@ import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 export const TRUST_CLASSES = ['verified', 'self_reported', 'untrusted'] as const
 export type TrustClass = (typeof TRUST_CLASSES)[number]
 
+/**
+ * Who speaks (decisions §7). `untrusted` is weaker than `person` and `key`, and these are weaker
+ * than `verified`. Neither of `person` and `key` is weaker than the other.
+ */
+export const LANES = ['verified', 'key', 'person', 'untrusted'] as const
+export type Lane = (typeof LANES)[number]
+
+/** The lane of what a credential has stated. People have no class of their own. */
+export function getLane(trust: TrustClass): Lane {
+  return trust === 'self_reported' ? 'key' : trust
+}
+
 /** What identifies a stored run. */
 export type RunSource = {
   /** The code host that the run comes from, or `other`. */

@@ -6,7 +6,7 @@ const Text = (description: string) => Type.String({ description })
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Time = (description: string) => Type.String({ ...TIMESTAMP, description })
 const Trust = Text(
-  'The trust level: `verified` by the code host or by the OIDC token of the run, `untrusted` if code of strangers may have run in that job, `self_reported` by another credential, or `uploaded` by an API client.',
+  'The trust level: `verified` by the code host or by the OIDC token of the run, `untrusted` if code of strangers may have run in that job, `self_reported` by another credential, `uploaded` by an API client, or `ui` by a person.',
 )
 
 const Run = Closed(

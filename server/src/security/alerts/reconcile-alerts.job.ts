@@ -104,6 +104,7 @@ function toStreamReport(orgId: string, known: NumberedRepository, gitRef: string
     org_id: orgId,
     repository_no: known.no,
     upload_id: null,
+    lane: null,
     category: null,
     git_ref: gitRef,
     commit_sha: null,

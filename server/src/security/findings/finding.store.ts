@@ -96,14 +96,18 @@ function findingJson(db: Db) {
  */
 export function buildFindingDismissal(db: Db, orgId: string) {
   return db`(
-    select triage.reason as dismiss_reason, triage.comment as dismiss_comment, triage.created_by_name as dismissed_by_name,
+    select triage.reason as dismiss_reason, triage.comment as dismiss_comment,
+      coalesce(triage.created_by_name, case when triage.source <> 'shiplock' then 'VEX document' end) as dismissed_by_name,
       triage.created_at as dismissed_at, triage.source as dismissal_source, triage.expires_at as dismissal_expires_at
     from triages triage
     where finding.triaged_state = 'dismissed'
       and triage.org_id = finding.org_id ${buildSpreadCondition(db, 'triage', orgId)}
       and triage.id = finding.triage_id
     union all
-    select finding.reported_dismiss_reason, finding.reported_dismiss_comment, finding.reported_dismissed_by_name,
+    select finding.reported_dismiss_reason, finding.reported_dismiss_comment,
+      coalesce(
+        finding.reported_dismissed_by_name, case finding.reported_dismissal_source when 'report' then 'scanner report' end
+      ),
       finding.reported_dismissed_at, finding.reported_dismissal_source, null
     where finding.triaged_state is null
   )`

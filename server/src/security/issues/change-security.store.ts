@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { buildFindingDismissal } from '../findings/finding.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
+import { buildLaneRank, buildStreamLane } from '../writing/lane.store.ts'
 import { buildRepositoryNos } from './policy-facts.store.ts'
 
 /** Null if no scanner had reported on the tracked branch. */
@@ -40,6 +41,7 @@ export async function findChangeSecurity(
 ): Promise<ChangeSecurity> {
   const { org_id, provider, repository_id, full_name } = repository
   const linked = { provider, id: repository_id }
+  const lane = buildStreamLane(db, org_id, db`finding_streams`)
   const [row] = await db<[{ security: ChangeSecurity }]>`
     with repository as materialized (${buildRepositoryNos(db, org_id, { name: full_name, linked, provider })}),
     stream as materialized (
@@ -49,7 +51,7 @@ export async function findChangeSecurity(
         and repository_no = any(array(select id from repository))
         and reported_at > '-infinity'
         and (tracked or ${isOfPullRequest(db, pull)})
-      order by tracked desc, reported_at desc
+      order by ${buildLaneRank(db, lane)} desc, tracked desc, reported_at desc
       limit ${STREAMS_MAX}
     ),
     present as materialized (${presentIssues(db, org_id, at)}),

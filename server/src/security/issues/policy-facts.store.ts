@@ -5,6 +5,7 @@ import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { getDefaultHost } from '../../repositories/repository-identity.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
+import { buildLaneRank, buildShownTrust, buildStreamLane } from '../writing/lane.store.ts'
 
 type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
 
@@ -23,9 +24,10 @@ type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues: OpenFi
 const STREAMS_MAX = 1000
 
 /**
- * Counts what is open in a repository, in one round trip. For each tool and category the stream of
- * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both
- * count, because under a branch the host lists only what is not on the tracked one.
+ * Counts what is open in a repository, in one round trip. For each tool, category and lane the
+ * stream of the branch counts; if the branch has none, the stream of the tracked branch. Alerts of
+ * both count, because under a branch the host lists only what is not on the tracked one. Where a
+ * repository has too many streams, those of weaker lanes are left out.
  */
 async function findSecurityFacts(
   db: Db,
@@ -34,42 +36,44 @@ async function findSecurityFacts(
   branch: string | null,
 ): Promise<SecurityFacts> {
   const [row] = await db<[SecurityFacts]>`
-    with stream as materialized (
-      select distinct on (repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end)
-        id, tool, category, git_ref, commit_sha, reported_at, origin, upload_id
+    with reported as (
+      select *, ${buildStreamLane(db, orgId, db`finding_streams`)} as spoken_by
       from finding_streams
       where org_id = ${orgId}
         and repository_no = any(${repositoryNos}::bigint[])
         and (tracked or branch_name(git_ref) = ${branch}::text)
         and reported_at > '-infinity'
-      order by repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end,
-        (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
+        and ended_at is null
+    ),
+    stream as materialized (
+      select *
+      from (
+        select distinct on (
+          repository_no, tool, coalesce(category, ''), spoken_by, case when origin = 'alert' then id end
+        ) id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by
+        from reported
+        order by repository_no, tool, coalesce(category, ''), spoken_by, case when origin = 'alert' then id end,
+          (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
+      ) newest
+      order by ${buildLaneRank(db, db`spoken_by`)} desc, reported_at desc
       limit ${STREAMS_MAX}
     )
-    select ${scansJson(db, orgId)} as scans, ${findingsJson(db, orgId)} as findings,
+    select ${scansJson(db)} as scans, ${findingsJson(db, orgId)} as findings,
       ${issuesJson(db, orgId, repositoryNos)} as issues`
   return row
 }
 
 /** Alerts come from the code host itself. A report has the trust of the credential that sent it. */
-function scansJson(db: Db, orgId: string) {
+function scansJson(db: Db) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
         'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
-        'trust', case origin when 'alert' then 'verified' else coalesce(trust, case origin when 'report' then 'self_reported' else 'uploaded' end) end
+        'trust', ${buildShownTrust(db, { lane: db`spoken_by`, origin: db`origin` })}
       )
       order by reported_at desc, tool
     ), '[]')
-    from (
-      select stream.*, (
-        select upload.trust
-        from security_uploads upload
-        where upload.org_id = ${orgId}
-          and upload.id = stream.upload_id
-      ) as trust
-      from stream
-    ) stream
+    from stream
   )`
 }
 
@@ -83,7 +87,7 @@ function findingsJson(db: Db, orgId: string) {
     from findings finding
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
     where finding.org_id = ${orgId}
-      and finding.stream_id = any(array(select id from stream))
+      and finding.stream_id = any(array(select id from stream where spoken_by <> 'untrusted'))
       and finding.state = 'open'
   )`
 }

@@ -1,5 +1,5 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import type { After } from './incoming.store.ts'
 import type { TrackedFinding } from './matching/matching.ts'
@@ -75,9 +75,24 @@ export async function listCertainPairs(
     join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id`
 }
 
+/** A stored finding of a stream, as the matching rules see it. */
+export type StreamFinding = TrackedFinding & { finding_id: string }
+
+/** The findings of a stream that are not fixed, the newest ones first. */
+export function listStreamFindings(db: Db, orgId: string, streamId: number): Promise<StreamFinding[]> {
+  return db<StreamFinding[]>`
+    select finding.id as finding_id, ${trackedColumns(db, db`finding`)}
+    from findings finding
+    where finding.org_id = ${buildAverageId(db, orgId)}
+      and finding.stream_id = ${buildAverageId(db, streamId)}
+      and finding.reported_state <> 'fixed'
+    order by finding.id desc
+    limit ${STORED_MAX}`
+}
+
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */
-function trackedColumns(tx: Tx, of: ReturnType<Tx>) {
-  return tx`
+function trackedColumns(db: Db, of: ReturnType<Db>) {
+  return db`
     ${of}.path, ${of}.start_line, ${of}.end_line, ${of}.start_column, ${of}.end_column, ${of}.rule_id,
     ${of}.kind, ${of}.resource_name,
     encode(substring(${of}.fingerprint for 16), 'hex') as fingerprint, ${of}.fingerprint_method,

@@ -1,11 +1,12 @@
 import { buildAverageId, buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { buildLaneRank, buildStreamLane } from '../writing/lane.store.ts'
 
 /**
- * An issue whose findings a person has dismissed, the newest of these triages, and the findings
- * whose alert was dismissed.
+ * An issue whose findings a person has dismissed, the triage of the strongest lane that was looked
+ * at, the newest of these, and the rank of this lane. Also the findings whose alert was dismissed.
  */
-type FollowedIssue = { issue_id: string; triage_id: string; of_alerts: string[] }
+type FollowedIssue = { issue_id: string; triage_id: string; lane_rank: number; of_alerts: string[] }
 
 /**
  * The issues among these in which a person has dismissed every finding that is not fixed. To be
@@ -13,11 +14,14 @@ type FollowedIssue = { issue_id: string; triage_id: string; of_alerts: string[] 
  * finding that joined the issue is not hidden.
  */
 export async function listFollowed(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<FollowedIssue[]> {
+  const rank = buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))
   return tx<FollowedIssue[]>`
-    select finding.issue_id, (array_agg(own.triage_id order by own.triage_id desc))[1] as triage_id,
+    select finding.issue_id,
+      (array_agg(own.triage_id order by ${rank} desc, own.triage_id desc))[1] as triage_id, max(${rank}) as lane_rank,
       coalesce(array_agg(finding.id) filter (where finding.triaged_state is null), '{}') as of_alerts
     from (select distinct issue_id from unnest(${[...issueIds]}::uuid[]) issue_id) touched
     join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.issue_id = touched.issue_id
+    join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     left join lateral ${dismissalByPerson(tx, orgId)} own on finding.state = 'dismissed'
     where finding.state <> 'fixed'
     group by finding.issue_id
@@ -54,8 +58,9 @@ function dismissalByPerson(tx: Tx, orgId: string) {
 
 /**
  * The open findings of followed issues, by the triage that they follow. They are new or were fixed,
- * because no open finding was in these issues before. A finding that a person reopened stays open.
- * An issue is no longer followed if one of its alerts was opened again.
+ * because no open finding was in these issues before. A finding that a person reopened stays open,
+ * and so does one of a stronger lane than the one that was looked at (decisions §7). An issue is no
+ * longer followed if one of its alerts was opened again.
  */
 export async function listFollowers(
   tx: Tx,
@@ -64,16 +69,21 @@ export async function listFollowers(
 ): Promise<Map<string, string[]>> {
   if (followed.length === 0) return new Map()
   const ofAlerts = followed.flatMap(({ of_alerts }) => of_alerts)
+  const rank = buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))
   const rows = await tx<{ triage_id: string; finding_ids: string[] }[]>`
-    select followed.triage_id, array_agg(finding.id) as finding_ids
+    select followed.triage_id,
+      array_agg(finding.id) filter (where ${rank} <= followed.lane_rank) as finding_ids
     from unnest(
-      ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[]
-    ) as followed (issue_id, triage_id)
+      ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[],
+      ${followed.map(({ lane_rank }) => lane_rank)}::integer[]
+    ) as followed (issue_id, triage_id, lane_rank)
     join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.issue_id = followed.issue_id
+    join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     where finding.state = 'open'
     group by followed.issue_id, followed.triage_id
     having not bool_or(finding.id = any(${ofAlerts}::uuid[]))
-      and bool_and(finding.triaged_state is null)`
+      and bool_and(finding.triaged_state is null)
+      and bool_or(${rank} <= followed.lane_rank)`
   const followers = new Map<string, string[]>()
   for (const { triage_id, finding_ids } of rows)
     followers.set(triage_id, [...(followers.get(triage_id) ?? []), ...finding_ids])

@@ -1,3 +1,5 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { SameFindings } from '../writing/finding-writing.store.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 import {
   type CandidateMatch,
@@ -5,10 +7,12 @@ import {
   listCertainPairs,
   listReportedCandidates,
   listStoredCandidates,
+  listStreamFindings,
   type MatchedPairs,
   type ReportedCandidate,
   type StoredCandidate,
   type StreamFile,
+  type StreamFinding,
   updateMatchedPairs,
 } from './candidates.store.ts'
 import type { Incoming } from './incoming.store.ts'
@@ -24,6 +28,20 @@ import {
   updateOrdinals,
   updateReopenedPairs,
 } from './reopened.store.ts'
+
+/** The findings of two streams that are the same problems, by the rules for a report. */
+export async function listSameFindings(
+  tx: Tx,
+  orgId: string,
+  { from, into }: { from: number; into: number },
+): Promise<SameFindings> {
+  const [stored, reported] = [await listStreamFindings(tx, orgId, from), await listStreamFindings(tx, orgId, into)]
+  const matches = matchFindings(stored, reported, [])
+  return {
+    from: matches.map((match) => (stored[match.stored] as StreamFinding).finding_id),
+    into: matches.map((match) => (reported[match.reported] as StreamFinding).finding_id),
+  }
+}
 
 /** Pairs the findings of the report with the stored findings of its streams. */
 export async function matchReport(

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
-import { updateTriagedFindings } from '../writing/finding-writing.store.ts'
+import { updateInheritedFindings, updateTriagedFindings } from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
-import type { NewIssues } from '../writing/issue-writing.store.ts'
+import { type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
 import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
 import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
@@ -17,7 +17,7 @@ import {
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
 import { type Closing, evaluateStreams } from './judge-streams.ts'
-import { matchReport } from './match-report.ts'
+import { listSameFindings, matchReport } from './match-report.ts'
 import { hasPairs } from './paired.store.ts'
 import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
 
@@ -80,10 +80,22 @@ export async function reconcileReport(
   const isNews = hasTriages && merged.created + merged.updated > 0
   const { org_id, repository_no } = report
   const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
+  for (const stream of current) await continueStream(tx, report, stream, at)
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
   const outdated = current.length < streams.length ? [OUTDATED] : []
   const outcome = { ...merged, ...without(merged, closed), openBySeverity }
   return { outcome, warnings: [...warnings, ...outdated], at }
+}
+
+/**
+ * The first report of a lane that was stored together with another one: what was decided about its
+ * findings there holds on (decisions §7).
+ */
+async function continueStream(tx: Tx, { org_id }: StreamReport, { id, continues_id }: Stream, at: Date): Promise<void> {
+  if (continues_id === null) return
+  const same = await listSameFindings(tx, org_id, { from: continues_id, into: id })
+  const issueIds = await updateInheritedFindings(tx, org_id, same, at)
+  if (issueIds.length > 0) await updateRefreshedIssues(tx, org_id, issueIds, at)
 }
 
 /** No issues. */

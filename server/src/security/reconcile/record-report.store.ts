@@ -9,7 +9,7 @@ import type { Paired } from './paired.store.ts'
 /** The streams name the report as their newest. */
 export type Recorded = After<'record'> & { readonly paired: Paired }
 
-/** Records the report as the newest of its streams. */
+/** Records the report as the newest of its streams. Those that had ended go on. */
 export async function updateReportedStreams(
   { paired }: Written,
   report: StreamReport,
@@ -20,7 +20,8 @@ export async function updateReportedStreams(
     update finding_streams stream
     set tool_version = updated.tool_version, rules_named = updated.rules_named, source = ${report.source},
       origin = ${report.origin}, tracked = ${report.tracked}, git_ref = ${report.git_ref},
-      upload_id = ${report.upload_id}, commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at}, seen_at = ${scope.at}
+      upload_id = ${report.upload_id}, commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at},
+      seen_at = ${scope.at}, continues_id = null, ended_at = null, ended_reason = null, ended_by_name = null
     from unnest(
       ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool_version }) => tool_version)}::text[],
       ${updates.map(({ rules_named }) => rules_named)}::integer[]

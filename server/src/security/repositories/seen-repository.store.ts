@@ -71,6 +71,7 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
           and coalesce(named.category, '') = coalesce(stream.category, '')
           and named.tool = stream.tool
           and (named.origin = 'alert') = (stream.origin = 'alert')
+          and coalesce(named.lane, 'key') = coalesce(stream.lane, 'key')
       )`
   await tx`
     update security_uploads upload

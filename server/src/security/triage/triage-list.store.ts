@@ -91,7 +91,8 @@ function triageJson(db: Db, orgId: string) {
             and part.triage_id = triage.id
         ) as alert_count,
         triage.reason, triage.comment, rfc3339(triage.expires_at) as expires_at,
-        rfc3339(triage.created_at) as created_at, triage.created_by_id, triage.created_by_name,
+        rfc3339(triage.created_at) as created_at, triage.created_by_id,
+        coalesce(triage.created_by_name, case when triage.source <> 'shiplock' then 'VEX document' end) as created_by_name,
         coalesce(triage.ended_as, 'active') as status, rfc3339(triage.ended_at) as ended_at, triage.ended_by_name
     ) item
   )`

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -18,9 +19,9 @@ import { followStatements } from '../vex/apply-statements.ts'
 import { importDocument } from '../vex/import-document.ts'
 import { toFindingOrigin } from '../vocabulary/finding.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
+import { listUnreadLanes, type UploadLane } from './upload.store.ts'
 import {
   type FinishedUpload,
-  type NewestRequest,
   type UploadKey,
   type UploadToRead,
   updateFinished,
@@ -28,48 +29,59 @@ import {
   updateQueued,
 } from './upload-state.store.ts'
 
-/** What is applied: an upload that is being read, with its detected format. */
-type Reading = UploadKey & { upload: UploadToRead; source: ReportSource }
+/** What is applied: an upload that is being read, as one lane states it. */
+type Reading = UploadKey & { upload: UploadToRead; stated: UploadLane; source: ReportSource }
 type Applied = { result: FinishedUpload; at: Date }
 
 /**
- * Reads a file and brings the stored findings in line with it, in one transaction: a file that
- * cannot be read changes nothing. Returns its format. Throws the errors of `readReport`.
+ * Reads a file and brings the stored findings in line with it, in each lane that sent it and in one
+ * transaction for each: a file that cannot be read changes nothing. Returns its format. Throws the
+ * errors of `readReport`.
  */
 export async function applyReport(
   services: Services,
   key: UploadKey,
-  upload: UploadToRead,
+  { lanes, ...upload }: UploadToRead & { lanes: readonly UploadLane[] },
   source: ReportSource,
 ): Promise<UploadFormat> {
   const format = await readFormat(source, upload.requested_format)
-  await runStoppable(services.sql, source.stopping, async (tx) => {
-    const reading = { ...key, upload, source }
-    const { result, at } = isVexFormat(format)
-      ? await applyDocument(services, tx, { ...reading, format })
-      : await applyFindings(services, tx, { ...reading, format })
-    const newest = await updateFinished(tx, key, result, at)
-    if (newest === null) throw new Error(`Upload ${key.id} ended while its report was being processed`)
-    await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
-    if (isNewer(newest, upload)) {
-      await updateQueued(tx, key, at)
-      await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
-    }
-    if (upload.artifact_id === null) return
-    const { findings, components, outcome } = result
-    const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
-    await recordFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
-  })
+  for (const [index, stated] of lanes.entries())
+    await runStoppable(services.sql, source.stopping, async (tx) => {
+      const reading = { ...key, upload, stated, source }
+      const applied = isVexFormat(format)
+        ? await applyDocument(services, tx, { ...reading, format })
+        : await applyFindings(services, tx, { ...reading, format })
+      if (index === lanes.length - 1) await finishUpload(tx, { ...key, upload, lanes }, applied)
+    })
   return format
+}
+
+type ReadLanes = UploadKey & { upload: UploadToRead; lanes: readonly UploadLane[] }
+
+/** Ends the reading, or starts it again if a lane has sent the file meanwhile. */
+async function finishUpload(tx: Tx, { upload, lanes, ...key }: ReadLanes, { result, at }: Applied): Promise<void> {
+  if (!(await updateFinished(tx, key, result, at)))
+    throw new Error(`Upload ${key.id} ended while its report was being processed`)
+  await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
+  const isRead = (lane: UploadLane) => lanes.some((read) => isDeepStrictEqual({ ...read }, { ...lane }))
+  if (!(await listUnreadLanes(tx, key)).every(isRead)) {
+    await updateQueued(tx, key, at)
+    await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
+  }
+  if (upload.artifact_id === null) return
+  const { format, findings, components, outcome } = result
+  const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
+  await recordFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
 }
 
 async function applyFindings(
   services: Services,
   tx: Tx,
-  { org_id, id, upload, source, format }: Reading & { format: ReportFormat },
+  { org_id, id, upload, stated, source, format }: Reading & { format: ReportFormat },
 ): Promise<Applied> {
-  const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, source, format })
-  const reconciling = toReconcile({ org_id, id }, upload, { ...report, format })
+  const { tracked } = stated
+  const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, tracked, source, format })
+  const reconciling = toReconcile({ org_id, id, upload, stated }, { ...report, format })
   const { outcome, at, ...reconciled } = await reconcileReport(incoming, reconciling, services.clock, followStatements)
   return { result: { ...report, format, warnings: [...report.warnings, ...reconciled.warnings], outcome }, at }
 }
@@ -78,9 +90,9 @@ async function applyFindings(
 async function applyDocument(
   services: Services,
   tx: Tx,
-  { org_id, id, upload, source, format }: Reading & { format: VexFormat },
+  { org_id, id, upload, stated, source, format }: Reading & { format: VexFormat },
 ): Promise<Applied> {
-  const imported = await importDocument(services, tx, { ...upload, org_id, upload_id: id, source, format })
+  const imported = await importDocument(services, tx, { ...upload, ...stated, org_id, upload_id: id, source, format })
   const { warnings, changed, at } = imported
   const outcome = { ...NO_OUTCOME, updated: changed }
   return {
@@ -92,12 +104,14 @@ async function applyDocument(
 type ReadReport = ReportSummary & { format: ReportFormat }
 
 /** The category that the upload states has priority over the category in the report. */
-function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: ReadReport): ReportToReconcile {
-  const { repository_no, git_ref, commit_sha, tracked, reported_at } = upload
+function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport): ReportToReconcile {
+  const { repository_no, git_ref } = upload
+  const { lane, commit_sha, tracked, reported_at } = stated
   return {
     org_id,
     repository_no,
     git_ref,
+    lane,
     commit_sha,
     tracked,
     reported_at,
@@ -109,15 +123,10 @@ function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: Re
   }
 }
 
-/** True if the file was submitted again for another commit while it was being read. */
-function isNewer(newest: NewestRequest, { commit_sha, reported_at }: NewestRequest): boolean {
-  return newest.reported_at > reported_at || newest.commit_sha !== commit_sha
-}
-
 const PROGRESS_EVERY_MS = 1000
 
 type UploadToCopy = UploadKey &
-  Pick<UploadToRead, 'repository_no' | 'tracked'> & { format: ReportFormat; source: ReportSource }
+  Pick<UploadToRead, 'repository_no'> & { tracked: boolean; format: ReportFormat; source: ReportSource }
 
 /** Streams the findings of a report into the transaction while the report is being parsed. */
 async function copyReport(

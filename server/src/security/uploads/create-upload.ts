@@ -1,6 +1,6 @@
 import { type Actor, toPrincipal } from '../../access/actor.ts'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
-import { readTokenTrust } from '../../ci/runs/token-repository.ts'
+import { isRepositoryVexAccepted } from '../../organizations/organization.store.ts'
 import { getNextUtcDayStart, getUtcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import {
@@ -26,21 +26,26 @@ import {
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
-import { requireRepositoryOfKey, requireTokenRepository } from './token-upload.ts'
+import {
+  requireRepositoryOfKey,
+  requireTokenRepository,
+  requireTokenStatement,
+  type Stated,
+} from './token-upload.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
+  hasNewerFile,
   insertUpload,
+  insertUploadLane,
   lockSameFile,
   type NewUploadRow,
   type StoredUpload,
-  updateOutdatedUpload,
   updatePutTime,
-  updateReportedCommit,
-  updateUploadTrust,
+  updateUploadLane,
 } from './upload.store.ts'
 import { type PutAddress, signReportPut } from './upload-file.ts'
-import type { UploadTrust } from './upload-state.store.ts'
+import { updateQueued } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
 export type CreatedUpload = {
@@ -52,8 +57,9 @@ export type CreatedUpload = {
 
 /**
  * Registers a report and returns where to PUT it. The same file for the same repository, category
- * and ref returns the existing upload and does not count against the limit. If it names another
- * commit, the findings of the file are attributed to this commit. Throws 400 `invalid_request` or
+ * and ref returns the existing upload and does not count against the limit: it gets the lane of the
+ * sender, whose streams then have its findings too (decisions §7). If it names another commit, the
+ * findings of the file in this lane are attributed to this commit. Throws 400 `invalid_request` or
  * `REPOSITORY_AMBIGUOUS`, 403 `forbidden` if a token names another repository than its own, 413
  * `payload_too_large`, and 429 `rate_limited`.
  */
@@ -63,14 +69,16 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   const now = services.clock.now()
   await expireUploads(services).catch((err) => services.log.warn({ err }, 'Could not remove expired uploads'))
   const registered = await services.sql.begin(async (tx) => {
-    const { trust, ...reference } = await readSource(tx, actor, input)
+    const { stated, ...reference } = await readSource(tx, actor, input)
     const repository = await selectRepository(tx, actor.org_id, reference)
     await requireRepositoryOfKey(tx, actor, { ...repository, providerId: repository.provider_id })
     await updateNamedRepository(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
     const origin: UploadOrigin = actor.credential.type === 'user' ? 'ui' : 'api'
-    const sender = { trust, origin, created_by: actor.credential.type === 'oidc_trust' ? null : toPrincipal(actor) }
-    const row = { ...toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now), ...sender } as const
+    const sender = { origin, created_by: actor.credential.type === 'oidc_trust' ? null : toPrincipal(actor) }
+    const mayTriage = await canTriage(tx, actor, stated)
+    const reported = { ...repository, no: repositoryNo }
+    const row = { ...toRow(actor, { file, repository: reported, stated, mayTriage, now }), ...sender }
     const result = await register(services, tx, { actor, row, now })
     if (result.created && origin === 'ui') await recordUpload(tx, actor, { row, repository: repository.name }, now)
     return result
@@ -80,17 +88,28 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   return created
 }
 
-/** The repository that the report is for, and how far the actor can be trusted. */
+/** The repository that the report is for, and what the sender states about it. */
 async function readSource(
   tx: Tx,
   { org_id, credential }: Actor,
-  { repository, provider = null, repositoryId = null }: NewSecurityUpload,
-): Promise<RepositoryReference & { trust: UploadTrust }> {
+  { repository, provider = null, repositoryId = null, gitRef, commitSha }: NewSecurityUpload,
+): Promise<RepositoryReference & { stated: Stated }> {
   const asked = { name: repository, provider, providerId: repositoryId }
-  if (credential.type !== 'oidc_trust') return { ...asked, trust: 'uploaded' }
-  const { job } = credential
-  const own = await requireTokenRepository(tx, org_id, job, asked)
-  return { ...own, trust: job === null ? 'self_reported' : await readTokenTrust(tx, org_id, job) }
+  const stated = { git_ref: gitRef || null, commit_sha: commitSha ?? null }
+  if (credential.type === 'user') return { ...asked, stated: { ...stated, lane: 'person' } }
+  if (credential.type === 'api_key') return { ...asked, stated: { ...stated, lane: 'key' } }
+  const { job, ...own } = await requireTokenRepository(tx, org_id, credential.job, asked)
+  return { ...own, stated: await requireTokenStatement(tx, org_id, job, stated) }
+}
+
+/**
+ * Whether a VEX document of the sender takes effect at once (decisions §7). A job has no
+ * permissions: the organization decides whether it may speak for its repository.
+ */
+async function canTriage(tx: Tx, { org_id, credential }: Actor, { lane }: Stated): Promise<boolean> {
+  if (credential.type === 'user') return credential.permissions.includes('triage')
+  if (credential.type === 'api_key') return credential.scopes.includes('write:triage')
+  return lane === 'verified' && (await isRepositoryVexAccepted(tx, org_id))
 }
 
 type Registration = { actor: Actor; row: NewUploadRow; now: Date }
@@ -100,8 +119,7 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
   if (same?.status === 'pending') await updatePutTime(tx, upload, now)
-  if (same && same.trust !== row.trust) await updateUploadTrust(tx, upload)
-  const seenAgain = same && (await submitAgain(tx, same, row, now))
+  const seenAgain = same && (await stateAgain(tx, same, row, now))
   if (!same) {
     await checkUploadQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
@@ -124,17 +142,31 @@ async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded,
 }
 
 /**
- * Reads a finished report again if another one was submitted after it. Its file is stored already.
- * Returns what is to be recorded if its findings are current and were seen in another commit.
+ * Records that a stored file was sent again. It is read again if this lane has not sent it before,
+ * or has sent another one since. Who sends it as the newest again vouches for it alone: it has no
+ * more permission than they have. Returns what is to be recorded if its findings are current and
+ * were seen in another commit.
  */
-async function submitAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Date): Promise<SeenAgain | null> {
-  const isOutdated = same.status === 'finished' && (await updateOutdatedUpload(tx, same, now))
-  if (isOutdated) await enqueue(tx, readUploadJob, { org_id: same.org_id, upload_id: same.id })
-  const { org_id, repository_no, commit_sha } = row
-  if (commit_sha === null) return null
-  await updateReportedCommit(tx, same, commit_sha, now)
-  const isCurrent = same.status === 'finished' && !isOutdated
-  return isCurrent ? { org_id, repository_no, upload_id: same.id, commit_sha, at: now } : null
+async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Date): Promise<SeenAgain | null> {
+  const { org_id, repository_no, lane, commit_sha } = row
+  const before = await insertUploadLane(tx, same, row, now)
+  const isFinished = same.status === 'finished'
+  const isReplaced = isFinished && before !== null && (await hasNewerFile(tx, same, before, now))
+  const isRaised = row.may_triage && before?.may_triage === false
+  const isRead = isFinished && (before === null || isReplaced || isRaised)
+  if (isRead) {
+    await updateQueued(tx, same, now)
+    await enqueue(tx, readUploadJob, { org_id, upload_id: same.id })
+  }
+  if (before === null) return null
+  const isOtherCommit = commit_sha !== null && commit_sha !== before.commit_sha
+  if (isReplaced || isRaised || isOtherCommit) {
+    const { may_triage, sender_id, sender_name } = isReplaced || isRaised ? row : before
+    await updateUploadLane(tx, same, { lane, commit_sha, reported_at: now, may_triage, sender_id, sender_name })
+  }
+  return isFinished && !isRead && commit_sha !== null
+    ? { org_id, repository_no, upload_id: same.id, lane, commit_sha, at: now }
+    : null
 }
 
 /**
@@ -156,25 +188,35 @@ function baseName(filename: string): string {
   return name
 }
 
-function toRow(
-  orgId: string,
-  input: NewSecurityUpload,
-  repository: ResolvedRepository & { no: number },
-  now: Date,
-): Omit<NewUploadRow, 'trust' | 'origin' | 'created_by'> {
-  const gitRef = input.gitRef || repository.tracked_branch
+type Place = {
+  file: NewSecurityUpload
+  repository: ResolvedRepository & { no: number }
+  stated: Stated
+  mayTriage: boolean
+  now: Date
+}
+
+/** Findings of code of strangers open no issues, whatever the request says (decisions §7). */
+function toRow({ org_id, credential }: Actor, place: Place): Omit<NewUploadRow, 'origin' | 'created_by'> {
+  const { file, repository, stated, mayTriage, now } = place
+  const { lane, commit_sha } = stated
+  const gitRef = stated.git_ref ?? repository.tracked_branch
   return {
-    org_id: orgId,
+    org_id,
     id: createHexId(),
     repository_no: repository.no,
-    requested_format: input.format,
-    filename: input.filename,
-    size: input.size,
-    sha256: input.sha256,
-    category: input.category || null,
+    requested_format: file.format,
+    filename: file.filename,
+    size: file.size,
+    sha256: file.sha256,
+    category: file.category || null,
     git_ref: gitRef,
-    commit_sha: input.commitSha ?? null,
-    tracked: input.tracked ?? isTracked(gitRef, repository.tracked_branch),
+    lane,
+    commit_sha,
+    tracked: lane !== 'untrusted' && (file.tracked ?? isTracked(gitRef, repository.tracked_branch)),
+    may_triage: mayTriage,
+    sender_id: credential.id,
+    sender_name: credential.name,
     put_until: new Date(now.getTime() + ADDRESS_LIFETIME_MS),
     artifact: null,
   }

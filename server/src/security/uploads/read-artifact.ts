@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import { sortMatrix } from '../../ci/reports/create-report.ts'
 import { findReadableArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
+import { getLane } from '../../ci/runs/trust.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
-import { findOrganizationById } from '../../organizations/organization.store.ts'
+import { findOrganizationById, isRepositoryVexAccepted } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createHexId } from '../../platform/ids.ts'
@@ -60,6 +61,7 @@ type ArtifactToRead = { orgId: string; id: string; artifact: ReadableArtifact; n
 async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): Promise<NewUploadRow> {
   const repository = await resolveArtifactRepository(tx, orgId, artifact)
   await updateNamedRepository(tx, orgId, repository)
+  const lane = getLane(artifact.trust)
   return {
     org_id: orgId,
     id: createHexId(),
@@ -71,9 +73,14 @@ async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): P
     sha256: artifact.sha256,
     category: computeArtifactCategory(artifact),
     git_ref: artifact.ref ?? repository.tracked_branch,
+    lane,
     commit_sha: artifact.commit_sha,
-    tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
-    trust: artifact.trust,
+    // Findings of code of strangers open no issues (decisions §7).
+    tracked:
+      lane !== 'untrusted' && artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
+    may_triage: lane === 'verified' && (await isRepositoryVexAccepted(tx, orgId)),
+    sender_id: artifact.run_id,
+    sender_name: `CI job ${artifact.job_name}`.slice(0, SENDER_CHARS_MAX),
     created_by: null,
     put_until: now,
     artifact: { id, runId: artifact.run_id },
@@ -115,10 +122,11 @@ async function findRefusal(tx: Tx, orgId: string, artifact: ReadableArtifact, pl
     return `The plan ${plan.name} allows reports of up to ${plan.security_report_bytes_max} bytes.`
   }
   const max = plan.security_uploads_per_commit_max
-  if ((await countRunUploads(tx, orgId, artifact.run_id)) < max) return null
+  if ((await countRunUploads(tx, orgId, artifact.run_id, getLane(artifact.trust))) < max) return null
   return `The plan ${plan.name} allows ${max} security reports per run.`
 }
 
+const SENDER_CHARS_MAX = 200
 const CATEGORY_CHARS_MAX = 100
 const DIGEST_CHARS = 12
 

@@ -7,6 +7,7 @@ import { withSpan } from '../../platform/tracing.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
+import { listUnreadLanes, listUploadLanes } from './upload.store.ts'
 import { getReportKey } from './upload-file.ts'
 import { OUR_FAILURE, type UploadFailure, type UploadKey, updateFailed, updateParsing } from './upload-state.store.ts'
 
@@ -21,7 +22,11 @@ export async function readReportFile(
   { org_id, upload_id }: { org_id: string; upload_id: string },
   stopping?: AbortSignal,
 ): Promise<void> {
-  const upload = await updateParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
+  const uploadKey = { org_id, id: upload_id }
+  // Read first: a lane that sends the file from now on is noticed at the end.
+  const unread = await listUnreadLanes(services.sql, uploadKey)
+  const lanes = unread.length > 0 ? unread : (await listUploadLanes(services.sql, uploadKey)).slice(-1)
+  const upload = await updateParsing(services.sql, uploadKey, services.clock.now())
   if (!upload) return
   const { artifact_id } = upload
   // An artifact is read where its run keeps it.
@@ -30,7 +35,7 @@ export async function readReportFile(
   const measured = measureReading(source)
   try {
     const format = await withSpan('read report', 'internal', {}, async (span) => {
-      const read = await applyReport(services, { org_id, id: upload_id }, upload, measured.source)
+      const read = await applyReport(services, uploadKey, { ...upload, lanes }, measured.source)
       span?.set('shiplock.report_format', read)
       return read
     })

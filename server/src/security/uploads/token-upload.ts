@@ -5,14 +5,22 @@ import {
   isOtherHosts,
   isSameAddress,
   matchTokenRepository,
+  readTokenTrust,
   requireKeyRepository,
+  requireOwnCode,
 } from '../../ci/runs/token-repository.ts'
+import { getLane, type Lane } from '../../ci/runs/trust.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
 import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { findByName } from '../../repositories/repository.store.ts'
-import { getDefaultHost, normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
+import {
+  getDefaultHost,
+  normalizeRepositoryId,
+  parseBranchName,
+  splitAddress,
+} from '../../repositories/repository-identity.ts'
 import type { RepositoryReference } from '../repositories/select-repository.ts'
 import { findUploadRepository } from './upload-view.store.ts'
 
@@ -27,7 +35,7 @@ export async function requireTokenRepository(
   orgId: string,
   job: TokenJob | null,
   asked: RepositoryReference,
-): Promise<RepositoryReference> {
+): Promise<RepositoryReference & { job: TokenJob }> {
   if (job === null || !(await isOwn(db, orgId, job, asked))) throw foreignRepository(MESSAGE)
   // Reports are kept by provider and id, so another host's repository would get them.
   if (await isOtherHosts(db, orgId, job)) throw foreignRepository(MESSAGE)
@@ -35,7 +43,45 @@ export async function requireTokenRepository(
   const name = address === null ? asked.name : splitAddress(address).name
   // Azure Pipelines can build a repository of another code host, which has its own form of ids.
   const isOwnId = normalizeRepositoryId(job.provider, id) !== null
-  return isOwnId ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
+  return isOwnId
+    ? { name, provider: job.provider, providerId: id, job }
+    : { name, provider: null, providerId: null, job }
+}
+
+/** What a report is about, as its sender states it, and in which lane. Null: not stated. */
+export type Stated = { lane: Lane; git_ref: string | null; commit_sha: string | null }
+
+/**
+ * The ref and the commit of a report, which are those of the token unless the request states
+ * others. About its own a token speaks in its own lane, about others of its repository in that of
+ * keys (decisions §7). Throws 403 `forbidden` for others if code of strangers may have run in the
+ * job.
+ */
+export async function requireTokenStatement(
+  db: Db,
+  orgId: string,
+  job: TokenJob,
+  asked: Pick<Stated, 'git_ref' | 'commit_sha'>,
+): Promise<Stated> {
+  const isOwn = isOwnRef(job, asked.git_ref) && isOwnCommit(job, asked.commit_sha)
+  if (!isOwn) await requireOwnCode(db, orgId, job)
+  const git_ref = asked.git_ref ?? job.ref
+  const isKnown = isOwn && git_ref !== null
+  const trust = await readTokenTrust(db, orgId, job)
+  const lane = isKnown || trust === 'untrusted' ? getLane(trust) : 'key'
+  return { lane, git_ref, commit_sha: asked.commit_sha ?? job.commit_sha }
+}
+
+/** GitHub names a pull request's own branch apart from the ref that its job runs for. */
+function isOwnRef({ ref, claims }: TokenJob, asked: string | null): boolean {
+  if (asked === null) return true
+  const name = (of: string) => parseBranchName(of) ?? of
+  return [ref, claims.head_ref].some((own) => own && name(own) === name(asked))
+}
+
+/** A request may shorten a commit. A token that names none leaves it to the request. */
+function isOwnCommit({ commit_sha }: TokenJob, asked: string | null): boolean {
+  return asked === null || commit_sha === null || commit_sha.startsWith(asked)
 }
 
 /**

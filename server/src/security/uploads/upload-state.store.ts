@@ -1,4 +1,3 @@
-import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { ReportError } from '../formats/report/parsed-report.ts'
@@ -51,20 +50,12 @@ export async function updateFailed(db: Db, { org_id, id }: UploadKey, failure: U
       and status not in ('finished', 'failed')`
 }
 
-/** An API key and the console upload a report; a CI job has a trust class. */
-export type UploadTrust = TrustClass | 'uploaded'
-
-/** The newest request for a file: its time, and the commit that it named. */
-export type NewestRequest = { commit_sha: string | null; reported_at: Date }
-
-export type UploadToRead = NewestRequest & {
+export type UploadToRead = {
   repository_no: number
   requested_format: 'auto' | UploadFormat
   origin: UploadOrigin
   category: string | null
   git_ref: string | null
-  tracked: boolean
-  trust: UploadTrust
   artifact_id: string | null
 }
 
@@ -78,9 +69,7 @@ export async function updateParsing(db: Db, { org_id, id }: UploadKey, at: Date)
     where org_id = ${org_id}
       and id = ${id}
       and status in ('queued', 'parsing')
-    returning repository_no, requested_format, origin, category, git_ref,
-      coalesce(reported_commit_sha, commit_sha) as commit_sha, tracked, trust, artifact_id,
-      reported_at`
+    returning repository_no, requested_format, origin, category, git_ref, artifact_id`
   return row ?? null
 }
 
@@ -105,25 +94,24 @@ export type FinishedUpload = {
 }
 
 /**
- * Marks an upload as finished. Returns the newest request for its file. If it returns null, the
- * upload has ended and the transaction must be rolled back.
+ * Marks an upload as finished. If it returns false, the upload has ended and the transaction must
+ * be rolled back.
  */
 export async function updateFinished(
   tx: Tx,
   { org_id, id }: UploadKey,
   result: FinishedUpload,
   at: Date,
-): Promise<NewestRequest | null> {
-  const [row] = await tx<NewestRequest[]>`
+): Promise<boolean> {
+  const rows = await tx`
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
       findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
       truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
-      and status = 'parsing'
-    returning coalesce(reported_commit_sha, commit_sha) as commit_sha, reported_at`
-  return row ?? null
+      and status = 'parsing'`
+  return rows.count === 1
 }
 
 /** The error of an upload that was still pending after its 15 minutes (decisions §7). */

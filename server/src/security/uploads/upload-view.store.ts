@@ -5,6 +5,7 @@ import { NO_OUTCOME } from '../reconcile/reconcile-report.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositoryReference, RepositorySelection } from '../repositories/select-repository.ts'
 import { UPLOAD_STATUSES, type UploadStatus } from '../vocabulary/finding.ts'
+import { buildShownTrust, buildUploadLane } from '../writing/lane.store.ts'
 import { UPLOAD_EXPIRED } from './upload-state.store.ts'
 
 /** An upload as JSON, or null if there is none. */
@@ -35,6 +36,16 @@ export async function listUploads(db: Db, orgId: string, page: Page, selection: 
     ) upload
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = upload.repository_no
     order by picked.created_at desc, picked.id desc`
+}
+
+/** The number of the repository of an upload; null if the organization has no such upload. */
+export async function findUploadRepositoryNo(db: Db, orgId: string, id: string): Promise<number | null> {
+  const [row] = await db<{ repository_no: number }[]>`
+    select repository_no
+    from security_uploads
+    where org_id = ${orgId}
+      and id = ${id}`
+  return row?.repository_no ?? null
 }
 
 /** The repository of an upload; null if the organization has no such upload. */
@@ -107,10 +118,16 @@ function uploadJson(db: Db, now: Date) {
       select upload.id, upload.origin, ${shownStatus(db, now)} as status, upload.format, upload.filename, upload.size,
         repository.name as repository, repository.provider, repository.provider_id as repository_id,
         coalesce(upload.category, upload.report_category) as category, upload.git_ref, upload.commit_sha,
-        upload.tracked,
+        upload.tracked, ${lanesJson(db)} as lanes,
         jsonb_build_object('findings', upload.findings, 'components', upload.components)
           || coalesce(upload.outcome, ${db.json(NO_OUTCOME)}::jsonb) as counts,
         upload.truncated, upload.warnings,
+        exists (
+          select from vex_documents document
+          where document.org_id = upload.org_id
+            and document.upload_id = upload.id
+            and document.pending
+        ) as awaits_confirmation,
         case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
         case when upload.created_by_type is not null then
           json_build_object('type', upload.created_by_type, 'id', upload.created_by_id, 'name', upload.created_by_name)
@@ -119,4 +136,31 @@ function uploadJson(db: Db, now: Date) {
         rfc3339(case when ${isExpired(db, now)} then upload.put_until else upload.updated_at end) as updated_at
     ) item
   )`
+}
+
+/** Who sent the file of a row `upload`. One without lanes was stored before there were any. */
+function lanesJson(db: Db) {
+  const origin: ReturnType<Db> = db`upload.origin`
+  return db`
+    coalesce(
+      (
+        select json_agg(
+          json_build_object(
+            'trust', ${buildShownTrust(db, { lane: db`stated.lane`, origin })}, 'commit_sha', stated.commit_sha,
+            'tracked', stated.tracked, 'reported_at', rfc3339(stated.reported_at)
+          )
+          order by stated.reported_at, stated.lane
+        )
+        from security_upload_lanes stated
+        where stated.org_id = upload.org_id
+          and stated.upload_id = upload.id
+      ),
+      json_build_array(
+        json_build_object(
+          'trust', ${buildShownTrust(db, { lane: buildUploadLane(db, db`upload`), origin })},
+          'commit_sha', coalesce(upload.reported_commit_sha, upload.commit_sha), 'tracked', upload.tracked,
+          'reported_at', rfc3339(upload.reported_at)
+        )
+      )
+    )`
 }

@@ -1,4 +1,4 @@
-import { listContext } from '../../access/actor.ts'
+import { listContext, toPrincipal } from '../../access/actor.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -9,6 +9,7 @@ import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from '../formats/catalogue.ts'
 import { selectRepositories } from '../repositories/select-repository.ts'
+import { confirmProposals } from '../vex/confirm-proposals.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { checkUploadRepository } from './token-upload.ts'
@@ -20,7 +21,7 @@ import {
   UploadPath,
   UploadQuery,
 } from './upload.schema.ts'
-import { findUploadJson, listUploads } from './upload-view.store.ts'
+import { findUploadJson, findUploadRepositoryNo, listUploads } from './upload-view.store.ts'
 
 const access = {
   scope: 'write:security-findings',
@@ -78,6 +79,37 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
     },
     async (request, reply) => {
       const json = await completeUpload(services, request.actor, request.params.uploadId)
+      return sendData(reply, `{"upload":${json}}`)
+    },
+  )
+
+  app.post(
+    '/v1/security/uploads/:uploadId/confirm',
+    {
+      config: {
+        ...access,
+        scope: 'write:triage',
+        permission: 'triage',
+        updates: ({ params }) => [update('security_upload', params.uploadId)],
+      },
+      schema: {
+        operationId: 'confirmSecurityUpload',
+        summary: 'Confirm a VEX document',
+        description:
+          'Puts the VEX document of an upload into effect. A document whose sender has neither the permission `triage` nor ' +
+          'the scope `write:triage` is a proposal until then (`awaits_confirmation`).\n\nErrors: 404 `not_found`. 409 ' +
+          '`not_proposed` if no document of the upload waits for it. 409 `uploader_refused` for whoever sent it. 503 ' +
+          '`unavailable` if a report of the repository is being processed.',
+        tags,
+        params: UploadPath,
+        response: { 200: Envelope(CompletedUpload, 'The upload.') },
+      },
+    },
+    async ({ actor, params: { uploadId } }, reply) => {
+      const repository_no = await findUploadRepositoryNo(services.sql, actor.org_id, uploadId)
+      if (repository_no === null) throw createNotFoundError('upload')
+      await confirmProposals(services, actor.org_id, toPrincipal(actor), { id: uploadId, repository_no })
+      const json = await findUploadJson(services.sql, actor.org_id, uploadId, services.clock.now())
       return sendData(reply, `{"upload":${json}}`)
     },
   )

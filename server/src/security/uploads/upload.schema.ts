@@ -4,7 +4,7 @@ import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UPLOAD_FORMATS, type UploadFormat, VEX_FORMATS } from '../formats/catalogue.ts'
 import { defineRepositoryId, defineRepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
-import { UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
+import { SHOWN_LANES, UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
 
 /** Body of createSecurityUpload. */
 export const NewSecurityUpload = Closed({
@@ -146,12 +146,31 @@ export const SecurityUpload = Closed(
     git_ref: Nullable(Type.String({ description: 'The branch or tag that was scanned. Null if it is not known.' })),
     commit_sha: Nullable(Type.String({ description: 'The commit that was scanned. Null if it is not known.' })),
     tracked: Type.Boolean({ description: 'Whether the findings can open issues.' }),
+    lanes: Type.Array(
+      Closed({
+        trust: OneOf(SHOWN_LANES, {
+          description:
+            'Who sent the file: `verified` for the OIDC token of a job about its own ref and commit, `uploaded` for an API key or another job of the repository, `self_reported` for a CI report of an API key, `ui` for a person, and `untrusted` for a job in which code of strangers may have run.',
+        }),
+        commit_sha: Nullable(Type.String({ description: 'The commit that it was last sent for.' })),
+        tracked: Type.Boolean({ description: 'Whether the findings can open issues.' }),
+        reported_at: { ...Timestamp, description: 'When it was last sent.' },
+      }),
+      {
+        description:
+          'Who sent the same file, the latest last. The findings of each are kept apart: no report of another one closes them.',
+      },
+    ),
     counts: Counts,
     truncated: Type.Boolean({
       description: 'True if the report has more than 100,000 findings. Only the first 100,000 are stored.',
     }),
     warnings: Type.Array(Type.String(), {
       description: 'Sentences that state which parts of the report were skipped, and why findings were not closed.',
+    }),
+    awaits_confirmation: Type.Boolean({
+      description:
+        'True for a VEX document of a sender who may not triage. It changes nothing until somebody else confirms it.',
     }),
     error: Nullable(Type.String({ description: 'The reason for the failure. Null unless `status` is `failed`.' })),
     created_by: Nullable(

@@ -1,3 +1,4 @@
+import type { Lane } from '../../ci/runs/trust.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
@@ -10,6 +11,7 @@ import { applyStatements } from './apply-statements.ts'
 import {
   copyStatements,
   deleteDocument,
+  deleteProposals,
   deleteStatements,
   findDocument,
   insertDocument,
@@ -25,7 +27,10 @@ type VexUpload = {
   category: string | null
   git_ref: string | null
   tracked: boolean
-  trust: string
+  lane: Lane
+  may_triage: boolean
+  sender_id: string
+  sender_name: string
   reported_at: Date
   format: VexFormat
   source: ReportSource
@@ -34,13 +39,14 @@ type VexUpload = {
 /** `changed` is the number of findings whose state changed. */
 type Imported = { warnings: string[]; changed: number; at: Date }
 
-const UNTRUSTED =
-  'The document comes from a run that may have executed code of strangers. Its statements were not applied.'
+const PROPOSED =
+  'The sender may not triage, so that the document is a proposal: it changes nothing until somebody with the permission Triage or the scope write:triage confirms it.'
 const OUTDATED = 'A newer version of this document was processed before. Its statements were not applied.'
 
 /**
  * Stores the statements of a document in place of those of the document before it, and dismisses or
- * reopens findings accordingly. Throws the errors of `readVexDocument`.
+ * reopens findings accordingly. A document of a sender that may not triage is stored as a proposal,
+ * which changes nothing (decisions §7). Throws the errors of `readVexDocument`.
  */
 export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpload): Promise<Imported> {
   const { org_id, repository_no } = upload
@@ -52,15 +58,16 @@ export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpl
   const stream = toVexStream(upload, document)
   const stored = await findDocument(tx, stream)
   const next = { ...facts(document, upload), id }
-  const refusal = explainRefusal(upload, next, stored)
-  const warnings = [...document.warnings, ...(refusal ?? explainReplacement(next, stored))]
-  if (refusal !== null) {
+  if (stored !== null && isOutdated(next, stored)) {
     await deleteStatements(tx, org_id, id)
-    return { warnings, changed: 0, at }
+    return { warnings: [...document.warnings, OUTDATED], changed: 0, at }
   }
   if (stored !== null) await deleteDocument(tx, org_id, stored.id)
-  const { tracked, upload_id } = upload
-  await insertDocument(tx, { ...stream, ...next, tracked, upload_id }, at)
+  const { tracked, upload_id, sender_id, sender_name } = upload
+  if (!stream.pending) await deleteProposals(tx, stream, upload_id)
+  await insertDocument(tx, { ...stream, ...next, tracked, upload_id, sender_id, sender_name }, at)
+  const warnings = [...document.warnings, ...explainReplacement(next, stored)]
+  if (stream.pending) return { warnings: [...warnings, PROPOSED], changed: 0, at }
   return { warnings, changed: (await applyStatements(tx, { org_id, repository_no, at })).changed, at }
 }
 
@@ -77,9 +84,9 @@ async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id
 }
 
 function toVexStream(upload: VexUpload, { publisher, document_id }: VexDocument): VexStream {
-  const { org_id, repository_no, format, category, git_ref } = upload
+  const { org_id, repository_no, format, category, git_ref, lane, may_triage } = upload
   const series = getVexFormat(format).hasStableIds ? (document_id ?? '') : ''
-  return { org_id, repository_no, format, publisher, series, category, git_ref }
+  return { org_id, repository_no, format, publisher, series, category, git_ref, lane, pending: !may_triage }
 }
 
 /** A document cannot be issued after it was uploaded. */
@@ -96,13 +103,8 @@ function facts({ document_id, document_version, issued_at, statements }: VexDocu
 
 type Facts = Omit<StoredDocument, 'id'>
 
-function explainRefusal({ trust }: VexUpload, next: Facts, stored: StoredDocument | null): string[] | null {
-  if (trust === 'untrusted') return [UNTRUSTED]
-  return stored !== null && isOutdated(next, stored) ? [OUTDATED] : null
-}
-
 /** Versions of one document are ordered by its own facts, other documents by their uploads. */
-function isOutdated(next: Facts, stored: StoredDocument): boolean {
+export function isOutdated(next: Facts, stored: StoredDocument): boolean {
   if (next.reported_at < stored.reported_at) return true
   if (next.document_id === null || next.document_id !== stored.document_id) return false
   const isSameTime = next.issued_at.getTime() === stored.issued_at.getTime()

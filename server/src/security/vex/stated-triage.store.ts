@@ -3,14 +3,17 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { RepositoryChange } from '../writing/grouping.store.ts'
 
-/** Why documents dismiss findings. A repository has one triage for each reason and comment. */
-export type StatedDismissal = { source: VexFormat; reason: string; comment: string | null }
+/**
+ * Why documents dismiss findings, and who stands for them. A repository has one triage for each.
+ * `by` is null for documents that were stored before their senders were.
+ */
+export type StatedDismissal = { source: VexFormat; reason: string; comment: string | null; by: string | null }
 export type StatedTriage = StatedDismissal & { id: string }
 
 /** The dismissals of a repository's findings by documents. */
 export function listStatedTriages(db: Db, { org_id, repository_no }: RepositoryChange): Promise<StatedTriage[]> {
   return db<StatedTriage[]>`
-    select triage.id, triage.source, triage.reason, triage.comment
+    select triage.id, triage.source, triage.reason, triage.comment, triage.created_by_name as by
     from triages triage
     cross join lateral (
       select from triage_findings part
@@ -32,11 +35,13 @@ export async function insertStatedTriages(
   triages: readonly (StatedTriage & { finding_ids: readonly string[] })[],
 ): Promise<void> {
   await tx`
-    insert into triages (org_id, id, action, source, target_type, target_ids, reason, comment, created_at)
+    insert into triages (
+      org_id, id, action, source, target_type, target_ids, reason, comment, created_by_name, created_at
+    )
     select ${org_id}, id, 'dismiss', source, 'finding', array(select jsonb_array_elements_text(finding_ids)), reason,
-      comment, ${at}
+      comment, "by", ${at}
     from jsonb_to_recordset(${tx.json(triages)})
-      as triage (id uuid, source text, reason text, comment text, finding_ids jsonb)`
+      as triage (id uuid, source text, reason text, comment text, "by" text, finding_ids jsonb)`
 }
 
 /** Findings and a triage of each, in the same order. */

@@ -20,6 +20,8 @@ export type AppliedDocument = {
   ref: string | null
   issued_at: Date
   reported_at: Date
+  /** Null for a document that was stored before its sender was. */
+  stated_by_name: string | null
 }
 
 /** The repositories of all organizations that have documents. */
@@ -30,13 +32,14 @@ export function listRepositories(db: Db): Promise<RepositoryScope[]> {
     order by org_id, repository_no`
 }
 
-/** The documents of a repository. */
+/** The documents of a repository that are in effect. Proposals are not. */
 export function listDocuments(db: Db, { org_id, repository_no }: RepositoryScope): Promise<AppliedDocument[]> {
   return db<AppliedDocument[]>`
-    select id, format, tracked, branch_name(git_ref) as ref, issued_at, reported_at
+    select id, format, tracked, branch_name(git_ref) as ref, issued_at, reported_at, stated_by_name
     from vex_documents
     where org_id = ${org_id}
       and repository_no = ${repository_no}
+      and not pending
     order by reported_at, id`
 }
 

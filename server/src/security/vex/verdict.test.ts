@@ -103,7 +103,15 @@ test('20,000 statements about 20,000 findings of one vulnerability are not compa
 }, () => {
   const purls = Array.from({ length: 20_000 }, (_, index) => `pkg:npm/p${index}@1`)
   const at = new Date('2024-05-01T00:00:00Z')
-  const document = { id: 'd', format: 'openvex', tracked: true, ref: 'main', issued_at: at, reported_at: at } as const
+  const document = {
+    id: 'd',
+    format: 'openvex',
+    tracked: true,
+    ref: 'main',
+    issued_at: at,
+    reported_at: at,
+    stated_by_name: 'Kim',
+  } as const
   const [names, texts] = [['CVE-1'], { justification: null, comment: null, stated_at: null }]
   const facts = { names, vuln_ids: names, package_name: null, package_version: null, ref: 'main', commit_sha: null }
   const findings = purls.map((purl) => ({ id: purl, purl, ...facts }))

@@ -136,5 +136,5 @@ const REASON_MAX = 100
 export function toDismissal({ document, status, justification, comment }: Verdict) {
   if (status !== 'not_affected' && status !== 'fixed') return null
   const reason = status === 'fixed' ? 'fixed' : (justification ?? 'not_affected').slice(0, REASON_MAX)
-  return { source: document.format, reason, comment }
+  return { source: document.format, reason, comment, by: document.stated_by_name }
 }

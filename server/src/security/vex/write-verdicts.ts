@@ -95,6 +95,6 @@ function toColumns(pairs: readonly Leaving[]) {
   }
 }
 
-function getKey({ source, reason, comment }: StatedDismissal): string {
-  return JSON.stringify([source, reason, comment])
+function getKey({ source, reason, comment, by }: StatedDismissal): string {
+  return JSON.stringify([source, reason, comment, by])
 }

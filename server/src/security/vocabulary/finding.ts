@@ -15,6 +15,9 @@ export type UploadOrigin = (typeof UPLOAD_ORIGINS)[number]
 export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
 export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
 
+/** Lanes as users read them (decisions §7). */
+export const SHOWN_LANES = ['verified', 'uploaded', 'self_reported', 'ui', 'untrusted'] as const
+
 /** What a finding comes from: an alert of a code host, an uploaded report, or a CI report. */
 export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const
 export type FindingOrigin = (typeof FINDING_ORIGINS)[number]

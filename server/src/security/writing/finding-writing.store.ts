@@ -82,6 +82,61 @@ export async function updateSettledFindings(
   return rows.map(({ issue_id }) => issue_id)
 }
 
+/** Findings of two streams that are the same problems, in the same order. */
+export type SameFindings = { from: readonly string[]; into: readonly string[] }
+
+/**
+ * Gives findings the first-seen dates and the decisions of the same problems in another stream.
+ * The repository must be locked. Returns the issues to refresh.
+ */
+export async function updateInheritedFindings(
+  tx: Tx,
+  orgId: string,
+  { from, into }: SameFindings,
+  at: Date,
+): Promise<string[]> {
+  if (into.length === 0) return []
+  await tx`
+    update findings finding
+    set first_seen_at = earlier.first_seen_at
+    from unnest(${[...from]}::uuid[], ${[...into]}::uuid[]) same (from_id, into_id)
+    join findings earlier on earlier.org_id = ${buildAverageId(tx, orgId)} and earlier.id = same.from_id
+    where finding.org_id = ${buildAverageId(tx, orgId)}
+      and finding.id = same.into_id
+      and earlier.first_seen_at < finding.first_seen_at`
+  await tx`
+    insert into triage_findings (org_id, triage_id, finding_id)
+    select ${orgId}, part.triage_id, same.into_id
+    from unnest(${[...from]}::uuid[], ${[...into]}::uuid[]) same (from_id, into_id)
+    join triage_findings part on part.org_id = ${buildAverageId(tx, orgId)} and part.finding_id = same.from_id
+    join triages triage on triage.org_id = ${buildAverageId(tx, orgId)} and triage.id = part.triage_id
+    where triage.ended_at is null
+    order by part.no
+    on conflict do nothing`
+  return updateSettledFindings(tx, orgId, into, at)
+}
+
+/** Closes the findings of a stream that has ended. Returns the issues to refresh. */
+export async function updateEndedFindings(tx: Tx, orgId: string, streamId: number, at: Date): Promise<string[]> {
+  const rows = await tx<{ issue_id: string }[]>`
+    with closed as (
+      update findings finding
+      set reported_state = 'fixed', last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
+        last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end,
+        updated_at = ${at}
+      from finding_streams stream
+      where stream.org_id = ${orgId}
+        and stream.id = ${streamId}
+        and finding.org_id = stream.org_id
+        and finding.stream_id = stream.id
+        and finding.reported_state = 'open'
+      returning finding.issue_id
+    )
+    select distinct issue_id
+    from closed`
+  return rows.map(({ issue_id }) => issue_id)
+}
+
 /** Moves the stored findings whose issue or grouping reason changed. */
 export async function updateGrouping({ tx, scope }: Grouped): Promise<void> {
   await tx`

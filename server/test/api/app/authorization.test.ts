@@ -28,6 +28,7 @@ after(() => api?.close())
 
 /** The permission of each state-changing route of an organization (console.md §2). */
 const PERMISSION_OF_CHANGES: [route: RegExp, ...anyOf: Permission[]][] = [
+  [/^POST \/security\/(uploads\/[^/]+\/confirm$|streams\/)/, 'triage'],
   [/^POST \/security\/uploads/, 'upload_security_reports'],
   [/^\w+ \/security\//, 'triage'],
   [/^POST \/deployments\/\{id\}\/approve$/, 'answer_deployment_gates', 'override_compliance'],

@@ -50,6 +50,8 @@ const BODIES: Record<string, unknown> = {
   changeMemberRole: { role: 'viewer' },
   setProviderAccount: { login: 'ada' },
   changeRole: { name: 'Reader' },
+  endFindingStream: { reason: 'Whoever finds it may read this.' },
+  takeOverFindingStream: { from: '1' },
 }
 
 function callIn(person: Person, operation: Operation, ids: Record<string, string> = {}): Promise<Answer> {

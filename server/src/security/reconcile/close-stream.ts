@@ -1,0 +1,77 @@
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
+import { otherStream, streamEnded, weakerStream } from '../../errors/security.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { updateEndedFindings, updateInheritedFindings } from '../writing/finding-writing.store.ts'
+import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
+import { listSameFindings } from './match-report.ts'
+import { type LockedStream, lockReportedStreams, updateEndedStream } from './stream.store.ts'
+
+type Needs = Pick<Services, 'sql' | 'clock'>
+type Request = { orgId: string; principal: Principal }
+
+/**
+ * Ends a stream to which nobody reports any more: its open findings are closed, until another
+ * report is sent to it. Throws 404, 409 `stream_ended`, and 503 `unavailable` while a report of the
+ * repository is processed.
+ */
+export async function closeStream({ sql, clock }: Needs, request: Request, id: number, reason: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    const [stream] = await lockStreams(tx, request, [id])
+    await close(tx, request, { stream: stream as LockedStream, reason, action: 'end' }, clock.now())
+  })
+}
+
+/**
+ * Ends a stream in favour of a stronger one of the same tool, category and ref, whose findings get
+ * the decisions and the first-seen dates of the same problems (decisions §7). Throws 404, 409
+ * `other_stream`, `weaker_stream` or `stream_ended`, and 503 `unavailable`.
+ */
+export async function mergeStreams(
+  { sql, clock }: Needs,
+  request: Request,
+  { from, into }: { from: number; into: number },
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const streams = await lockStreams(tx, request, [from, into])
+    const [weaker, stronger] = [from, into].map((id) => streams.find((stream) => stream.id === id) as LockedStream)
+    if (weaker === undefined || stronger === undefined) throw createNotFoundError('stream')
+    if (from === into || weaker.identity !== stronger.identity) throw otherStream()
+    if (weaker.lane_rank > stronger.lane_rank) throw weakerStream()
+    if (stronger.ended_at !== null) throw streamEnded()
+    const at = clock.now()
+    const { orgId } = request
+    const issueIds = await updateInheritedFindings(tx, orgId, await listSameFindings(tx, orgId, { from, into }), at)
+    await refreshTriaged(tx, orgId, issueIds, at)
+    const reason = `The stream ${into} of another sender has taken it over.`
+    await close(tx, request, { stream: weaker, reason, action: 'take_over' }, at)
+  })
+}
+
+/** Streams before their repository, as reports lock them. Throws 404 if one does not exist. */
+async function lockStreams(tx: Tx, { orgId }: Request, ids: readonly number[]): Promise<LockedStream[]> {
+  const streams = await lockReportedStreams(tx, orgId, ids)
+  if (streams.length < new Set(ids).size) throw createNotFoundError('stream')
+  await waitForRepositories(
+    tx,
+    orgId,
+    streams.map(({ repository_no }) => repository_no),
+  )
+  return streams
+}
+
+type Closing = { stream: LockedStream; reason: string; action: 'end' | 'take_over' }
+
+async function close(
+  tx: Tx,
+  { orgId, principal }: Request,
+  { stream, reason, action }: Closing,
+  at: Date,
+): Promise<void> {
+  if (stream.ended_at !== null) throw streamEnded()
+  await updateEndedStream(tx, orgId, stream.id, { at, reason, by_name: principal.name })
+  await refreshTriaged(tx, orgId, await updateEndedFindings(tx, orgId, stream.id, at), at)
+  const object = { type: 'finding_stream', id: String(stream.id) }
+  await insertAuditEntry(tx, orgId, { principal, action: `finding_stream.${action}`, object, reason }, at)
+}

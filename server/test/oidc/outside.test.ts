@@ -10,7 +10,7 @@ import { settleAllowedHosts } from '../../src/platform/outbound/allowed-hosts.ts
 import { GuardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
-import { createTrust, githubClaims, type Issuer, startIssuer } from '../support/oidc-issuer.ts'
+import { createTrust, githubClaims, type Issuer, JOB_AUDIENCE, startIssuer } from '../support/oidc-issuer.ts'
 import { CLIENT, open } from '../support/openid-provider.ts'
 import { createPerson, type Person, requestAs } from '../support/people.ts'
 
@@ -63,7 +63,13 @@ after(async () => {
   listener?.close()
 })
 
-const asIssuer = (address: string) => ({ name: 'shop', issuer: address, provider: 'github', scopes: ['write:ci'] })
+const asIssuer = (address: string) => ({
+  name: 'shop',
+  issuer: address,
+  audience: JOB_AUDIENCE,
+  provider: 'github',
+  scopes: ['write:ci'],
+})
 const trust = (address: string) =>
   requestAs(api, admin, 'POST', '/oidc-trusts', { ...asIssuer(address), conditions: { repository: 'acme/shop' } })
 const configure = (address: string) =>

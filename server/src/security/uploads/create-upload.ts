@@ -26,12 +26,7 @@ import {
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
-import {
-  requireRepositoryOfKey,
-  requireTokenRepository,
-  requireTokenStatement,
-  type Stated,
-} from './token-upload.ts'
+import { requireRepositoryOfKey, requireTokenRepository, requireTokenStatement, type Stated } from './token-upload.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,

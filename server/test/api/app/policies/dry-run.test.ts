@@ -66,13 +66,13 @@ test('the results of each rule for the last runs, newest first, with their numbe
       rules.map((each: Json) => each.status),
     ]),
     [
-      [odd, 'success', 'warn', ['pass', 'fail']],
+      [odd, 'success', 'approve', ['pass', 'fail']],
       [bad, 'failure', 'block', ['fail', 'pass']],
       [good, 'success', 'approve', ['pass', 'pass']],
     ],
   )
   assert.equal(data.results[1].rules[0].reason, 'The run has not succeeded.')
-  assert.deepEqual(data.decisions, { approve: 1, block: 1, warn: 1 })
+  assert.deepEqual(data.decisions, { approve: 2, block: 1, warn: 0 })
   assert.deepEqual(data.rules, [
     { rule: 'ended', pass: 2, fail: 1, warn: 0, error: 0 },
     { rule: 'named', pass: 2, fail: 1, warn: 0, error: 0 },

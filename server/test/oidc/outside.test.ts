@@ -8,9 +8,9 @@ import { after, before, beforeEach, test } from 'node:test'
 import { promisify } from 'node:util'
 import { settleAllowedHosts } from '../../src/platform/outbound/allowed-hosts.ts'
 import { GuardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
-import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
-import { createTrust, githubClaims, type Issuer, JOB_AUDIENCE, startIssuer } from '../support/oidc-issuer.ts'
+import { createTrust, githubClaims, type Issuer, startIssuer } from '../support/oidc-issuer.ts'
 import { CLIENT, open } from '../support/openid-provider.ts'
 import { createPerson, type Person, requestAs } from '../support/people.ts'
 
@@ -63,13 +63,7 @@ after(async () => {
   listener?.close()
 })
 
-const asIssuer = (address: string) => ({
-  name: 'shop',
-  issuer: address,
-  audience: JOB_AUDIENCE,
-  provider: 'github',
-  scopes: ['write:ci'],
-})
+const asIssuer = (address: string) => ({ name: 'shop', issuer: address, provider: 'github', scopes: ['write:ci'] })
 const trust = (address: string) =>
   requestAs(api, admin, 'POST', '/oidc-trusts', { ...asIssuer(address), conditions: { repository: 'acme/shop' } })
 const configure = (address: string) =>
@@ -77,9 +71,12 @@ const configure = (address: string) =>
 const startSignIn = () => open(api, `/app/api/sso/start?org=${caller.slug}`)
 
 let tokens = 0
-async function useToken(iss: string) {
+/** Sends a token that the trust lets in. */
+async function useToken({ body: { data: trusted } }: Answer) {
   tokens += 1
-  const token = await issuer.sign(githubClaims(api, { iss, jti: `outside-${tokens}` }))
+  const token = await issuer.sign(
+    githubClaims(api, { iss: trusted.issuer, aud: trusted.audience, jti: `outside-${tokens}` }),
+  )
   const run = newRun({ repository: 'github.com/acme/shop' })
   const { status } = await api.request('POST', '/v1/ci/runs', { key: token, body: run })
   const { details } = (await requestAs(api, admin, 'POST', '/oidc-trusts/test', { token })).body.data
@@ -101,8 +98,9 @@ for (const host of [...HOSTS, ...NAMES])
     const closed = 1
     for (const at of [port, Number(new URL(issuer.url).port), closed]) {
       const address = `https://${host}:${at}`
-      assert.equal((await trust(address)).status, 201)
-      assert.deepEqual(await useToken(address), { status: 401, details: `The keys of the issuer ${TEXT}.` })
+      const trusted = await trust(address)
+      assert.equal(trusted.status, 201, trusted.text)
+      assert.deepEqual(await useToken(trusted), { status: 401, details: `The keys of the issuer ${TEXT}.` })
       assert.equal((await configure(address)).status, 200)
       const { status, body } = await startSignIn()
       assert.equal(status, 502)
@@ -198,7 +196,7 @@ test('inside the allowed networks an issuer and a provider work as before', asyn
       conditions: { repository: 'acme/shop' },
     })
     assert.equal(created.status, 201, created.text)
-    const token = await issuer.sign(githubClaims(beside))
+    const token = await issuer.sign(githubClaims(beside, { aud: created.body.data.audience }))
     const run = newRun({ repository: 'github.com/acme/shop' })
     assert.equal((await beside.request('POST', '/v1/ci/runs', { key: token, body: run })).status, 201)
   } finally {

@@ -46,11 +46,11 @@ const EXAMPLES: Record<string, [what: string, change: Change, decision: string][
   'no-open-critical': [
     ['a critical finding', open('critical', 1), 'block'],
     ['a repository without a scan', neverScanned, 'block'],
-    ['many high findings', open('high', 6), 'warn'],
+    ['many high findings', open('high', 6), 'approve'],
   ],
   'no-known-exploited': [
     ['a known exploited vulnerability', exploited, 'block'],
-    ['a likely exploit', likely, 'warn'],
+    ['a likely exploit', likely, 'approve'],
   ],
   'sbom-present': [
     ['no SBOM', without('sbom'), 'block'],

@@ -29,6 +29,16 @@ export async function findUserByEmail(db: Db, email: string): Promise<User | nul
   return row ?? null
 }
 
+/** Every account with the address, also those that are private to organizations. */
+export async function listUsersByEmail(db: Db, email: string): Promise<User[]> {
+  return db<User[]>`
+    select id, email, name, created_at, disabled_at
+    from users
+    where email = ${email}
+    order by private_to is not null, id
+    limit ${LISTED_MAX}`
+}
+
 /** An account that an organization knows. */
 export type KnownUser = User & { is_private: boolean; is_member: boolean }
 
@@ -62,6 +72,19 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
  * started (`org_id`): these reach neither other organizations nor the account itself.
  */
 export type AccountScope = { user_id: string; org_id?: string | null }
+
+/**
+ * Whether another account with the same address is a member: of two accounts of one person, each
+ * would count as somebody else. The organization is locked.
+ */
+export async function isOtherMember(
+  tx: Tx,
+  orgId: string,
+  { id, email }: Pick<User, 'id' | 'email'>,
+): Promise<boolean> {
+  const known = await findUserOfOrganization(tx, orgId, email)
+  return known?.is_member === true && known.id !== id
+}
 
 const LISTED_MAX = 10_000
 

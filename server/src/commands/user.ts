@@ -3,7 +3,7 @@ import { inviteMember } from '../access/links/invite-member.ts'
 import { COMMAND_LINE_AUTHOR } from '../access/members/author.ts'
 import { assignMemberRole, updateAccountAccess, updateMemberAccess } from '../access/members/manage-members.ts'
 import { BUILT_IN_ROLE_IDS } from '../access/role.ts'
-import { findUserByEmail, type ListedUser, listUsers } from '../access/user.store.ts'
+import { findUserOfOrganization, type ListedUser, listUsers, listUsersByEmail } from '../access/user.store.ts'
 import { requireEmail } from '../access/user.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import type { Db } from '../platform/db/sql.ts'
@@ -80,15 +80,21 @@ export const userEnable = defineCommand({
 type Access = { email: string; org: string | undefined; isEnabled: boolean }
 
 async function setAccess(context: Context, { email, org, isEnabled }: Access): Promise<void> {
-  const user = await withServices(context, async (services) => {
-    const found = await requireUser(services.sql, email)
-    if (org === undefined) await updateAccountAccess(services, found, isEnabled)
-    else await updateMemberAccess(services, await findTarget(services, org, found.id), isEnabled)
+  const users = await withServices(context, async (services) => {
+    if (org !== undefined) {
+      const target = await findTarget(services, org, email)
+      await updateMemberAccess(services, target, isEnabled)
+      return [target.user]
+    }
+    const found = await requireUsers(services.sql, email)
+    for (const user of found) await updateAccountAccess(services, user, isEnabled)
     return found
   })
+  const verb = isEnabled ? 'Enabled' : 'Disabled'
   const where = org === undefined ? '' : ` in ${org}`
-  const json = { id: user.id, email: user.email, organization: org ?? null, disabled: !isEnabled }
-  context.print({ json, text: `${isEnabled ? 'Enabled' : 'Disabled'} ${user.email}${where}` })
+  const accounts = users.map(({ id, email }) => ({ id, email, organization: org ?? null, disabled: !isEnabled }))
+  const [json] = accounts.length === 1 ? accounts : [accounts]
+  context.print({ json, text: users.map((user) => `${verb} ${user.email} (${user.id})${where}`).join('\n') })
 }
 
 export const userSetRole = defineCommand({
@@ -97,10 +103,10 @@ export const userSetRole = defineCommand({
   arguments: ['email'],
   options: { org: ORG, role: ROLE },
   async run(context, { email }, { org, role }) {
-    const user = await withServices(context, async (services) => {
-      const found = await requireUser(services.sql, email)
-      await assignMemberRole(services, await findTarget(services, org, found.id), role)
-      return found
+    const { user } = await withServices(context, async (services) => {
+      const target = await findTarget(services, org, email)
+      await assignMemberRole(services, target, role)
+      return target
     })
     const json = { id: user.id, email: user.email, organization: org, role }
     context.print({ json, text: `${user.email} has the role ${role} in ${org}` })
@@ -119,14 +125,18 @@ export const userReset = defineCommand({
   },
 })
 
-async function requireUser(db: Db, email: string) {
-  const user = await findUserByEmail(db, requireEmail(email))
-  if (user === null) throw createNotFoundError('user')
-  return user
+/** All accounts with an address: that of the server, and those that are private to organizations. */
+async function requireUsers(db: Db, email: string) {
+  const users = await listUsersByEmail(db, requireEmail(email))
+  if (users.length === 0) throw createNotFoundError('user')
+  return users
 }
 
-async function findTarget({ sql }: Services, slug: string, userId: string) {
-  return { orgId: (await requireOrganization(sql, slug)).id, userId, author }
+async function findTarget({ sql }: Services, slug: string, email: string) {
+  const orgId = (await requireOrganization(sql, slug)).id
+  const user = await findUserOfOrganization(sql, orgId, requireEmail(email))
+  if (user === null) throw createNotFoundError('user')
+  return { orgId, user, userId: user.id, author }
 }
 
 function toRow({ id, email, name, disabled_at, memberships }: ListedUser): string[] {

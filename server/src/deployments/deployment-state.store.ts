@@ -31,6 +31,21 @@ export async function lockDeployment(tx: Tx, deployment: DeploymentKey): Promise
   return row ?? null
 }
 
+/**
+ * Whether a token has taken over the run of an opened gate since: the evidence of the run is that of
+ * another lane, and can be about another commit.
+ */
+export async function isRunTakenOver(db: Db, { org_id, id }: DeploymentKey): Promise<boolean> {
+  const rows = await db`
+    select
+    from opened_gates gate
+    join ci_runs run on run.org_id = gate.org_id and run.id = gate.run_id
+    where gate.org_id = ${org_id}
+      and gate.deployment_id = ${id}
+      and gate.lane <> run.trust`
+  return rows.length > 0
+}
+
 function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date | null) {
   return db`
     select ${stateColumns(db)}

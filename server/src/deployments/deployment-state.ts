@@ -109,14 +109,17 @@ export const EXPIRED: Outcome = {
 
 export const SUPERSEDED = cancelled('A higher attempt of the run opened a gate for the same environment and job.')
 
+/** The evidence of the run is that of another one since. */
+export const TAKEN_OVER = cancelled('A CI job has taken over the run. Open the gate again.')
+
 /** A run that ended without success cannot deploy. */
 export function runEnded(runStatus: string): Outcome {
   return cancelled(`The run has finished with the status ${runStatus}.`)
 }
 
-function cancelled(note: string): Outcome {
+function cancelled(note: string) {
   const gate = { status: 'cancelled', decision: 'rejected', decided_by: 'run', note } as const
-  return { status: 'cancelled', custom_rule_state: 'cancelled', gate }
+  return { status: 'cancelled', custom_rule_state: 'cancelled', gate } as const satisfies Outcome
 }
 
 /** The outcome after the last required answer. `by` becomes the `decided_by` of the gate. */

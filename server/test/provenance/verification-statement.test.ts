@@ -196,7 +196,7 @@ test('the digest of the policy is that of the list of evaluated versions, also o
 test('a policy that accepts evidence of every lane gives no level', async () => {
   await apply(api, caller, policy(true))
   await land()
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['Check'] })
   await wait()
   await succeed()
   const { verificationResult, verifiedLevels } = await summary()

@@ -103,7 +103,7 @@ const approvers = new Map<string, Promise<Caller>>()
 
 /**
  * A key that answers what the caller's key may open: it has the same scopes but `write:ci`, and was
- * created by a person of its own. The caller itself if its key opens no gates.
+ * created by a person of its own. It has the same limits. The caller itself if its key opens no gates.
  */
 export function approverOf(api: TestApi, caller: Caller): Promise<Caller> {
   const known = approvers.get(caller.keyId) ?? makeApprover(api, caller)
@@ -113,8 +113,8 @@ export function approverOf(api: TestApi, caller: Caller): Promise<Caller> {
 
 async function makeApprover(api: TestApi, caller: Caller): Promise<Caller> {
   const { sql, clock } = api.services
-  const [key] = await sql<{ scopes: Scope[] }[]>`
-    select scopes
+  const [key] = await sql<{ scopes: Scope[]; repositories: string[] | null }[]>`
+    select scopes, repositories
     from api_keys
     where id = ${caller.keyId}`
   const scopes = key?.scopes.filter((scope) => scope !== 'write:ci') ?? []
@@ -123,7 +123,12 @@ async function makeApprover(api: TestApi, caller: Caller): Promise<Caller> {
     insert into users (id, email, name, created_at)
     values (gen_random_uuid(), gen_random_uuid() || '@example.com', 'Grace Hopper', ${clock.now()})
     returning id`
-  return api.caller({ orgId: caller.orgId, scopes, createdByUserId: person.id })
+  const approver = await api.caller({ orgId: caller.orgId, scopes, createdByUserId: person.id })
+  await sql`
+    update api_keys
+    set repositories = ${key?.repositories ?? null}
+    where id = ${approver.keyId}`
+  return approver
 }
 
 /** Returns a deployment after checking it against its schema. */

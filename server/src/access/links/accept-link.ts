@@ -15,7 +15,7 @@ import { registerPasskey, verifyNewPasskey } from '../sign-in/manage-passkeys.ts
 import { updateSessionEnds } from '../sign-in/session.store.ts'
 import { hashNewPassword, savePassword } from '../sign-in/set-password.ts'
 import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
-import { findUserByEmail, insertUser, type User } from '../user.store.ts'
+import { findUserByEmail, insertUser, isOtherMember, type User } from '../user.store.ts'
 import { auditPerson, requireEmail, requireUserName } from '../user.ts'
 import { updateLinkClosed } from './link.store.ts'
 import { type OpenLink, openLink } from './open-link.ts'
@@ -119,7 +119,9 @@ async function takeLink(tx: Tx, { org_id, id }: OpenLink, token: string, now: Da
 async function addMember(tx: Tx, { org_id, id, kind, role }: OpenLink, user: User, now: Date): Promise<void> {
   const orgId = org_id as string
   const member = { user_id: user.id, ...toStoredRole(role as Role), created_at: now }
-  if (!(await insertMember(tx, orgId, member))) throw alreadyMember('You are a member of the organization already.')
+  const isMember = await isOtherMember(tx, orgId, user)
+  if (isMember || !(await insertMember(tx, orgId, member)))
+    throw alreadyMember('You are a member of the organization already.')
   const principal = { type: 'user', id: user.id, name: user.name } as const
   const object = kind === 'setup' ? { type: 'user', id: user.id } : { type: 'invitation', id }
   const details = { email: user.email, role: role?.id }

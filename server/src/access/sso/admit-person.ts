@@ -18,14 +18,21 @@ import { getRoleId, type Role, toStoredRole } from '../role.ts'
 import { deleteCredentials, hasSignInMethod, lockUser } from '../sign-in/account.store.ts'
 import { type FoundSession, updateSessionEnds } from '../sign-in/session.store.ts'
 import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
-import { findUser, findUserByEmail, findUserOfOrganization, insertUser, type User } from '../user.store.ts'
+import {
+  findUser,
+  findUserByEmail,
+  findUserOfOrganization,
+  insertUser,
+  isOtherMember,
+  type User,
+} from '../user.store.ts'
 import { auditPerson } from '../user.ts'
 import { getVerifiedEmail, isAllowedDomain, type Provider, selectRole, selectUserName } from './provider.ts'
 import { type Authenticated, createSettingsChangedError } from './provider-sign-in.ts'
 import {
   deleteAbandonedIdentity,
-  findIdentityOwner,
   findStoredProvider,
+  lockIdentityOwner,
   updateIdentityUnlinked,
   upsertIdentity,
 } from './single-sign-on.store.ts'
@@ -94,7 +101,7 @@ async function findAccount(tx: Tx, authenticated: Authenticated, finding: Findin
   const { provider, claims, request } = authenticated
   const { email, now } = finding
   const identity = { org_id: provider.org_id, issuer: provider.issuer, subject: claims.sub }
-  const owner = await findIdentityOwner(tx, identity)
+  const owner = await lockIdentityOwner(tx, identity)
   const isOther = owner !== null && request.links && owner.user_id !== request.confirms_user_id
   if (isOther && !(await deleteAbandonedIdentity(tx, identity))) throw createRefusedError('account_exists')
   if (owner?.is_linked && !isOther)
@@ -182,6 +189,7 @@ async function settleMembership(tx: Tx, authenticated: Authenticated, admitted: 
   const orgId = provider.joined_org_id
   if (orgId === null) return
   const member = await findMember(tx, orgId, user.id)
+  if (member === null && (await isOtherMember(tx, orgId, user))) throw createRefusedError('account_exists')
   const roleId = selectRole(provider, claims)
   const role = roleId === null ? null : await findRole(tx, orgId, roleId)
   if (member !== null) return updateRole(tx, authenticated, { orgId, member, role }, now)

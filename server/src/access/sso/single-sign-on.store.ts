@@ -105,13 +105,15 @@ type Identity = { org_id: string | null; issuer: string; subject: string }
 /** Whose identity it is. `is_linked`: it signs in to the account, and was not unlinked. */
 type IdentityOwner = { user_id: string; is_linked: boolean }
 
-export async function findIdentityOwner(db: Db, { org_id, issuer, subject }: Identity): Promise<IdentityOwner | null> {
-  const [row] = await db<IdentityOwner[]>`
+/** Until the transaction ends, the identity is not unlinked. */
+export async function lockIdentityOwner(tx: Tx, { org_id, issuer, subject }: Identity): Promise<IdentityOwner | null> {
+  const [row] = await tx<IdentityOwner[]>`
     select user_id, unlinked_at is null as is_linked
     from sso_identities
     where org_id is not distinct from ${org_id}
       and issuer = ${issuer}
-      and subject = ${subject}`
+      and subject = ${subject}
+    for no key update`
   return row ?? null
 }
 

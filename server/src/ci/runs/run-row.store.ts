@@ -47,10 +47,12 @@ export async function updateClaimedRun(
     update ci_runs
     set ci_system_name = ${run.ci_system_name}, repository = ${run.repository}, commit_sha = ${run.commit_sha},
       ref = ${run.ref}, pipeline_name = ${run.pipeline_name}, event = ${run.event}, trust = ${run.trust},
+      credential_type = ${run.credential.type}, credential_id = ${run.credential.id},
+      credential_name = ${run.credential.name},
       newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
       started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at},
       claims = ${nested.json(claimed.claims)}, claimed_provider = ${claimed.provider},
-      claimed_repository_id = ${claimed.repository_id}, updated_at = ${at}
+      claimed_repository_id = ${claimed.repository_id}, created_at = ${at}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`,
     )

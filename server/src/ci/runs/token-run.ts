@@ -100,7 +100,9 @@ export type RunToChange = IdentifiedRun & { stated: TrustClass }
  */
 export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const run = await lockAnyRunFor(tx, actor, runId, now)
-  if (run !== null) await requireOwnRepository(tx, actor, run)
+  if (run === null) return null
+  await requireOwnRepository(tx, actor, run)
+  await insertRunWriter(tx, { org_id: actor.org_id, run_id: runId }, actor.credential.id, now)
   return run
 }
 
@@ -111,7 +113,6 @@ export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date)
 export async function lockAnyRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)
   if (stored === null) return null
-  await insertRunWriter(tx, { org_id: actor.org_id, run_id: runId }, actor.credential.id, now)
   const run = (await claimOwn(tx, actor, stored, now)) ?? stored
   const job = getTokenJob(actor)
   if (job !== null && run.provider !== 'other' && isOwnRun(job, run))

@@ -6,7 +6,7 @@ import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { runFinished } from './run.events.ts'
 import type { CiRunUpdate } from './run.schema.ts'
-import { type CiSystemRun, findRun, requireCiSystemRun } from './run.store.ts'
+import { type CiSystemRun, findRun, insertRunWriter, requireCiSystemRun } from './run.store.ts'
 import {
   type AttemptChange,
   type AttemptKey,
@@ -41,10 +41,9 @@ export async function updateRun(
     const attempt = await findAttempt(tx, key, now)
     if (!attempt) throw createNotFoundError(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
-    else {
-      await requireOwnRepository(tx, actor, run)
-      await changeOpen(tx, { key, run, attempt }, attemptChange(attempt, input, now), now)
-    }
+    await requireOwnRepository(tx, actor, run)
+    const change = isFinal(attempt.status) ? null : attemptChange(attempt, input, now)
+    if (change !== null) await changeOpen(tx, { key, run, attempt }, { actor, change }, now)
     return requireCiSystemRun(tx, key, now)
   })
 }
@@ -80,12 +79,12 @@ type OpenAttempt = { key: AttemptKey; run: RunToChange; attempt: StoredAttempt }
 async function changeOpen(
   tx: Tx,
   { key, run, attempt }: OpenAttempt,
-  change: AttemptChange | null,
+  { actor, change }: { actor: Actor; change: AttemptChange },
   now: Date,
 ): Promise<void> {
-  if (change === null) return
   if (isWeaker(run.stated, attempt.trust))
     throw otherLane('The attempt was stated by a credential that can be trusted more')
+  await insertRunWriter(tx, key, actor.credential.id, now)
   await updateAttempt(tx, key, change, now)
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }

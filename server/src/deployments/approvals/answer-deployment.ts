@@ -18,8 +18,8 @@ import type { Services } from '../../services.ts'
 import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from '../decisions/evaluate-policies.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { findDeploymentState, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
-import type { DeploymentState } from '../deployment-state.ts'
+import { findDeploymentState, isRunTakenOver, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
+import { type DeploymentState, TAKEN_OVER } from '../deployment-state.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
 import {
@@ -133,7 +133,8 @@ function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | 
     const held = OVERRIDE_PERMISSIONS.filter((permission) => hasPermissions(credential.permissions, [permission]))
     if (!overrides) requireCovers(credential.permissions, [OVERRIDE_PERMISSIONS[0]])
     else if (held.length === 0) requireCovers(credential.permissions, [OVERRIDE_PERMISSIONS[1]])
-    return held
+    // Who approves what nothing blocks has not looked at what may block it later.
+    return overrides ? held : [OVERRIDE_PERMISSIONS[0]]
   }
   if (!overrides) return [OVERRIDE_PERMISSIONS[0]]
   if (credential.scopes.includes(OVERRIDE_SCOPE)) return [...OVERRIDE_PERMISSIONS]
@@ -167,6 +168,7 @@ async function answerLocked(
   const permissions = requireAuthority(await readAgain(tx, actor), evaluation)
   if (evaluation && !isStillEvaluated(before, context)) return null
   if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw createNotDeployableError()
+  if (given.decision === 'approved' && (await isRunTakenOver(tx, state))) throw runAlreadyFinished(TAKEN_OVER.gate.note)
   const answer = { ...given, id: createUuid(now), answered_at: now, permissions }
   return recordAnswer(services, tx, context, { answer, evaluation })
 }

@@ -37,7 +37,10 @@ export async function listLooseners(
   const loosened = gates.filter(({ before, after }) => (covers(before) || covers(after)) && isLoosened(before, after))
   const named = new Set(required.flatMap((gate) => gate.policies))
   const isAsked = ({ name, before, after }: PolicyChange) =>
-    named.has(name) || isDeploymentCovered(before, subject) || isDeploymentCovered(after, subject)
+    named.has(name) ||
+    isDeploymentCovered(before, subject) ||
+    // A removed policy has no definition afterwards.
+    (after !== null && isDeploymentCovered(after, subject))
   const [lax, strict] = [true, false].map((lets) =>
     loosened.flatMap(({ user_id, before }) => (before.allow_run_creator === lets ? [user_id] : [])),
   ) as [string[], string[]]

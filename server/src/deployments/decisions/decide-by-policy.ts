@@ -9,13 +9,20 @@ import type { Services } from '../../services.ts'
 import {
   deleteEvaluation,
   findDeploymentState,
+  isRunTakenOver,
   listRequiredGates,
   lockDeployment,
   updateEvaluation,
   updateGatesApproved,
   updatePoliciesEvaluated,
 } from '../deployment-state.store.ts'
-import { type DeploymentKey, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
+import {
+  type DeploymentKey,
+  type DeploymentState,
+  isWaiting,
+  type RequiredGate,
+  TAKEN_OVER,
+} from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import {
   createPolicyApproval,
@@ -25,7 +32,7 @@ import {
   toStoredEvaluation,
 } from '../policy-evaluation.ts'
 import { listWaiting, type WaitingFilter } from '../waiting-deployment.store.ts'
-import { auditOutcome, decideDeployment, hasRunEndedBadly } from './decide-deployment.ts'
+import { auditOutcome, decideDeployment, hasRunEndedBadly, settleWaiting } from './decide-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
@@ -56,12 +63,14 @@ type Gated = { state: DeploymentState; required: RequiredGate[] }
 /** Independent statements are sent together: PostgreSQL runs them in order, in one round trip. */
 async function decideLocked(services: Services, tx: Tx, before: Gated, evaluation: PolicyEvaluation) {
   const now = services.clock.now()
-  const [state, required, endedBadly] = await Promise.all([
+  const [state, required, endedBadly, isTakenOver] = await Promise.all([
     lockDeployment(tx, before.state),
     listRequiredGates(tx, before.state),
     hasRunEndedBadly(tx, before.state, now),
+    isRunTakenOver(tx, before.state),
   ])
   if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
+  if (isTakenOver) return settleWaiting(services, tx, state, TAKEN_OVER)
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
   await Promise.all([

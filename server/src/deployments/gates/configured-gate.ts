@@ -37,16 +37,20 @@ const FIELD = '/body/approve_by_policies'
  * A change never lets policies approve silently: a gate where people answer keeps that when it
  * names policies, and one that no longer names any is answered by people.
  */
-function requireApproveByPolicies({ approve_by_policies: given, policies }: GivenGate, before: GateSettings | null) {
+function requireApproveByPolicies(
+  { approve_by_policies: given, policies, required_approvals }: GivenGate,
+  before: GateSettings | null,
+) {
   const isNaming = policies.length > 0
+  const mayCover = before?.approve_by_policies === 'covering' && !isNaming && required_approvals === 1
   if (given === undefined) {
     if (before === null) return isNaming
-    if (before.approve_by_policies === 'covering') return isNaming ? true : 'covering'
+    if (before.approve_by_policies === 'covering') return isNaming || (mayCover && 'covering')
     return before.approve_by_policies && isNaming
   }
   if (given === true && !isNaming)
     throw createInvalidFieldError(FIELD, 'is for gates that name policies: only those can approve it')
-  if (given === 'covering' && (before?.approve_by_policies !== 'covering' || isNaming))
+  if (given === 'covering' && !mayCover)
     throw createInvalidFieldError(FIELD, 'cannot be set to covering: name the policies that approve the gate')
   return given
 }

@@ -87,7 +87,7 @@ const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4])
 
 /** Passes on what follows the last row of a COPY after a pause, as a slow network would. */
 async function startProxy(url: string) {
-  const { hostname, port, searchParams, pathname, username } = new URL(url)
+  const { hostname, port, searchParams, pathname, username, password } = new URL(url)
   const host = searchParams.get('host') ?? decodeURIComponent(hostname)
   const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port || 5432}` } : { host, port: Number(port) }
   const proxy = createServer((client) => {
@@ -114,7 +114,7 @@ async function startProxy(url: string) {
   await once(proxy, 'listening')
   const address = proxy.address() as AddressInfo
   return {
-    url: `postgres://${username}@127.0.0.1:${address.port}${pathname}`,
+    url: `postgres://${username}:${password}@127.0.0.1:${address.port}${pathname}`,
     [Symbol.asyncDispose]: async () => void proxy.close(),
   }
 }

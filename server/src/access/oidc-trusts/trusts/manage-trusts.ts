@@ -53,7 +53,7 @@ export async function createTrust(
   const now = needs.clock.now()
   const expires_at = requireExpiry(request.expiresAt, now)
   const checked = {
-    ...(await checkTrust(request, needs.outbound)),
+    ...(await checkTrust(request, needs.outbound, isOperator(grantor))),
     ...getCreator(grantor),
     created_at: now,
     expires_at,

@@ -74,7 +74,7 @@ export function requireAudience(given: string | null, terms: AudienceTerms): str
 }
 
 /** Checks the fields of a new trust but its audience. Throws 400. */
-export async function checkTrust(request: TrustRequest, outbound: GuardedFetch) {
+export async function checkTrust(request: TrustRequest, outbound: GuardedFetch, isOperator: boolean) {
   const { issuer, conditions } = request
   const name = request.name.trim()
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
@@ -91,22 +91,26 @@ export async function checkTrust(request: TrustRequest, outbound: GuardedFetch) 
   }
   const [scopes, terms] = [checkScopes(request.scopes), checkTerms(request, provider)]
   // Last, because it may look up the name of the issuer.
-  await requireFittingIssuer(provider, issuer, outbound)
+  await requireFittingIssuer(provider, issuer, { outbound, isOperator })
   return { name, issuer, provider, conditions, scopes, ...terms }
 }
 
 /** Bitbucket and Azure issue for all their customers at addresses of one form. */
 const HOSTED_PROVIDERS: readonly (TrustProvider | null)[] = ['bitbucket', 'azure']
 
-/** An issuer in the allowed networks may use http, and stand for any provider. */
+/**
+ * An issuer in the allowed networks, or in a private one that the operator names, may use http, and
+ * stand for any provider.
+ */
 async function requireFittingIssuer(
   provider: TrustProvider | null,
   issuer: string,
-  outbound: GuardedFetch,
+  { outbound, isOperator }: { outbound: GuardedFetch; isOperator: boolean },
 ): Promise<void> {
   const isPlain = new URL(issuer).protocol === 'http:'
   const isOther = HOSTED_PROVIDERS.includes(provider) && getProviderOfIssuer(issuer) !== provider
   if ((!isPlain && !isOther) || (await outbound.isInside(issuer))) return
+  if (isOperator && ((await outbound.listMissingNetworks(issuer)) ?? []).length > 0) return
   throw invalidRequest(isPlain ? ISSUER_RULE : `The issuer is none of the provider ${provider}`)
 }
 

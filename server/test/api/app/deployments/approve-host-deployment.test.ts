@@ -68,10 +68,11 @@ async function sentTexts(): Promise<string[]> {
 
 test('a person approves a deployment that no gate covers; the code host receives the decision with their name', async () => {
   await arrive(...WAITING)
-  assert.equal((await approve(await person('grace'), { comment: 'Released today.' })).body.data.status, 'approved')
+  const grace = await person('grace')
+  assert.equal((await approve(grace, { comment: 'Released today.' })).body.data.status, 'approved')
   const [approval] = (await getDeployment(api, caller, ID)).approvals
   assert.deepEqual(approval.provider_account, { provider: 'github', login: 'grace' })
-  const heading = 'Approved through Shiplock by **Ada Lovelace**.\n\n> Released today.'
+  const heading = `Approved through Shiplock by **Ada Lovelace <${grace.email}>**.\n\n> Released today.`
   assert.equal((await sentTexts()).filter((text) => text.startsWith(heading)).length, 1)
 })
 

@@ -165,6 +165,7 @@ const FULL = {
   custom_rule_awaiting: 'manual_decision_required',
   deployed_at: '2026-03-02T01:02:03.004Z',
   rollback_at: '2026-03-03T01:02:03.004Z',
+  self_approved: false,
   created_at: '2026-03-01T02:00:00.000Z',
   updated_at: '2026-03-03T02:00:00.000Z',
   reviews: [

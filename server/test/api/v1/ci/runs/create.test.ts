@@ -103,6 +103,7 @@ test('201 with every field of a CI run, and the defaults', async () => {
     event: 'other',
     deadline_at: new Date(now.getTime() + 360 * 60_000).toISOString(),
     trust: 'self_reported',
+    stands_beside: null,
     linked_repository: null,
     credential: { type: 'api_key', name: 'test key' },
     app_url: `https://shiplock.example/runs/${id}`,

@@ -88,7 +88,7 @@ test('every field of a raw finding', async () => {
     category_reason: null,
     dismiss_reason: 'suppressed_in_source',
     dismiss_comment: 'reviewed',
-    dismissed_by_name: null,
+    dismissed_by_name: 'scanner report',
     dismissed_at: at,
     dismissal_source: 'report',
     dismissal_expires_at: null,

@@ -215,7 +215,7 @@ test('an issue is dismissed where every member is, with the reason, and open whi
   await uploadReport(api, caller, sarif([dismissing], 'Trivy'))
   const issue = await onlyIssue(api, caller)
   assert.deepEqual([issue.status, issue.open_member_count], ['dismissed', 0])
-  assert.deepEqual([issue.dismiss_comment, issue.dismissed_by_name], ['reviewed', null])
+  assert.deepEqual([issue.dismiss_comment, issue.dismissed_by_name], ['reviewed', 'scanner report'])
   assert.equal(issue.dismissed_at, api.clock.now().toISOString())
 })
 

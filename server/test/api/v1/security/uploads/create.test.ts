@@ -43,6 +43,8 @@ test('201 with a pending upload whose every field is there', async () => {
     git_ref: null,
     commit_sha: null,
     tracked: true,
+    lanes: [{ trust: 'uploaded', commit_sha: null, tracked: true, reported_at: '2026-03-04T05:06:07.890Z' }],
+    awaits_confirmation: false,
     counts: {
       findings: 0,
       created: 0,

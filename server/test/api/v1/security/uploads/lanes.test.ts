@@ -97,7 +97,7 @@ async function decide(): Promise<string> {
 }
 
 async function refuseCritical(): Promise<void> {
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['critical'] })
   const expression = 'findings.open.critical == 0 && issues.open.critical == 0'
   const bound = "bindings: { environments: ['production'] }"
   const rule = `rules:\n  - rule: critical\n    expression: '${expression}'\n    trust: any\n`
@@ -130,7 +130,7 @@ for (const [who, sender, fields] of WEAKER)
   })
 
 test('a report by another lane does not hide the newest scan from a rule', async () => {
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['scanned'] })
   const expression = 'scans.exists(s, s.tool == "Linter" && s.trust == "verified")'
   const bound = "bindings: { environments: ['production'] }"
   await apply(

@@ -44,6 +44,7 @@ test('201 with every field of a report result, one upload slot per artifact', as
     attempt: 1,
     url: `${api.url}/runs/${runId}/reports/${report_id}`,
     trust: 'self_reported',
+    stands_beside: null,
     skipped: [],
     warnings: [],
   })

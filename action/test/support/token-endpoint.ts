@@ -22,14 +22,17 @@ export type TokenEndpoint = {
 
 /**
  * Answers as GitHub does (`value`), as Azure DevOps does (`oidcToken`), and with `/text` in the path
- * with the token alone. `claims` are those of the job.
+ * with the token alone. `claims` are those of the job. `toAudience` is what a file names where it is
+ * not that of its page, for example because several organizations share the server.
  */
 export async function startTokenEndpoint(
   claims: () => Claims,
   clock = { now: () => new Date() },
+  toAudience = (asked: string) => asked,
 ): Promise<TokenEndpoint> {
   const issuer = await startIssuer()
-  const issue = (aud: string) => {
+  const issue = (asked: string) => {
+    const aud = toAudience(asked)
     const now = Math.floor(clock.now().getTime() / 1000)
     return issuer.sign({ aud, iat: now, nbf: now, exp: now + LIFETIME_SECONDS, ...claims() })
   }

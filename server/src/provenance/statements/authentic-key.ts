@@ -31,7 +31,7 @@ export function computeKeyMac(integrityKey: KeyObject, orgId: string, key: Signi
 export async function checkKey(services: AuthenticServices, orgId: string, key: StoredKey): Promise<RowBreak | null> {
   const isAuthentic =
     key.mac === null
-      ? !(await hasMacs(services.sql)) && (await isOwnKey(services, orgId, key))
+      ? !(await hasMacs(services, services.sql)) && (await isOwnKey(services, orgId, key))
       : key.mac.equals(computeKeyMac(services.integrityKey, orgId, key))
   if (isAuthentic) return null
   const { keyid, pem, sealed_private_key, kms_key, created_at, retired_at, mac } = key

@@ -287,6 +287,7 @@ test('an administrator ends a break: a statement is issued again, and a foreign 
   const { keyid } = await loadCurrentSigner(api.services, caller.orgId)
   await sql()`update signing_keys set created_at = created_at - interval '1 day' where org_id = ${caller.orgId}`
   assertError(await read(), 503, 'unavailable')
+  api.clock.advance(1000)
   await settle('key', keyid)
   await readIssued()
   const forged = await forgeStatement()

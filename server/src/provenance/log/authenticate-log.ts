@@ -47,7 +47,7 @@ export async function completeMacs(services: Services): Promise<void> {
     await lockLog(tx)
     const first = Math.max(0, (await findLogState(tx)).length - PAGE)
     await authenticateEntries(services, tx, await listEntries(tx, first, PAGE))
-    await authenticateCheckpoints(services, tx, await listCheckpoints(tx, first, first + PAGE))
+    await authenticateCheckpoints(services, tx, await listCheckpoints(tx, first - 1, first + PAGE))
     await authenticateEntries(services, tx, await listPendingEntries(tx, PAGE))
     await insertLogEntry(tx, MACS_ENTRY, computeEntryMac(integrityKey, MACS_ENTRY))
   })

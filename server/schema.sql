@@ -1430,7 +1430,6 @@ create table log_key (
   origin text not null,
   sealed_private_key text not null,
   created_at timestamp(3) with time zone not null,
-  mac bytea,
   constraint log_key_pkey PRIMARY KEY (singleton),
   constraint log_key_singleton_check CHECK (singleton)
 );

@@ -144,7 +144,7 @@ begin
       ('links', 'insert, update, delete'),
       ('log_checkpoints', 'insert, update (mac)'),
       ('log_entries', 'insert, update (leaf_index, mac)'),
-      ('log_key', 'insert, update (mac)'),
+      ('log_key', 'insert'),
       ('log_tiles', 'insert, update'),
       ('member_accounts', 'insert, update, delete'),
       ('members', 'insert, update, delete'),

@@ -166,7 +166,7 @@ async function checkStatements(services: Services): Promise<Result> {
   if (breaks.length > 0)
     return { ok: false, detail: `${breaks.length} rows were not stored by this server: ${listed.join(', ')}` }
   const rest = isComplete ? '' : '; "provenance verify" verifies the others'
-  const open = (await hasMacs(services.sql))
+  const open = (await hasMacs(services, services.sql))
     ? ''
     : '; what an earlier version has stored is authenticated daily at 03:11'
   return { ok: true, detail: `${keys} signing keys and ${statements} issued statements verify${rest}${open}` }

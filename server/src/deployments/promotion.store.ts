@@ -5,7 +5,10 @@ import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
 import type { PathLanes, PromotedDeployment, PromotionPath } from './promotion.ts'
 
-/** Earlier deployments of one commit that are listed, oldest first. */
+/**
+ * Earlier deployments of one commit that are listed, oldest first. Beyond it, self-reported ones
+ * are left out first: whoever has a key can report any number of them.
+ */
 const EARLIER_MAX = 1000
 
 /**
@@ -127,7 +130,7 @@ function earlierDeployments(db: Db, orgId: string, now: Date) {
         (earlier.provider = deployment.provider and earlier.repository_id = deployment.repository_id)
         or coalesce(run.repository, earlier.host || '/' || earlier.repository_full_name) = deployment.address
       )
-    order by earlier.created_at, earlier.id
+    order by earlier.host_id is null, earlier.created_at, earlier.id
     limit ${EARLIER_MAX}`
 }
 

@@ -4,7 +4,17 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { encodePreAuth } from '../../src/platform/crypto/signed-bytes.ts'
+import type { Tx } from '../../src/platform/db/sql.ts'
+import {
+  listCheckpoints,
+  listEntries,
+  listPendingEntries,
+  updateCheckpointMac,
+  updateEntryMacs,
+} from '../../src/provenance/log/log.store.ts'
 import { openLogKey } from '../../src/provenance/log/log-key.ts'
+import { computeCheckpointMac, computeEntryMac } from '../../src/provenance/log/log-mac.ts'
+import { appendPendingEntries } from '../../src/provenance/log/sequence-log.ts'
 import { verifyLog } from '../../src/provenance/log/verify-log.ts'
 import { settleRow } from '../../src/provenance/statements/acknowledge-row.ts'
 import { authenticateRows } from '../../src/provenance/statements/authenticate-rows.ts'
@@ -15,6 +25,7 @@ import { verifyRows, verifyRowsDaily } from '../../src/provenance/statements/ver
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import type { Json } from '../support/json.ts'
+import { findMacsPosition, removeMacs } from '../support/log-entries.ts'
 import { logLines } from '../support/log-lines.ts'
 import { recordChange } from '../support/recorded-changes.ts'
 
@@ -42,6 +53,21 @@ beforeEach(async () => {
 const sql = () => api.services.sql
 const read = (query = '') => api.request('GET', path + query, caller)
 const breaksOf = async () => (await verifyRows(api.services, { orgId: caller.orgId })).breaks
+
+/** Gives entries and checkpoints their macs again. */
+async function restoreLog() {
+  const { integrityKey } = api.services
+  const entries = [...(await listEntries(sql(), 0, 10_000)), ...(await listPendingEntries(sql(), 10_000))]
+  await updateEntryMacs(
+    sql() as unknown as Tx,
+    entries.map((entry) => ({ ...entry, mac: computeEntryMac(integrityKey, entry) })),
+  )
+  for (const checkpoint of await listCheckpoints(sql(), -1, 10_000))
+    await updateCheckpointMac(sql() as unknown as Tx, {
+      size: checkpoint.size,
+      mac: computeCheckpointMac(integrityKey, checkpoint),
+    })
+}
 
 async function readIssued(): Promise<Json> {
   const { status, body, text } = await read()
@@ -79,14 +105,17 @@ async function forgeStatement() {
   return forged
 }
 
-for (const macs of ['kept', 'removed', 'removed, as before the upgrade'] as const) {
+for (const macs of ['kept', 'removed', 'removed, also of the log'] as const) {
   test(`a statement and a key that were written to the database are never served as ours (macs ${macs})`, async () => {
     const forged = await forgeStatement()
     if (macs !== 'kept') {
       await sql()`update statements set mac = null where org_id = ${caller.orgId}`
       await sql()`update signing_keys set mac = null where org_id = ${caller.orgId}`
     }
-    if (macs === 'removed, as before the upgrade') await sql()`update log_key set mac = null`
+    if (macs === 'removed, also of the log') {
+      await sql()`update log_entries set mac = null`
+      await sql()`update log_checkpoints set mac = null`
+    }
     const refused = await read()
     assertError(refused, 503, 'unavailable')
     assert.ok(Number(refused.headers.get('retry-after')) > 0)
@@ -98,10 +127,12 @@ for (const macs of ['kept', 'removed', 'removed, as before the upgrade'] as cons
     assert.ok(found.some(({ part, resource }) => part === 'key' && resource === forged.keyid))
     assert.ok(found.some(({ part, resource }) => part === 'statement' && resource.startsWith(`change/${id}/`)))
     const inLog = `statement/${forged.sha256.toString('hex')}`
-    if (macs !== 'removed, as before the upgrade')
-      assert.ok((await verifyLog(api.services)).some(({ resource }) => resource === inLog))
+    assert.ok((await verifyLog(api.services)).some(({ resource }) => resource === inLog))
     await authenticateRows(api.services)
     assertError(await read(), 503, 'unavailable')
+    assert.ok((await verifyLog(api.services)).some(({ resource }) => resource === inLog))
+    await sql()`delete from log_entries where sha256 = ${forged.sha256}`
+    await restoreLog()
   })
 }
 
@@ -196,8 +227,7 @@ test('a changed entry or checkpoint is served in no proof, and is named', async 
 test('what an earlier version has stored is served, keeps its bytes, and is authenticated by the daily job', async () => {
   const issued = (await read('?bundle=true')).body.data
   await rotateKey(api.services, caller.orgId, COMMAND_LINE)
-  for (const table of ['signing_keys', 'statements', 'log_entries', 'log_checkpoints', 'log_key'])
-    await sql()`update ${sql()(table)} set mac = null`
+  await removeMacs(api.services)
   assert.deepEqual(await readIssued(), { envelope: issued.envelope, statement_digest: issued.statement_digest })
   const { log, lines } = logLines()
   assert.ok(scheduledJobs.includes(verifyRowsDaily))
@@ -206,7 +236,7 @@ test('what an earlier version has stored is served, keeps its bytes, and is auth
     lines.filter(({ level }) => level > 30),
     [],
   )
-  for (const table of ['signing_keys', 'statements', 'log_entries', 'log_checkpoints', 'log_key']) {
+  for (const table of ['signing_keys', 'statements', 'log_entries', 'log_checkpoints']) {
     const rows = await sql()`select from ${sql()(table)} where mac is null`
     assert.equal(rows.length, 0, table)
   }
@@ -214,6 +244,35 @@ test('what an earlier version has stored is served, keeps its bytes, and is auth
   assert.deepEqual([await breaksOf(), await verifyLog(api.services)], [[], []])
   await sql()`update signing_keys set mac = null, retired_at = created_at where org_id = ${caller.orgId}`
   assertError(await read(), 503, 'unavailable')
+})
+
+test('nobody who writes to the database can repeat the upgrade', async () => {
+  const position = await findMacsPosition(api.services)
+  assert.ok(position !== null)
+  await readIssued()
+  const late = createHash('sha256').update('without a mac').digest()
+  for (const table of ['signing_keys', 'statements', 'log_entries', 'log_checkpoints'])
+    await sql()`update ${sql()(table)} set mac = null`
+  await sql()`insert into log_entries (kind, sha256) values ('statement', ${late})`
+  assertError(await read(), 503, 'unavailable')
+  await assert.rejects(appendPendingEntries(api.services), { status: 503 })
+  await authenticateRows(api.services)
+  assert.equal((await sql()`select from statements where mac is not null`).length, 0)
+  await sql()`delete from log_entries where sha256 = ${late}`
+  // The owner of the database can delete the entry, but not so that the log still verifies.
+  await sql()`delete from log_entries where leaf_index = ${position}`
+  const { log, lines } = logLines()
+  await authenticateRows({ ...api.services, log })
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['The rows of the provenance are not authenticated, because the transparency log contradicts itself'],
+  )
+  assert.equal((await sql()`select from statements where mac is not null`).length, 0)
+  assert.equal((await sql()`select from signing_keys where mac is not null`).length, 0)
+  await sql()`truncate log_entries, log_tiles, log_checkpoints, log_key restart identity`
+  await sql()`delete from statements`
+  await sql()`delete from signing_keys`
+  await openLogKey(api.services)
 })
 
 test('an administrator ends a break: a statement is issued again, and a foreign key is never accepted', async () => {
@@ -228,6 +287,7 @@ test('an administrator ends a break: a statement is issued again, and a foreign 
   const { keyid } = await loadCurrentSigner(api.services, caller.orgId)
   await sql()`update signing_keys set created_at = created_at - interval '1 day' where org_id = ${caller.orgId}`
   assertError(await read(), 503, 'unavailable')
+  api.clock.advance(1000)
   await settle('key', keyid)
   await readIssued()
   const forged = await forgeStatement()

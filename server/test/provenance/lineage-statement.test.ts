@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { findPromotionPath } from '../../src/deployments/promotion.store.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { computeStatementMac } from '../../src/provenance/statements/authentic-statement.ts'
 import { findLineageDeployment } from '../../src/provenance/statements/deployment-statement.store.ts'
@@ -205,6 +206,46 @@ test('the artifacts up to the attempt are stated; without a verified one, only t
   const annotations = { trust: 'self_reported' }
   assert.deepEqual(subject, [{ name: REPOSITORY, digest: { gitCommit: COMMIT }, annotations }])
   assert.equal(predicate.artifacts_omitted, 0)
+})
+
+test('runs and deployments that a key has reported push no verified one out of the lineage', async () => {
+  await newCaller()
+  const first = await deploy('staging')
+  const id = await deploy('production')
+  const { sql } = api.services
+  const later = new Date(api.clock.now().getTime() - 2 * MINUTE_MS - 1)
+  await sql`
+    insert into deployments
+    select copy.*
+    from deployments deployment
+    cross join generate_series(1, 1000) nth
+    cross join lateral jsonb_populate_record(deployment, jsonb_build_object(
+      'id', 'dep_' || nth, 'created_at', deployment.created_at - interval '1 day'
+    )) copy
+    where deployment.id = ${first}`
+  await sql`
+    insert into ci_runs
+    select copy.*
+    from ci_runs run
+    cross join generate_series(1, 1000) nth
+    cross join lateral jsonb_populate_record(run, jsonb_build_object(
+      'id', 'run_' || nth, 'external_run_id', 'copy-' || nth, 'day', run.day - nth, 'created_at', run.created_at - interval '1 day'
+    )) copy
+    where run.id = (select pipeline_run_id from deployments where id = ${first})`
+  await sql`
+    update ci_runs
+    set trust = 'verified', created_at = ${later}
+    where id = (select pipeline_run_id from deployments where id = ${first})`
+  await sql`
+    update deployments
+    set host = 'github.com', host_id = 'copied', host_updated_at = ${later}, repository_id = '1', created_at = ${later}
+    where id = ${first}`
+  const read = await findPromotionPath(sql, { org_id: caller.orgId, id }, api.clock.now())
+  assert.ok(read)
+  const { runs, earlier } = read.path as Json
+  assert.deepEqual([runs.items.length, runs.omitted, earlier.items.length, earlier.omitted], [1000, 2, 1000, 1])
+  assert.equal(runs.items.at(-1).trust, 'verified')
+  assert.equal(earlier.items.at(-1).id, first)
 })
 
 const policy = (status: string, mode = 'enforce') => `

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
+import { openLogKey } from '../../src/provenance/log/log-key.ts'
+import { hasMacs } from '../../src/provenance/log/log-mac.ts'
+import { isOwnKey } from '../../src/provenance/statements/authentic-key.ts'
+import { authenticateRows } from '../../src/provenance/statements/authenticate-rows.ts'
 import { listPublicKeys, loadCurrentSigner, rotateKey } from '../../src/provenance/statements/rotate-key.ts'
+import { findCurrentKey } from '../../src/provenance/statements/signing-key.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { startFakeKms } from '../support/fake-kms.ts'
+import { removeMacs } from '../support/log-entries.ts'
 
 let api: TestApi
 let kms: Awaited<ReturnType<typeof startFakeKms>>
@@ -203,4 +209,28 @@ test('keys are listed while the next key cannot be read in AWS KMS', async () =>
 test('400 for an unknown query parameter', async () => {
   const { key } = await api.caller()
   assertError(await api.request('GET', '/v1/provenance/keys?limit=1', { key }), 400, 'invalid_request')
+})
+
+test('a retired KMS key is ours or not only where KMS has answered; the upgrade is repeated otherwise', async () => {
+  const { orgId } = await api.caller()
+  kms.addKey('alias/retired')
+  await loadCurrentSigner(withKms('alias/retired'), orgId)
+  const key = await findCurrentKey(api.services.sql, orgId)
+  assert.ok(key)
+  const services = withKms(null)
+  assert.equal(await isOwnKey(services, orgId, key), true)
+  assert.equal(await isOwnKey(services, orgId, { ...key, kms_key: 'alias/unknown', sealed_private_key: null }), false)
+  kms.state.isDown = true
+  try {
+    await assert.rejects(isOwnKey(services, orgId, key), { status: 503, code: 'unavailable' })
+    await openLogKey(api.services)
+    await removeMacs(api.services)
+    await assert.rejects(authenticateRows(api.services), { status: 503 })
+    assert.equal(await hasMacs(api.services, api.services.sql), false)
+  } finally {
+    kms.state.isDown = false
+  }
+  await authenticateRows(api.services)
+  assert.equal(await hasMacs(api.services, api.services.sql), true)
+  assert.notEqual((await findCurrentKey(api.services.sql, orgId))?.mac ?? null, null)
 })

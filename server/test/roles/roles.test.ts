@@ -67,6 +67,7 @@ const REFUSED: Record<string, string[]> = {
     'update log_checkpoints set note = note',
     'delete from log_checkpoints',
     'update log_key set origin = origin',
+    'update log_key set sealed_private_key = sealed_private_key',
     'delete from chain_links',
     'update chain_links set hash = hash',
     'delete from signing_keys',

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { insertLogEntry } from '../../src/provenance/log/log.store.ts'
-import { computeEntryMac } from '../../src/provenance/log/log-mac.ts'
+import { openSealedText, sealText } from '../../src/platform/crypto/sealed-text.ts'
+import { findLogKey, insertLogEntry } from '../../src/provenance/log/log.store.ts'
+import { computeEntryMac, formatKeyLabel, MACS_ENTRY } from '../../src/provenance/log/log-mac.ts'
 import type { LogEntry } from '../../src/provenance/log/tile.ts'
 import type { Services } from '../../src/services.ts'
 
@@ -24,4 +26,21 @@ export async function addLogEntries(services: Needed, first: number, count: numb
     const numbers = Array.from({ length: count }, (_, at) => first + at)
     await Promise.all(numbers.map((number) => insertLogEntry(tx, logEntry(number), logMac(services, number))))
   })
+}
+
+/** Makes the log one that a version without macs has created. */
+export async function removeMacs({ sql, sealingKey }: Pick<Services, 'sql' | 'sealingKey'>): Promise<void> {
+  for (const table of ['signing_keys', 'statements', 'log_entries', 'log_checkpoints'])
+    await sql`update ${sql(table)} set mac = null`
+  const key = await findLogKey(sql)
+  assert.ok(key)
+  const pem = openSealedText(sealingKey, formatKeyLabel(key.origin, true), key.sealed_private_key)
+  await sql`update log_key set sealed_private_key = ${sealText(sealingKey, formatKeyLabel(key.origin, false), pem)}`
+}
+
+/** The position of the entry that says that all rows have macs. */
+export async function findMacsPosition({ sql }: Pick<Services, 'sql'>): Promise<number | null> {
+  const [row] = await sql<{ leaf_index: number | null }[]>`
+    select leaf_index from log_entries where sha256 = ${MACS_ENTRY.sha256}`
+  return row?.leaf_index ?? null
 }

@@ -20,7 +20,6 @@ const COLUMNS: Record<string, string> = {
   chain_links: 'body, tombstone, mac',
   log_checkpoints: 'mac',
   log_entries: 'leaf_index, mac',
-  log_key: 'mac',
   signing_keys: 'retired_at, mac',
   statements: 'mac',
 }

@@ -8,7 +8,10 @@ import { buildCompletedAt, buildStatusAt } from '../runs/run-attempt.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import type { ArtifactLane, CommitRun, RunArtifact } from './commit-evidence.schema.ts'
 
-/** Runs of one commit that are listed, oldest first. */
+/**
+ * Runs of one commit that are listed, oldest first. Beyond it, those of weaker lanes are left out
+ * first: whoever has a key can report any number of runs.
+ */
 const RUNS_MAX = 1000
 /** Artifacts of one run that are listed, by trust and path. */
 const ARTIFACTS_MAX = 10_000
@@ -83,7 +86,7 @@ export function buildCommitRunsJson(db: Db, orgId: string, alias: string, now: D
               and provider_run.repository_id = ${of}.repository_id
           )
         )
-      order by run.created_at, run.id
+      order by ${buildTrustRank(db, db`run.trust`)}, run.created_at, run.id
       limit ${RUNS_MAX}
     ) run
   )`

@@ -1,8 +1,8 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import {
-  findLogKey,
   findLogState,
+  insertLogEntry,
   listCheckpoints,
   listEntries,
   listPendingEntries,
@@ -11,21 +11,19 @@ import {
   type StoredEntry,
   updateCheckpointMac,
   updateEntryMacs,
-  updateLogKeyMac,
 } from './log.store.ts'
-import { computeCheckpointMac, computeEntryMac, computeLogKeyMac } from './log-mac.ts'
+import { computeCheckpointMac, computeEntryMac, MACS_ENTRY } from './log-mac.ts'
 import { appendPendingEntries } from './sequence-log.ts'
 import { verifyLog } from './verify-log.ts'
 
 const PAGE = 4096
 
 /**
- * Authenticates entries and checkpoints of earlier versions, which the signed tree proves, and
- * states that every row has a mac from now on. Does nothing, and returns false, if the log
- * contradicts itself.
+ * Authenticates entries and checkpoints of earlier versions, which the signed tree proves. Does
+ * nothing, and returns false, if the log contradicts itself.
  */
 export async function authenticateLog(services: Services, stopping?: AbortSignal): Promise<boolean> {
-  const { sql, integrityKey } = services
+  const { sql } = services
   await appendPendingEntries(services)
   if ((await verifyLog(services, undefined, stopping)).length > 0) return false
   const { length } = await findLogState(sql)
@@ -36,14 +34,24 @@ export async function authenticateLog(services: Services, stopping?: AbortSignal
       await authenticateCheckpoints(services, tx, await listCheckpoints(tx, first - 1, first + PAGE))
     })
   }
+  return true
+}
+
+/**
+ * Authenticates what was added to the log meanwhile, and states in the log, for good, that every
+ * row has a mac from now on.
+ */
+export async function completeMacs(services: Services): Promise<void> {
+  const { sql, integrityKey } = services
   await sql.begin(async (tx) => {
     await lockLog(tx)
+    const first = Math.max(0, (await findLogState(tx)).length - PAGE)
+    await authenticateEntries(services, tx, await listEntries(tx, first, PAGE))
+    await authenticateCheckpoints(services, tx, await listCheckpoints(tx, first - 1, first + PAGE))
     await authenticateEntries(services, tx, await listPendingEntries(tx, PAGE))
-    await authenticateCheckpoints(services, tx, await listCheckpoints(tx, length, length + PAGE))
-    const key = await findLogKey(tx)
-    if (key !== null) await updateLogKeyMac(tx, computeLogKeyMac(integrityKey, key))
+    await insertLogEntry(tx, MACS_ENTRY, computeEntryMac(integrityKey, MACS_ENTRY))
   })
-  return true
+  await appendPendingEntries(services)
 }
 
 type Needed = Pick<Services, 'integrityKey'>

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
-import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
+import { openSealedText, SealError, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Services } from '../../services.ts'
-import { findLogKey, hasRowsWithoutMac, insertCheckpoint, insertLogKey, lockLog } from './log.store.ts'
-import { computeCheckpointMac, computeLogKeyMac } from './log-mac.ts'
+import { findLogKey, hasRowsWithoutMac, insertCheckpoint, insertLogKey, lockLog, type StoredKey } from './log.store.ts'
+import { computeCheckpointMac, formatKeyLabel } from './log-mac.ts'
 import { EMPTY_ROOT } from './merkle-tree.ts'
 
 const ED25519 = Buffer.of(1)
@@ -56,9 +56,16 @@ export async function openLogKey(services: Services): Promise<LogKey> {
 /** The key of the log, or null if the log does not exist yet. */
 export async function loadLogKey({ sql, sealingKey }: Pick<Services, 'sql' | 'sealingKey'>): Promise<LogKey | null> {
   const stored = await findLogKey(sql)
-  if (stored === null) return null
-  const { origin, sealed_private_key } = stored
-  return new LogKey(origin, openSealedText(sealingKey, formatLabel(origin), sealed_private_key))
+  return stored === null ? null : new LogKey(stored.origin, openPrivateKey(sealingKey, stored))
+}
+
+function openPrivateKey(sealingKey: KeyObject, { origin, sealed_private_key }: StoredKey): string {
+  try {
+    return openSealedText(sealingKey, formatKeyLabel(origin, true), sealed_private_key)
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error
+    return openSealedText(sealingKey, formatKeyLabel(origin, false), sealed_private_key)
+  }
 }
 
 /** Stores a new key and the checkpoint of the empty log, unless another process has done it. */
@@ -70,16 +77,11 @@ async function createLog(services: Services): Promise<LogKey> {
   await sql.begin(async (tx) => {
     await lockLog(tx)
     if ((await findLogKey(tx)) !== null) return
-    const row = { origin, sealed_private_key: sealText(sealingKey, formatLabel(origin), pem) }
-    const mac = (await hasRowsWithoutMac(tx)) ? null : computeLogKeyMac(integrityKey, row)
-    await insertLogKey(tx, { ...row, mac }, clock.now())
+    const label = formatKeyLabel(origin, !(await hasRowsWithoutMac(tx)))
+    await insertLogKey(tx, { origin, sealed_private_key: sealText(sealingKey, label, pem) }, clock.now())
     const note = key.signCheckpoint(0, EMPTY_ROOT)
     const empty = { size: 0, root_hash: EMPTY_ROOT, note, published_at: clock.now() }
     await insertCheckpoint(tx, { ...empty, mac: computeCheckpointMac(integrityKey, empty) })
   })
   return (await loadLogKey(services)) as LogKey
-}
-
-function formatLabel(origin: string): string {
-  return `log key ${origin}`
 }

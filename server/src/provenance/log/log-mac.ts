@@ -1,9 +1,10 @@
-import type { KeyObject } from 'node:crypto'
+import { hash, type KeyObject } from 'node:crypto'
 import { createLogError } from '../../errors/provenance.ts'
+import { openSealedText, SealError } from '../../platform/crypto/sealed-text.ts'
 import { computeMac } from '../../platform/crypto/signed-bytes.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { findLogKey, type StoredCheckpoint, type StoredEntry, type StoredKey } from './log.store.ts'
+import { findLogKey, hasLogEntry, type StoredCheckpoint, type StoredEntry, type StoredKey } from './log.store.ts'
 import type { LogEntry } from './tile.ts'
 
 /** The position is not part of it: that is proven by the tree, whose root is signed. */
@@ -16,16 +17,42 @@ export function computeCheckpointMac(key: KeyObject, checkpoint: Omit<StoredChec
   return computeMac(key, ['log checkpoint', size, root_hash, note, published_at])
 }
 
-export function computeLogKeyMac(key: KeyObject, { origin, sealed_private_key }: Omit<StoredKey, 'mac'>): Buffer {
-  return computeMac(key, ['log key', origin, sealed_private_key])
+/**
+ * The entry that says that every row of an earlier version which is authentic has a mac. It cannot
+ * be taken back: without it, the log contradicts its later checkpoints.
+ */
+export const MACS_ENTRY: LogEntry = {
+  kind: 'statement',
+  sha256: hash('sha256', 'shiplock.dev/log-entry/macs/v1', 'buffer'),
+}
+
+/**
+ * What the private key of the log is sealed for. `isComplete`: every row had a mac when the log was
+ * created. Only the secret key can make a log of the one kind one of the other.
+ */
+export function formatKeyLabel(origin: string, isComplete: boolean): string {
+  return isComplete ? `log key ${origin} since macs` : `log key ${origin}`
 }
 
 /**
  * Whether every authentic row has a mac. It is so from the beginning in a new installation, and
- * after an upgrade as soon as the rows of earlier versions were verified.
+ * after an upgrade as soon as the rows of earlier versions were verified. Then it stays so,
+ * whatever is written to the database.
  */
-export async function hasMacs(db: Db): Promise<boolean> {
-  return ((await findLogKey(db))?.mac ?? null) !== null
+export async function hasMacs({ sealingKey }: Pick<Services, 'sealingKey'>, db: Db): Promise<boolean> {
+  if (await hasLogEntry(db, MACS_ENTRY)) return true
+  const key = await findLogKey(db)
+  return key !== null && !isOfEarlierVersion(sealingKey, key)
+}
+
+function isOfEarlierVersion(sealingKey: KeyObject, { origin, sealed_private_key }: StoredKey): boolean {
+  try {
+    openSealedText(sealingKey, formatKeyLabel(origin, false), sealed_private_key)
+    return true
+  } catch (error) {
+    if (error instanceof SealError) return false
+    throw error
+  }
 }
 
 /** The entries that are not authentic. `isComplete`: every authentic row has a mac. */
@@ -42,16 +69,16 @@ export function isAuthenticCheckpoint(key: KeyObject, checkpoint: StoredCheckpoi
   return checkpoint.mac === null ? !isComplete : checkpoint.mac.equals(computeCheckpointMac(key, checkpoint))
 }
 
-type Needed = Pick<Services, 'integrityKey'>
+type Needed = Pick<Services, 'integrityKey' | 'sealingKey'>
 
 /** Throws 503 `unavailable` if one of the entries was not stored by this server. */
 export async function requireAuthenticEntries(
-  { integrityKey }: Needed,
+  services: Needed,
   db: Db,
   entries: readonly StoredEntry[],
 ): Promise<void> {
-  const isComplete = entries.some(({ mac }) => mac === null) && (await hasMacs(db))
-  const [forged] = filterForgedEntries(integrityKey, entries, isComplete)
+  const isComplete = entries.some(({ mac }) => mac === null) && (await hasMacs(services, db))
+  const [forged] = filterForgedEntries(services.integrityKey, entries, isComplete)
   if (forged === undefined) return
   const name = `${forged.kind} ${forged.sha256.toString('hex')}`
   throw createLogError(`The entry ${name} of the transparency log was not stored by this server.`)
@@ -59,11 +86,11 @@ export async function requireAuthenticEntries(
 
 /** Throws 503 `unavailable` if the row of a checkpoint was changed. */
 export async function requireAuthenticCheckpoint(
-  { integrityKey }: Needed,
+  services: Needed,
   db: Db,
   checkpoint: StoredCheckpoint,
 ): Promise<void> {
-  const isComplete = checkpoint.mac === null && (await hasMacs(db))
-  if (isAuthenticCheckpoint(integrityKey, checkpoint, isComplete)) return
+  const isComplete = checkpoint.mac === null && (await hasMacs(services, db))
+  if (isAuthenticCheckpoint(services.integrityKey, checkpoint, isComplete)) return
   throw createLogError(`The checkpoint of ${checkpoint.size} entries of the transparency log was changed.`)
 }

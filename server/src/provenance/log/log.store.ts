@@ -3,11 +3,8 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import { HASH_BYTES } from './merkle-tree.ts'
 import { type LogEntry, TILE_WIDTH, type Tile, type TileName } from './tile.ts'
 
-/**
- * The origin of the log and its sealed private key (PKCS #8, PEM). It has a mac since all rows of
- * the provenance have one: then a row without is not authentic.
- */
-export type StoredKey = { origin: string; sealed_private_key: string; mac: Buffer | null }
+/** The origin of the log and its sealed private key (PKCS #8, PEM). */
+export type StoredKey = { origin: string; sealed_private_key: string }
 
 /** Waits until no other transaction extends or creates the log, and keeps others from it. */
 export async function lockLog(tx: Tx): Promise<void> {
@@ -16,20 +13,15 @@ export async function lockLog(tx: Tx): Promise<void> {
 
 export async function findLogKey(db: Db): Promise<StoredKey | null> {
   const [row] = await db<StoredKey[]>`
-    select origin, sealed_private_key, mac
+    select origin, sealed_private_key
     from log_key`
   return row ?? null
 }
 
 export async function insertLogKey(tx: Tx, key: StoredKey, createdAt: Date): Promise<void> {
   await tx`
-    insert into log_key (origin, sealed_private_key, created_at, mac)
-    values (${key.origin}, ${key.sealed_private_key}, ${createdAt}, ${key.mac})`
-}
-
-/** States that from now on every row has a mac. */
-export async function updateLogKeyMac(tx: Tx, mac: Buffer): Promise<void> {
-  await tx`update log_key set mac = ${mac}`
+    insert into log_key (origin, sealed_private_key, created_at)
+    values (${key.origin}, ${key.sealed_private_key}, ${createdAt})`
 }
 
 const AUTHENTICATED = ['signing_keys', 'statements', 'log_entries', 'log_checkpoints'] as const
@@ -261,6 +253,16 @@ export async function updateEntryMacs(tx: Tx, entries: readonly (LogEntry & { ma
     from unnest(${kinds}::text[], ${hashes}::text[], ${macs}::text[]) as given (kind, sha256, mac)
     where entry.kind = given.kind
       and entry.sha256 = decode(given.sha256, 'hex')`
+}
+
+/** Whether an entry is stored, pending or not, whatever its mac is. */
+export async function hasLogEntry(db: Db, { kind, sha256 }: LogEntry): Promise<boolean> {
+  const rows = await db`
+    select
+    from log_entries
+    where kind = ${kind}
+      and sha256 = ${sha256}`
+  return rows.length > 0
 }
 
 /** `leaf_index` is null while the entry is pending, and `entry_mac` in rows of earlier versions. */

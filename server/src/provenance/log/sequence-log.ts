@@ -115,7 +115,7 @@ async function publishTree(
  * checkpoint is never signed.
  */
 export async function readTree(
-  services: Pick<Services, 'integrityKey'>,
+  services: Pick<Services, 'integrityKey' | 'sealingKey'>,
   db: Db,
   key: LogKey,
   state: LogState,
@@ -137,11 +137,12 @@ type Rebuilding = Publication & { length: number }
  * to agree: whoever has kept the checkpoint would see that another tree was signed.
  */
 async function rebuildTree(
-  { integrityKey }: Pick<Services, 'integrityKey'>,
+  services: Pick<Services, 'integrityKey' | 'sealingKey'>,
   tx: Tx,
   { tree, key, length }: Rebuilding,
 ): Promise<void> {
-  const walk = new LogWalk(tx, { key, integrityKey, isComplete: await hasMacs(tx) }, tree)
+  const { integrityKey } = services
+  const walk = new LogWalk(tx, { key, integrityKey, isComplete: await hasMacs(services, tx) }, tree)
   if (length - tree.size <= REBUILT_MAX) await walk.verifyUntil(length)
   if (tree.size === length && walk.breaks.length === 0) return
   throw createLogError(

@@ -63,7 +63,7 @@ export async function verifyLog(
   const { size, length } = earlier.size === null ? await findLogState(services.sql) : earlier
   if (size === null) return [lost('checkpoint')]
   const { sql, integrityKey } = services
-  const walk = new LogWalk(sql, { key, integrityKey, isComplete: await hasMacs(sql) })
+  const walk = new LogWalk(sql, { key, integrityKey, isComplete: await hasMacs(services, sql) })
   await walk.verifyEmpty()
   await walk.verifyUntil(Math.max(size, length), onProgress, stopping)
   await walk.verifyPending()

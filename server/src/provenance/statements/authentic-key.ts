@@ -5,7 +5,14 @@ import { computeMac, hashValues } from '../../platform/crypto/signed-bytes.ts'
 import { ApiError } from '../../platform/http/api-error.ts'
 import type { Services } from '../../services.ts'
 import { hasMacs } from '../log/log-mac.ts'
-import { encodePublicKey, readKmsPublicKey, type SigningKey, type StoredKey, sealLabel } from './signing-key.ts'
+import {
+  encodePublicKey,
+  isKmsUnreachable,
+  readKmsPublicKey,
+  type SigningKey,
+  type StoredKey,
+  sealLabel,
+} from './signing-key.ts'
 
 /**
  * A row that this server has not stored as it is. `resource` is the id of a key, or
@@ -31,7 +38,7 @@ export function computeKeyMac(integrityKey: KeyObject, orgId: string, key: Signi
 export async function checkKey(services: AuthenticServices, orgId: string, key: StoredKey): Promise<RowBreak | null> {
   const isAuthentic =
     key.mac === null
-      ? !(await hasMacs(services.sql)) && (await isOwnKey(services, orgId, key))
+      ? !(await hasMacs(services, services.sql)) && (await isOwnKey(services, orgId, key))
       : key.mac.equals(computeKeyMac(services.integrityKey, orgId, key))
   if (isAuthentic) return null
   const { keyid, pem, sealed_private_key, kms_key, created_at, retired_at, mac } = key
@@ -42,7 +49,8 @@ export async function checkKey(services: AuthenticServices, orgId: string, key: 
 /**
  * Whether the private half of a key is ours: it opens with the secret key, or AWS KMS has it under
  * a name of our own account. An ARN may name any account, so it has to be the one of the setting.
- * Throws 503 if KMS cannot be asked for the key of the setting.
+ * Throws 503 if KMS could not be asked, or does not have the key of the setting: a key that was not
+ * found to be ours in a passing failure would never be ours again.
  */
 export async function isOwnKey(
   { config, sealingKey }: Pick<Services, 'config' | 'sealingKey'>,
@@ -58,7 +66,7 @@ export async function isOwnKey(
     const own = encodePublicKey(publicKey)
     return own.keyid === keyid && own.pem === pem
   } catch (error) {
-    if (error instanceof ApiError && kms_key === config.signingKmsKey) throw error
+    if (isKmsUnreachable(error) || (error instanceof ApiError && kms_key === config.signingKmsKey)) throw error
     return false
   }
 }

@@ -57,7 +57,7 @@ function toBreak({ org_id, kind, subject_id }: StatementName, row: StatementRow)
 
 async function isAuthenticRow(services: AuthenticServices, name: StatementName, row: StatementRow): Promise<boolean> {
   if (row.mac !== null) return row.mac.equals(computeStatementMac(services.integrityKey, name, row.facts, row))
-  return !(await hasMacs(services.sql)) && isAbout(name, row)
+  return !(await hasMacs(services, services.sql)) && isAbout(name, row)
 }
 
 /**

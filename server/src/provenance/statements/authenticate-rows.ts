@@ -1,5 +1,5 @@
 import type { Services } from '../../services.ts'
-import { authenticateLog } from '../log/authenticate-log.ts'
+import { authenticateLog, completeMacs } from '../log/authenticate-log.ts'
 import { findLogKey, hasRowsWithoutMac } from '../log/log.store.ts'
 import { openLogKey } from '../log/log-key.ts'
 import { hasMacs } from '../log/log-mac.ts'
@@ -15,13 +15,18 @@ import { listAllStatements, updateStatementMac } from './statement.store.ts'
  */
 export async function authenticateRows(services: Services, stopping?: AbortSignal): Promise<void> {
   const { sql, log } = services
-  if (await hasMacs(sql)) return
+  if (await hasMacs(services, sql)) return
   if ((await findLogKey(sql)) === null && !(await hasRowsWithoutMac(sql))) return
   await openLogKey(services)
+  // First: a log that contradicts itself may have lost the entry that says that all rows have macs.
+  if (!(await authenticateLog(services, stopping))) {
+    log.error('The rows of the provenance are not authenticated, because the transparency log contradicts itself')
+    return
+  }
   await authenticateKeys(services)
   await authenticateStatements(services, stopping)
-  if (await authenticateLog(services, stopping)) log.info('The rows of the provenance were authenticated')
-  else log.error('The rows of the provenance are not authenticated, because the transparency log contradicts itself')
+  await completeMacs(services)
+  log.info('The rows of the provenance were authenticated')
 }
 
 async function authenticateKeys(services: Services): Promise<void> {

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient } from '@aws-sdk/client-kms'
 import { sealText } from '../../platform/crypto/sealed-text.ts'
-import type { ApiError } from '../../platform/http/api-error.ts'
+import { ApiError } from '../../platform/http/api-error.ts'
 import { serviceUnavailable } from '../../platform/http/errors.ts'
 
 /** ECDSA P-256 with SHA-256, in the form that the API shows. */
@@ -109,9 +109,31 @@ async function orUnavailable<Result>(request: Promise<Result>): Promise<Result> 
   }
 }
 
+/** What AWS KMS answers about the key of a request, rather than because it cannot answer now. */
+const ANSWERS: ReadonlySet<string> = new Set([
+  ...['NotFoundException', 'AccessDeniedException', 'InvalidArnException', 'ValidationException'],
+  ...['DisabledException', 'KMSInvalidStateException', 'InvalidKeyUsageException', 'UnsupportedOperationException'],
+])
+/** The SDK says so where this server has no settings of AWS, so that no key can be there. */
+const NO_SETTINGS = 'Region is missing'
+
+class KmsError extends Error {
+  readonly isAnswer: boolean
+
+  constructor({ name, message }: Error) {
+    super(`AWS KMS failed: ${name}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
+    this.isAnswer = ANSWERS.has(name) || message === NO_SETTINGS
+  }
+}
+
+/** Whether an error says that AWS KMS could not be asked, or could not answer. */
+export function isKmsUnreachable(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof KmsError && !error.cause.isAnswer
+}
+
 /** The cause is rewritten, because errors of the SDK contain the whole response. */
-function kmsFailure({ name, message }: Error): ApiError {
-  const cause = new Error(`AWS KMS failed: ${name}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
+function kmsFailure(failure: Error): ApiError {
+  const cause = new KmsError(failure)
   const error = serviceUnavailable('The signing key in AWS KMS cannot be used. Try again later.')
   return error.retryAfter(RETRY_SECONDS).causedBy(cause)
 }

@@ -2308,6 +2308,7 @@ create table sso_requests (
   confirms_user_id uuid,
   expires_at timestamp(3) with time zone not null,
   links boolean not null default false,
+  network_hmac bytea,
   constraint sso_requests_pkey PRIMARY KEY (state_sha256),
   constraint sso_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint sso_requests_browser_sha256_check CHECK ((length(browser_sha256) = 32)),

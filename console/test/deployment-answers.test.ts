@@ -51,7 +51,7 @@ const stored = (id: string) => getDeployment(shown.api, shown.caller, id)
 test('approve with a fresh sign-in: the dialog shows what will be recorded, and the answer is sent again', async () => {
   const { api } = shown
   const ada = await shown.person({ role: 'release_manager' })
-  await upsertPassword(api.services.sql, ada.userId, await hashPassword(PASSWORD), api.clock.now())
+  await upsertPassword(api.services.sql, ada.userId, await hashPassword(PASSWORD, ada.userId), api.clock.now())
   const id = await openDeployment(shown, 'production')
   api.clock.advance(16 * MINUTE_MS)
   const page = await openPage(ada, id)

@@ -165,7 +165,7 @@ test('what the host refuses is shown at its field, and what was typed stays', as
 test('credentials are replaced with a fresh sign-in, and the account is disconnected', async () => {
   const { api } = shown
   const person = await shown.person()
-  await upsertPassword(api.services.sql, person.userId, await hashPassword(PASSWORD), api.clock.now())
+  await upsertPassword(api.services.sql, person.userId, await hashPassword(PASSWORD, person.userId), api.clock.now())
   const body = { provider: 'azure', account: 'renewed', credentials: { token: 'old' } }
   assert.equal((await requestAs(api, person, 'POST', '/code-hosts', body)).status, 201)
   api.clock.advance(16 * MINUTE_MS)

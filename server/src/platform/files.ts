@@ -89,6 +89,28 @@ async function linkUnlessTaken(from: string, to: string): Promise<void> {
 }
 
 /**
+ * Replaces a file of an account's directory, whose owner may put links there while we are root: the
+ * name of the new file cannot be guessed, and its owner is changed through its handle.
+ */
+export async function writeForAccount(
+  path: string,
+  text: string,
+  account: { uid: number; gid: number } | undefined,
+): Promise<void> {
+  const partial = `${path}.${randomUUID()}`
+  try {
+    await using file = await open(partial, 'wx', OWNER_ONLY)
+    await file.writeFile(text)
+    if (account) await file.chown(account.uid, account.gid)
+    await file.sync()
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  }
+}
+
+/**
  * Writes a file that gets its name when it is complete and on disk. A failure leaves nothing; what
  * a killed process left is removed by the next call for the same name. Only we can read the file.
  */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { promises as dns } from 'node:dns'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
 import { createServer, type Server } from 'node:net'
-import { after, before, beforeEach, test } from 'node:test'
+import { after, before, beforeEach, mock, test } from 'node:test'
 import { promisify } from 'node:util'
 import { settleAllowedHosts } from '../../src/platform/outbound/allowed-hosts.ts'
 import { GuardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
@@ -133,14 +134,14 @@ test('400 for an issuer that is none of Bitbucket or Azure, except in the allowe
 })
 
 /** The fetcher with the settings of an operator who allows 127.0.0.2 only. */
-const fetcher = (find: (hostname: string) => string[], proxy = {}) =>
+const fetcher = (find: (hostname: string) => string[], options = {}) =>
   new GuardedFetch({
     allowedNetworks: ['127.0.0.2'],
     baseUrl: 'https://shiplock.example',
     listStoredNetworks: async () => [],
     log: api.services.log,
     resolve: async (hostname) => find(hostname).map((address) => ({ address, family: 4 })),
-    ...proxy,
+    ...options,
   })
 const LIMITS = { timeoutMs: 5000, bytesMax: 1000 }
 
@@ -157,6 +158,40 @@ test('the connection goes to what was looked up, whatever the name stands for la
   await assert.rejects(rebinding.fetch(`http://rebind.example:${port}/`, {}, LIMITS), { message: TEXT })
   assert.equal(connections, 0)
   other.close()
+})
+
+test('a name of a tenant takes no thread of the process, and one of the hosts file works and is checked', async () => {
+  const asked: string[] = []
+  const lookup = mock.method(dns, 'lookup', async (hostname: string) => {
+    asked.push(hostname)
+    return [{ address: '127.0.0.1', family: 4 }]
+  })
+  const missing = Object.assign(new Error('no data'), { code: 'ENODATA' })
+  const v4 = mock.method(dns.Resolver.prototype, 'resolve4', async () => ['127.0.0.2'])
+  const v6 = mock.method(dns.Resolver.prototype, 'resolve6', () => Promise.reject(missing))
+  const [narrow, wide] = ['127.0.0.2', '127.0.0.0/8'].map((network) =>
+    fetcher(() => [], { resolve: undefined, allowedNetworks: [network] }),
+  )
+  assert.equal(await narrow?.isInside('https://tenant.example'), true)
+  assert.deepEqual(asked, [])
+  assert.equal(await narrow?.isInside('https://localhost'), false)
+  assert.equal(await wide?.isInside('https://localhost'), true)
+  assert.deepEqual(asked, ['localhost', 'localhost'])
+  for (const method of [lookup, v4, v6]) method.mock.restore()
+})
+
+test('while our own addresses are unknown, only allowed networks are asked, and what was found is kept', async () => {
+  let isDown = true
+  const own = fetcher((hostname) => {
+    if (hostname !== 'shiplock.example') return ['203.0.114.7']
+    if (isDown) throw Object.assign(new Error('try again'), { code: 'EAI_AGAIN' })
+    return ['203.0.114.8']
+  })
+  assert.equal(await own.listMissingNetworks('https://there.example'), null)
+  isDown = false
+  assert.deepEqual(await own.listMissingNetworks('https://there.example'), [])
+  isDown = true
+  assert.deepEqual(await own.listMissingNetworks('https://there.example'), [])
 })
 
 test('a redirect is an answer, and is not followed', async () => {

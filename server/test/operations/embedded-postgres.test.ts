@@ -24,7 +24,7 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/platform/db/embedded/embedded-postgres.ts'
-import { hasGivenPassword } from '../../src/platform/db/embedded/password.ts'
+import { hasGivenPassword, loadPassword } from '../../src/platform/db/embedded/password.ts'
 import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { isAlive } from '../../src/platform/processes.ts'
@@ -266,6 +266,29 @@ test('as root, a data directory of nobody is refused, and that of another user i
   give({ uid: 0, gid: 0 })
   await open()
   assert.deepEqual(ownerOfCluster(), accountNamed('shiplock'))
+})
+
+test('as root, a link in a data directory of another user gives them no file of root', asRoot, async () => {
+  const { uid, gid } = accountNamed('games')
+  const [theirs, secret] = [mkdtempSync(join(root, 'theirs-')), join(root, 'secret')]
+  const file = join(theirs, 'postgres-password')
+  for (const text of ['root:*:20000:0:99999:7:::\n', `*:*:*:shiplock:${'s'.repeat(43)}\n`])
+    for (const makeLink of [symlinkSync, linkSync]) {
+      writeFileSync(secret, text, { mode: 0o600 })
+      makeLink(secret, file)
+      chownSync(theirs, uid, gid)
+      await assert.rejects(loadPassword(theirs), /is a link or belongs to somebody else/)
+      assert.equal(statSync(secret).uid, 0)
+      rmSync(file)
+    }
+  execFileSync('mkfifo', [file])
+  await assert.rejects(loadPassword(theirs), /is a link or belongs to somebody else/)
+  rmSync(file)
+  await loadPassword(theirs)
+  assert.equal(statSync(file).uid, uid)
+  chownSync(file, 0, 0)
+  await loadPassword(theirs)
+  assert.equal(statSync(file).uid, uid)
 })
 
 async function open(): Promise<EmbeddedPostgres> {

@@ -433,6 +433,24 @@ test('400 sso_failed for a replayed callback, another browser, a changed state, 
   assertError(await callback(expired.back, expired.cookie), 400, 'sso_failed')
 })
 
+test('a network that starts 20,000 sign-ins ends its own, and not that of a person elsewhere', async () => {
+  await configure()
+  newPerson()
+  const started = await open(api, `/app/api/sso/start?org=${caller.slug}`)
+  const back = await idp.visit(started.headers.get('location') as string)
+  await api.services.sql`
+    insert into sso_requests (
+      state_sha256, browser_sha256, issuer, nonce, code_verifier, next, network_hmac, expires_at
+    )
+    select sha256(number::text::bytea), sha256(''), '', '', '', '', 'stranger', ${api.clock.now()}::timestamptz + interval '20 minutes'
+    from generate_series(1, 20_000) number`
+  await open(api, `/app/api/sso/start?org=${caller.slug}`)
+  const [{ count }] = await api.services.sql<[{ count: number }]>`select count(*)::int as count from sso_requests`
+  assert.equal(count, 18_001)
+  assert.equal((await open(api, back.pathname + back.search, cookiesOf(started))).status, 302)
+  await api.services.sql`delete from sso_requests`
+})
+
 test('a request is bound to PKCE, state and nonce, and asks again for the password of a person who is signed in', async () => {
   await configure()
   const parametersOf = async () => {

@@ -10,7 +10,7 @@ let passwordHash: Promise<string> | undefined
 /** A person with the password `PASSWORD`. */
 export async function createAccount(api: TestApi, name?: string): Promise<Person> {
   const person = await createPerson(api, { ...(await api.caller()), ...(name && { name }) })
-  passwordHash ??= hashPassword(PASSWORD)
+  passwordHash ??= hashPassword(PASSWORD, 'test')
   await upsertPassword(api.services.sql, person.userId, await passwordHash, api.clock.now())
   return person
 }

@@ -12,8 +12,9 @@ import { type Role, toStoredRole } from '../role.ts'
 import { deleteCredentials } from '../sign-in/account.store.ts'
 import { removeAccountGuesses } from '../sign-in/attempt-limit.ts'
 import { registerPasskey, verifyNewPasskey } from '../sign-in/manage-passkeys.ts'
+import { hashPassword, requireStrongPassword } from '../sign-in/password.ts'
 import { updateSessionEnds } from '../sign-in/session.store.ts'
-import { hashNewPassword, savePassword } from '../sign-in/set-password.ts'
+import { savePassword } from '../sign-in/set-password.ts'
 import { type SignInPlace, startSession } from '../sign-in/start-session.ts'
 import { findUserByEmail, insertUser, isOtherMember, type User } from '../user.store.ts'
 import { auditPerson, requireEmail, requireUserName } from '../user.ts'
@@ -162,8 +163,9 @@ type Owner = { id: string; email: string; name: string }
 type StoreCredentials = (tx: Tx, now: Date) => Promise<void>
 
 /**
- * Hashes and verifies outside of the transaction that stores the credentials, because this takes
- * long. Throws 400 `weak_password`, `passkey_refused`, or `invalid_request` if there are none.
+ * Verifies and hashes outside of the transaction that stores the credentials, because this takes
+ * long; a passkey that does not verify costs no hash. Throws 400 `weak_password`,
+ * `passkey_refused`, or `invalid_request` if there are none.
  */
 async function verifyNewCredentials(
   services: Services,
@@ -171,8 +173,9 @@ async function verifyNewCredentials(
   { password, passkey }: NewCredentials,
 ): Promise<StoreCredentials> {
   if (password === undefined && passkey === undefined) throw createInvalidFieldError('/body/password', 'is required')
-  const hash = password === undefined ? null : await hashNewPassword(password, owner)
+  if (password !== undefined) requireStrongPassword(password, owner)
   const verified = passkey === undefined ? null : await verifyNewPasskey(services, owner.id, passkey.credential)
+  const hash = password === undefined ? null : await hashPassword(password, owner.id)
   return async (tx, now) => {
     if (hash !== null) await savePassword(tx, owner.id, hash, { now })
     if (passkey && verified) await registerPasskey(tx, owner.id, { passkey: verified, name: passkey.name, now })

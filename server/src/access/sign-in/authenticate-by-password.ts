@@ -86,7 +86,7 @@ export async function verifyPassword(
 async function renewHash({ sql }: Services, account: WithPassword, password: string): Promise<string> {
   const { id, password_hash } = account
   if (!isOutdated(password_hash)) return password_hash
-  const renewed = await hashPassword(password)
+  const renewed = await hashPassword(password, id)
   await updatePasswordHash(sql, id, password_hash, renewed)
   return renewed
 }

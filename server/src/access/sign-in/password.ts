@@ -136,9 +136,6 @@ export function hashInTurn<Result>({ address, known }: Guesser, work: () => Prom
   return slots.run(known ?? getNetwork(address), work)
 }
 
-/** New passwords, which people set who have shown who they are. */
-const OWN_TURN = 'new passwords'
-
 type Costs = typeof COSTS
 type Hashed = Costs & { salt: Buffer; tag: Buffer }
 
@@ -147,10 +144,14 @@ const computeArgon2 = promisify(argon2)
 /** A hash of a password that fulfils our rule. */
 export type PasswordHash = string & { readonly brand: 'password hash' }
 
-/** Hashes a password with argon2id (RFC 9106). Returns a PHC string. */
-export async function hashPassword(password: string): Promise<PasswordHash> {
+/**
+ * Hashes a new password with argon2id (RFC 9106). Returns a PHC string. Each owner takes their own
+ * turns: who holds one link must not use up those of all others.
+ */
+export async function hashPassword(password: string, ownerId: string): Promise<PasswordHash> {
   const salt = randomBytes(SALT_BYTES)
-  const tag = await slots.run(OWN_TURN, () => compute(password, { ...COSTS, salt, tag: { length: TAG_BYTES } }))
+  const work = () => compute(password, { ...COSTS, salt, tag: { length: TAG_BYTES } })
+  const tag = await slots.run(`new password of ${ownerId}`, work)
   return format({ ...COSTS, salt, tag }) as PasswordHash
 }
 

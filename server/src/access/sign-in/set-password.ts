@@ -9,15 +9,6 @@ import { type FoundSession, updateSessionEnds, updateSessionToken } from './sess
 import { createSessionToken, hashSessionToken } from './session.ts'
 import { createSessionEndedError } from './sign-in-person.ts'
 
-/**
- * Hashes a password that somebody chose, before the transaction that stores it. Throws 400
- * `weak_password`.
- */
-export async function hashNewPassword(password: string, owner: { email: string; name: string }): Promise<PasswordHash> {
-  requireStrongPassword(password, owner)
-  return hashPassword(password)
-}
-
 type Change = { now: Date; keptSessionId?: string }
 
 /** Sets a user's password and ends all sessions of the user, except the kept one. */
@@ -50,7 +41,8 @@ export async function updatePassword(services: Services, session: FoundSession, 
   const { current_password, new_password, guesser } = request
   const account = await findAccount(sql, email)
   if (account?.password_hash) await verifyPassword(services, { email, password: current_password ?? '' }, guesser)
-  const passwordHash = await hashNewPassword(new_password, session)
+  requireStrongPassword(new_password, session)
+  const passwordHash = await hashPassword(new_password, user_id)
   const now = clock.now()
   const token = createSessionToken()
   const tokens = { from: hashSessionToken(request.token), to: hashSessionToken(token) }

@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { Configuration } from 'openid-client'
 import { ssoFailed } from '../../errors/sign-in.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
+import { getNetwork } from '../../platform/http/connection-limits.ts'
 import type { Services } from '../../services.ts'
 import { findOwnProvider, findServerProvider, type OpenIssuer, openIssuer } from './open-provider.ts'
 import { type IdClaims, type Provider, toOwnPath } from './provider.ts'
@@ -99,6 +100,8 @@ export type SignInPurpose = {
 type Start = SignInPurpose & {
   /** A secret of the browser, which it sends again when it comes back. */
   browser: string
+  /** The address of the browser. */
+  ip: string
 }
 
 /**
@@ -106,7 +109,7 @@ type Start = SignInPurpose & {
  * address to which the browser goes. Throws 502 `identity_provider_unavailable`.
  */
 export async function startSignIn(services: Services, provider: Provider, start: Start): Promise<URL> {
-  const { sql, clock, config } = services
+  const { sql, clock, config, addressKey } = services
   const { client, configure } = await openIssuer(services, provider)
   const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()]
   const now = clock.now()
@@ -120,6 +123,7 @@ export async function startSignIn(services: Services, provider: Provider, start:
     next: toOwnPath(start.next, config.baseUrl),
     confirms_user_id: start.userId,
     links: start.links,
+    network_hmac: createHmac('sha256', addressKey).update(getNetwork(start.ip)).digest(),
   }
   await insertSignInRequest(sql, request, { now, expiresAt: new Date(now.getTime() + REQUEST_MS_MAX) })
   return client.buildAuthorizationUrl(configure('client_secret_basic'), {

@@ -60,31 +60,45 @@ export type SignInRequest = {
 
 type Keys = { state_sha256: Buffer; browser_sha256: Buffer }
 
-/** Bounds the table, without a limit per network that a stranger in it could use up. */
+/**
+ * Bounds the table. A network has no limit of its own, which a stranger in it could use up: of too
+ * many, each network keeps its newest, as many as all others.
+ */
 const OPEN_REQUESTS_MAX = 20_000
+/** Some more are removed, so that a flood does not have them sorted for each request. */
+const KEPT_REQUESTS_MAX = 18_000
 
-/** Stores a request, and removes those that have expired, and the oldest of too many. */
+/** Stores a request, and removes those that have expired, and some of too many. */
 export async function insertSignInRequest(
   db: Db,
-  request: SignInRequest & Keys,
+  request: SignInRequest & Keys & { network_hmac: Buffer },
   { now, expiresAt }: { now: Date; expiresAt: Date },
 ): Promise<void> {
   await db`
     delete from sso_requests
     where expires_at <= ${now}
-      or state_sha256 in (
-        select state_sha256
-        from sso_requests
-        order by expires_at desc
-        offset ${OPEN_REQUESTS_MAX - 1}
+      or (
+        (select count(*) from sso_requests) >= ${OPEN_REQUESTS_MAX}
+        and state_sha256 in (
+          select state_sha256
+          from (
+            select state_sha256, expires_at,
+              row_number() over (partition by network_hmac order by expires_at desc) as age_rank
+            from sso_requests
+          ) ranked
+          order by age_rank, expires_at desc
+          offset ${KEPT_REQUESTS_MAX}
+        )
       )`
   await db`
     insert into sso_requests (
-      state_sha256, browser_sha256, org_id, issuer, nonce, code_verifier, next, confirms_user_id, links, expires_at
+      state_sha256, browser_sha256, org_id, issuer, nonce, code_verifier, next, confirms_user_id, links, network_hmac,
+      expires_at
     )
     values (
       ${request.state_sha256}, ${request.browser_sha256}, ${request.org_id}, ${request.issuer}, ${request.nonce},
-      ${request.code_verifier}, ${request.next}, ${request.confirms_user_id}, ${request.links}, ${expiresAt}
+      ${request.code_verifier}, ${request.next}, ${request.confirms_user_id}, ${request.links},
+      ${request.network_hmac}, ${expiresAt}
     )`
 }
 

@@ -135,7 +135,7 @@ export async function registerSsoSignInRoutes(app: HttpServer, services: Service
 
   async function start(...[request, reply, provider, asked]: Parameters<StartAtProvider>): Promise<URL> {
     const browser = browserOf(request) ?? randomBytes(32).toString('base64url')
-    const address = await startSignIn(services, provider, { ...asked, browser })
+    const address = await startSignIn(services, provider, { ...asked, browser, ip: request.ip })
     reply.header('set-cookie', browserHeader(browser))
     return address
   }

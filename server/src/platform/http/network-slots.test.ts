@@ -16,16 +16,20 @@ function slotsOf() {
     createBusyError,
   })
   const granted: string[] = []
+  const refused: string[] = []
   const take = (network: string) => {
     const slot = slots.take(network)
-    void slot.granted.then(() => granted.push(network))
+    slot.granted.then(
+      () => granted.push(network),
+      () => refused.push(network),
+    )
     return slot
   }
   const soFar = async () => {
     await Promise.resolve()
     return granted.splice(0).join(' ')
   }
-  return { take, soFar }
+  return { take, soFar, refused }
 }
 
 const isRefusal = (error: unknown) =>
@@ -57,15 +61,23 @@ test('a slot is given back once, and one that waits leaves the queue', async () 
   assert.equal(await soFar(), 'a')
 })
 
-test('503 for more than ten of a network, or a hundred in all, that wait', async () => {
-  const { take, soFar } = slotsOf()
+test('503 for more than ten of a network that wait', async () => {
+  const { take } = slotsOf()
+  for (let count = 0; count < 12; count += 1) take('a')
+  assert.throws(() => take('a'), isRefusal)
+})
+
+test('of a hundred that wait, the newest of the network with the most makes place for others', async () => {
+  const { take, soFar, refused } = slotsOf()
   const takeMany = (network: string, count: number) => Array.from({ length: count }, () => take(network))
   const [first] = takeMany('a', 12)
-  assert.throws(() => take('a'), isRefusal)
   for (const network of 'bcd') takeMany(network, 12)
   for (const network of 'efghij') takeMany(network, 10)
-  assert.throws(() => take('k'), isRefusal)
+  for (const network of 'kkkkkkkkk') take(network)
+  assert.equal((await soFar()).split(' ').length, 8)
+  assert.deepEqual(refused, [...'abcdefghi'])
+  for (const network of 'ak') assert.throws(() => take(network), isRefusal)
   first?.release()
+  assert.equal(await soFar(), 'e')
   take('k')
-  assert.equal((await soFar()).split(' ').length, 9)
 })

@@ -10,14 +10,18 @@ type Shares = {
   createBusyError: () => ApiError
 }
 
-type Place = { network: string; grant: () => void }
+type Place = { network: string; grant: () => void; refuse: (error: ApiError) => void }
 
-/** `release` gives the slot back, or leaves the queue; to call it again does nothing. */
+/**
+ * `granted` fails if the queue fills and the network has the most places in it. `release` gives the
+ * slot back, or leaves the queue; to call it again does nothing.
+ */
 export type NetworkSlot = { granted: Promise<void>; release: () => void }
 
 /**
  * Slots for costly work that anybody may ask for. Each network has a share of them and of the
- * queue, so that whoever is slow, or asks for much at once, holds up nobody else.
+ * queue, so that whoever is slow, or asks for much at once, holds up nobody else. Many networks can
+ * fill the queue together: then those with the most places give some up.
  */
 export class NetworkSlots {
   readonly #shares: Shares
@@ -31,10 +35,10 @@ export class NetworkSlots {
   /** Throws the error of `createBusyError` if too many wait. */
   take(network: string): NetworkSlot {
     const { waitingMax, waitingOfNetworkMax, createBusyError } = this.#shares
-    if (this.#waiting.size >= waitingMax || countPlaces(this.#waiting, network) >= waitingOfNetworkMax)
-      throw createBusyError()
-    const { promise: granted, resolve: grant } = Promise.withResolvers<void>()
-    const place = { network, grant }
+    if (countPlaces(this.#waiting, network) >= waitingOfNetworkMax) throw createBusyError()
+    if (this.#waiting.size >= waitingMax) this.#makePlace(network)
+    const { promise: granted, resolve: grant, reject: refuse } = Promise.withResolvers<void>()
+    const place = { network, grant, refuse }
     this.#waiting.add(place)
     this.#serve()
     return { granted, release: () => this.#release(place) }
@@ -49,6 +53,18 @@ export class NetworkSlots {
     } finally {
       slot.release()
     }
+  }
+
+  /** Refuses the newest place of the network with the most; the newcomer, if theirs has as many. */
+  #makePlace(newcomer: string): void {
+    const counts = new Map<string, number>()
+    for (const { network } of this.#waiting) counts.set(network, (counts.get(network) ?? 0) + 1)
+    const [[largest, most]] = [...counts].sort(([, one], [, other]) => other - one) as [[string, number]]
+    const error = this.#shares.createBusyError()
+    if (most <= (counts.get(newcomer) ?? 0) + 1) throw error
+    const newest = [...this.#waiting].findLast(({ network }) => network === largest) as Place
+    this.#waiting.delete(newest)
+    newest.refuse(error)
   }
 
   #release(place: Place): void {

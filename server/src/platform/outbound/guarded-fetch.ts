@@ -5,6 +5,7 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Log } from '../log.ts'
+import { listAddresses } from './list-addresses.ts'
 import { findSpecialNetwork, Networks } from './networks.ts'
 
 /** All that people see of a failure. More would show what there is inside our network. */
@@ -28,6 +29,7 @@ type Options = {
   /** The networks that are stored as allowed for an origin. */
   listStoredNetworks(origin: string): Promise<string[]>
   log: Log
+  /** For tests. */
   resolve?: Resolve | undefined
 }
 
@@ -45,12 +47,17 @@ type Limits = {
  */
 export class GuardedFetch {
   readonly #options: Options
+  /** For names that tenants choose. */
   readonly #resolve: Resolve
+  /** For names that operators choose: it takes one of the few threads of the process. */
+  readonly #lookup: Resolve
   readonly #allowed: Networks
+  #reached: { addresses: LookupAddress[]; at: number } | null = null
 
   constructor(options: Options) {
     this.#options = options
-    this.#resolve = options.resolve ?? ((hostname) => dns.lookup(hostname, { all: true }))
+    this.#resolve = options.resolve ?? listAddresses
+    this.#lookup = options.resolve ?? ((hostname) => dns.lookup(hostname, { all: true }))
     this.#allowed = new Networks(options.allowedNetworks)
   }
 
@@ -59,7 +66,7 @@ export class GuardedFetch {
     try {
       const signal = AbortSignal.timeout(timeoutMs)
       const url = new URL(address)
-      const addresses = await this.#lookUp(url, signal)
+      const addresses = await this.#lookUp(url, signal, isOperators ? this.#lookup : this.#resolve)
       const isPermitted = isOperators ? isSafe(url, addresses) : await this.#isPermitted(url, addresses)
       if (!isPermitted) throw new Error('The address is neither public nor allowed.')
       return await send(new Request(url, init), { addresses, signal, bytesMax })
@@ -79,12 +86,13 @@ export class GuardedFetch {
 
   /**
    * The networks that have to be allowed for an address; none if it can be read as it is. Null if
-   * its name is unknown.
+   * its name is unknown, or our own addresses are.
    */
   async listMissingNetworks(address: string): Promise<string[] | null> {
     const addresses = await this.#findAddresses(new URL(address))
     if (addresses === null) return null
-    const own = await this.#listOwn()
+    const own = await this.#findOwn()
+    if (own === null) return null
     const missing = addresses
       .filter((found) => !this.#allowed.has(found.address))
       .flatMap((found) => getNetwork(found.address, own) ?? [])
@@ -92,21 +100,21 @@ export class GuardedFetch {
   }
 
   async #findAddresses(url: URL): Promise<LookupAddress[] | null> {
-    return this.#lookUp(url, AbortSignal.timeout(LOOKUP_MS_MAX)).catch(() => null)
+    return this.#lookUp(url, AbortSignal.timeout(LOOKUP_MS_MAX), this.#resolve).catch(() => null)
   }
 
-  async #lookUp({ hostname }: URL, signal: AbortSignal): Promise<LookupAddress[]> {
+  async #lookUp({ hostname }: URL, signal: AbortSignal, resolve: Resolve): Promise<LookupAddress[]> {
     const host = hostname.replace(/^\[|\]$/g, '')
     const family = isIP(host)
     if (family !== 0) return [{ address: host, family }]
-    const found = await Promise.race([this.#resolve(host), rejectOn(signal)])
+    const found = await Promise.race([resolve(host), rejectOn(signal)])
     if (found.length === 0) throw new Error('The name has no address.')
     return found
   }
 
   async #isPermitted(url: URL, addresses: readonly LookupAddress[]): Promise<boolean> {
-    const own = await this.#listOwn()
-    const isPublic = (ip: string) => url.protocol === 'https:' && getNetwork(ip, own) === null
+    const own = await this.#findOwn()
+    const isPublic = (ip: string) => url.protocol === 'https:' && own !== null && getNetwork(ip, own) === null
     const fit = (networks: Networks) => addresses.every(({ address }) => networks.has(address) || isPublic(address))
     return fit(this.#allowed) || fit(await this.#withStored(url))
   }
@@ -115,15 +123,32 @@ export class GuardedFetch {
     return new Networks([...this.#options.allowedNetworks, ...(await this.#options.listStoredNetworks(origin))])
   }
 
-  /** The addresses of this machine, and those by which clients reach us. */
-  async #listOwn(): Promise<Networks> {
+  /** The addresses of this machine, and those by which clients reach us; null if unknown. */
+  async #findOwn(): Promise<Networks | null> {
+    const reached = await this.#findReached()
+    if (reached === null) return null
     const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-    const reached = (await this.#findAddresses(new URL(this.#options.baseUrl))) ?? []
     return new Networks([...interfaces, ...reached].map(({ address }) => address.split('%')[0] ?? address))
+  }
+
+  /** Looked up once a minute. What was found last counts while the lookup fails. */
+  async #findReached(): Promise<LookupAddress[] | null> {
+    const known = this.#reached
+    if (known !== null && performance.now() - known.at < REACHED_MS_MAX) return known.addresses
+    const looked = this.#lookUp(new URL(this.#options.baseUrl), AbortSignal.timeout(LOOKUP_MS_MAX), this.#lookup)
+    const addresses = await looked.catch((error: NodeJS.ErrnoException) => {
+      // A name that does not exist here stands for nothing that we could reach by accident.
+      if (error.code === 'ENOTFOUND') return known?.addresses ?? []
+      this.#options.log.warn({ err: error }, 'The name of SHIPLOCK_BASE_URL could not be looked up')
+      return known?.addresses ?? null
+    })
+    if (addresses !== null) this.#reached = { addresses, at: performance.now() }
+    return addresses
   }
 }
 
 const LOOKUP_MS_MAX = 5000
+const REACHED_MS_MAX = 60_000
 
 /** The network for which an address is refused; null for a public one that is not ours. */
 function getNetwork(address: string, own: Networks): string | null {

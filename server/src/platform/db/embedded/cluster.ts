@@ -1,5 +1,6 @@
-import { appendFile, chmod, chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeForAccount } from '../../files.ts'
 import { isAlive } from '../../processes.ts'
 import { type Account, run, WORKING_DIRECTORY } from './child-process.ts'
 import { ROLE, updatePassword } from './password.ts'
@@ -71,11 +72,7 @@ async function initialize(directory: string, options: ClusterOptions): Promise<v
 
 /** Rewrites the settings file. It is renamed into place because a server may be reading it. */
 export async function writeSettings(cluster: string, account: Account, overrides: PostgresSettings): Promise<void> {
-  const partial = join(cluster, `${SETTINGS_FILE}.${process.pid}`)
-  await writeFile(partial, formatSettingsFile(overrides))
-  await chmod(partial, 0o600)
-  if (account) await chown(partial, account.uid, account.gid)
-  await rename(partial, join(cluster, SETTINGS_FILE))
+  await writeForAccount(join(cluster, SETTINGS_FILE), formatSettingsFile(overrides), account)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, chown, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { saveOnce, toNullIfMissing } from '../../files.ts'
+import { saveOnce, toNullIfMissing, writeForAccount } from '../../files.ts'
 import { findPassword } from '../client/database-url.ts'
 import type { Sql } from '../sql.ts'
 import { runSingleUser, type StoppedCluster } from './postmaster.ts'
@@ -19,19 +20,47 @@ export type DatabasePassword = { file: string; password: string }
 /** Reads the password of the data directory, which is made on first use. */
 export async function loadPassword(dataDir: string): Promise<DatabasePassword> {
   const file = join(dataDir, FILE_NAME)
-  const newLine = () => `*:*:*:${ROLE}:${randomBytes(PASSWORD_BYTES).toString('base64url')}\n`
-  const text = (await toNullIfMissing(readFile(file, 'utf8'))) ?? (await saveOnce(file, newLine()))
-  await giveToOwner(file)
+  const opened = await toNullIfMissing(openPlain(file))
+  if (opened === null) await saveOnce(file, `*:*:*:${ROLE}:${randomBytes(PASSWORD_BYTES).toString('base64url')}\n`)
+  await using handle = opened ?? (await openPlain(file))
+  const text = await readOwn(handle, file)
   const password = findPassword(text, { host: 'localhost', port: 0, database: '', user: ROLE })
-  if (password !== null) return { file, password }
-  throw new Error(`${file} has no password; remove the file, so that the next start makes another`)
+  if (password === null)
+    throw new Error(`${file} has no password; remove the file, so that the next start makes another`)
+  await giveToOwner(handle, file)
+  return { file, password }
+}
+
+/** Neither follows a link, nor waits for the writer of a pipe. */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+async function openPlain(file: string): Promise<FileHandle> {
+  return open(file, FLAGS).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? createNotPlainError(file) : error
+  })
+}
+
+/**
+ * Root also reads the directories of others, who can give a file of somebody else this name. A file
+ * of one name in them was made by them, or by an earlier command of root.
+ */
+async function readOwn(handle: FileHandle, file: string): Promise<string> {
+  const [{ uid }, own] = await Promise.all([stat(dirname(file)), handle.stat()])
+  const isOthers = process.getuid?.() === 0 && uid !== 0
+  const isOwn = own.nlink === 1 && (own.uid === uid || own.uid === 0)
+  if (!own.isFile() || (isOthers && !isOwn)) throw createNotPlainError(file)
+  return handle.readFile('utf8')
+}
+
+function createNotPlainError(file: string): Error {
+  return new Error(`${file} is a link or belongs to somebody else; remove it, so that the next start makes another`)
 }
 
 /** The user of a data directory whose commands root has run must be able to read the file. */
-async function giveToOwner(file: string): Promise<void> {
+async function giveToOwner(handle: FileHandle, file: string): Promise<void> {
   if (process.getuid?.() !== 0) return
-  const [{ uid, gid }, own] = await Promise.all([stat(dirname(file)), stat(file)])
-  if (own.uid !== uid) await chown(file, uid, gid)
+  const [{ uid, gid }, own] = await Promise.all([stat(dirname(file)), handle.stat()])
+  if (own.uid !== uid) await handle.chown(uid, gid)
 }
 
 const RULES_FILE = 'pg_hba.conf'
@@ -67,11 +96,7 @@ export async function updatePassword(
   const { account, password } = options
   const all = [...statements, `alter role ${ROLE} password '${password}'`]
   if (!(await runSingleUser(directory, options, all))) return false
-  const partial = join(directory, `${RULES_FILE}.${process.pid}`)
-  await writeFile(partial, formatRules(password), { flush: true })
-  await chmod(partial, 0o600)
-  if (account) await chown(partial, account.uid, account.gid)
-  await rename(partial, join(directory, RULES_FILE))
+  await writeForAccount(join(directory, RULES_FILE), formatRules(password), account)
   return true
 }
 

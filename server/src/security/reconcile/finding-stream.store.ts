@@ -155,6 +155,22 @@ export async function updateSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean>
   return rows.count > 0
 }
 
+/** Whether a stream of a lane was ended whose newest report is this upload. */
+export async function hasEndedStream(
+  tx: Tx,
+  { org_id, id }: { org_id: string; id: string },
+  lane: Lane,
+): Promise<boolean> {
+  const rows = await tx`
+    select from finding_streams stream
+    where org_id = ${org_id}
+      and upload_id = ${id}
+      and ${buildStreamLane(tx, org_id, tx`stream`)} = ${lane}
+      and ended_at is not null
+    limit 1`
+  return rows.length > 0
+}
+
 export type SeverityCounts = { critical: number; high: number; medium: number; low: number }
 
 /** Counts the open findings of these streams. */

@@ -1,6 +1,7 @@
 // No second chance: who may close findings.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
 import { listFindings } from '../../../../support/findings.ts'
@@ -95,6 +96,21 @@ test('a person with Triage ends a stream: its findings close, and its next repor
   const again = await streamOf('uploaded')
   assert.deepEqual([again.id, again.status, again.ended], [id, 'active', null])
   assert.deepEqual(await states(), ['a fixed', 'a open', 'b open'])
+})
+
+test('the identical file starts an ended stream again, and its findings are open', async () => {
+  const file = sarif([sarifResult('a')], 'Linter', { automationDetails: { guid: `${++reports}` } })
+  const fields = { ...REPOSITORY, commitSha: '1111111' }
+  const { id: upload_id } = await uploadReport(api, caller, file, fields)
+  const { id } = await streamOf('uploaded')
+  assert.equal((await byPerson(security, `${id}/end`, { reason: 'We use tokens now.' })).status, 200)
+  for (const commitSha of ['2222222', '2222222']) {
+    api.clock.advance(1000)
+    await uploadReport(api, caller, file, { ...fields, commitSha })
+    await readReportFile(api.services, { org_id: caller.orgId, upload_id })
+    const { status, commit_sha } = await streamOf('uploaded')
+    assert.deepEqual([status, commit_sha, await states()], ['active', '2222222', ['a open']])
+  }
 })
 
 test('who may not triage ends nothing', async () => {

@@ -150,6 +150,33 @@ test('a stronger stream takes over the decisions and dates of a weaker one, whic
   assert.deepEqual((await streamOf('uploaded')).status, 'ended')
 })
 
+for (const [last, expected] of [
+  ['dismiss', ['dismissed', 'false_positive']],
+  ['reopen', ['open', null]],
+  ['undo', ['open', null]],
+] as const)
+  test(`what a person decided about the stronger finding itself stays: ${last}`, async () => {
+    const triage = async (body: object) => {
+      api.clock.advance(1000)
+      const decided = await requestAs(api, security, 'POST', '/security/triage', body)
+      assert.equal(decided.status, 201, decided.text)
+      return decided.body.data.id
+    }
+    await report('key', ['a'])
+    await report('token', ['a'])
+    const [from, into] = [await streamOf('uploaded'), await streamOf('verified')]
+    const [stronger, weaker] = await listFindings(api, caller)
+    await triage({ action: 'dismiss', finding_ids: [weaker.id], reason: 'wont_fix' })
+    const own = await triage({ action: 'dismiss', finding_ids: [stronger.id], reason: 'false_positive' })
+    if (last === 'reopen') await triage({ action: 'reopen', finding_ids: [stronger.id] })
+    if (last === 'undo')
+      assert.equal((await requestAs(api, security, 'POST', `/security/triage/${own}/undo`)).status, 200)
+    const taken = await byPerson(security, `${into.id}/take-over`, { from: from.id })
+    assert.equal(taken.status, 200, taken.text)
+    const { state, dismiss_reason } = (await listFindings(api, caller)).find(({ id }) => id === stronger.id) as Json
+    assert.deepEqual([state, dismiss_reason], expected)
+  })
+
 test('409 other_stream for a stream of another category', async () => {
   await report('key', ['a'], { category: 'nightly' })
   await report('token', ['a'])

@@ -36,7 +36,7 @@ import {
   lockSameFile,
   type NewUploadRow,
   type StoredUpload,
-  updatePutTime,
+  updateSharedFile,
   updateUploadLane,
 } from './upload.store.ts'
 import { type PutAddress, signReportPut } from './upload-file.ts'
@@ -113,7 +113,7 @@ type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
-  if (same?.status === 'pending') await updatePutTime(tx, upload, now)
+  if (same) await updateSharedFile(tx, upload, now)
   const seenAgain = same && (await stateAgain(tx, same, row, now))
   if (!same) {
     await checkUploadQuota(tx, actor, row, now)

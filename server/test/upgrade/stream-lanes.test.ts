@@ -90,6 +90,22 @@ for (const [first, second] of [
     assert.deepEqual(await states(), ['a dismissed', 'a dismissed', 'b dismissed', 'b dismissed', 'c open'])
   })
 
+for (const decided of ['dismissed', 'reopened'])
+  test(`what is ${decided} after the streams were separated is open in the lane that continues`, async () => {
+    await report('token', ['a'])
+    await report('key', ['a'])
+    await forgetLanes()
+    if (decided === 'reopened') await dismissAll(api, caller.orgId)
+    await report('key', ['a'])
+    api.clock.advance(1000)
+    const reopening = { action: 'reopen', reason: null } as const
+    await dismissAll(api, caller.orgId, decided === 'reopened' ? reopening : {})
+    await report('token', ['a'])
+    assert.deepEqual(await states(), decided === 'reopened' ? ['a open', 'a open'] : ['a dismissed', 'a open'])
+    const dates = new Set((await listFindings(api, caller)).map(({ first_seen_at }) => first_seen_at))
+    assert.equal(dates.size, 1)
+  })
+
 test('a lane that had never reported there continues nothing', async () => {
   await report('key', ['a'])
   await forgetLanes()

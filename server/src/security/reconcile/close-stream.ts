@@ -42,7 +42,8 @@ export async function mergeStreams(
     if (stronger.ended_at !== null) throw streamEnded()
     const at = clock.now()
     const { orgId } = request
-    const issueIds = await updateInheritedFindings(tx, orgId, await listSameFindings(tx, orgId, { from, into }), at)
+    const same = await listSameFindings(tx, orgId, { from, into })
+    const issueIds = await updateInheritedFindings(tx, orgId, { ...same, until: at }, at)
     await refreshTriaged(tx, orgId, issueIds, at)
     const reason = `The stream ${into} of another sender has taken it over.`
     await close(tx, request, { stream: weaker, reason, action: 'take_over' }, at)

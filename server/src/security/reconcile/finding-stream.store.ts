@@ -32,8 +32,12 @@ export type Stream = {
   tracked: boolean
   reported_at: Date
   rules_named: number | null
-  /** The stream of another lane that was stored as one with this: its decisions hold here too. */
+  /**
+   * The stream of another lane that was stored as one with this: what was decided there until they
+   * were separated, at `seen_at`, holds here too.
+   */
   continues_id: number | null
+  seen_at: Date
 }
 
 /**
@@ -41,9 +45,9 @@ export type Stream = {
  * them until the transaction ends. They are locked in the order of their tools' names, so that two
  * reports cannot deadlock.
  */
-export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly string[]): Promise<Stream[]> {
+export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly string[], at: Date): Promise<Stream[]> {
   const { org_id, repository_no, category, git_ref, lane } = report
-  if (lane !== null) await settleLanes(tx, report, tools)
+  if (lane !== null) await settleLanes(tx, report, tools, at)
   await tx`
     insert into finding_streams (
       org_id, repository_no, category, git_ref, tool, lane, source, origin, tracked, reported_at, seen_at
@@ -55,7 +59,8 @@ export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly 
     on conflict do nothing`
   return tx<Stream[]>`
     select id, tool, tracked,
-      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, rules_named, continues_id
+      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, rules_named, continues_id,
+      case when seen_at = '-infinity' then 'epoch' else seen_at end as seen_at
     from finding_streams
     where ${isOfReport(tx, report, tools)}
       ${lane === null ? tx`` : tx`and lane = ${lane}`}
@@ -82,7 +87,7 @@ function isOfReport(
  * Gives streams that were stored before lanes the lane of their newest report, and each other lane
  * that had reported there an empty stream that continues them (decisions §7).
  */
-async function settleLanes(tx: Tx, report: StreamReport, tools: readonly string[]): Promise<void> {
+async function settleLanes(tx: Tx, report: StreamReport, tools: readonly string[], at: Date): Promise<void> {
   const { org_id } = report
   const settled = await tx<{ id: number }[]>`
     update finding_streams stream
@@ -105,7 +110,7 @@ async function settleLanes(tx: Tx, report: StreamReport, tools: readonly string[
     )
     select distinct stream.org_id, stream.repository_no, stream.category, stream.git_ref, stream.tool,
       ${buildUploadLane(tx, tx`upload`)}, stream.source, stream.origin, stream.tracked, stream.id,
-      '-infinity'::timestamptz, '-infinity'::timestamptz
+      '-infinity'::timestamptz, ${at}::timestamptz
     from finding_streams stream
     join security_uploads upload
       on upload.org_id = stream.org_id
@@ -153,6 +158,22 @@ export async function updateSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean>
     where stream.org_id = ${seen.org_id}
       and stream.id = newest.id`
   return rows.count > 0
+}
+
+/** Whether a stream of a lane was ended whose newest report is this upload. */
+export async function hasEndedStream(
+  tx: Tx,
+  { org_id, id }: { org_id: string; id: string },
+  lane: Lane,
+): Promise<boolean> {
+  const rows = await tx`
+    select from finding_streams stream
+    where org_id = ${org_id}
+      and upload_id = ${id}
+      and ${buildStreamLane(tx, org_id, tx`stream`)} = ${lane}
+      and ended_at is not null
+    limit 1`
+  return rows.length > 0
 }
 
 export type SeverityCounts = { critical: number; high: number; medium: number; low: number }

@@ -72,7 +72,7 @@ export async function reconcileReport(
 ): Promise<Reconciled> {
   const { tx } = incoming
   const tools = new Set(report.summary.tools.map(({ name }) => name))
-  const streams = await lockStreams(tx, report, [...tools].sort())
+  const streams = await lockStreams(tx, report, [...tools].sort(), clock.now())
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
@@ -89,12 +89,13 @@ export async function reconcileReport(
 
 /**
  * The first report of a lane that was stored together with another one: what was decided about its
- * findings there holds on (decisions §7).
+ * findings there before they were separated holds on (decisions §7).
  */
-async function continueStream(tx: Tx, { org_id }: StreamReport, { id, continues_id }: Stream, at: Date): Promise<void> {
+async function continueStream(tx: Tx, { org_id }: StreamReport, stream: Stream, at: Date): Promise<void> {
+  const { id, continues_id, seen_at: until } = stream
   if (continues_id === null) return
   const same = await listSameFindings(tx, org_id, { from: continues_id, into: id })
-  const issueIds = await updateInheritedFindings(tx, org_id, same, at)
+  const issueIds = await updateInheritedFindings(tx, org_id, { ...same, until }, at)
   if (issueIds.length > 0) await updateRefreshedIssues(tx, org_id, issueIds, at)
 }
 
@@ -175,7 +176,7 @@ type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
 export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconcile, clock: Clock): Promise<boolean> {
   const { tx, members } = incoming
   const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
-  const streams = await lockStreams(tx, alerts, [...versions.keys()].sort())
+  const streams = await lockStreams(tx, alerts, [...versions.keys()].sort(), clock.now())
   const { org_id, repository_no } = alerts
   const at = clock.now()
   const { has_triages, has_edits } = await lockRepository(tx, org_id, repository_no)

@@ -1,4 +1,4 @@
-import { listContext, toPrincipal } from '../../access/actor.ts'
+import { type Actor, listContext, toPrincipal } from '../../access/actor.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -7,9 +7,10 @@ import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repository.ts'
+import { requireRepositoryOfKey } from '../uploads/token-upload.ts'
 import { closeStream, mergeStreams } from './close-stream.ts'
 import { EndStream, FindingStream, StreamPath, StreamQuery, TakeOverStream } from './stream.schema.ts'
-import { findStreamJson, listStreams } from './stream.store.ts'
+import { findStreamJson, findStreamRepository, listStreams } from './stream.store.ts'
 
 const feature = 'security_uploads'
 const tags = ['Security uploads']
@@ -61,7 +62,8 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
         summary: 'End a stream of findings',
         description:
           'Closes the open findings of a stream to which nobody reports any more. Its next report starts it again.\n\n' +
-          'Errors: 404 `not_found`. 409 `stream_ended`. 503 `unavailable` if a report of the repository is being processed.',
+          'Errors: 403 `forbidden` if the API key is limited to other repositories. 404 `not_found`. 409 `stream_ended`. ' +
+          '503 `unavailable` if a report of the repository is being processed.',
         tags,
         params: StreamPath,
         body: EndStream,
@@ -69,6 +71,7 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
       },
     },
     async ({ actor, params, body }, reply) => {
+      await checkStreamRepository(services, actor, Number(params.id))
       const request = { orgId: actor.org_id, principal: toPrincipal(actor) }
       await closeStream(services, request, Number(params.id), body.reason.trim())
       return sendData(reply, await requireJson(services, actor.org_id, params.id))
@@ -90,7 +93,8 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
         description:
           'Ends the stream `from` in favour of this one, which has the same repository, tool, category and ref and is not ' +
           'weaker. Its findings get the decisions and the first-seen dates of the same problems; the other findings of ' +
-          '`from` are closed.\n\nErrors: 404 `not_found`. 409 `other_stream`, `weaker_stream` or `stream_ended`. 503 ' +
+          '`from` are closed.\n\nErrors: 403 `forbidden` if the API key is limited to other repositories. 404 ' +
+          '`not_found`. 409 `other_stream`, `weaker_stream` or `stream_ended`. 503 ' +
           '`unavailable` if a report of the repository is being processed.',
         tags,
         params: StreamPath,
@@ -99,11 +103,18 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
       },
     },
     async ({ actor, params, body }, reply) => {
+      await checkStreamRepository(services, actor, Number(params.id))
       const request = { orgId: actor.org_id, principal: toPrincipal(actor) }
       await mergeStreams(services, request, { from: Number(body.from), into: Number(params.id) })
       return sendData(reply, await requireJson(services, actor.org_id, params.id))
     },
   )
+}
+
+/** Throws 403 `forbidden` if an API key is limited to other repositories than that of the stream. */
+async function checkStreamRepository({ sql }: Services, actor: Actor, id: number): Promise<void> {
+  const repository = await findStreamRepository(sql, actor.org_id, id)
+  if (repository !== null) await requireRepositoryOfKey(sql, actor, repository)
 }
 
 async function requireJson({ sql, clock }: Services, orgId: string, id: string): Promise<string> {

@@ -2,7 +2,7 @@ import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
-import type { RepositorySelection } from '../repositories/select-repository.ts'
+import type { RepositoryReference, RepositorySelection } from '../repositories/select-repository.ts'
 import { buildLaneRank, buildShownTrust, buildStreamLane } from '../writing/lane.store.ts'
 import type { StreamQuery } from './stream.schema.ts'
 
@@ -43,6 +43,18 @@ export async function findStreamJson(db: Db, orgId: string, id: number, now: Dat
       and stream.id = ${id}
       and stream.origin <> 'alert'`
   return row?.json ?? null
+}
+
+/** The repository of a stream; null if the organization has no such stream. */
+export async function findStreamRepository(db: Db, orgId: string, id: number): Promise<RepositoryReference | null> {
+  const [row] = await db<RepositoryReference[]>`
+    select repository.name, repository.provider, repository.provider_id as "providerId"
+    from finding_streams stream
+    join reported_repositories repository
+      on repository.org_id = stream.org_id and repository.id = stream.repository_no
+    where stream.org_id = ${orgId}
+      and stream.id = ${id}`
+  return row ?? null
 }
 
 /** A stream is stale if others of its ref were reported to in the last 30 days and it was not. */

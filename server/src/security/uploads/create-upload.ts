@@ -15,7 +15,7 @@ import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { type SeenAgain, updateSeenAgain } from '../reconcile/finding-stream.store.ts'
+import { hasEndedStream, type SeenAgain, updateSeenAgain } from '../reconcile/finding-stream.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import {
@@ -36,7 +36,7 @@ import {
   lockSameFile,
   type NewUploadRow,
   type StoredUpload,
-  updatePutTime,
+  updateSharedFile,
   updateUploadLane,
 } from './upload.store.ts'
 import { type PutAddress, signReportPut } from './upload-file.ts'
@@ -113,7 +113,7 @@ type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
-  if (same?.status === 'pending') await updatePutTime(tx, upload, now)
+  if (same) await updateSharedFile(tx, upload, now)
   const seenAgain = same && (await stateAgain(tx, same, row, now))
   if (!same) {
     await checkUploadQuota(tx, actor, row, now)
@@ -138,7 +138,7 @@ async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded,
 
 /**
  * Records that a stored file was sent again. It is read again if this lane has not sent it before,
- * or has sent another one since. Who sends it as the newest again vouches for it alone: it has no
+ * or has sent another one since, or if its stream was ended. Who sends it as the newest again vouches for it alone: it has no
  * more permission than they have. Returns what is to be recorded if its findings are current and
  * were seen in another commit.
  */
@@ -147,16 +147,18 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
   const before = await insertUploadLane(tx, same, row, now)
   const isFinished = same.status === 'finished'
   const isReplaced = isFinished && before !== null && (await hasNewerFile(tx, same, before, now))
+  const isEnded = isFinished && before !== null && (await hasEndedStream(tx, same, lane))
   const isRaised = row.may_triage && before?.may_triage === false
-  const isRead = isFinished && (before === null || isReplaced || isRaised)
+  const isNewest = isReplaced || isEnded || isRaised
+  const isRead = isFinished && (before === null || isNewest)
   if (isRead) {
     await updateQueued(tx, same, now)
     await enqueue(tx, readUploadJob, { org_id, upload_id: same.id })
   }
   if (before === null) return null
   const isOtherCommit = commit_sha !== null && commit_sha !== before.commit_sha
-  if (isReplaced || isRaised || isOtherCommit) {
-    const { may_triage, sender_id, sender_name } = isReplaced || isRaised ? row : before
+  if (isNewest || isOtherCommit) {
+    const { may_triage, sender_id, sender_name } = isNewest ? row : before
     await updateUploadLane(tx, same, { lane, commit_sha, reported_at: now, may_triage, sender_id, sender_name })
   }
   return isFinished && !isRead && commit_sha !== null

@@ -97,7 +97,8 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
         summary: 'Confirm a VEX document',
         description:
           'Puts the VEX document of an upload into effect. A document whose sender has neither the permission `triage` nor ' +
-          'the scope `write:triage` is a proposal until then (`awaits_confirmation`).\n\nErrors: 404 `not_found`. 409 ' +
+          'the scope `write:triage` is a proposal until then (`awaits_confirmation`).\n\nErrors: 403 `forbidden` if the ' +
+          'API key is limited to other repositories. 404 `not_found`. 409 ' +
           '`not_proposed` if no document of the upload waits for it. 409 `uploader_refused` for whoever sent it. 503 ' +
           '`unavailable` if a report of the repository is being processed.',
         tags,
@@ -108,6 +109,7 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
     async ({ actor, params: { uploadId } }, reply) => {
       const repository_no = await findUploadRepositoryNo(services.sql, actor.org_id, uploadId)
       if (repository_no === null) throw createNotFoundError('upload')
+      await checkUploadRepository(services.sql, actor, uploadId)
       await confirmProposals(services, actor.org_id, toPrincipal(actor), { id: uploadId, repository_no })
       const json = await findUploadJson(services.sql, actor.org_id, uploadId, services.clock.now())
       return sendData(reply, `{"upload":${json}}`)

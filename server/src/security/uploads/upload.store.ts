@@ -4,7 +4,7 @@ import type { Lane, TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
-import { buildStreamLane, buildUploadLane } from '../writing/lane.store.ts'
+import { buildLaneRank, buildStreamLane, buildUploadLane } from '../writing/lane.store.ts'
 import type { UploadKey } from './upload-state.store.ts'
 
 /** What one lane states about a file: for which commit, and who sent it. */
@@ -103,6 +103,12 @@ export type UploadLane = UploadStatement & { reported_at: Date }
 /** The lanes that sent the file of an upload, the one that did so last at the end. */
 export async function listUploadLanes(db: Db, { org_id, id }: UploadKey): Promise<UploadLane[]> {
   return db<UploadLane[]>`
+    ${selectLanes(db, { org_id, id })}
+    order by reported_at, lane`
+}
+
+function selectLanes(db: Db, { org_id, id }: UploadKey) {
+  return db`
     with stated as (
       select lane, commit_sha, tracked, may_triage, sender_id, sender_name, reported_at
       from security_upload_lanes
@@ -113,8 +119,7 @@ export async function listUploadLanes(db: Db, { org_id, id }: UploadKey): Promis
     from stated
     union all
     ${selectFirstLane(db, { org_id, id })}
-      and not exists (select from stated)
-    order by reported_at, lane`
+      and not exists (select from stated)`
 }
 
 /**
@@ -196,19 +201,35 @@ export async function updateUploadLane(
 
 /**
  * Gives a pending upload more time for its PUT, and the newest size, so that a wrong size can be
- * corrected.
+ * corrected, but not by a sender if another lane that is not weaker has stated it. Senders who name
+ * different formats leave it to the file, whatever the status.
  */
-export async function updatePutTime(
-  db: Db,
-  upload: Pick<NewUploadRow, 'org_id' | 'id' | 'put_until' | 'size'>,
+export async function updateSharedFile(
+  tx: Tx,
+  { org_id, id, lane, size, put_until, requested_format }: NewUploadRow,
   at: Date,
 ): Promise<void> {
-  await db`
+  const own = buildLaneRank(tx, tx`${lane}::text`)
+  await tx`
     update security_uploads
-    set put_until = ${upload.put_until}, size = ${upload.size}, updated_at = ${at}
-    where org_id = ${upload.org_id}
-      and id = ${upload.id}
+    set put_until = ${put_until}, updated_at = ${at},
+      size = case
+        when exists (
+          select from (${selectLanes(tx, { org_id, id })}) other
+          where other.lane <> ${lane}
+            and ${buildLaneRank(tx, tx`other.lane`)} >= ${own}
+        ) then size
+        else ${size}
+      end
+    where org_id = ${org_id}
+      and id = ${id}
       and status = 'pending'`
+  await tx`
+    update security_uploads
+    set requested_format = 'auto'
+    where org_id = ${org_id}
+      and id = ${id}
+      and requested_format <> ${requested_format}`
 }
 
 /**

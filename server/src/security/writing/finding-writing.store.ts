@@ -85,14 +85,18 @@ export async function updateSettledFindings(
 /** Findings of two streams that are the same problems, in the same order. */
 export type SameFindings = { from: readonly string[]; into: readonly string[] }
 
+/** Dismissals count until a time. Reopenings always do, so that none is lost on the way. */
+type Inherited = SameFindings & { until: Date }
+
 /**
- * Gives findings the first-seen dates and the decisions of the same problems in another stream.
- * The repository must be locked. Returns the issues to refresh.
+ * Gives findings the first-seen dates and the decisions of the same problems in another stream,
+ * except where a person's decision about the finding itself is in effect, or is newer and has
+ * ended. The repository must be locked. Returns the issues to refresh.
  */
 export async function updateInheritedFindings(
   tx: Tx,
   orgId: string,
-  { from, into }: SameFindings,
+  { from, into, until }: Inherited,
   at: Date,
 ): Promise<string[]> {
   if (into.length === 0) return []
@@ -111,6 +115,15 @@ export async function updateInheritedFindings(
     join triage_findings part on part.org_id = ${buildAverageId(tx, orgId)} and part.finding_id = same.from_id
     join triages triage on triage.org_id = ${buildAverageId(tx, orgId)} and triage.id = part.triage_id
     where triage.ended_at is null
+      and (triage.action = 'reopen' or triage.created_at <= ${until})
+      and not exists (
+        select from triage_findings own
+        join triages decision on decision.org_id = own.org_id and decision.id = own.triage_id
+        where own.org_id = ${buildAverageId(tx, orgId)}
+          and own.finding_id = same.into_id
+          and decision.source = 'shiplock'
+          and (decision.ended_at is null or decision.created_at >= triage.created_at)
+      )
     order by part.no
     on conflict do nothing`
   return updateSettledFindings(tx, orgId, into, at)

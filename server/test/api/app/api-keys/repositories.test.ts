@@ -8,7 +8,9 @@ import { createRun, newRun } from '../../../support/ci-runs.ts'
 import { answer, auditOf, configureGate, openGate } from '../../../support/gates.ts'
 import { hostRepository, insertConnection } from '../../../support/host-objects.ts'
 import { createPerson, type Person, requestAs } from '../../../support/people.ts'
-import { createUpload } from '../../../support/reports.ts'
+import { createUpload, uploadReport } from '../../../support/reports.ts'
+import { sarif, sarifResult } from '../../../support/sarif.ts'
+import { notAffected, openVex } from '../../../support/vex.ts'
 
 let api: TestApi
 /** A key for everything, and one for `acme/shop` and the repositories of `tools` on one host. */
@@ -103,6 +105,23 @@ test('403 to upload for another repository, by its name, by its id, and to compl
   }
   const { id } = (await upload({ repository: 'acme/web' })(caller.key)).body.data.upload
   assertError(await send('POST', `/v1/security/uploads/${id}/complete`, {})(limited.key), 403, 'forbidden')
+})
+
+test('403 to end or take over the streams of another repository, and to confirm its VEX documents', async () => {
+  const proposer = await api.caller({ orgId: caller.orgId, scopes: ['write:security-findings', 'read:security'] })
+  const vex = openVex([notAffected('CVE-2021-23337', ['pkg:npm/lodash@4.17.20'])])
+  for (const [repository, assertStream] of [
+    ['acme/web', assertLimited],
+    ['acme/shop', async (call: Call, status: number) => assert.equal((await call(limited.key)).status, status)],
+  ] as const) {
+    await uploadReport(api, caller, sarif([sarifResult(repository)]), { repository })
+    const listed = await api.request('GET', `/v1/security/streams?repository=${repository}`, { key: caller.key })
+    const path = `/v1/security/streams/${listed.body.data[0].id}`
+    await assertStream(send('POST', `${path}/take-over`, { from: listed.body.data[0].id }), 409)
+    await assertStream(send('POST', `${path}/end`, { reason: 'Gone.' }), 200)
+    const { id } = await uploadReport(api, proposer, vex, { repository })
+    await assertStream(send('POST', `/v1/security/uploads/${id}/confirm`, {}), 200)
+  }
 })
 
 test('201 with the repositories, which the list and the audit log show; they limit the key at once', async () => {

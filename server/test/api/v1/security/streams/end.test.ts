@@ -1,6 +1,7 @@
 // No second chance: who may close findings.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
 import { listFindings } from '../../../../support/findings.ts'
@@ -97,6 +98,21 @@ test('a person with Triage ends a stream: its findings close, and its next repor
   assert.deepEqual(await states(), ['a fixed', 'a open', 'b open'])
 })
 
+test('the identical file starts an ended stream again, and its findings are open', async () => {
+  const file = sarif([sarifResult('a')], 'Linter', { automationDetails: { guid: `${++reports}` } })
+  const fields = { ...REPOSITORY, commitSha: '1111111' }
+  const { id: upload_id } = await uploadReport(api, caller, file, fields)
+  const { id } = await streamOf('uploaded')
+  assert.equal((await byPerson(security, `${id}/end`, { reason: 'We use tokens now.' })).status, 200)
+  for (const commitSha of ['2222222', '2222222']) {
+    api.clock.advance(1000)
+    await uploadReport(api, caller, file, { ...fields, commitSha })
+    await readReportFile(api.services, { org_id: caller.orgId, upload_id })
+    const { status, commit_sha } = await streamOf('uploaded')
+    assert.deepEqual([status, commit_sha, await states()], ['active', '2222222', ['a open']])
+  }
+})
+
 test('who may not triage ends nothing', async () => {
   await report('token', ['a'])
   const { id } = await streamOf('verified')
@@ -133,6 +149,33 @@ test('a stronger stream takes over the decisions and dates of a weaker one, whic
   assert.deepEqual(open, [since])
   assert.deepEqual((await streamOf('uploaded')).status, 'ended')
 })
+
+for (const [last, expected] of [
+  ['dismiss', ['dismissed', 'false_positive']],
+  ['reopen', ['open', null]],
+  ['undo', ['open', null]],
+] as const)
+  test(`what a person decided about the stronger finding itself stays: ${last}`, async () => {
+    const triage = async (body: object) => {
+      api.clock.advance(1000)
+      const decided = await requestAs(api, security, 'POST', '/security/triage', body)
+      assert.equal(decided.status, 201, decided.text)
+      return decided.body.data.id
+    }
+    await report('key', ['a'])
+    await report('token', ['a'])
+    const [from, into] = [await streamOf('uploaded'), await streamOf('verified')]
+    const [stronger, weaker] = await listFindings(api, caller)
+    await triage({ action: 'dismiss', finding_ids: [weaker.id], reason: 'wont_fix' })
+    const own = await triage({ action: 'dismiss', finding_ids: [stronger.id], reason: 'false_positive' })
+    if (last === 'reopen') await triage({ action: 'reopen', finding_ids: [stronger.id] })
+    if (last === 'undo')
+      assert.equal((await requestAs(api, security, 'POST', `/security/triage/${own}/undo`)).status, 200)
+    const taken = await byPerson(security, `${into.id}/take-over`, { from: from.id })
+    assert.equal(taken.status, 200, taken.text)
+    const { state, dismiss_reason } = (await listFindings(api, caller)).find(({ id }) => id === stronger.id) as Json
+    assert.deepEqual([state, dismiss_reason], expected)
+  })
 
 test('409 other_stream for a stream of another category', async () => {
   await report('key', ['a'], { category: 'nightly' })

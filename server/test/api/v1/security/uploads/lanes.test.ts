@@ -173,6 +173,21 @@ test('the same file in several lanes is one upload; the list of its lanes grows,
   assert.deepEqual(await states(), ['a fixed', 'a open', 'a open', 'a open'])
 })
 
+test('a weaker lane changes neither the size nor the format of the file that a stronger one sends', async () => {
+  const file = report(['a'])
+  const bytes = JSON.stringify(file)
+  await post(byKey, file, { gitRef: 'main', size: 1, format: 'cyclonedx' })
+  const { upload: stored, put } = (await post(byToken(), file, { format: 'sarif' })).body.data
+  for (const weaker of [byKey, byToken(STRANGE)])
+    assert.equal((await post(weaker, file, { gitRef: 'main', size: 1, format: 'cyclonedx' })).status, 200)
+  await fetch(put.url, { method: 'PUT', headers: put.headers, body: bytes })
+  const done = await byToken()('POST', `/v1/security/uploads/${stored.id}/complete`)
+  assert.deepEqual([done.status, done.body.data?.upload.status], [200, 'queued'], done.text)
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: stored.id })
+  assert.equal((await byKey('GET', `/v1/security/uploads/${stored.id}`)).body.data.status, 'finished')
+  assert.ok((await states()).every((state) => state === 'a open'))
+})
+
 test('a token sends the file of a key again for its commit, and the commit of the key stays', async () => {
   const file = report(['a'])
   await upload(byKey, file, { gitRef: 'main', commitSha: '1111111' })

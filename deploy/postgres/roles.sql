@@ -187,7 +187,7 @@ begin
       ('signing_keys', 'insert, update (retired_at, mac)'),
       ('single_sign_on', 'insert, update, delete'),
       ('sso_identities', 'insert, update, delete'),
-      ('sso_requests', 'insert, delete'),
+      ('sso_requests', 'insert, update, delete'),
       ('statements', 'insert, update (mac), delete'),
       ('trend_progress', 'insert, update'),
       ('triage_alerts', 'insert, update'),

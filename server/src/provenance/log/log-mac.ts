@@ -36,8 +36,8 @@ export function formatKeyLabel(origin: string, isComplete: boolean): string {
 
 /**
  * Whether every authentic row has a mac. It is so from the beginning in a new installation, and
- * after an upgrade as soon as the rows of earlier versions were verified. Then it stays so,
- * whatever is written to the database.
+ * after an upgrade as soon as the rows of earlier versions were verified. The server's role cannot
+ * undo it. The owner of the database can after an upgrade, by deleting an entry of the log.
  */
 export async function hasMacs({ sealingKey }: Pick<Services, 'sealingKey'>, db: Db): Promise<boolean> {
   if (await hasLogEntry(db, MACS_ENTRY)) return true

@@ -59,8 +59,9 @@ function dismissalByPerson(tx: Tx, orgId: string) {
 /**
  * The open findings of followed issues, by the triage that they follow. They are new or were fixed,
  * because no open finding was in these issues before. A finding that a person reopened stays open,
- * and so does one of a stronger lane than the one that was looked at (decisions §7). An issue is no
- * longer followed if one of its alerts was opened again.
+ * and so does one of a stronger lane than the one that was looked at, or at a place where no
+ * dismissed finding is still reported (decisions §7). An issue is no longer followed if one of its
+ * alerts was opened again.
  */
 export async function listFollowers(
   tx: Tx,
@@ -70,9 +71,9 @@ export async function listFollowers(
   if (followed.length === 0) return new Map()
   const ofAlerts = followed.flatMap(({ of_alerts }) => of_alerts)
   const rank = buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))
+  const follows = tx`${rank} <= followed.lane_rank and ${isAtDismissedPlace(tx, orgId)}`
   const rows = await tx<{ triage_id: string; finding_ids: string[] }[]>`
-    select followed.triage_id,
-      array_agg(finding.id) filter (where ${rank} <= followed.lane_rank) as finding_ids
+    select followed.triage_id, array_agg(finding.id) filter (where ${follows}) as finding_ids
     from unnest(
       ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[],
       ${followed.map(({ lane_rank }) => lane_rank)}::integer[]
@@ -83,9 +84,38 @@ export async function listFollowers(
     group by followed.issue_id, followed.triage_id
     having not bool_or(finding.id = any(${ofAlerts}::uuid[]))
       and bool_and(finding.triaged_state is null)
-      and bool_or(${rank} <= followed.lane_rank)`
+      and bool_or(${follows})`
   const followers = new Map<string, string[]>()
   for (const { triage_id, finding_ids } of rows)
     followers.set(triage_id, [...(followers.get(triage_id) ?? []), ...finding_ids])
   return followers
+}
+
+/**
+ * Whether a dismissed finding of the issue of a row `finding` of a row `stream` is still reported
+ * at its place, in a lane that is not weaker. Tools and code hosts make fingerprints of their own,
+ * so that lines that overlap are one place too. Another version of a package is another place.
+ */
+function isAtDismissedPlace(tx: Tx, orgId: string): ReturnType<Tx> {
+  const rankOf = (of: ReturnType<Tx>) => buildLaneRank(tx, buildStreamLane(tx, orgId, of))
+  return tx`exists (
+    select from findings dismissed
+    join finding_streams reporting on reporting.org_id = dismissed.org_id and reporting.id = dismissed.stream_id
+    where dismissed.org_id = ${buildAverageId(tx, orgId)}
+      and dismissed.issue_id = finding.issue_id
+      and dismissed.state = 'dismissed'
+      and ${rankOf(tx`reporting`)} >= ${rankOf(tx`stream`)}
+      and (dismissed.last_seen_at is null or reporting.origin = 'alert')
+      and dismissed.path is not distinct from finding.path
+      and dismissed.package_version is not distinct from finding.package_version
+      and (
+        dismissed.fingerprint = finding.fingerprint
+        or dismissed.package_name = finding.package_name
+        or (
+          dismissed.path is not null
+          and dismissed.start_line <= coalesce(finding.end_line, finding.start_line)
+          and finding.start_line <= coalesce(dismissed.end_line, dismissed.start_line)
+        )
+      )
+  )`
 }

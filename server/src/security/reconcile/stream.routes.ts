@@ -111,7 +111,7 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
   )
 }
 
-/** Throws 403 `forbidden` if an API key is limited to other repositories than that of the stream. */
+/** Throws 403 `forbidden` if an API key is limited to others than the stream's repository. */
 async function checkStreamRepository({ sql }: Services, actor: Actor, id: number): Promise<void> {
   const repository = await findStreamRepository(sql, actor.org_id, id)
   if (repository !== null) await requireRepositoryOfKey(sql, actor, repository)

@@ -9,6 +9,7 @@ import { createPerson, type Person, requestAs } from '../../../../support/people
 import { clearJobs, listJobs } from '../../../../support/queue.ts'
 import { uploadReport } from '../../../../support/reports.ts'
 import { sarif, sarifResult } from '../../../../support/sarif.ts'
+import { vulnerable } from '../../../../support/vex.ts'
 
 let api: TestApi
 let caller: Caller
@@ -146,6 +147,24 @@ test('a finding that joins a dismissed issue is dismissed with it: of another br
   assert.equal(stored.body.data.finding_count, 2)
   await undo(id)
   assert.deepEqual(new Set((await findings()).map(({ state }: Json) => state)), new Set(['open']))
+})
+
+test('what joins a dismissed issue at another place is open, and what is there again is dismissed', async () => {
+  const [before, after] = ['pkg:npm/lodash@4.17.20', 'pkg:npm/lodash@4.17.19']
+  const send = async (packages: string[], gitRef = 'main') => {
+    api.clock.advance(1000)
+    const found = vulnerable(Object.fromEntries(packages.map((purl) => [purl, 'CVE-2021-23337'])))
+    await uploadReport(api, caller, { ...found, version: api.clock.now().getTime() }, { gitRef })
+  }
+  const states = async () =>
+    (await findings()).map(({ package_version, state }: Json) => `${package_version} ${state}`).sort()
+  await send([before])
+  await dismissed({ issue_ids: [(await only()).issue_id] })
+  await send([before], 'feature')
+  assert.deepEqual(await states(), ['4.17.20 dismissed', '4.17.20 dismissed'])
+  await send([before, after])
+  assert.deepEqual(await states(), ['4.17.19 open', '4.17.20 dismissed', '4.17.20 dismissed'])
+  assert.equal(new Set((await findings()).map(({ issue_id }: Json) => issue_id)).size, 1)
 })
 
 test('a finding stays open where another finding of its issue is open or was dismissed by its report', async () => {

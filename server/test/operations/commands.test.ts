@@ -100,7 +100,7 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
 test('doctor answers ok for every part, with the address of the database', async () => {
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
   const parts = ['settings', 'database', 'migrations', 'replication', 'clock', 'secret key', 'objects', 'disk']
-  const stored = ['gates', 'provenance', 'log', 'worker', 'sweepers', 'retention', 'backups']
+  const stored = ['gates', 'provenance', 'statements', 'log', 'worker', 'sweepers', 'retention', 'backups']
   const hosts = ['github app', 'proxies', 'trusts', 'private addresses', 'connections', 'installations']
   const checks = [...parts, ...stored, ...hosts, 'deliveries', 'calls']
   assert.deepEqual(

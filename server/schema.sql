@@ -1653,9 +1653,9 @@ create table policy_versions (
   constraint policy_versions_pkey PRIMARY KEY (org_id, policy_id, version),
   constraint policy_versions_org_id_policy_id_fkey FOREIGN KEY (org_id, policy_id) REFERENCES policies(org_id, id),
   constraint policy_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
-  constraint policy_versions_check1 CHECK ((num_nulls(removed_at, removed_by_id) = ANY (ARRAY[0, 2]))),
   constraint policy_versions_content_hash_check CHECK ((length(content_hash) = 32)),
   constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
+  constraint policy_versions_removed_check CHECK ((num_nulls(removed_at, removed_by_id) = ANY (ARRAY[0, 2]))),
   constraint policy_versions_version_check CHECK ((version >= 1))
 );
 

@@ -32,6 +32,7 @@ alter table gate_versions add column deleted boolean not null default false;
 alter table policy_versions
   add column removed_at timestamptz(3),
   add column removed_by_id text,
-  add check (num_nulls(removed_at, removed_by_id) in (0, 2));
+  add constraint policy_versions_removed_check check (num_nulls(removed_at, removed_by_id) in (0, 2)) not valid;
+alter table policy_versions validate constraint policy_versions_removed_check;
 -- Which of the permissions of an override the answer was given with. Null for answers from before.
 alter table deployment_answers add column permissions text[];

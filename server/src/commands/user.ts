@@ -125,7 +125,7 @@ export const userReset = defineCommand({
   },
 })
 
-/** All accounts with an address: that of the server, and those that are private to organizations. */
+/** That of the server with an address, and those that are private to organizations. */
 async function requireUsers(db: Db, email: string) {
   const users = await listUsersByEmail(db, requireEmail(email))
   if (users.length === 0) throw createNotFoundError('user')

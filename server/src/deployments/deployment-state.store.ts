@@ -1,3 +1,4 @@
+import { buildRunLane } from '../ci/runs/run.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { publishUpdates, update } from '../platform/queue/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
@@ -32,17 +33,17 @@ export async function lockDeployment(tx: Tx, deployment: DeploymentKey): Promise
 }
 
 /**
- * Whether a token has taken over the run of an opened gate since: the evidence of the run is that of
- * another lane, and can be about another commit.
+ * Whether a token has taken over the run of an opened gate since: the evidence of the run is that
+ * of another lane, and can be about another commit.
  */
-export async function isRunTakenOver(db: Db, { org_id, id }: DeploymentKey): Promise<boolean> {
+export async function isRunTakenOver(db: Db, { org_id, id, pipeline_run_id: run_id }: DeploymentState) {
+  if (run_id === null) return false
   const rows = await db`
     select
-    from opened_gates gate
-    join ci_runs run on run.org_id = gate.org_id and run.id = gate.run_id
-    where gate.org_id = ${org_id}
-      and gate.deployment_id = ${id}
-      and gate.lane <> run.trust`
+    from opened_gates
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+      and lane <> ${buildRunLane(db, { org_id, run_id })}`
   return rows.length > 0
 }
 

@@ -40,9 +40,9 @@ function token(claims: Claims = {}): Promise<string> {
   return issuer.sign({ ...githubClaims(), aud: AUDIENCE, iat: now, nbf: now, exp: now + 300, ...claims })
 }
 
-async function post(key: string): Promise<number> {
+async function post(key: string, repository = 'github.com/acme/shop'): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const run = { method: 'POST', headers, body: JSON.stringify(newRun({ repository: 'github.com/acme/shop' })) }
+  const run = { method: 'POST', headers, body: JSON.stringify(newRun({ repository })) }
   return (await fetch(`${running.ready.url}/v1/ci/runs`, run)).status
 }
 
@@ -221,8 +221,8 @@ test('trust create takes what another organization trusts, and prints what its j
 test('trust list names what was refused because of another id, and trust unpin releases it', async () => {
   const { id } = await create('--github', 'umbrella/*', '--issuer', issuer.url)
   const named = { repository: 'umbrella/app', repository_owner: 'umbrella' }
-  assert.equal(await post(await token({ ...named, repository_id: '1' })), 201)
-  assert.equal(await post(await token({ ...named, repository_id: '2' })), 401)
+  assert.equal(await post(await token({ ...named, repository_id: '1' }), 'github.com/umbrella/app'), 201)
+  assert.equal(await post(await token({ ...named, repository_id: '2' }), 'github.com/umbrella/app'), 401)
   const listed = await runProgram(dataDir, ['trust', 'list', '--org', 'default'])
   const said = new RegExp(`\\(${id}\\) refused github\\.com/umbrella/app at .*: it has the id 2, and had 1 at first`)
   assert.match(listed.stdout, said)
@@ -240,7 +240,7 @@ test('trust list names what was refused because of another id, and trust unpin r
     released.pins.map(({ name }: { name: string }) => name),
     ['github.com/umbrella/'],
   )
-  assert.equal(await post(await token({ ...named, repository_id: '2' })), 201)
+  assert.equal(await post(await token({ ...named, repository_id: '2' }), 'github.com/umbrella/app'), 201)
   assert.deepEqual((await json('trust', 'unpin', id)).pins, [])
   await json('trust', 'revoke', id)
 })

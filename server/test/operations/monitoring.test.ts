@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import '../../src/jobs.ts'
@@ -40,6 +40,7 @@ let api: TestApi
 let known: Map<string, Set<string>>
 
 before(async () => {
+  await defineAll()
   api = await startTestApi()
   await storeSomethingOfEach(api)
   const { text } = await api.request('GET', '/metrics')
@@ -132,6 +133,16 @@ function knownMetrics(text: string): Map<string, Set<string>> {
   for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)\{(.*)\} /gm))
     for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) found.get(name)?.add(label)
   return found
+}
+
+/** Some metrics appear when their job first runs, with the code that it loads then. */
+async function defineAll(): Promise<void> {
+  const source = new URL('../../src/', import.meta.url)
+  const files = globSync('**/*.ts', { cwd: source }).map((path) => new URL(path, source))
+  const defining = files.filter((file) =>
+    /^const \w+ = define(?:Counter|Gauge|Histogram)\(/m.test(readFileSync(file, 'utf8')),
+  )
+  for (const { href } of defining) await import(href)
 }
 
 /** Rows without which some gauges have no samples. */

@@ -89,9 +89,9 @@ type ShownAnswer = {
 
 /**
  * The comment on an answer: states which person or API key answered, and quotes the reason and the
- * comment (specification, "Approve and reject rules" 1). A person is named with the address, because
- * names are chosen freely. Text of the caller is quoted line by line, so that it cannot leave the
- * quotation.
+ * comment (specification, "Approve and reject rules" 1). A person is named with the address,
+ * because names are chosen freely. Text of the caller is quoted line by line, so that it cannot
+ * leave the quotation.
  */
 export function answerText({ decision, principal_type, principal_name, email, reason, comment }: ShownAnswer): string {
   const name = `**${escapeMarkdown(email === null ? principal_name : formatPerson(principal_name, email))}**`

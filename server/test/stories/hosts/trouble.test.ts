@@ -126,7 +126,9 @@ forEachHost((scene, can) => {
     await sync()
     assert.match(await shown(), /runs: The host repeats a page of runs/)
     const listed = host.requests.slice(asked).filter((request) => /\/(?:runs|pipelines|builds)\?/.test(request))
-    assert.ok(listed.length <= 3, listed.join('\n'))
+    // Azure DevOps has several lists at this address.
+    const lists = Map.groupBy(listed, (request) => request.replace(/[?&](?:page|continuationToken)=[^&]*/g, ''))
+    for (const pages of lists.values()) assert.ok(pages.length <= 3, pages.join('\n'))
     trouble.endless = null
     const missed = stories.startRun(shop).finish('build')
     await server.settled()

@@ -118,7 +118,7 @@ test('who has changed the gate meanwhile is named, and nothing is overwritten', 
   )
   await page.getByRole('button', { name: 'Save' }).click()
   await page.unroute('**/gates/*')
-  await page.getByText(/Grace Hopper stored version 2/).waitFor()
+  await page.getByText(/Grace Hopper.* stored version 2/).waitFor()
   await page.getByRole('button', { name: 'Keep my settings, then save again' }).click()
   const { data } = (await requestAs(shown.api, manager, 'GET', `/gates/${production}`)).body
   assert.deepEqual([data.branch, data.required_approvals], [null, 3])

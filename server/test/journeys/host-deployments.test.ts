@@ -102,6 +102,7 @@ test('a deployment of a run shows all fields of the deployment, its run, its env
     pipeline_run_id: 'gh_run_9001',
     deployed_at: minute(6).toISOString(),
     rollback_at: null,
+    self_approved: false,
     callback_url: CALLBACK,
     html_url: 'https://github.com/acme/shop/actions/runs/9001',
     job_id: '77',

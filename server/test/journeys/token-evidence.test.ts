@@ -50,7 +50,7 @@ async function decide(runId: string, claims: Claims): Promise<string> {
 }
 
 async function requireTests(rule = ''): Promise<void> {
-  await configureGate(api, caller)
+  await configureGate(api, caller, { policies: ['tests'] })
   const bound = "bindings: { environments: ['production'] }"
   await apply(
     api,

@@ -75,7 +75,10 @@ test('a person approves a deployment that no gate covers; the code host receives
   const answers = (await sentTexts()).filter((sent) => sent.startsWith('Approved'))
   assert.equal(answers.length, 1)
   const [text = ''] = answers
-  assert.match(text, /^Approved through Shiplock by \*\*Ada Lovelace \S+\*\*\.\n\n> Released today\./)
+  assert.match(
+    text,
+    /^Approved through Shiplock by \*\*Ada Lovelace \\<\S+@\u200Bexample\.com>\*\*\.\n\n> Released today\./,
+  )
 })
 
 test('409 run_creator_refused for the person whose linked account created the deployment', async () => {

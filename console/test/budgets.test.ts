@@ -3,12 +3,14 @@ import { after, before, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
 import type { Person } from '../../server/test/support/people.ts'
 import { startTestConsole, type TestConsole } from './support/console.ts'
+import { measureSlowness } from './support/machine-speed.ts'
 import { storeMuch } from './support/stored-organization.ts'
 
 const KIB = 1024
 const FIRST_VIEW_SCRIPT_BYTES_MAX = 200 * KIB
 const HOME_MS_MAX = 1000
 const INTERACTION_MS_MAX = 200
+/** A slow processor is so many times slower than the machine for which the budgets are stated. */
 const SLOWDOWN = 4
 /** Other work on the machine makes single measurements longer, never shorter. */
 const TRIES = 15
@@ -62,16 +64,17 @@ test('the first view takes less than 200 KiB of compressed script', async () => 
 })
 
 test('Home is usable in less than a second with 1,000,000 findings stored', async () => {
+  const slowness = await measureSlowness(shown.browser)
   const times: number[] = []
   for (let attempt = 0; attempt < TRIES && Math.min(...times) >= HOME_MS_MAX; attempt += 1) {
     const { page, close } = await openWindow()
     const startedAt = performance.now()
     await page.goto(home, { waitUntil: 'commit' })
     await untilUsable(page)
-    times.push(performance.now() - startedAt)
+    times.push((performance.now() - startedAt) / slowness)
     await close()
   }
-  assert.ok(Math.min(...times) < HOME_MS_MAX, `${times.map(Math.round)} ms`)
+  assert.ok(Math.min(...times) < HOME_MS_MAX, `${times.map(Math.round)} ms, at a slowness of ${slowness}`)
 })
 
 /** What a person clicks on a page, and how they see that the page is there. */
@@ -109,16 +112,19 @@ const INTERACTIONS: {
 
 for (const { name, path, ready, click } of INTERACTIONS)
   test(`${name} reacts within 200 ms on a slow processor`, async () => {
+    const slowness = await measureSlowness(shown.browser)
+    const rate = Math.max(1, SLOWDOWN / slowness)
+    const excess = Math.max(1, slowness / SLOWDOWN)
     const times: number[] = []
     for (let attempt = 0; attempt < TRIES && Math.min(...times) >= INTERACTION_MS_MAX; attempt += 1) {
       const { page, cdp, close } = await openWindow()
       await page.goto(home + path)
       await ready(page)
-      await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN })
-      times.push(await slowestEvent(page, () => click(page)))
+      await cdp.send('Emulation.setCPUThrottlingRate', { rate })
+      times.push((await slowestEvent(page, () => click(page))) / excess)
       await close()
     }
-    assert.ok(Math.min(...times) < INTERACTION_MS_MAX, `${times} ms`)
+    assert.ok(Math.min(...times) < INTERACTION_MS_MAX, `${times} ms, throttled ${rate} times`)
   })
 
 /** The time from a click to the next paint, as the browser measures it. Shorter than 16 ms is 0. */

@@ -56,7 +56,8 @@ test('a policy is tried on the last runs, and applied with a reason', async () =
   await page.getByText('Version 2 of tests-passed is in force').waitFor()
   await page.getByText('Version 2, applied').waitFor()
   const { version, mode, reason, changed_by } = await stored(tested)
-  assert.deepEqual([version, mode, reason, changed_by.name], [2, 'enforce', 'Failures must not pass.', author.name])
+  const named = `${author.name} <${author.email}>`
+  assert.deepEqual([version, mode, reason, changed_by.name], [2, 'enforce', 'Failures must not pass.', named])
 
   await page.getByRole('tab', { name: 'Versions' }).click()
   await page.getByText('Different: mode, rules.ended.expression.').waitFor()
@@ -129,7 +130,7 @@ test('who has applied another version meanwhile is named, and the text can be ap
   await page.getByRole('button', { name: 'Apply policy' }).click()
   const dialog = page.getByRole('dialog', { name: 'Apply policy' })
   await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
-  await dialog.getByText(/Grace Hopper applied version 2.*Staging first/).waitFor()
+  await dialog.getByText(/Grace Hopper <.*> applied version 2.*Staging first/).waitFor()
   await dialog.getByRole('button', { name: 'Compare with version 2' }).click()
   await dialog.getByRole('textbox', { name: 'Version 2' }).getByText('[staging]').waitFor()
   await dialog.getByRole('button', { name: 'Apply', exact: true }).click()

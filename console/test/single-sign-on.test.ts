@@ -67,7 +67,12 @@ test('a refused person learns why, and an address cannot put other words into th
 test('an address of single sign-on asks a person who is signed in, who links and unlinks the identity', async () => {
   personAtProvider({ email: 'mary@example.com' })
   const person = await createAccount(shown.api)
-  const page = await shown.open(person, `/app/api/sso/start?org=${shown.caller.slug}&next=/account`)
+  const page = await shown.open(null)
+  // Single sign-on goes on under the base URL.
+  const { url } = shown.api
+  const [name = '', value = ''] = person.cookie.split('=')
+  await page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Lax' }])
+  await page.goto(`${url}/app/api/sso/start?org=${shown.caller.slug}&next=/account`)
   await page.getByRole('heading', { name: 'Link an identity', level: 1 }).waitFor()
   await page.getByText(`the identity provider of ${shown.caller.slug} (${shown.caller.slug}) can sign you in`).waitFor()
   await assertAccessible(page)
@@ -94,6 +99,7 @@ test('a session of an organization’s provider shows what it cannot change', as
   await page.getByRole('button', { name: `Leave ${shown.caller.slug}` }).click()
   await page.getByLabel(`Type “${shown.caller.slug}” to confirm`).fill(shown.caller.slug)
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
-  await page.getByText('You belong to no organization.').waitFor()
+  await page.getByText(`You have left ${shown.caller.slug}.`).waitFor()
+  await page.getByRole('heading', { name: 'Sign in to Shiplock' }).waitFor()
   await page.context().close()
 })

@@ -98,7 +98,8 @@ function readComponent({ component, inputs }: Include): Record<string, Job> {
 
 /** Replaces `$[[ inputs.name ]]` in every text, as GitLab does after it has read the YAML. */
 function fill<T>(value: T, read: (input: string) => string): T {
-  if (typeof value === 'string') return value.replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_, input) => read(input)) as T
+  if (typeof value === 'string')
+    return value.replaceAll(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_, input) => read(input)) as T
   if (Array.isArray(value)) return value.map((item) => fill(item, read)) as T
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, read)])) as T

@@ -92,7 +92,9 @@ function isOfAnotherForm({ status, details: { errors } }: ApiError): boolean {
 export function describeProblem(error: unknown): string {
   const response = asApiError(error)
   if (response === null) return 'The server cannot be reached. Check your connection, then try again.'
-  if (response.status === 429 && response.retryAfter)
+  // Some limits end by an act, not with time.
+  const endsWithTime = response.details.resetAt !== null
+  if (response.status === 429 && response.retryAfter && endsWithTime)
     return `${response.message.replace(/ Try again later\.$/, '')} Try again in ${formatDuration(response.retryAfter)}.`
   return response.message
 }

@@ -280,7 +280,6 @@ create table ci_run_writers (
   org_id uuid not null,
   run_id text collate "C" not null,
   credential_id uuid not null,
-  first_at timestamp(3) with time zone not null,
   constraint ci_run_writers_pkey PRIMARY KEY (org_id, run_id, credential_id),
   constraint ci_run_writers_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
@@ -1327,7 +1326,6 @@ CREATE INDEX joined_buckets_by_set ON public.joined_buckets USING btree (org_id,
 create table known_browsers (
   user_id uuid not null,
   token_sha256 bytea not null,
-  created_at timestamp(3) with time zone not null,
   last_used_at timestamp(3) with time zone not null,
   constraint known_browsers_pkey PRIMARY KEY (user_id, token_sha256),
   constraint known_browsers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),

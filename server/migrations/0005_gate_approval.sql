@@ -22,7 +22,6 @@ create table ci_run_writers (
   org_id uuid not null references organizations,
   run_id text collate "C" not null,
   credential_id uuid not null,
-  first_at timestamptz(3) not null,
   primary key (org_id, run_id, credential_id)
 );
 

@@ -5,7 +5,6 @@ alter table sign_in_attempts add column blocked_until timestamptz(3);
 create table known_browsers (
   user_id uuid not null references users (id),
   token_sha256 bytea not null check (length(token_sha256) = 32),
-  created_at timestamptz(3) not null,
   last_used_at timestamptz(3) not null,
   primary key (user_id, token_sha256)
 );

@@ -76,9 +76,10 @@ export const limitedSession = defineError({
   status: 403,
   code: 'limited_session',
   cause:
-    'Application API: the session comes from the single sign-on of an organization, and cannot change the account.',
+    'Application API: the session comes from the single sign-on of an organization. It opens that organization, and not the account.',
   remedy: 'Sign in with a password or a passkey.',
-  message: 'Your session comes from the single sign-on of an organization. It cannot change your account.',
+  message:
+    'Your session comes from the single sign-on of an organization. It opens that organization, and not your account.',
 })
 
 export const ssoRefused = defineError({

@@ -1,6 +1,5 @@
 import type { paths } from '../../api/schema.ts'
 import { formatCount } from '../../page/numbers.ts'
-import { nameOfSource } from '../facts/names.ts'
 import { countTargets } from './targets.ts'
 
 const PAST: Record<TriageRecord['action'], string> = {
@@ -23,10 +22,9 @@ type List = paths['/app/api/orgs/{org}/security/triage']['get']['responses']['20
 
 export type TriageRecord = List['data'][number]
 
-/** Who decided: a person, or a document that states it. */
-export function deciderOf({ created_by_name, source }: TriageRecord): string {
-  if (created_by_name !== null) return created_by_name
-  return source === 'shiplock' ? 'Somebody' : `A document (${nameOfSource(source)})`
+/** Who decided: a person, or whoever sent and confirmed a document that states it. */
+export function deciderOf({ created_by_name }: TriageRecord): string {
+  return created_by_name ?? 'Somebody'
 }
 
 /** What was decided: "dismissed 3 issues with 5 findings as a false positive". */

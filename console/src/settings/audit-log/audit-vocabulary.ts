@@ -27,19 +27,21 @@ const VERBS: Record<string, string[]> = {
   connection: ['create', 'renew', 'sync', 'remove'],
   delivery: ['replay'],
   deployment: ['approve', 'reject', 'override', 'bypass', 'cancel'],
+  finding_stream: ['end', 'take_over'],
   gate: ['create', 'change', 'delete'],
   invitation: ['create', 'resend', 'revoke', 'accept'],
   issue: ['split', 'merge'],
-  member: ['change_role', 'disable', 'enable', 'remove', 'leave', 'join_by_sso'],
+  member: ['add', 'change_role', 'disable', 'enable', 'remove', 'leave', 'join_by_sso'],
   oidc_trust: ['create', 'revoke', 'unpin'],
-  organization: ['set_up', 'rename'],
+  organization: ['set_up', 'rename', 'update'],
   passkey: ['add', 'rename', 'remove'],
   password: ['change'],
   policy: ['apply', 'remove'],
+  provenance: ['acknowledge'],
   provider_account: ['set', 'remove'],
   recovery_codes: ['create'],
   role: ['create', 'update', 'delete'],
-  security_upload: ['create'],
+  security_upload: ['create', 'confirm'],
   session: ['start', 'confirm', 'end', 'revoke'],
   single_sign_on: ['configure', 'connect', 'unlink', 'remove'],
   totp: ['enable', 'disable'],
@@ -50,8 +52,28 @@ const VERBS: Record<string, string[]> = {
 export const ACTIONS = Object.entries(VERBS).flatMap(([object, verbs]) => verbs.map((verb) => `${object}.${verb}`))
 
 export const OBJECT_TYPES = [
-  ...['api_key', 'code_host', 'connection', 'delivery', 'deployment', 'finding', 'gate', 'invitation', 'issue'],
-  ...['member', 'oidc_trust', 'organization', 'policy', 'role', 'security_upload', 'session', 'single_sign_on'],
+  ...[
+    'api_key',
+    'code_host',
+    'connection',
+    'delivery',
+    'deployment',
+    'finding',
+    'finding_stream',
+    'gate',
+    'invitation',
+  ],
+  ...[
+    'issue',
+    'member',
+    'oidc_trust',
+    'organization',
+    'policy',
+    'role',
+    'security_upload',
+    'session',
+    'single_sign_on',
+  ],
   ...['triage', 'user'],
 ]
 
@@ -77,6 +99,8 @@ const PAST: Record<string, string> = {
   undo: 'undone',
   resend: 'sent again',
   bypass: 'bypassed',
+  take_over: 'taken over',
+  unpin: 'unpinned',
 }
 
 type Page = operations['listAuditLog']['responses'][200]['content']['application/json']

@@ -227,8 +227,8 @@ export async function upsertKnownBrowser(
   at: Date,
 ): Promise<void> {
   await db`
-    insert into known_browsers (user_id, token_sha256, created_at, last_used_at)
-    values (${userId}, ${tokenSha256}, ${at}, ${at})
+    insert into known_browsers (user_id, token_sha256, last_used_at)
+    values (${userId}, ${tokenSha256}, ${at})
     on conflict (user_id, token_sha256) do update
     set last_used_at = excluded.last_used_at`
   await db`

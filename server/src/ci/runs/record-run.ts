@@ -99,7 +99,7 @@ async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<Created
   const now = run.created_at
   const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
   const created = number > stored.newest_attempt
-  await insertRunWriter(tx, key, actor.credential.id, now)
+  await insertRunWriter(tx, key, actor.credential.id)
   if (created) await insertAttempt(tx, key, run.attempt, now)
   else if (status === 'in_progress') await startQueued(tx, key, now)
   return { run: await requireCiSystemRun(tx, key, now), created }

@@ -128,10 +128,10 @@ function joinProviderRun(db: Db) {
 type RunName = { org_id: string; run_id: string }
 
 /** Notes that a credential states something about a run. */
-export async function insertRunWriter(tx: Tx, { org_id, run_id }: RunName, credentialId: string, at: Date) {
+export async function insertRunWriter(tx: Tx, { org_id, run_id }: RunName, credentialId: string) {
   await tx`
-    insert into ci_run_writers (org_id, run_id, credential_id, first_at)
-    values (${org_id}, ${run_id}, ${credentialId}, ${at})
+    insert into ci_run_writers (org_id, run_id, credential_id)
+    values (${org_id}, ${run_id}, ${credentialId})
     on conflict do nothing`
 }
 

@@ -102,7 +102,7 @@ export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date)
   const run = await lockAnyRunFor(tx, actor, runId, now)
   if (run === null) return null
   await requireOwnRepository(tx, actor, run)
-  await insertRunWriter(tx, { org_id: actor.org_id, run_id: runId }, actor.credential.id, now)
+  await insertRunWriter(tx, { org_id: actor.org_id, run_id: runId }, actor.credential.id)
   return run
 }
 

@@ -84,7 +84,7 @@ async function changeOpen(
 ): Promise<void> {
   if (isWeaker(run.stated, attempt.trust))
     throw otherLane('The attempt was stated by a credential that can be trusted more')
-  await insertRunWriter(tx, key, actor.credential.id, now)
+  await insertRunWriter(tx, key, actor.credential.id)
   await updateAttempt(tx, key, change, now)
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }

@@ -53,7 +53,7 @@ async function settleKey(services: Services, tx: Tx, orgId: string, resource: st
   const key = (await listKeys(tx, orgId)).find(({ keyid }) => keyid === resource)
   if (key === undefined || (await checkKey(services, orgId, key)) === null) throw rowAuthentic('key', resource)
   if (key.kms_key === null && !(await isOwnKey(services, orgId, key))) throw foreignRow('key', resource)
-  await updateKeyMac(tx, orgId, { keyid: key.keyid, mac: computeKeyMac(services.integrityKey, orgId, key) })
+  await updateKeyMac(tx, orgId, { ...key, mac: computeKeyMac(services.integrityKey, orgId, key) })
 }
 
 async function settleStatement(services: Services, tx: Tx, org_id: string, resource: string): Promise<void> {

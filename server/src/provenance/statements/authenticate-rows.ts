@@ -33,7 +33,7 @@ async function authenticateKeys(services: Services): Promise<void> {
   for await (const key of listAllKeys(services.sql, null)) {
     if (key.mac !== null || !(await isOwnKey(services, key.org_id, key))) continue
     const mac = computeKeyMac(services.integrityKey, key.org_id, key)
-    await updateKeyMac(services.sql, key.org_id, { keyid: key.keyid, mac })
+    await updateKeyMac(services.sql, key.org_id, { ...key, mac })
   }
 }
 

@@ -58,17 +58,18 @@ export async function insertKey(tx: Tx, orgId: string, key: SigningKey, mac: Buf
     values (${orgId}, ${key.keyid}, ${key.pem}, ${key.sealed_private_key}, ${key.kms_key}, ${key.created_at}, ${mac})`
 }
 
-/** Authenticates a key as it is stored. */
+/** Authenticates a key as it was read. Whoever has retired it meanwhile has authenticated it. */
 export async function updateKeyMac(
   db: Db,
   orgId: string,
-  { keyid, mac }: Pick<StoredKey, 'keyid' | 'mac'>,
+  { keyid, retired_at, mac }: Pick<StoredKey, 'keyid' | 'retired_at' | 'mac'>,
 ): Promise<void> {
   await db`
     update signing_keys
     set mac = ${mac}
     where org_id = ${orgId}
-      and keyid = ${keyid}`
+      and keyid = ${keyid}
+      and retired_at is not distinct from ${retired_at}`
 }
 
 type OwnedKey = StoredKey & { org_id: string }

@@ -217,7 +217,7 @@ export const Finding = Closed(
     dismiss_reason: Text('The reason for the dismissal.'),
     dismiss_comment: Text('The comment on the dismissal.'),
     dismissed_by_name: Text(
-      'The name of the person who dismissed the finding. Null if the report or a VEX document dismissed it.',
+      'Who dismissed the finding: a person, the sender of a VEX document and who confirmed it, or an account of the code host. `VEX document` or `scanner report` if no name is known. Null if it is not dismissed, or the code host names nobody.',
     ),
     dismissed_at: Nullable(defineTime('When the finding was dismissed.')),
     dismissal_source: Text(

@@ -4,6 +4,7 @@ import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildReportedIntel } from '../intel/intel-at-detection.store.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
+import { buildTriageAuthor } from '../writing/triage.store.ts'
 import { buildFindingPage, type FindingSelection } from './finding-page.store.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
@@ -97,7 +98,7 @@ function findingJson(db: Db) {
 export function buildFindingDismissal(db: Db, orgId: string) {
   return db`(
     select triage.reason as dismiss_reason, triage.comment as dismiss_comment,
-      coalesce(triage.created_by_name, case when triage.source <> 'shiplock' then 'VEX document' end) as dismissed_by_name,
+      ${buildTriageAuthor(db)} as dismissed_by_name,
       triage.created_at as dismissed_at, triage.source as dismissal_source, triage.expires_at as dismissal_expires_at
     from triages triage
     where finding.triaged_state = 'dismissed'

@@ -113,7 +113,7 @@ export const Issue = Closed(
     split_from: text('The id of the issue that this issue was split from. Null if it was not split.'),
     dismiss_reason: text('The reason for the last dismissal, if the issue is dismissed.'),
     dismiss_comment: text('The comment on the last dismissal.'),
-    dismissed_by_name: text('The name of the person who dismissed a finding last.'),
+    dismissed_by_name: text('Who dismissed a finding last, as for findings.'),
     dismissed_at: Nullable(Timestamp, { description: 'When a finding was last dismissed.' }),
     dismissal_source: text(
       'The source of the last dismissal: `shiplock`, `report`, the format of a VEX document, or a code host.',

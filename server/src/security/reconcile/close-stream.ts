@@ -19,7 +19,8 @@ type Request = { orgId: string; principal: Principal }
 export async function closeStream({ sql, clock }: Needs, request: Request, id: number, reason: string): Promise<void> {
   await sql.begin(async (tx) => {
     const [stream] = await lockStreams(tx, request, [id])
-    await close(tx, request, { stream: stream as LockedStream, reason, action: 'end' }, clock.now())
+    const closing = { stream: stream as LockedStream, reason, action: 'end', issueIds: [] } as const
+    await close(tx, request, closing, clock.now())
   })
 }
 
@@ -35,18 +36,17 @@ export async function mergeStreams(
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const streams = await lockStreams(tx, request, [from, into])
-    const [weaker, stronger] = [from, into].map((id) => streams.find((stream) => stream.id === id) as LockedStream)
-    if (weaker === undefined || stronger === undefined) throw createNotFoundError('stream')
+    const named = (id: number) => streams.find((stream) => stream.id === id) as LockedStream
+    const [weaker, stronger] = [named(from), named(into)]
     if (from === into || weaker.identity !== stronger.identity) throw otherStream()
     if (weaker.lane_rank > stronger.lane_rank) throw weakerStream()
-    if (stronger.ended_at !== null) throw streamEnded()
+    if (weaker.ended_at !== null || stronger.ended_at !== null) throw streamEnded()
     const at = clock.now()
     const { orgId } = request
     const same = await listSameFindings(tx, orgId, { from, into })
     const issueIds = await updateInheritedFindings(tx, orgId, { ...same, until: at }, at)
-    await refreshTriaged(tx, orgId, issueIds, at)
     const reason = `The stream ${into} of another sender has taken it over.`
-    await close(tx, request, { stream: weaker, reason, action: 'take_over' }, at)
+    await close(tx, request, { stream: weaker, reason, action: 'take_over', issueIds }, at)
   })
 }
 
@@ -62,17 +62,24 @@ async function lockStreams(tx: Tx, { orgId }: Request, ids: readonly number[]): 
   return streams
 }
 
-type Closing = { stream: LockedStream; reason: string; action: 'end' | 'take_over' }
+/** `issueIds`: issues of which findings were changed already. */
+type Closing = {
+  stream: LockedStream
+  reason: string
+  action: 'end' | 'take_over'
+  issueIds: readonly string[]
+}
 
 async function close(
   tx: Tx,
   { orgId, principal }: Request,
-  { stream, reason, action }: Closing,
+  { stream, reason, action, issueIds }: Closing,
   at: Date,
 ): Promise<void> {
   if (stream.ended_at !== null) throw streamEnded()
   await updateEndedStream(tx, orgId, stream.id, { at, reason, by_name: principal.name })
-  await refreshTriaged(tx, orgId, await updateEndedFindings(tx, orgId, stream.id, at), at)
+  const ended = await updateEndedFindings(tx, orgId, stream.id, at)
+  await refreshTriaged(tx, orgId, [...new Set([...issueIds, ...ended])], at)
   const object = { type: 'finding_stream', id: String(stream.id) }
   await insertAuditEntry(tx, orgId, { principal, action: `finding_stream.${action}`, object, reason }, at)
 }

@@ -72,7 +72,7 @@ export async function listFollowers(
   const ofAlerts = followed.flatMap(({ of_alerts }) => of_alerts)
   const rank = buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))
   const follows = tx`${rank} <= followed.lane_rank and ${isAtDismissedPlace(tx, orgId)}`
-  const rows = await tx<{ triage_id: string; finding_ids: string[] }[]>`
+  const rows = await tx<{ triage_id: string; finding_ids: string[] | null }[]>`
     select followed.triage_id, array_agg(finding.id) filter (where ${follows}) as finding_ids
     from unnest(
       ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[],
@@ -83,11 +83,10 @@ export async function listFollowers(
     where finding.state = 'open'
     group by followed.issue_id, followed.triage_id
     having not bool_or(finding.id = any(${ofAlerts}::uuid[]))
-      and bool_and(finding.triaged_state is null)
-      and bool_or(${follows})`
+      and bool_and(finding.triaged_state is null)`
   const followers = new Map<string, string[]>()
   for (const { triage_id, finding_ids } of rows)
-    followers.set(triage_id, [...(followers.get(triage_id) ?? []), ...finding_ids])
+    if (finding_ids !== null) followers.set(triage_id, [...(followers.get(triage_id) ?? []), ...finding_ids])
   return followers
 }
 

@@ -1,4 +1,6 @@
+import type { FastifyContextConfig } from 'fastify'
 import { type Actor, listContext, toPrincipal } from '../../access/actor.ts'
+import { isLimitedKey } from '../../ci/runs/token-repository.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -14,6 +16,12 @@ import { findStreamJson, findStreamRepository, listStreams } from './stream.stor
 
 const feature = 'security_uploads'
 const tags = ['Security uploads']
+const TRIAGE: FastifyContextConfig = {
+  scope: 'write:triage',
+  permission: 'triage',
+  feature,
+  updates: () => [update('finding'), update('issue')],
+}
 
 export async function registerStreamRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -51,12 +59,7 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
   app.post(
     '/v1/security/streams/:id/end',
     {
-      config: {
-        scope: 'write:triage',
-        permission: 'triage',
-        feature,
-        updates: () => [update('finding'), update('issue')],
-      },
+      config: TRIAGE,
       schema: {
         operationId: 'endFindingStream',
         summary: 'End a stream of findings',
@@ -81,12 +84,7 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
   app.post(
     '/v1/security/streams/:id/take-over',
     {
-      config: {
-        scope: 'write:triage',
-        permission: 'triage',
-        feature,
-        updates: () => [update('finding'), update('issue')],
-      },
+      config: TRIAGE,
       schema: {
         operationId: 'takeOverFindingStream',
         summary: 'Take over a stream of findings',
@@ -113,6 +111,7 @@ export async function registerStreamRoutes(app: HttpServer, services: Services):
 
 /** Throws 403 `forbidden` if an API key is limited to others than the stream's repository. */
 async function checkStreamRepository({ sql }: Services, actor: Actor, id: number): Promise<void> {
+  if (!isLimitedKey(actor)) return
   const repository = await findStreamRepository(sql, actor.org_id, id)
   if (repository !== null) await requireRepositoryOfKey(sql, actor, repository)
 }

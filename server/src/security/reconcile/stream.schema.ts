@@ -3,7 +3,7 @@ import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { SHOWN_LANES } from '../vocabulary/finding.ts'
+import { SHOWN_LANES, SHOWN_LANES_TEXT } from '../vocabulary/finding.ts'
 
 export const STREAM_STATUSES = ['active', 'stale', 'ended'] as const
 
@@ -48,8 +48,7 @@ export const FindingStream = Closed(
     category: text('The category of its reports.'),
     git_ref: text('The branch or tag that its reports are about.'),
     trust: OneOf(SHOWN_LANES, {
-      description:
-        'Who reports to it: `verified` for the OIDC token of a job about its own ref and commit, `uploaded` or `self_reported` for an API key, `ui` for a person, and `untrusted` for a job in which code of strangers may have run.',
+      description: `Who reports to it: ${SHOWN_LANES_TEXT}`,
     }),
     tracked: Type.Boolean({ description: 'Whether its findings can open issues.' }),
     status: OneOf(STREAM_STATUSES, {

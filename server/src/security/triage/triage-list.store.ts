@@ -3,6 +3,7 @@ import { buildTimedIdsCondition } from '../../platform/db/page.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
+import { buildTriageAuthor } from '../writing/triage.store.ts'
 import type { TriageQuery } from './triage.schema.ts'
 
 type TriageFilter = Pick<TriageQuery, 'action' | 'source' | 'status' | 'finding_id' | 'issue_id'>
@@ -92,7 +93,7 @@ function triageJson(db: Db, orgId: string) {
         ) as alert_count,
         triage.reason, triage.comment, rfc3339(triage.expires_at) as expires_at,
         rfc3339(triage.created_at) as created_at, triage.created_by_id,
-        coalesce(triage.created_by_name, case when triage.source <> 'shiplock' then 'VEX document' end) as created_by_name,
+        ${buildTriageAuthor(db)} as created_by_name,
         coalesce(triage.ended_as, 'active') as status, rfc3339(triage.ended_at) as ended_at, triage.ended_by_name
     ) item
   )`

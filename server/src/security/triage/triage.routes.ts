@@ -45,8 +45,8 @@ export async function registerTriageRoutes(app: HttpServer, services: Services):
         summary: 'Dismiss or reopen findings, issues or alerts',
         description:
           'Dismisses or reopens up to 1,000 findings, issues or alerts: all of them, or none. Later reports do not change ' +
-          'the decision. A dismissal of an issue dismisses its findings, and findings that join the issue later. The ' +
-          'alert of a finding is dismissed or reopened on its code host as well.\n\nErrors: 404 `not_found` if one of them ' +
+          'the decision. A dismissal of an issue dismisses its findings, and findings that join the issue later at ' +
+          'the same place. The alert of a finding is dismissed or reopened on its code host as well.\n\nErrors: 404 `not_found` if one of them ' +
           'does not exist (`details.ids`). 409 `not_open` if one of them cannot be dismissed, because it is fixed or a ' +
           'person has dismissed it. 409 `not_dismissed` if one of them cannot be reopened. 409 `not_connected` if the ' +
           'repository of an alert is not connected. 503 `unavailable` if a report of the repository is being processed.',

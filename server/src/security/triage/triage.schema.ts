@@ -79,7 +79,9 @@ export const Triage = Closed(
     expires_at: Nullable(Timestamp, { description: 'When the dismissal ends by itself. Null if it does not.' }),
     created_at: time('When it was triaged.'),
     created_by_id: text('The id of the person who triaged. Null for a VEX document.'),
-    created_by_name: text('The name of the person who triaged, or who sent or confirmed the VEX document.'),
+    created_by_name: text(
+      'The name of the person who triaged, or of the sender of the VEX document and who confirmed it. `VEX document` if no name is known.',
+    ),
     status: OneOf(STATUSES, {
       description:
         '`active` while it applies. `undone` by a person, `expired` at `expires_at`, or `replaced` by a newer VEX document.',

@@ -146,10 +146,12 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
   const { org_id, repository_no, lane, commit_sha } = row
   const before = await insertUploadLane(tx, same, row, now)
   const isFinished = same.status === 'finished'
-  const isReplaced = isFinished && before !== null && (await hasNewerFile(tx, same, before, now))
-  const isEnded = isFinished && before !== null && (await hasEndedStream(tx, same, lane))
   const isRaised = row.may_triage && before?.may_triage === false
-  const isNewest = isReplaced || isEnded || isRaised
+  const isOutdated =
+    isFinished &&
+    before !== null &&
+    ((await hasNewerFile(tx, same, before, now)) || (await hasEndedStream(tx, same, lane)))
+  const isNewest = isRaised || isOutdated
   const isRead = isFinished && (before === null || isNewest)
   if (isRead) {
     await updateQueued(tx, same, now)

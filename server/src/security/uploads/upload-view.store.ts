@@ -38,20 +38,14 @@ export async function listUploads(db: Db, orgId: string, page: Page, selection: 
     order by picked.created_at desc, picked.id desc`
 }
 
-/** The number of the repository of an upload; null if the organization has no such upload. */
-export async function findUploadRepositoryNo(db: Db, orgId: string, id: string): Promise<number | null> {
-  const [row] = await db<{ repository_no: number }[]>`
-    select repository_no
-    from security_uploads
-    where org_id = ${orgId}
-      and id = ${id}`
-  return row?.repository_no ?? null
-}
-
 /** The repository of an upload; null if the organization has no such upload. */
-export async function findUploadRepository(db: Db, orgId: string, id: string): Promise<RepositoryReference | null> {
-  const [row] = await db<RepositoryReference[]>`
-    select repository.name, repository.provider, repository.provider_id as "providerId"
+export async function findUploadRepository(
+  db: Db,
+  orgId: string,
+  id: string,
+): Promise<(RepositoryReference & { no: number }) | null> {
+  const [row] = await db<(RepositoryReference & { no: number })[]>`
+    select repository.name, repository.provider, repository.provider_id as "providerId", upload.repository_no as no
     from security_uploads upload
     join reported_repositories repository
       on repository.org_id = upload.org_id and repository.id = upload.repository_no

@@ -12,7 +12,7 @@ import { selectRepositories } from '../repositories/select-repository.ts'
 import { confirmProposals } from '../vex/confirm-proposals.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
-import { checkUploadRepository } from './token-upload.ts'
+import { checkUploadRepository, requireRepositoryOfKey } from './token-upload.ts'
 import {
   CompletedUpload,
   CreatedUpload,
@@ -21,7 +21,7 @@ import {
   UploadPath,
   UploadQuery,
 } from './upload.schema.ts'
-import { findUploadJson, findUploadRepositoryNo, listUploads } from './upload-view.store.ts'
+import { findUploadJson, findUploadRepository, listUploads } from './upload-view.store.ts'
 
 const access = {
   scope: 'write:security-findings',
@@ -87,9 +87,9 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
     '/v1/security/uploads/:uploadId/confirm',
     {
       config: {
-        ...access,
         scope: 'write:triage',
         permission: 'triage',
+        feature: access.feature,
         updates: ({ params }) => [update('security_upload', params.uploadId)],
       },
       schema: {
@@ -107,10 +107,11 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
       },
     },
     async ({ actor, params: { uploadId } }, reply) => {
-      const repository_no = await findUploadRepositoryNo(services.sql, actor.org_id, uploadId)
-      if (repository_no === null) throw createNotFoundError('upload')
-      await checkUploadRepository(services.sql, actor, uploadId)
-      await confirmProposals(services, actor.org_id, toPrincipal(actor), { id: uploadId, repository_no })
+      const repository = await findUploadRepository(services.sql, actor.org_id, uploadId)
+      if (repository === null) throw createNotFoundError('upload')
+      await requireRepositoryOfKey(services.sql, actor, repository)
+      const upload = { id: uploadId, repository_no: repository.no }
+      await confirmProposals(services, actor.org_id, toPrincipal(actor), upload)
       const json = await findUploadJson(services.sql, actor.org_id, uploadId, services.clock.now())
       return sendData(reply, `{"upload":${json}}`)
     },

@@ -4,7 +4,7 @@ import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UPLOAD_FORMATS, type UploadFormat, VEX_FORMATS } from '../formats/catalogue.ts'
 import { defineRepositoryId, defineRepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
-import { SHOWN_LANES, UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
+import { SHOWN_LANES, SHOWN_LANES_TEXT, UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
 
 /** Body of createSecurityUpload. */
 export const NewSecurityUpload = Closed({
@@ -149,8 +149,7 @@ export const SecurityUpload = Closed(
     lanes: Type.Array(
       Closed({
         trust: OneOf(SHOWN_LANES, {
-          description:
-            'Who sent the file: `verified` for the OIDC token of a job about its own ref and commit, `uploaded` for an API key or another job of the repository, `self_reported` for a CI report of an API key, `ui` for a person, and `untrusted` for a job in which code of strangers may have run.',
+          description: `Who sent the file: ${SHOWN_LANES_TEXT}`,
         }),
         commit_sha: Nullable(Type.String({ description: 'The commit that it was last sent for.' })),
         tracked: Type.Boolean({ description: 'Whether the findings can open issues.' }),

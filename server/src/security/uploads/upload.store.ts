@@ -229,7 +229,7 @@ export async function updateSharedFile(
     set requested_format = 'auto'
     where org_id = ${org_id}
       and id = ${id}
-      and requested_format <> ${requested_format}`
+      and requested_format not in ('auto', ${requested_format})`
 }
 
 /**

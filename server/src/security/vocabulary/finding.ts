@@ -17,6 +17,10 @@ export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
 
 /** Lanes as users read them (decisions §7). */
 export const SHOWN_LANES = ['verified', 'uploaded', 'self_reported', 'ui', 'untrusted'] as const
+/** What they mean, for descriptions of the API. */
+export const SHOWN_LANES_TEXT =
+  '`verified` for the OIDC token of a job about its own ref and commit, `uploaded` for an API key or another job of the repository, ' +
+  '`self_reported` for a CI report of an API key, `ui` for a person, and `untrusted` for a job in which code of strangers may have run.'
 
 /** What a finding comes from: an alert of a code host, an uploaded report, or a CI report. */
 export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const

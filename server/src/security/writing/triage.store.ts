@@ -42,6 +42,11 @@ export async function insertTriage(tx: Tx, orgId: string, triage: NewTriage): Pr
   return id
 }
 
+/** SQL: who a row `triage` names as its author. Null for a person whose name is not known. */
+export function buildTriageAuthor(db: Db) {
+  return db`coalesce(triage.created_by_name, case when triage.source <> 'shiplock' then 'VEX document' end)`
+}
+
 /** `replaced`: a newer VEX document no longer states it. */
 type TriageEnd = { as: 'undone' | 'expired' | 'replaced'; by: TriageAuthor; at: Date }
 

@@ -1,6 +1,6 @@
-import { chmod, chown, rename, writeFile } from 'node:fs/promises'
+import { chown } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectory } from '../../files.ts'
+import { makeDirectory, writeForAccount } from '../../files.ts'
 import type { Sql } from '../sql.ts'
 import { type Account, run } from './child-process.ts'
 import type { PostgresSettings } from './settings.ts'
@@ -61,11 +61,7 @@ export async function createArchive(archive: string, cluster: string, account: A
   await run('/bin/sh', ['-c', 'test -w "$0"', archive], { account, cwd: '/' }).catch(() => {
     throw new Error(`PostgreSQL cannot write to ${archive} (SHIPLOCK_WAL_ARCHIVE)${describeRemedy(archive, account)}`)
   })
-  const partial = join(cluster, `${SCRIPT_NAME}.${process.pid}`)
-  await writeFile(partial, SCRIPT)
-  await chmod(partial, 0o755)
-  if (account) await chown(partial, account.uid, account.gid)
-  await rename(partial, join(cluster, SCRIPT_NAME))
+  await writeForAccount(join(cluster, SCRIPT_NAME), SCRIPT, account)
 }
 
 /** Fails on the first file that is there and cannot be read. */

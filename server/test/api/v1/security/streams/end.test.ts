@@ -148,6 +148,7 @@ test('a stronger stream takes over the decisions and dates of a weaker one, whic
   const open = (await listFindings(api, caller, { state: 'open' })).map(({ first_seen_at }) => first_seen_at)
   assert.deepEqual(open, [since])
   assert.deepEqual((await streamOf('uploaded')).status, 'ended')
+  assertError(await byPerson(security, `${into.id}/take-over`, { from: from.id }), 409, 'stream_ended')
 })
 
 for (const [last, expected] of [

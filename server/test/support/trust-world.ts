@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import type { Lane } from '../../src/ci/runs/trust.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
+import type { Answer, TestApi } from './api.ts'
+import { createPerson, type Person, requestAs } from './people.ts'
+import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from './token-caller.ts'
+
+/**
+ * Who speaks about a repository and its newest run: the job of that run, a job of another ref or
+ * repository, a job in which code of strangers runs, a key without Triage, and people.
+ */
+export const SENDERS = ['job', 'other_ref', 'stranger', 'foreign', 'key', 'developer', 'security'] as const
+export type Sender = (typeof SENDERS)[number]
+
+/** The lanes in which they speak about the repository (trust §1). Null: they do not. */
+export const LANES: Record<Sender, Lane | null> = {
+  job: 'verified',
+  other_ref: 'key',
+  stranger: 'untrusted',
+  foreign: null,
+  key: 'key',
+  developer: 'person',
+  security: 'person',
+}
+
+/** A run that the job of a repository of its own has registered. */
+export type Shop = { claims: ReturnType<typeof newRunClaims>; repository: string; runId: string }
+
+type Made = { caller: TokenCaller; developer: Person; security: Person; weakKey: string }
+
+let shops = 0
+
+/** An organization with everybody who speaks about its repositories. */
+export class TrustWorld {
+  readonly api: TestApi
+  /** Its key may do everything, and only reads and completes here. */
+  readonly caller: TokenCaller
+  readonly #made: Made
+
+  private constructor(api: TestApi, made: Made) {
+    this.api = api
+    this.caller = made.caller
+    this.#made = made
+  }
+
+  static async start(api: TestApi): Promise<TrustWorld> {
+    const caller = await startTokenCaller(api, { trust: { conditions: { repository: 'acme/*' } } })
+    const of = { orgId: caller.orgId, slug: caller.slug }
+    const developer = await createPerson(api, { ...of, role: 'developer' })
+    const security = await createPerson(api, { ...of, role: 'security' })
+    const scopes = ['write:ci', 'write:security-findings'] as const
+    const { key: weakKey } = await api.caller({ orgId: caller.orgId, scopes: [...scopes] })
+    return new TrustWorld(api, { caller, developer, security, weakKey })
+  }
+
+  close(): Promise<void> {
+    return this.caller.close()
+  }
+
+  /** A new repository with a run on main. */
+  async openShop(): Promise<Shop> {
+    shops += 1
+    const repository = `acme/shop-${shops}`
+    const claims = newRunClaims({ repository, repository_id: String(9_000_000 + shops) })
+    const body = ownRun(claims, { repository: `github.com/${repository}` })
+    const { status, body: created, text } = await this.caller.send('POST', '/v1/ci/runs', body, claims)
+    assert.equal(status, 201, text)
+    return { claims, repository, runId: created.data.id }
+  }
+
+  async send({ claims }: Shop, by: Sender, method: string, path: string, body: object = {}): Promise<Answer> {
+    const { caller, developer, security, weakKey } = this.#made
+    if (by === 'developer' || by === 'security') {
+      const person = by === 'developer' ? developer : security
+      return requestAs(this.api, person, method, path.replace('/v1', ''), body)
+    }
+    if (by === 'key') return this.api.request(method, path, { key: weakKey, body })
+    return caller.send(method, path, body, { ...claims, ...this.#differing(by) })
+  }
+
+  #differing(by: Sender): object {
+    if (by === 'stranger') return { event_name: 'pull_request_target' }
+    if (by === 'other_ref') return newRunClaims({ ref: 'refs/heads/feature' })
+    return by === 'foreign' ? newRunClaims({ repository: 'acme/other', repository_id: '7770002' }) : {}
+  }
+
+  /** Sends a report about main, until it has been read. Returns the answer to its registration. */
+  async upload(shop: Shop, by: Sender, file: object): Promise<Answer> {
+    const bytes = JSON.stringify(file)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const of = { repository: shop.repository, provider: 'github', repositoryId: shop.claims.repository_id }
+    const asked = { filename: 'report.json', size: bytes.length, sha256, ...of, gitRef: 'refs/heads/main' }
+    const answer = await this.send(shop, by, 'POST', '/v1/security/uploads', asked)
+    if (answer.status >= 300) return answer
+    const { upload, put } = answer.body.data
+    if (put !== null) {
+      await fetch(put.url, { method: 'PUT', headers: put.headers, body: bytes })
+      await this.api.request('POST', `/v1/security/uploads/${upload.id}/complete`, { key: this.caller.key })
+    }
+    await readReportFile(this.api.services, { org_id: this.caller.orgId, upload_id: upload.id })
+    return answer
+  }
+}

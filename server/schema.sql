@@ -1559,8 +1559,12 @@ create table organizations (
   is_demo boolean not null default false,
   deletion_started_at timestamp(3) with time zone,
   accept_repository_vex boolean not null default false,
+  default_trust text,
+  default_trust_loosened_at timestamp(3) with time zone,
+  default_trust_loosened_by text,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
+  constraint organizations_default_trust_check CHECK ((default_trust = ANY (ARRAY['verified'::text, 'uploaded'::text]))),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
 );

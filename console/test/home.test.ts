@@ -102,6 +102,7 @@ test('a new organization gets first steps, which tick themselves', async () => {
   const steps = panel(page, 'First steps')
   await steps.getByRole('link', { name: 'Upload a report' }).waitFor()
   await steps.getByRole('link', { name: 'Connect a code host' }).waitFor()
+  await steps.getByRole('link', { name: 'Choose' }).waitFor()
   await assertAccessible(page)
   await uploadReport(shown.api, caller, sarif([sarifResult('rule')]))
   await page.reload()

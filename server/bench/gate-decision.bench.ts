@@ -20,7 +20,8 @@ rules:
     expression: attestations.exists(a, a.kind == "test-results") && attestations.all(a, a.status == "pass")
     trust: any
   - rule: critical
-    expression: findings.open.critical == 0`
+    expression: findings.open.critical == 0
+    absent_evidence: pass`
 
 export const gateDecision: Benchmark<Setting> = {
   name: 'gate opened to policy decision, p99',

@@ -15,6 +15,7 @@ import { readRunJob } from './codehosts/sync/read-run.job.ts'
 import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.job.ts'
 import { followConnectionMade, startDueSyncs, syncJob } from './codehosts/sync/sync-connection.job.ts'
 import { policyChanged } from './compliance/policies/apply-policy.ts'
+import { defaultTrustChanged } from './compliance/policies/default-trust.ts'
 import { readRepositoryPoliciesJob } from './compliance/policy-file/read-repository-policies.job.ts'
 import {
   evaluateDaily,
@@ -102,6 +103,7 @@ export const jobs: Job<HostServices, never>[] = [
   subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, refreshAllGates, refreshAllResults),
   readRepositoryPoliciesJob,
   subscribe(policyChanged, refreshOrganizationGates, refreshOrganizationResults),
+  subscribe(defaultTrustChanged, refreshOrganizationGates, refreshOrganizationResults),
   evaluateRepositoryJob,
   decideByPolicyJob,
   readAttemptJob,

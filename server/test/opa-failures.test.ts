@@ -46,7 +46,7 @@ for (const [what, reason, listener] of FAILURES) {
   })
 }
 
-test('the input is posted to the path of the decision', async () => {
+test('the input is posted to the path of the decision, without what nobody has looked for', async () => {
   let asked = ''
   let body = ''
   const verdict = await onlyVerdict(async (request, response) => {
@@ -55,7 +55,10 @@ test('the input is posted to the path of the decision', async () => {
     response.end('{"result": [{"rule": "r", "status": "pass"}]}')
   })
   assert.equal(asked, 'POST /v1/data/a/b application/json')
-  assert.deepEqual(JSON.parse(body), { input: policyInput() })
+  const { findings: _findings, issues: _issues, evidence, ...seen } = policyInput()
+  const { input } = JSON.parse(body)
+  assert.match(input.evidence.missing, /no security report/)
+  assert.deepEqual(input, { ...seen, evidence: { ...evidence, missing: input.evidence.missing } })
   assert.equal(verdict?.status, 'pass')
 })
 

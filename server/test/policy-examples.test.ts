@@ -18,16 +18,23 @@ const attestations =
 const without = (kind: string) => attestations((all) => all.filter((one) => one.kind !== kind))
 const changed = (kind: string, fields: Partial<Attestations[number]>) =>
   attestations((all) => all.map((one) => (one.kind === kind ? { ...one, ...fields } : one)))
+/** The counts of the input, which it has because its repository was scanned. */
+function countsOf(input: PolicyInput, what: 'findings' | 'issues') {
+  const counts = input[what]
+  assert.ok(counts)
+  return counts
+}
 const open =
   (severity: 'critical' | 'high', figure: number): Change =>
-  (input) => ({
-    findings: { ...input.findings, open: { ...input.findings.open, [severity]: figure } },
-  })
+  (input) => {
+    const counts = countsOf(input, 'findings')
+    return { findings: { ...counts, open: { ...counts.open, [severity]: figure } } }
+  }
 const scannedAt =
   (at: string): Change =>
   (input) => ({ scans: input.scans.map((scan) => ({ ...scan, at })) })
-const exploited: Change = (input) => ({ issues: { ...input.issues, known_exploited: 1 } })
-const likely: Change = (input) => ({ findings: { ...input.findings, max_epss: 0.97 } })
+const exploited: Change = (input) => ({ issues: { ...countsOf(input, 'issues'), known_exploited: 1 } })
+const likely: Change = (input) => ({ findings: { ...countsOf(input, 'findings'), max_epss: 0.97 } })
 const review =
   (fields: Partial<PolicyInput['reviews'][number]>): Change =>
   (input) => ({ reviews: input.reviews.map((one) => ({ ...one, ...fields })) })

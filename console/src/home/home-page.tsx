@@ -8,6 +8,7 @@ import { useOrganization, usePermission, useSession } from '../api/session.ts'
 import { ButtonLink } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
 import { pages } from '../page/pages.ts'
+import { organizationQuery } from '../settings/frame/queries.ts'
 import { IssueCharts, RunChart } from './charts/charts.tsx'
 import { DeliveryCharts } from './charts/delivery-charts.tsx'
 import classes from './facts/home.module.css'
@@ -64,7 +65,9 @@ type FirstStepsProps = { org: string; steps: StepStates }
 function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProps) {
   const managesHosts = usePermission('manage_integrations')
   const managesMembers = usePermission('manage_members')
+  const managesPolicies = usePermission('manage_policies')
   const path = { org }
+  const settings = useQuery({ ...organizationQuery(org), enabled: managesPolicies })
   const hosts = api.useQuery('get', '/app/api/orgs/{org}/code-hosts', { params: { path } }, { enabled: managesHosts })
   const members = api.useQuery(
     'get',
@@ -96,6 +99,15 @@ function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProps) {
         >
           With an API key: <Code>npx shiplock run start</Code>, or the Shiplock action in GitHub Actions.
         </Step>
+        {managesPolicies && (
+          <Step
+            isDone={settings.data && settings.data.data.default_trust !== null}
+            title="Say how CI jobs identify themselves"
+            action={<ButtonLink {...pages.general(org)}>Choose</ButtonLink>}
+          >
+            If all of them use OIDC tokens or a connected code host, policies need not accept reports of API keys.
+          </Step>
+        )}
         {managesHosts && (
           <Step
             isDone={hosts.data && hosts.data.data.length > 0}

@@ -4,6 +4,11 @@ import type { HostAccount, HostRepository } from './host-repository.ts'
 export const HOST_ALERT_TYPES = ['code_scanning', 'dependabot', 'secret_scanning'] as const
 export type HostAlertType = (typeof HOST_ALERT_TYPES)[number]
 
+/** The list of a repository's alerts of one type. */
+export function getAlertListName(type: HostAlertType): string {
+  return `${type}_alerts`
+}
+
 /** Why an alert is dismissed. Each code host has its own words for these reasons. */
 export const DISMISS_REASONS = [
   'false_positive',

@@ -1,7 +1,14 @@
 import { UsageError } from '@shiplock/command-line/options'
 import { assignPlan } from '../access/manage-access.ts'
-import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
-import { acceptRepositoryVex, createOrganization } from '../organizations/organization.ts'
+import { OPERATOR } from '../audit/audit.store.ts'
+import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
+import {
+  DEFAULT_TRUSTS,
+  type DefaultTrust,
+  listOrganizations,
+  type Organization,
+} from '../organizations/organization.store.ts'
+import { acceptRepositoryVex, createOrganization, requireOrganization } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
@@ -41,15 +48,32 @@ export const orgSet = defineCommand({
       value: 'yes|no',
       about: 'whether VEX documents of verified CI jobs take effect without being confirmed',
     },
+    'default-trust': {
+      type: 'text',
+      value: DEFAULT_TRUSTS.join('|'),
+      about: 'whose evidence rules admit that name no trust: jobs with OIDC tokens, or also uploads of API keys',
+    },
   },
-  async run(context, { slug }, { 'accept-repository-vex': accepts }) {
-    if (accepts !== 'yes' && accepts !== 'no') throw new UsageError('--accept-repository-vex must be yes or no')
-    const organization = await withServices(context, (services) =>
-      acceptRepositoryVex(services, slug, accepts === 'yes'),
-    )
+  async run(context, { slug }, { 'accept-repository-vex': accepts, 'default-trust': trust }) {
+    if (accepts === undefined && trust === undefined)
+      throw new UsageError('Give --accept-repository-vex or --default-trust')
+    if (accepts !== undefined && accepts !== 'yes' && accepts !== 'no')
+      throw new UsageError('--accept-repository-vex must be yes or no')
+    if (trust !== undefined && !isDefaultTrust(trust))
+      throw new UsageError(`--default-trust must be ${DEFAULT_TRUSTS.join(' or ')}`)
+    const organization = await withServices(context, async (services) => {
+      if (accepts !== undefined) await acceptRepositoryVex(services, slug, accepts === 'yes')
+      const changed = await requireOrganization(services.sql, slug)
+      if (trust !== undefined) await assignDefaultTrust(services, changed.id, OPERATOR, trust)
+      return changed
+    })
     context.print({ json: organization, text: `Changed ${describe(organization)}` })
   },
 })
+
+function isDefaultTrust(text: string): text is DefaultTrust {
+  return DEFAULT_TRUSTS.some((trust) => trust === text)
+}
 
 export const orgList = defineCommand({
   name: 'org list',

@@ -1,6 +1,8 @@
 import { OPERATOR } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
-import { listNamedPolicies, type NamedPolicy } from '../compliance/policies/shown-policy.ts'
+import type { PolicyDefinition } from '../compliance/policies/policy.schema.ts'
+import { findVersion } from '../compliance/policies/policy-version.store.ts'
+import { compareDefinitions, listNamedPolicies, type NamedPolicy } from '../compliance/policies/shown-policy.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { defineCommand, formatTable } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
@@ -15,15 +17,25 @@ export const policyApply = defineCommand({
   options: { org: ORG, file: FILE },
   async run(context, _given, { org, file }) {
     const policy = await readFileOrSay(context, file)
-    const applied = await withServices(context, async (services) => {
-      const organization = await requireOrganization(services.sql, org)
-      return applyPolicy(services, organization.id, OPERATOR, policy)
+    const { applied, differences } = await withServices(context, async (services) => {
+      const { id } = await requireOrganization(services.sql, org)
+      const applied = await applyPolicy(services, id, OPERATOR, policy)
+      const before = applied.changed ? await findVersion(services.sql, id, applied.id, applied.version - 1) : null
+      return { applied, differences: before?.definition ? listDifferences(before.definition, policy.definition) : [] }
     })
     const { changed, ...json } = applied
     const text = `${json.name}: version ${json.version}, ${json.mode}`
-    context.print({ json, text: changed ? `Applied ${text}` : `Unchanged ${text}` })
+    context.print({ json, text: [changed ? `Applied ${text}` : `Unchanged ${text}`, ...differences].join('\n') })
   },
 })
+
+/** What a version changes; defaults can differ from those of old versions. */
+function listDifferences(before: PolicyDefinition, after: PolicyDefinition): string[] {
+  const show = (value: unknown) => JSON.stringify(value)
+  return compareDefinitions(before, after).map(
+    ({ path, before, after }) => `  ${path}: ${show(before)} -> ${show(after)}`,
+  )
+}
 
 export const policyList = defineCommand({
   name: 'policy list',

@@ -100,7 +100,7 @@ export const changeAuthorRefused = defineError({
     'is asked, after it was opened or within 24 hours before.',
   remedy: 'Ask another person to approve.',
   message:
-    'You changed a gate or a policy of this deployment after it was opened or within 24 hours before. Another person must approve it.',
+    'You changed a gate, a policy or the default trust of this deployment after it was opened or within 24 hours before. Another person must approve it.',
 })
 
 export const linkedAccountRequired = defineError({

@@ -1,19 +1,26 @@
-import type { Actor } from '../access/actor.ts'
+import { type Actor, toAuthor } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import { toMemberAuthor } from '../access/members/author.ts'
 import { renameOrganization } from '../access/members/manage-members.ts'
-import { OrganizationChange, OrganizationSettings } from '../access/members/member.schema.ts'
+import { DefaultTrustChange, OrganizationChange, OrganizationSettings } from '../access/members/member.schema.ts'
 import { getDefaultAudience } from '../access/oidc-trusts/trusts/trust-request.ts'
 import { countArtifactBytes } from '../ci/reports/artifact.store.ts'
 import { countCreatedRuns } from '../ci/runs/run.store.ts'
+import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
 import { getNextUtcMonthStart, getUtcMonthStart } from '../platform/clock.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
-import { findMonthlyUse, isDemo, isOnlyOrganization, type Organization } from './organization.store.ts'
+import {
+  findDefaultTrust,
+  findMonthlyUse,
+  isDemo,
+  isOnlyOrganization,
+  type Organization,
+} from './organization.store.ts'
 import { Usage } from './usage.schema.ts'
 
 export async function registerUsageRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -63,12 +70,14 @@ async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
 export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, config } = services
   const describe = async (organization: Organization) => {
-    const [is_demo, isOnly] = await Promise.all([
+    const [is_demo, isOnly, default_trust] = await Promise.all([
       isDemo(sql, organization.id),
       isOnlyOrganization(sql, organization.id),
+      findDefaultTrust(sql, organization.id),
     ])
     const origin = new URL(config.baseUrl).origin
-    return { ...organization, is_demo, job_audience: getDefaultAudience({ origin, slug: organization.slug, isOnly }) }
+    const job_audience = getDefaultAudience({ origin, slug: organization.slug, isOnly })
+    return { ...organization, is_demo, job_audience, default_trust }
   }
 
   app.get(
@@ -105,6 +114,28 @@ export async function registerOrganizationRoutes(app: HttpServer, services: Serv
       const writer = { orgId: actor.org_id, author: toMemberAuthor(actor) }
       const name = await renameOrganization(services, writer, body.name)
       return sendData(reply, JSON.stringify(await describe({ ...actor.organization, name })))
+    },
+  )
+
+  app.put(
+    `${ORGANIZATION_PATH}/default-trust`,
+    {
+      config: { permission: 'manage_policies', fresh: true, updates: () => [update('organization'), update('policy')] },
+      schema: {
+        operationId: 'setDefaultTrust',
+        summary: 'Set the default trust',
+        description:
+          'States whose evidence the rules of policies admit that name no `trust`. It is in force at once, also for ' +
+          'waiting deployments.',
+        tags: ['Policies'],
+        params: OrganizationPath,
+        body: DefaultTrustChange,
+        response: { 200: Envelope(OrganizationSettings, 'The organization.') },
+      },
+    },
+    async ({ actor, body }, reply) => {
+      await assignDefaultTrust(services, actor.org_id, toAuthor(actor, {}), body.default_trust)
+      return sendData(reply, JSON.stringify(await describe(actor.organization)))
     },
   )
 }

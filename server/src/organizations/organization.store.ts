@@ -1,6 +1,10 @@
 import { lockName } from '../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 
+/** What rules of an organization can admit that name no trust (trust §2). */
+export const DEFAULT_TRUSTS = ['verified', 'uploaded'] as const
+export type DefaultTrust = (typeof DEFAULT_TRUSTS)[number]
+
 export type Organization = { id: string; slug: string; name: string; plan: string }
 
 const ORGANIZATIONS_LISTED_MAX = 1000
@@ -56,6 +60,47 @@ export async function isRepositoryVexAccepted(db: Db, id: string): Promise<boole
     from organizations
     where id = ${id}`
   return row?.accept_repository_vex ?? false
+}
+
+/** What the organization has said of its default trust. Null if nobody has said anything. */
+export async function findDefaultTrust(db: Db, id: string): Promise<DefaultTrust | null> {
+  const [row] = await db<{ default_trust: DefaultTrust | null }[]>`
+    select default_trust
+    from organizations
+    where id = ${id}`
+  return row?.default_trust ?? null
+}
+
+/** Stores the default trust, and who loosened it and when; both are null if it is not loosened. */
+export async function updateDefaultTrust(
+  tx: Tx,
+  id: string,
+  { trust, loosened_at, loosened_by }: { trust: DefaultTrust; loosened_at: Date | null; loosened_by: string | null },
+): Promise<void> {
+  await tx`
+    update organizations
+    set default_trust = ${trust}, default_trust_loosened_at = ${loosened_at}, default_trust_loosened_by = ${loosened_by}
+    where id = ${id}`
+}
+
+/** Locks the row of an organization until the transaction ends, and returns its default trust. */
+export async function lockDefaultTrust(tx: Tx, id: string): Promise<DefaultTrust | null> {
+  const [row] = await tx<{ default_trust: DefaultTrust | null }[]>`
+    select default_trust
+    from organizations
+    where id = ${id}
+    for no key update`
+  return row?.default_trust ?? null
+}
+
+/** The user who loosened the default trust since a time. Null if no user has. */
+export async function findTrustLoosener(db: Db, id: string, since: Date): Promise<string | null> {
+  const [row] = await db<{ loosened_by: string | null }[]>`
+    select default_trust_loosened_by as loosened_by
+    from organizations
+    where id = ${id}
+      and default_trust_loosened_at >= ${since}`
+  return row?.loosened_by ?? null
 }
 
 /** Returns the organization, or null if no organization has this slug. */

@@ -80,6 +80,11 @@ export function isTracked(ref: string | null, trackedBranch: string | null): boo
   return branch !== null && branch === parseBranchName(trackedBranch)
 }
 
+/** Pull and merge requests have refs that are neither branches nor tags. */
+export function isRequestRef(ref: string | null): boolean {
+  return ref !== null && /^refs\/(?!heads\/|tags\/)/.test(ref)
+}
+
 /** A repository of a code host, as an organization sees it. Jobs have it as their payload. */
 export type RepositoryKey = { org_id: string; provider: string; repository_id: string }
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { insertPush } from '../../src/ci/changes/host-change.store.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
+import { upsertPosition } from '../../src/codehosts/sync/sync-repository.store.ts'
+import { filterEvidence } from '../../src/compliance/policies/evidence-view.ts'
+import { readPolicyInput } from '../../src/compliance/policies/read-policy-input.ts'
 import { findPolicyFacts } from '../../src/security/issues/policy-facts.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { applyAlerts, codeAlert, connect } from '../support/host-alerts.ts'
+import { hostPush } from '../support/host-objects.ts'
 import { apply } from '../support/policies.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
@@ -70,4 +75,40 @@ test('alerts of the tracked branch count for another branch that has alerts of i
   const [main, next] = [await facts('main'), await facts('next')]
   assert.deepEqual([main.findings.open.high, main.findings.open.critical], [1, 0])
   assert.deepEqual([next.findings.open.high, next.findings.open.critical], [1, 1])
+})
+
+const COMMIT = 'd'.repeat(40)
+
+/** What a deployment of a commit from a branch is evaluated on. */
+async function evidenceOf(branch: string) {
+  const deployment = { id: 'd', branch, commit_sha: COMMIT, attempt: 1 }
+  const subject = { org_id: caller.orgId, repository: 'github.com/acme/shop', branch, run: null }
+  const { sql, clock } = api.services
+  const input = await readPolicyInput(sql, { ...subject, deployment, environment: null }, clock.now())
+  return filterEvidence(input, { trust: 'verified', max_age_ms: null, absent_evidence: 'error' }).evidence
+}
+
+test('a list of alerts that was read to its end is evidence; one that the host denies, or that goes on, is none', async () => {
+  const { org_id, connection_id } = source
+  const scope = { org_id, connection_id, repository_id: '1001', list: 'code_scanning_alerts' }
+  const read = (etag: string | null, next: string | null) =>
+    api.services.sql.begin((tx) =>
+      upsertPosition(tx, scope, { read_in: 1, etag, next, until: null, newest_at: null, walk: null }),
+    )
+  await read(null, null)
+  assert.match((await evidenceOf('main')).missing ?? '', /no security report/)
+  await read('"1"', 'page 2')
+  assert.notEqual((await evidenceOf('main')).missing, null)
+  await read('"1"', null)
+  assert.equal((await evidenceOf('main')).missing, null)
+  await api.services.sql`update codehost_connections set status = 'removed' where org_id = ${org_id}`
+  assert.notEqual((await evidenceOf('main')).missing, null)
+})
+
+test('a commit that the host has seen on the tracked branch is deployed with the evidence of that branch', async () => {
+  await applyAlerts(api, source, codeAlert())
+  assert.notEqual((await evidenceOf('release/1')).missing, null)
+  const push = { ...hostPush({ after: COMMIT }), branch: 'main', after: COMMIT }
+  await api.services.sql.begin((tx) => insertPush(tx, source, push))
+  assert.equal((await evidenceOf('release/1')).missing, null)
 })

@@ -64,7 +64,7 @@ test('the decision is none without policies', async () => {
 })
 
 test('if all rules pass the decision is approve, with version, mode and evidence', async () => {
-  const { id } = await apply(api, caller, policyOf('findings.open.critical == 0'))
+  const { id } = await apply(api, caller, policyOf('findings.open.critical == 0', { rule: 'absent_evidence: pass' }))
   const { decision, policies, evaluation_id, at } = await evaluate()
   assert.equal(decision, 'approve')
   assert.deepEqual(policies, [
@@ -200,6 +200,8 @@ test('open findings of the branch or the tracked branch count, with their tool',
   await uploadReport(api, caller, sarif([]), { repository: 'acme/api', gitRef: 'topic', tracked: false })
   assert.equal((await onlyRule()).status, 'fail')
   assert.equal((await onlyRule({ branch: 'topic' })).status, 'pass')
+  assert.match((await onlyRule({ branch: 'other' })).reason ?? '', /evidence_missing/)
+  await apply(api, caller, policyOf('findings.open.critical == 0', { rule: 'absent_evidence: pass' }))
   assert.equal((await onlyRule({ branch: 'other' })).status, 'fail')
 })
 
@@ -209,13 +211,14 @@ test('findings of a repository with the same name on another provider do not cou
     provider: 'gitlab',
     repositoryId: '7',
   })
-  await apply(api, caller, policyOf('findings.open.critical == 0'))
+  await apply(api, caller, policyOf('findings.open.critical == 0', { rule: 'absent_evidence: pass' }))
   assert.equal((await onlyRule()).status, 'pass')
   assert.equal((await onlyRule({ repository: 'gitlab.com/acme/api' })).status, 'fail')
 })
 
 test('a deployment without a run is evaluated by the data of its repository', async () => {
-  await apply(api, caller, policyOf('!has(run.id) && attestations.size() == 0 && findings.open.critical == 0'))
+  const nothing = '!has(run.id) && attestations.size() == 0 && findings.open.critical == 0'
+  await apply(api, caller, policyOf(nothing, { rule: 'absent_evidence: pass' }))
   assert.equal((await onlyRule({ run_id: null })).status, 'pass')
 })
 

@@ -43,6 +43,16 @@ test('policy apply creates version 1, keeps it for the same content, and creates
   assert.deepEqual(list.json, [changed.json])
 })
 
+test('policy apply prints what the version changes', async () => {
+  const yaml = readFileSync(TESTS_PASSED, 'utf8').replace('name: tests-passed', 'name: changing')
+  await run('apply', '--org', 'acme', '--file', file('changing.yaml', yaml))
+  const next = yaml.replace('mode: enforce', 'mode: monitor').replace('trust: any', 'trust: verified')
+  const { stdout } = await run('apply', '--org', 'acme', '--file', file('changing.yaml', next))
+  const [first, ...changes] = stdout.trimEnd().split('\n')
+  assert.equal(first, 'Applied changing: version 2, monitor')
+  assert.deepEqual(changes, ['  mode: "enforce" -> "monitor"', '  rules.tests-ran.trust: "any" -> "verified"'])
+})
+
 test('policy apply stores the bundle of a policy', async () => {
   const bundle = new URL('../fixtures/policies/release.tar.gz', import.meta.url).pathname
   const path = file(

@@ -18,13 +18,16 @@ test('the fields of the file that are not there yet', () => {
   assert.deepEqual(offered('na‸\nmode: enforce\nrules:\n  - rule: a\n'), ['name', 'bindings', 'engine'])
 })
 
+/** The fields that say what evidence counts. */
+const TERMS = ['trust', 'bad_news', 'absent_evidence', 'evidence', 'tools', 'max_age']
+
 test('the fields of bindings and of each rule', () => {
   assert.deepEqual(offered('bindings:\n  environments: [a]\n  ‸'), ['repositories', 'branches', 'workflows'])
-  const rule = ['name', 'expression', 'blocking', 'reason', 'trust', 'max_age']
+  const rule = ['name', 'expression', 'blocking', 'reason', ...TERMS]
   assert.deepEqual(offered('rules:\n  - rule: a\n    ‸'), rule)
   assert.deepEqual(offered('rules:\n  - rule: a\n    name: A\n  - ‸'), ['rule', ...rule])
   assert.deepEqual(offered('rules:\n  - rule: a\n    ‸\n    reason: b\n  - rule: b\n    name: c\n'), [
-    ...['name', 'expression', 'blocking', 'trust', 'max_age'],
+    ...['name', 'expression', 'blocking', ...TERMS],
   ])
 })
 
@@ -38,7 +41,7 @@ test('the values of fields', () => {
 })
 
 test('the fields of another engine follow from its name', () => {
-  assert.deepEqual(offered('engine: opa\n‸'), ['name', 'mode', 'bindings', 'decision', 'trust', 'max_age'])
+  assert.deepEqual(offered('engine: opa\n‸'), ['name', 'mode', 'bindings', 'decision', ...TERMS])
 })
 
 test('nothing inside of comments, block texts and unknown fields', () => {

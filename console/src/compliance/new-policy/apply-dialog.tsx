@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Button, Code, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { notifyDone } from '../../actions/notify.tsx'
@@ -22,6 +22,8 @@ type ApplyDialogProps = {
   draft: Draft
   /** Null for a new policy. */
   policyId: string | null
+  /** The version in force was stored before rules said what they accept. */
+  isOfBefore: boolean
   /** The dry run of this text, if there was one. */
   outcome: DryRunOutcome | null
   onApplied: (id: string) => void
@@ -36,7 +38,8 @@ export function ApplyDialog({ opened, onClose, ...props }: ApplyDialogProps) {
   )
 }
 
-function ApplyForm({ onClose, draft, policyId, outcome, onApplied }: Omit<ApplyDialogProps, 'opened'>) {
+function ApplyForm(props: Omit<ApplyDialogProps, 'opened'>) {
+  const { onClose, draft, policyId, isOfBefore, outcome, onApplied } = props
   const { slug: org } = useOrganization()
   const apply = useApiMutation('post', '/app/api/orgs/{org}/policies', ['policy'])
   const refresh = useRefresh()
@@ -71,6 +74,7 @@ function ApplyForm({ onClose, draft, policyId, outcome, onApplied }: Omit<ApplyD
             This text was not tried yet. A dry run shows what it would have decided.
           </Text>
         )}
+        {isOfBefore && <NewDefaults />}
         <CompareFiles
           before={{ label: `Version ${draft.base.version}`, text: draft.base.file }}
           after={{ label: 'New version', text: draft.text }}
@@ -110,6 +114,20 @@ function ApplyForm({ onClose, draft, policyId, outcome, onApplied }: Omit<ApplyD
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** What the next version of a policy changes beside its text. */
+function NewDefaults() {
+  return (
+    <Alert color="yellow" icon={<IconAlertTriangle />} title="This version follows newer defaults">
+      <Text size="sm">
+        The version in force was stored by an earlier version of Shiplock and keeps its meaning. In the new one, rules
+        without <Code>trust</Code> accept what the organization says under Settings, General; <Code>trust: any</Code> no
+        longer accepts reports that people upload; and rules that read <Code>findings</Code> or <Code>issues</Code> are
+        an error until what is deployed was scanned, unless they have <Code>absent_evidence: pass</Code>.
+      </Text>
+    </Alert>
   )
 }
 

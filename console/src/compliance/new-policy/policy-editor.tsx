@@ -11,8 +11,11 @@ import { ApplyDialog } from './apply-dialog.tsx'
 
 type PolicyEditorProps = {
   draft: Draft
-  /** The policy that is edited. Null: a new one. */
-  policy: { id: string; name: string } | null
+  /**
+   * The policy that is edited. Null: a new one. `isOfBefore`: its version was stored before rules
+   * said what they accept.
+   */
+  policy: { id: string; name: string; isOfBefore: boolean } | null
   onApplied: (id: string) => void
 }
 
@@ -59,6 +62,7 @@ export function PolicyEditor({ draft, policy, onApplied }: PolicyEditorProps) {
         onClose={() => setApplying(false)}
         draft={draft}
         policyId={policy?.id ?? null}
+        isOfBefore={policy?.isOfBefore ?? false}
         outcome={dryRun.data?.file === draft.text ? dryRun.data : null}
         onApplied={onApplied}
       />

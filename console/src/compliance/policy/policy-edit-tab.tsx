@@ -43,7 +43,7 @@ export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {
       )}
       <PolicyEditor
         draft={draft}
-        policy={{ id: policy.id, name: policy.name }}
+        policy={{ id: policy.id, name: policy.name, isOfBefore: isOfBefore(policy.current.definition) }}
         onApplied={() => {
           void navigate({
             ...pages.policy(org, policy.id),
@@ -54,4 +54,12 @@ export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {
       />
     </>
   )
+}
+
+/** Whether a version was stored before its rules said what they accept. */
+function isOfBefore(definition: PolicyWithFile['current']['definition']): boolean {
+  if (definition === null) return false
+  const { engine } = definition
+  const terms = engine.type === 'cel' ? engine.rules : [engine]
+  return terms.some(({ absent_evidence }) => absent_evidence === undefined)
 }

@@ -1,4 +1,4 @@
-import { Stack, Text, TextInput } from '@mantine/core'
+import { NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
@@ -12,6 +12,11 @@ import { organizationQuery } from '../frame/queries.ts'
 
 const PATH = '/app/api/orgs/{org}'
 
+const TRUSTS = [
+  { value: 'uploaded', label: 'Some with API keys' },
+  { value: 'verified', label: 'With OIDC tokens, or through a connected code host' },
+]
+
 /** The name of the organization, and its name in addresses. */
 export function GeneralPage() {
   const { slug: org } = useOrganization()
@@ -19,9 +24,10 @@ export function GeneralPage() {
   return (
     <Page title="General" description="What identifies the organization.">
       <QueryView query={query} of="organization">
-        {({ data: { name, slug, id } }) => (
+        {({ data: { name, slug, id, default_trust } }) => (
           <Stack maw={520} gap="xl">
             <NameForm name={name} key={name} />
+            <TrustForm trust={default_trust} key={default_trust} />
             <Stack>
               <CopyField
                 label="Slug"
@@ -67,6 +73,39 @@ function NameForm({ name }: { name: string }) {
         required
         {...rename.form.getInputProps('name')}
       />
+    </ApiFormView>
+  )
+}
+
+/** Whose reports the rules of policies accept that do not say it themselves. */
+function TrustForm({ trust }: { trust: 'verified' | 'uploaded' | null }) {
+  const { slug: org } = useOrganization()
+  const { mutateAsync: setDefaultTrust } = useApiMutation('put', `${PATH}/default-trust`, ['organization', 'policy'])
+  const mayChange = usePermission('manage_policies')
+  const change = useApiForm({
+    initialValues: { default_trust: trust ?? 'uploaded' },
+    send: async ({ default_trust }) => {
+      await setDefaultTrust({ params: { path: { org } }, body: { default_trust } })
+      notifyDone('Saved how CI jobs identify themselves.')
+    },
+  })
+  const field = (
+    <NativeSelect
+      label="How CI jobs identify themselves"
+      description="Rules of policies that name no trust accept security reports of API keys only if some jobs use API keys."
+      data={TRUSTS}
+      disabled={!mayChange}
+      {...change.form.getInputProps('default_trust')}
+    />
+  )
+  if (!mayChange) return field
+  return (
+    <ApiFormView
+      form={change}
+      submitLabel="Save trust"
+      submitProps={{ disabled: trust !== null && !change.form.isDirty() }}
+    >
+      {field}
     </ApiFormView>
   )
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
+import { DEFAULT_TRUSTS } from '../../organizations/organization.store.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
@@ -126,12 +127,24 @@ export const OrganizationSettings = Closed(
     job_audience: Type.String({
       description: 'The audience that OIDC tokens of CI jobs need: the default of new trusts.',
     }),
+    default_trust: Nullable(
+      OneOf(DEFAULT_TRUSTS, {
+        description:
+          'Whose evidence the rules of policies admit that name no `trust`: `verified`, or also security reports of API keys (`uploaded`). Null until somebody says; `uploaded` counts then.',
+      }),
+    ),
   },
   { description: 'An organization.' },
 )
 
 export const OrganizationChange = Closed({
   name: Type.String({ minLength: 1, maxLength: 200, description: 'The display name.' }),
+})
+
+export const DefaultTrustChange = Closed({
+  default_trust: OneOf(DEFAULT_TRUSTS, {
+    description: '`verified`: jobs identify themselves with OIDC tokens. `uploaded`: reports of API keys count, too.',
+  }),
 })
 
 export type SentInvitation = Static<typeof SentInvitation>

@@ -134,3 +134,24 @@ function checksJson(db: Db, { org_id, provider, repository_id, commit_sha }: Cha
     ) result
   )`
 }
+
+/** Whether the code host has reported a push of a commit to a branch. */
+export async function isPushedTo(
+  db: Db,
+  { org_id, provider, repository_id, commit_sha }: Omit<ChangeKey, 'pull_request'>,
+  branch: string,
+): Promise<boolean> {
+  const ofRepository: ReturnType<Db> = db`
+    pushed.org_id = ${org_id} and pushed.provider = ${provider} and pushed.repository_id = ${repository_id}`
+  const rows = await db`
+    select
+    from pushes pushed
+    where ${ofRepository}
+      and branch_name(pushed.branch) = branch_name(${branch})
+      and (
+        pushed.after_sha = ${commit_sha}
+        or pushed.id in (select pushed.push_id from pushed_commits pushed where ${ofRepository} and pushed.sha = ${commit_sha})
+      )
+    limit 1`
+  return rows.length > 0
+}

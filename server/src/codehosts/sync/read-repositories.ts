@@ -3,20 +3,13 @@ import { countConnected, listConnected } from '../../repositories/followed-repos
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
 import { formatWebhookAddress } from '../connections/connection-secrets.ts'
 import { toHostRepository } from '../connections/open-client.ts'
-import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
+import { getAlertListName, HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { BrokenList } from '../kit/page-walk.ts'
 import { updateConnection } from './sync.store.ts'
 import { countRepositories, listRead, upsertRead } from './sync-repository.store.ts'
 import { type RepositoryPass, readSafely, type SyncRun } from './sync-run.ts'
-import {
-  getAlertListName,
-  type ListedItem,
-  SYNCED_LISTS,
-  type SyncedList,
-  toDeploymentItem,
-  toRunItem,
-} from './synced-list.ts'
+import { type ListedItem, SYNCED_LISTS, type SyncedList, toDeploymentItem, toRunItem } from './synced-list.ts'
 import { abandonList, applyItems, synchronizeList } from './synchronize-list.ts'
 
 const REPOSITORIES_AT_ONCE = 8

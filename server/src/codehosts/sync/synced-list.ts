@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../platform/clock.ts'
 import type { HostClient, HostPage, ListOptions, ListResult } from '../code-host.ts'
-import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
+import { getAlertListName, HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostPullRequest, HostPush } from '../host-change.ts'
 import type { HostDeployment } from '../host-deployment.ts'
 import type { HostEvent } from '../host-event.ts'
@@ -68,10 +68,6 @@ export function toDeploymentItem({ client, host }: SyncRun, deployment: HostDepl
     details: () =>
       host.connects === 'app' ? readStatusEvents(client, deployment) : readDeploymentEvents(client, deployment),
   }
-}
-
-export function getAlertListName(type: HostAlertType): string {
-  return `${type}_alerts`
 }
 
 function alerts(type: HostAlertType): SyncedList {

@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
+import { findSourceNotImported } from '../policies/found-evidence.ts'
 import { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createErrorAnswer, normalizeText, type RuleAnswer } from '../policies/policy-verdict.ts'
 
@@ -38,7 +39,8 @@ const members = Object.entries((PolicyInput as unknown as SchemaNode).properties
 
 /** Converts a policy input to CEL values. Null members are absent, for `has(run.branch)`. */
 export function toCelInput(input: PolicyInput): Record<string, unknown> {
-  return Object.fromEntries(members.map(([name, read]) => [name, read(input[name as keyof PolicyInput])]))
+  const present = members.filter(([name]) => input[name as keyof PolicyInput] !== undefined)
+  return Object.fromEntries(present.map(([name, read]) => [name, read(input[name as keyof PolicyInput])]))
 }
 
 /** Returns the CEL type for a part of the input. Registers a separate type for each object. */
@@ -156,8 +158,20 @@ export function evaluateExpression(
     const answer = toAnswer(compiled(celInput))
     return { ...answer, evidence: answer.evidence ?? describeDecisiveValues(compiled.ast, input) }
   } catch (error) {
-    return createErrorAnswer(error instanceof EvaluationError ? error.summary : (error as Error).message)
+    if (!(error instanceof EvaluationError)) return createErrorAnswer((error as Error).message)
+    return createErrorAnswer(explainAbsence(error, input) ?? error.summary)
   }
+}
+
+/** Why an expression could not read what the input does not say. Null for other errors. */
+function explainAbsence({ code, summary }: EvaluationError, { evidence }: PolicyInput): string | null {
+  if (code === 'unknown_variable' && evidence.missing !== null) return `evidence_missing: ${evidence.missing}`
+  const source = code === 'no_such_key' ? findSourceNotImported(summary.replace('No such key: ', ''), evidence) : null
+  if (source === null) return null
+  return (
+    `no_data: ${source.toUpperCase()} was never imported. Import it (shiplock-server intel import --${source} FILE), ` +
+    'or set absent_evidence: pass in the rule.'
+  )
 }
 
 const COMPILED_MAX = 2000

@@ -1,11 +1,12 @@
 import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
-import { filterEvidence } from '../policies/evidence-view.ts'
+import { filterEvidence, listQuestions } from '../policies/evidence-view.ts'
 import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import {
   createErrorAnswer,
   createErrorVerdict,
+  mergeWorse,
   type RuleAnswer,
   type RuleVerdict,
   readVerdicts,
@@ -13,9 +14,23 @@ import {
 import { evaluateDecision, evaluateRego } from './evaluate-rego.ts'
 
 /**
- * Evaluates a policy's rules on an input. Every failure of an engine becomes an `error` verdict.
+ * Evaluates a policy's rules on an input; of two questions to a rule, the worse answer counts.
+ * Every failure of an engine becomes an `error` verdict.
  */
 export async function evaluatePolicy(
+  services: Pick<Services, 'config' | 'log'>,
+  engine: PolicyEngine,
+  input: PolicyInput,
+  findBundle: FindBundle,
+): Promise<RuleVerdict[]> {
+  let verdicts: RuleVerdict[] = []
+  for (const question of listQuestions(engine))
+    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, question, input, findBundle))
+  return verdicts
+}
+
+/** Evaluates one of the questions of a policy (`listQuestions`). */
+export async function evaluateQuestion(
   services: Pick<Services, 'config' | 'log'>,
   engine: PolicyEngine,
   input: PolicyInput,

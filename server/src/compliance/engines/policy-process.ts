@@ -17,14 +17,15 @@ serveQuestions<Question, Part>(async function* (question) {
 function* answerRules(rules: readonly CelRule[], input: PolicyInput): Generator<RuleAnswer> {
   const views = new Map<string, { view: PolicyInput; cel: Record<string, unknown> }>()
   for (const rule of rules) {
-    const key = `${rule.trust} ${rule.max_age_ms}`
+    const { trust, max_age_ms, absent_evidence, evidence, tools } = rule
+    const key = JSON.stringify([trust, max_age_ms, absent_evidence, evidence, tools])
     let known = views.get(key)
     if (known === undefined) {
       const view = filterEvidence(input, rule)
       known = { view, cel: toCelInput(view) }
       views.set(key, known)
     }
-    yield withHint(evaluateExpression(rule.expression, known.cel, known.view), rule, input)
+    yield withHint(evaluateExpression(rule.expression, known.cel, known.view), rule, input, known.view)
   }
 }
 
@@ -32,10 +33,12 @@ const HINTS: Record<string, string> = {
   self_reported: 'Self-reported evidence is ignored unless the rule has trust: any.',
   untrusted: 'Untrusted evidence is ignored unless the rule has trust: any.',
 }
+const FOREIGN_HINT = 'Untrusted evidence about the tracked branch is ignored.'
 
 /** Adds a hint to an error that ignored evidence may have caused. */
-function withHint(answer: RuleAnswer, { trust }: EvidenceTerms, input: PolicyInput): RuleAnswer {
-  const hint = trust === 'any' ? undefined : HINTS[input.run?.trust ?? '']
+function withHint(answer: RuleAnswer, { trust }: EvidenceTerms, input: PolicyInput, view: PolicyInput): RuleAnswer {
+  const isIgnored = input.run !== null && view.run === null
+  const hint = isIgnored && trust === 'any' ? FOREIGN_HINT : isIgnored ? HINTS[input.run?.trust ?? ''] : undefined
   if (answer.status !== 'error' || hint === undefined) return answer
   return { ...answer, reason: `${answer.reason}. ${hint}` }
 }

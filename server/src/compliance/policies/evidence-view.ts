@@ -1,26 +1,59 @@
-import type { EvidenceTerms } from './policy.schema.ts'
+import type { DefaultTrust } from '../../organizations/organization.store.ts'
+import { isRequestRef, isTracked } from '../../repositories/repository-identity.ts'
+import { findEvidence, findSourceNotImported } from './found-evidence.ts'
+import { type EvidenceTerms, type PolicyDefinition, type PolicyEngine, TRUSTS, type Trust } from './policy.schema.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 
 type Evidence = { trust: string; at: string }
 
-/** What a rule accepts without `trust: any`. */
-const ACCEPTED = ['verified', 'uploaded']
+/** What a rule admits: lanes as users read them (trust §2). A hand upload is in none. */
+const ADMITTED: Record<Trust, readonly string[]> = {
+  verified: ['verified'],
+  uploaded: ['verified', 'uploaded'],
+  any: ['verified', 'uploaded', 'self_reported'],
+}
 
-/** Whether a rule with these terms sees what has this trust. */
-export function isAdmitted(terms: Pick<EvidenceTerms, 'trust'>, trust: string): boolean {
-  return terms.trust === 'any' || ACCEPTED.includes(trust)
+/** The part of the terms that says whose evidence counts. */
+export type AdmittingTerms = Pick<EvidenceTerms, 'trust' | 'absent_evidence'>
+
+/**
+ * Whether a rule with these terms sees what has this trust. `isOfStrangers`: it is about a run in
+ * which code of strangers may have run, and that is not of the tracked branch.
+ */
+export function isAdmitted(terms: AdmittingTerms, trust: string, isOfStrangers: boolean): boolean {
+  // Rules that were stored before see what they saw (trust §9).
+  if (isStoredBefore(terms) && terms.trust === 'any') return true
+  const named = getNamedTrust(terms)
+  return ADMITTED[named].includes(trust) || (named === 'any' && trust === 'untrusted' && isOfStrangers)
+}
+
+/** True for the rules of versions that were stored before a rule could say what it admits. */
+function isStoredBefore({ absent_evidence }: AdmittingTerms): boolean {
+  return absent_evidence === undefined
+}
+
+/** Without an organization, as in `policy test`, its default is the usual one. */
+function getNamedTrust({ trust }: AdmittingTerms): Trust {
+  return trust === null || trust === 'default' ? 'uploaded' : trust
+}
+
+/** Whether code of strangers may have run in a run that is not of the tracked branch. */
+export function isRunOfStrangers(run: { trust: string; ref: string | null } | null, trackedBranch: string | null) {
+  return run?.trust === 'untrusted' && (isRequestRef(run.ref) || !isTracked(run.ref, trackedBranch))
 }
 
 /**
- * Returns the input with only the evidence that the terms accept: without `trust: any`, nothing
- * that is self-reported or untrusted, and nothing older than `max_age_ms`. Open findings and issues
- * are always kept, because removing them would make the repository look safer than it is.
+ * Returns the input with only the evidence that the terms admit, and nothing older than
+ * `max_age_ms`. Open findings and issues are always those of all lanes, because removing some would
+ * make the repository look safer than it is.
  */
-export function filterEvidence(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
-  const isTrusted = (item: { trust: string }) => isAdmitted({ trust }, item.trust)
+export function filterEvidence(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
+  const { max_age_ms } = terms
+  const isOfStrangers = isRunOfStrangers(input.run, input.evidence.tracked_branch)
+  const isTrusted = ({ trust }: { trust: string }) => isAdmitted(terms, trust, isOfStrangers)
   const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
   const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since
-  return {
+  const view = {
     ...input,
     run: input.run !== null && isTrusted(input.run) ? input.run : null,
     attempts: input.attempts.filter(isTrusted),
@@ -29,4 +62,51 @@ export function filterEvidence(input: PolicyInput, { trust, max_age_ms }: Eviden
     artifacts: input.artifacts.filter(isAccepted),
     scans: input.scans.filter(isAccepted),
   }
+  return terms.absent_evidence === 'error' ? omitUnknown(view, findEvidence(view.scans, input, terms)) : view
+}
+
+/** What is not known is absent: that nothing is open, and figures of what was never imported. */
+function omitUnknown({ findings, issues, ...view }: PolicyInput, evidence: PolicyInput['evidence']): PolicyInput {
+  if (evidence.missing !== null) return { ...view, evidence }
+  return {
+    ...view,
+    evidence,
+    ...(findings && { findings: omitNotImported(findings, evidence) }),
+    ...(issues && { issues: omitNotImported(issues, evidence) }),
+  }
+}
+
+type Counts = NonNullable<PolicyInput['findings']>
+
+function omitNotImported({ open, ...facts }: Counts, evidence: PolicyInput['evidence']): Counts {
+  const imported = Object.entries(facts).filter(([fact]) => findSourceNotImported(fact, evidence) === null)
+  return { open, ...Object.fromEntries(imported) }
+}
+
+/**
+ * The questions that a policy asks: one, and for what wants bad news of others a second one with
+ * their lanes added (trust §2).
+ */
+export function listQuestions(engine: PolicyEngine): PolicyEngine[] {
+  if (engine.type !== 'cel') return wantsBadNews(engine) ? [engine, admitBadNews(engine)] : [engine]
+  const rules = engine.rules.filter(wantsBadNews).map(admitBadNews)
+  return rules.length === 0 ? [engine] : [engine, { ...engine, rules }]
+}
+
+/** Each trust admits what the one before it does. */
+function wantsBadNews({ bad_news, ...terms }: AdmittingTerms & Pick<EvidenceTerms, 'bad_news'>): boolean {
+  return bad_news !== undefined && TRUSTS.indexOf(bad_news) > TRUSTS.indexOf(getNamedTrust(terms))
+}
+
+function admitBadNews<Terms extends EvidenceTerms>(terms: Terms): Terms {
+  return { ...terms, trust: terms.bad_news ?? terms.trust }
+}
+
+/** The definition in an organization: what names no trust admits what the organization says. */
+export function applyDefaultTrust(definition: PolicyDefinition, trust: DefaultTrust): PolicyDefinition {
+  const settle = <Terms extends AdmittingTerms>(terms: Terms): Terms =>
+    terms.trust === 'default' ? { ...terms, trust } : terms
+  const { engine } = definition
+  const settled: PolicyEngine = engine.type === 'cel' ? { ...engine, rules: engine.rules.map(settle) } : settle(engine)
+  return { ...definition, engine: settled }
 }

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { isTimestamp } from '../../platform/http/validation.ts'
 import { lazy } from '../../platform/lazy.ts'
-import { createPlainEnvironment, NO_CHANGE, PolicyInput } from './policy-input.schema.ts'
+import { createPlainEnvironment, NO_CHANGE, NO_EVIDENCE, PolicyInput } from './policy-input.schema.ts'
 
 const MISTAKES_MAX = 20
 
@@ -37,7 +37,11 @@ function withLaterMembers(value: unknown): unknown {
   const { environment } = value
   const isNamed = isObject(environment) && typeof environment.name === 'string'
   const complete = isNamed ? { ...createPlainEnvironment(environment.name as string), ...environment } : environment
-  return { ...NO_CHANGE, ...value, ...(isNamed && { environment: complete }) }
+  const scans = Array.isArray(value.scans) && {
+    scans: value.scans.map((scan) => (isObject(scan) ? { tracked: true, ...scan } : scan)),
+  }
+  const evidence = isObject(value.evidence) ? { ...NO_EVIDENCE, ...value.evidence } : NO_EVIDENCE
+  return { ...NO_CHANGE, ...value, ...scans, evidence, ...(isNamed && { environment: complete }) }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

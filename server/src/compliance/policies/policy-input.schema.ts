@@ -79,6 +79,7 @@ const Artifact = Closed({
 })
 
 const Scan = Closed({
+  tracked: Type.Boolean({ description: 'Whether the report is about the tracked branch.' }),
   tool: Text('The name of the scanner.'),
   category: Nullable(Text('The category of the report. It separates several reports of one scanner.')),
   ref: Nullable(Text('The branch or tag that was scanned.')),
@@ -103,15 +104,50 @@ const openCounts = (description: string) =>
   Closed(
     {
       open: SeverityCounts,
-      known_exploited: Count("The number of open ones in CISA's catalog of Known Exploited Vulnerabilities (KEV)."),
-      max_epss: Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description: 'The highest EPSS score of the open ones. 0 if none has a score.',
-      }),
+      known_exploited: Type.Optional(
+        Count(
+          "The number of open ones in CISA's catalog of Known Exploited Vulnerabilities (KEV). Absent if the catalog was never imported.",
+        ),
+      ),
+      max_epss: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            'The highest EPSS score of the open ones. 0 if none has a score. Absent if no scores were imported.',
+        }),
+      ),
     },
     { description },
   )
+
+const names = (description: string) => Type.Array(Type.String(), { description })
+
+const Evidence = Closed(
+  {
+    ref: Nullable(
+      Text(
+        'The branch that is deployed, or the full name of another ref, such as `refs/tags/v1`. Null if it is not known.',
+      ),
+    ),
+    tracked_branch: Nullable(Text('The tracked branch of the repository. Null if it is not known.')),
+    on_tracked_branch: Type.Boolean({
+      description:
+        'Whether the connected code host has reported that the deployed commit was pushed to the tracked branch.',
+    }),
+    alerts: Type.Boolean({
+      description: 'Whether the alerts of the connected code host are switched on and were read.',
+    }),
+    imported: names('The sources of vulnerability data that were imported: `kev`, `epss` and `osv`.'),
+    tools: names('The scanners whose reports count for the rule.'),
+    missing: Nullable(
+      Text(
+        'What is missing, so that `findings` and `issues` are not known. Null if nothing is: only then are they there.',
+      ),
+    ),
+  },
+  { description: 'The evidence for `findings` and `issues`.' },
+)
 
 const Deployment = Closed(
   {
@@ -158,8 +194,6 @@ const Check = Closed({
   completed_at: Nullable(Time('When the check finished. Null until then.')),
 })
 
-const names = (description: string) => Type.Array(Type.String(), { description })
-
 const Environment = Closed(
   {
     name: Text('The name of the environment.'),
@@ -185,8 +219,13 @@ export const PolicyInput = Closed({
     description:
       "The newest security report of each scanner and category, for the run's branch or else for the tracked branch.",
   }),
-  findings: openCounts('The open findings of the reports in `scans`.'),
-  issues: openCounts('The open issues of the repository.'),
+  evidence: Evidence,
+  findings: Type.Optional(
+    openCounts('The open findings of the reports in `scans`. Absent while `evidence.missing` says what is missing.'),
+  ),
+  issues: Type.Optional(
+    openCounts('The open issues of the repository. Absent while `evidence.missing` says what is missing.'),
+  ),
   deployment: Nullable(Deployment),
   environment: Nullable(Environment),
   pull_request: Nullable(PullRequest),
@@ -205,6 +244,17 @@ const NO_OPEN = { open: { critical: 0, high: 0, medium: 0, low: 0, info: 0 }, kn
 /** What is known about a commit that no connected code host knows. */
 export const NO_CHANGE = { pull_request: null, reviews: [], checks: [] }
 
+/** What an input says of the evidence that was written before it could. */
+export const NO_EVIDENCE: PolicyInput['evidence'] = {
+  ref: null,
+  tracked_branch: null,
+  on_tracked_branch: false,
+  alerts: false,
+  imported: ['kev', 'epss', 'osv'],
+  tools: [],
+  missing: null,
+}
+
 /** An environment without protection rules on a code host. */
 export function createPlainEnvironment(name: string): NonNullable<PolicyInput['environment']> {
   return { name, protection_rules: [], required_reviewers: [], required_reviewer_teams: [] }
@@ -221,6 +271,7 @@ export function createEmptyInput(now: Date): PolicyInput {
     attestations: [],
     artifacts: [],
     scans: [],
+    evidence: NO_EVIDENCE,
     findings: NO_OPEN,
     issues: NO_OPEN,
     deployment: null,

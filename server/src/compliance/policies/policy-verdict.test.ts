@@ -5,6 +5,7 @@ import {
   decide,
   decideTogether,
   getResultStatus,
+  mergeWorse,
   type PolicyVerdict,
   type RuleStatus,
   type RuleVerdict,
@@ -100,3 +101,15 @@ for (const [what, result] of UNREADABLE) {
     assert.ok(verdict?.reason)
   })
 }
+
+test('of two answers to a rule the worse one counts, and what blocks is worse than what does not', () => {
+  const merge = (one: RuleVerdict, other: RuleVerdict) => mergeWorse([one], [other])[0]
+  const order = [rule('pass'), rule('warn'), rule('error', false), rule('fail'), rule('error')]
+  for (const [at, worse] of order.entries())
+    for (const better of order.slice(0, at + 1)) {
+      assert.deepEqual(merge(better, worse), worse)
+      assert.deepEqual(merge(worse, better), worse)
+    }
+  const other = { ...rule('fail'), rule: 'other' }
+  assert.deepEqual(mergeWorse([rule('pass')], [other]), [rule('pass'), other])
+})

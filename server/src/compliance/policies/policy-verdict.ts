@@ -101,6 +101,25 @@ function isBlocking({ status, blocking }: RuleVerdict): boolean {
   return blocking && (status === 'fail' || status === 'error')
 }
 
+const BADNESS: Record<RuleStatus, number> = { pass: 0, warn: 1, fail: 2, error: 3 }
+
+/** The worse answer to each rule. Rules that only the later ones answer are added. */
+export function mergeWorse(earlier: readonly RuleVerdict[], later: readonly RuleVerdict[]): RuleVerdict[] {
+  const worse = earlier.map((verdict) =>
+    later
+      .filter(({ rule }) => rule === verdict.rule)
+      .reduce((worst, other) => (isWorse(other, worst) ? other : worst), verdict),
+  )
+  const known = new Set(earlier.map(({ rule }) => rule))
+  return [...worse, ...later.filter(({ rule }) => !known.has(rule))]
+}
+
+/** What blocks is worse than what does not. */
+function isWorse(one: RuleVerdict, other: RuleVerdict): boolean {
+  if (isBlocking(one) !== isBlocking(other)) return isBlocking(one)
+  return BADNESS[one.status] > BADNESS[other.status]
+}
+
 const RULES_MAX = 100
 const STATUSES: readonly unknown[] = ['pass', 'fail', 'warn', 'error']
 

@@ -20,14 +20,50 @@ const PolicyBindings = Closed({
 })
 export type PolicyBindings = Static<typeof PolicyBindings>
 
+/** What a rule can admit (trust §2). Each admits what the one before it does, and more. */
+export const TRUSTS = ['verified', 'uploaded', 'any'] as const
+export type Trust = (typeof TRUSTS)[number]
+
+/** Whose evidence can count against a rule that does not admit it. */
+export const BAD_NEWS = ['uploaded', 'any'] as const
+
+/** What a report must be about to count as evidence. */
+export const EVIDENCE_SCOPES = ['branch', 'commit'] as const
+
 const TERMS = {
-  trust: Nullable(OneOf(['any'], { description: '`any` also accepts self-reported and untrusted evidence.' })),
+  trust: Nullable(
+    OneOf([...TRUSTS, 'default'], {
+      description:
+        '`verified` admits what a code host or an OIDC token says, `uploaded` also security reports of API keys, and `any` also what CI jobs report with API keys. `default`: the rule names none, and that of the organization counts. Null: stored before this could be chosen, as `uploaded`.',
+    }),
+  ),
   max_age_ms: Nullable(
     Type.Integer({ minimum: 1, description: 'Older evidence is ignored. Null accepts evidence of any age.' }),
   ),
+  absent_evidence: Type.Optional(
+    OneOf(['error', 'pass'], {
+      description:
+        'Whether `findings` and `issues` are absent while no report that the rule admits was read. Absent in versions that were stored before this could be chosen: `pass`.',
+    }),
+  ),
+  bad_news: Type.Optional(
+    OneOf(BAD_NEWS, {
+      description:
+        'The rule is also asked with the evidence that this admits, and the worse of the two answers counts.',
+    }),
+  ),
+  evidence: Type.Optional(
+    OneOf(EVIDENCE_SCOPES, {
+      description: 'Whether the report must be about the deployed commit. Absent: the deployed branch is enough.',
+    }),
+  ),
+  tools: Type.Optional(
+    Type.Array(Type.String(), { description: 'Scanners that must have reported. Absent: any scanner is enough.' }),
+  ),
 }
+const EvidenceTerms = Closed(TERMS)
 /** The conditions under which evidence counts for a rule, or for a whole policy in Rego. */
-export type EvidenceTerms = { trust: 'any' | null; max_age_ms: number | null }
+export type EvidenceTerms = Static<typeof EvidenceTerms>
 
 const CelRule = Closed({
   rule: Type.String({ description: 'Id of the rule, unique within the policy.' }),

@@ -1,7 +1,9 @@
 import { Check } from 'typebox/value'
 import type { Principal } from '../../audit/audit.store.ts'
+import { findDefaultTrust } from '../../organizations/organization.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findByAddress } from '../../repositories/repository.store.ts'
+import { applyDefaultTrust } from './evidence-view.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
 type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
@@ -58,8 +60,8 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
 
 /**
  * Lists policies in their current versions, by name: those of the organization, and those in the
- * files of a repository (`host/owner/name` or `owner/name`) unless it is null. A missing version
- * counts as `enforce`.
+ * files of a repository (`host/owner/name` or `owner/name`) unless it is null. They have the
+ * default trust of the organization. A missing version counts as `enforce`.
  */
 export async function listPolicies(
   db: Db,
@@ -67,7 +69,7 @@ export async function listPolicies(
   { repository }: { repository: string | null },
 ): Promise<Policy[]> {
   const repositories = repository === null ? [] : await findByAddress(db, orgId, repository)
-  const rows = await db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
+  const stored = db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
       stored.definition
     from policies policy
@@ -86,7 +88,11 @@ export async function listPolicies(
       )
     order by policy.name, policy.id
     limit ${POLICIES_MAX + POLICY_FILES_MAX}`
-  return rows.map((row) => ({ ...row, definition: Check(PolicyDefinition, row.definition) ? row.definition : null }))
+  const [rows, trust] = await Promise.all([stored, findDefaultTrust(db, orgId)])
+  return rows.map(({ definition, ...row }) => ({
+    ...row,
+    definition: Check(PolicyDefinition, definition) ? applyDefaultTrust(definition, trust ?? 'uploaded') : null,
+  }))
 }
 
 /** A policy with its file; the fields of the file are null for a policy of the organization. */

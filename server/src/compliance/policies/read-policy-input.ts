@@ -1,5 +1,6 @@
-import { type ChangeFacts, findChangeFacts } from '../../ci/changes/change-facts.store.ts'
+import { type ChangeFacts, findChangeFacts, isPushedTo } from '../../ci/changes/change-facts.store.ts'
 import { EVIDENCE_ITEMS_MAX, findRunEvidence, type RunEvidence } from '../../ci/evidence/run-evidence.store.ts'
+import { hasReadAlerts } from '../../codehosts/sync/sync-repository.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findByAddress, type LinkedRepository } from '../../repositories/repository.store.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
@@ -18,24 +19,53 @@ type PolicySubject = {
 
 /** Reads the policy input of a subject from the stores of `ci/` and `security/`. */
 export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date): Promise<PolicyInput> {
-  const { org_id, repository, branch, run, deployment, environment } = subject
-  const [evidence, security, repositories] = await Promise.all([
-    run === null ? null : findRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
-    findPolicyFacts(db, org_id, repository, branch),
+  const { org_id, repository, run, deployment, environment } = subject
+  const running = run === null ? null : findRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now)
+  const [evidence, { ref, ...facts }, repositories] = await Promise.all([
+    running,
+    readSecurity(db, subject, running),
     findByAddress(db, org_id, repository),
   ])
+  const [known = null, ...others] = repositories
+  const connected = others.length === 0 ? known : null
   const commit = deployment?.commit_sha ?? evidence?.run.commit_sha ?? null
-  const change = await readChange(db, org_id, repositories, commit)
+  const [change, alerts, on_tracked_branch] = await Promise.all([
+    readChange(db, org_id, connected, commit),
+    connected !== null && hasReadAlerts(db, org_id, connected),
+    connected !== null && commit !== null && isOnTrackedBranch(db, org_id, connected, commit),
+  ])
+  const { imported, ...security } = facts
   return {
     now: now.toISOString(),
     repository,
     ...runFacts(evidence),
     ...security,
+    evidence: {
+      ref,
+      tracked_branch: connected?.tracked_branch ?? null,
+      on_tracked_branch,
+      alerts,
+      imported,
+      tools: [],
+      missing: null,
+    },
     ...change,
     deployment,
     environment,
     truncated: evidence === null ? [] : truncatedLists(evidence),
   }
+}
+
+/** The ref of a deployment without a branch is that of its run, such as a tag. */
+async function readSecurity(db: Db, subject: PolicySubject, running: Promise<RunEvidence | null> | null) {
+  const { org_id, repository, branch } = subject
+  const ref = branch ?? toFullRef((await running)?.run.ref ?? null)
+  return { ref, ...(await findPolicyFacts(db, org_id, repository, ref)) }
+}
+
+/** A ref is in full where its kind matters: a name alone is that of a branch. */
+function toFullRef(ref: string | null): string | null {
+  return ref?.startsWith('refs/') ? ref : null
 }
 
 type RunMembers = Pick<PolicyInput, 'run' | 'attempts' | 'reports' | 'attestations' | 'artifacts'>
@@ -52,16 +82,25 @@ function runFacts(evidence: RunEvidence | null): RunMembers {
   }
 }
 
+function isOnTrackedBranch(
+  db: Db,
+  org_id: string,
+  { provider, id: repository_id, tracked_branch }: LinkedRepository,
+  commit_sha: string,
+): Promise<boolean> {
+  return isPushedTo(db, { org_id, provider, repository_id, commit_sha }, tracked_branch)
+}
+
 type ChangeMembers = Pick<PolicyInput, 'pull_request' | 'reviews' | 'checks'>
 
 /** What the connected code host of the repository says about a commit. */
 async function readChange(
   db: Db,
   org_id: string,
-  [known, ...others]: LinkedRepository[],
+  known: LinkedRepository | null,
   commitSha: string | null,
 ): Promise<ChangeMembers> {
-  if (commitSha === null || known === undefined || others.length > 0) return NO_CHANGE
+  if (commitSha === null || known === null) return NO_CHANGE
   const commit = { commit_sha: commitSha, pull_request: null }
   const facts = await findChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })
   return {

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { DURATION_DAYS_MAX } from '../../platform/clock.ts'
 import { Closed, OneOf } from '../../platform/http/schemas.ts'
+import { BAD_NEWS, EVIDENCE_SCOPES, TRUSTS } from '../policies/policy.schema.ts'
 
 const GLOBS_MAX = 50
 const RULES_MAX = 50
+const TOOLS_MAX = 20
 const EXPRESSION_CHARS_MAX = 4000
 
 type TextOptions = { maxLength: number; examples: [string]; pattern?: string; format?: string }
@@ -49,8 +51,34 @@ const Bindings = Type.Object(
 
 const TERMS = {
   trust: Type.Optional(
-    OneOf(['any'], {
-      description: '`any` accepts evidence that CI jobs report about themselves. Default: such evidence is ignored.',
+    OneOf(TRUSTS, {
+      description:
+        '`verified` accepts what a code host or an OIDC token says. `uploaded` also accepts security reports of API keys. `any` also accepts what CI jobs report with API keys. Default: the `default_trust` of the organization.',
+    }),
+  ),
+  bad_news: Type.Optional(
+    OneOf(BAD_NEWS, {
+      description:
+        'Asks the rule a second time, with the evidence that this `trust` accepts. The worse of the two answers counts. Default: the rule is asked once.',
+    }),
+  ),
+  absent_evidence: Type.Optional(
+    OneOf(['error', 'pass'], {
+      description:
+        '`pass` lets `findings` and `issues` count although nobody has scanned. Default: `error`, they are absent until a report that the rule accepts was read.',
+    }),
+  ),
+  evidence: Type.Optional(
+    OneOf(EVIDENCE_SCOPES, {
+      description:
+        'What a security report must be about, so that `findings` and `issues` are known: the deployed `branch`, or the deployed `commit`. Default: `branch`.',
+    }),
+  ),
+  tools: Type.Optional(
+    Type.Array(Text('The name of a scanner, in upper or lower case.', { maxLength: 200, examples: ['semgrep'] }), {
+      minItems: 1,
+      maxItems: TOOLS_MAX,
+      description: 'Scanners that must all have reported, so that `findings` and `issues` are known. Default: any one.',
     }),
   ),
   max_age: Type.Optional(

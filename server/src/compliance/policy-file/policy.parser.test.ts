@@ -17,6 +17,9 @@ function mistakesIn(text: string): string[] {
   }
 }
 
+/** What a rule admits that says nothing about it. */
+const DEFAULTS = { trust: 'default', max_age_ms: null, absent_evidence: 'error' } as const
+
 test('omitted fields get their defaults', () => {
   assert.deepEqual(parsePolicyFile(`${HEAD}${RULES}`), {
     name: 'a',
@@ -24,9 +27,7 @@ test('omitted fields get their defaults', () => {
     bindings: null,
     engine: {
       type: 'cel',
-      rules: [
-        { rule: 'a', name: 'a', expression: 'true', blocking: true, reason: null, trust: null, max_age_ms: null },
-      ],
+      rules: [{ rule: 'a', name: 'a', expression: 'true', blocking: true, reason: null, ...DEFAULTS }],
     },
   })
 })
@@ -47,7 +48,11 @@ rules:
       attestations.exists(a, a.status == "pass")
     blocking: false
     reason: They did not.
-    trust: any
+    trust: verified
+    bad_news: any
+    absent_evidence: pass
+    evidence: commit
+    tools: [semgrep, trivy]
     max_age: 7d`
   assert.deepEqual(parsePolicyFile(text), {
     name: 'Everything',
@@ -62,8 +67,12 @@ rules:
           expression: 'attestations.exists(a, a.status == "pass")\n',
           blocking: false,
           reason: 'They did not.',
-          trust: 'any',
+          trust: 'verified',
           max_age_ms: 604_800_000,
+          absent_evidence: 'pass',
+          bad_news: 'any',
+          evidence: 'commit',
+          tools: ['semgrep', 'trivy'],
         },
       ],
     },
@@ -74,15 +83,15 @@ test('other engines have a decision, or a bundle and an entrypoint', () => {
   assert.deepEqual(parsePolicyFile(`${HEAD}engine: opa\ndecision: shiplock/release\nmax_age: 1d`).engine, {
     type: 'opa',
     decision: 'shiplock/release',
-    trust: null,
+    ...DEFAULTS,
     max_age_ms: 86_400_000,
   })
   assert.deepEqual(parsePolicyFile(`${HEAD}engine: wasm\nbundle: b.tar.gz\nentrypoint: a/b\ntrust: any`).engine, {
     type: 'wasm',
     file: 'b.tar.gz',
     entrypoint: 'a/b',
+    ...DEFAULTS,
     trust: 'any',
-    max_age_ms: null,
   })
 })
 
@@ -118,7 +127,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
     `${HEAD}bindings: { branch: [main], branches: [main] }\nrules:\n  - rule: a\n    expression: 'true'\n    trsut: any\n`,
     [
       'line 3, column 13: bindings.branch: is not a field here; the fields are environments, repositories, branches, workflows',
-      'line 7, column 5: rules[0].trsut: is not a field here; the fields are rule, name, expression, blocking, reason, trust, max_age',
+      'line 7, column 5: rules[0].trsut: is not a field here; the fields are rule, name, expression, blocking, reason, trust, bad_news, absent_evidence, evidence, tools, max_age',
     ],
   ],
   [
@@ -136,7 +145,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
     `${HEAD}engine: opa\n${RULES}`,
     [
       'line 1, column 1: decision: is required and must be text of at most 200 characters, such as shiplock/release',
-      'line 4, column 1: rules: is not a field here; the fields are name, mode, bindings, engine, decision, trust, max_age',
+      'line 4, column 1: rules: is not a field here; the fields are name, mode, bindings, engine, decision, trust, bad_news, absent_evidence, evidence, tools, max_age',
     ],
   ],
   [
@@ -185,7 +194,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
     [
       'line 4, column 45: rules[0].max_age: must be an age such as 7d, 12h or 30m, at most 3650d',
       'line 5, column 13: rules[1].rule: another rule has the same id: a',
-      'line 5, column 43: rules[1].trust: must be any',
+      'line 5, column 43: rules[1].trust: must be verified, uploaded or any',
     ],
   ],
   [

@@ -102,14 +102,23 @@ function toEngine(content: PolicyFileContent): PolicyFile['engine'] {
 }
 
 type RuleContent = Extract<PolicyFileContent, { rules: unknown }>['rules'][number]
+type TermsContent = Pick<RuleContent, 'trust' | 'max_age' | 'bad_news' | 'absent_evidence' | 'evidence' | 'tools'>
 
 function toRule(content: RuleContent): CelRule {
   const { rule, name = rule, expression, blocking = true, reason = null } = content
   return { rule, name, expression, blocking, reason, ...toTerms(content) }
 }
 
-function toTerms({ trust, max_age }: { trust?: 'any'; max_age?: string }): EvidenceTerms {
-  return { trust: trust ?? null, max_age_ms: max_age === undefined ? null : parseDurationMs(max_age) }
+function toTerms(content: TermsContent): EvidenceTerms {
+  const { trust = 'default', max_age, absent_evidence = 'error', bad_news, evidence, tools } = content
+  return {
+    trust,
+    max_age_ms: max_age === undefined ? null : parseDurationMs(max_age),
+    absent_evidence,
+    ...(bad_news && { bad_news }),
+    ...(evidence && { evidence }),
+    ...(tools && { tools }),
+  }
 }
 
 const MISTAKES_SHOWN_MAX = 100

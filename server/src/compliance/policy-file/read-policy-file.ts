@@ -15,12 +15,12 @@ export async function readPolicyFile(path: string): Promise<PolicyToApply> {
   const source = (await readBounded(path, POLICY_FILE_BYTES_MAX)).toString()
   const { engine, ...policy } = parsePolicyFile(source)
   if (engine.type !== 'wasm') return { definition: { ...policy, engine }, source, bundle: null, file: null }
-  const { type, file, entrypoint, trust, max_age_ms } = engine
+  const { type, file, entrypoint, ...terms } = engine
   const bundlePath = resolve(dirname(path), file)
   const bundle = await parseBundle(await readBounded(bundlePath, BUNDLE_BYTES_MAX), bundlePath)
   const sha256 = hashBundle(bundle)
   await tryBundle(bundle, sha256, entrypoint, bundlePath)
-  const definition = { ...policy, engine: { type, bundle: sha256, entrypoint, trust, max_age_ms } }
+  const definition = { ...policy, engine: { type, bundle: sha256, entrypoint, ...terms } }
   return { definition, source, bundle, file: null }
 }
 

@@ -43,6 +43,7 @@ test('the METADATA block gives the name, the mode and the bindings', () => {
       dialect: 'shiplock',
       trust: 'any',
       max_age_ms: null,
+      absent_evidence: 'error',
     },
   })
 })

@@ -31,7 +31,7 @@ export function parseRego(text: string): PolicyDefinition {
   if (forbidden.length > 0) throw new PolicyFileError(forbidden)
   const { title, settings } = readMetadata(head, custom)
   const module = `${head}${PACKAGE_PLACE}${tail}`
-  const engine = { type: 'rego', module, dialect, trust: 'any', max_age_ms: null } as const
+  const engine = { type: 'rego', module, dialect, trust: 'any', max_age_ms: null, absent_evidence: 'error' } as const
   return { name: title, mode: parseMode(settings), bindings: parseBindings(settings), engine }
 }
 

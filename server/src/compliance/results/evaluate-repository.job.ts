@@ -6,8 +6,9 @@ import { update } from '../../platform/queue/update.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
-import { evaluatePolicy } from '../engines/evaluate-policy.ts'
-import type { EvidenceTerms, PolicyEngine } from '../policies/policy.schema.ts'
+import { evaluateQuestion } from '../engines/evaluate-policy.ts'
+import { type AdmittingTerms, listQuestions } from '../policies/evidence-view.ts'
+import type { PolicyEngine } from '../policies/policy.schema.ts'
 import {
   findBundle,
   hasPolicies,
@@ -16,7 +17,7 @@ import {
   type Policy,
 } from '../policies/policy.store.ts'
 import { getCoveredBranches, isRepositoryCovered } from '../policies/policy-binding.ts'
-import { createUnreadableVerdict, getResultStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { createUnreadableVerdict, getResultStatus, mergeWorse, type RuleVerdict } from '../policies/policy-verdict.ts'
 import {
   getHostlessName,
   isNamed,
@@ -64,21 +65,23 @@ async function evaluate(
   if (!definition?.bindings) return { ...result, ...evaluated(createUnreadableVerdict()) }
   const branches = getCoveredBranches(definition)
   const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
-  const verdicts: RuleVerdict[] = []
-  for (const { engine, trust } of splitByTrust(definition.engine)) {
-    const input = await inputs({ branches }, { trust })
+  let verdicts: RuleVerdict[] = []
+  for (const { engine, terms } of listQuestions(definition.engine).flatMap(splitByTrust)) {
+    const input = await inputs({ branches }, terms)
     // No run and no security report of the repository is known.
     if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
-    verdicts.push(...(await evaluatePolicy(services, engine, input, find)))
+    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, engine, input, find))
   }
   return { ...result, ...evaluated(inOrder(definition.engine, verdicts)) }
 }
 
 /** The rules of a policy by what they admit: the newest run of their lanes can be another one. */
-function splitByTrust(engine: PolicyEngine): { engine: PolicyEngine; trust: EvidenceTerms['trust'] }[] {
-  if (engine.type !== 'cel') return [{ engine, trust: engine.trust }]
-  const rules = Map.groupBy(engine.rules, ({ trust }) => trust)
-  return [...rules].map(([trust, some]) => ({ engine: { ...engine, rules: some }, trust }))
+function splitByTrust(engine: PolicyEngine): { engine: PolicyEngine; terms: AdmittingTerms }[] {
+  if (engine.type !== 'cel') return [{ engine, terms: engine }]
+  const rules = Map.groupBy(engine.rules, ({ trust, absent_evidence }) => `${trust} ${absent_evidence}`)
+  return [...rules.values()].flatMap(([first, ...others]) =>
+    first ? [{ engine: { ...engine, rules: [first, ...others] }, terms: first }] : [],
+  )
 }
 
 /** The verdicts in the order of the policy's rules. */

@@ -2,8 +2,8 @@ import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.stor
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
-import { isAdmitted } from '../policies/evidence-view.ts'
-import type { EvidenceTerms, PolicyBindings } from '../policies/policy.schema.ts'
+import { type AdmittingTerms, isAdmitted, isRunOfStrangers } from '../policies/evidence-view.ts'
+import type { PolicyBindings } from '../policies/policy.schema.ts'
 import { isBranchCovered } from '../policies/policy-binding.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
@@ -11,14 +11,11 @@ import { readPolicyInput } from '../policies/read-policy-input.ts'
 /** The branches that a policy covers; null for all. */
 type Branches = Pick<PolicyBindings, 'branches'>
 
-/** What a rule admits. */
-type Terms = Pick<EvidenceTerms, 'trust'>
-
 /**
  * Returns the input for rules with these terms of policies that cover these branches. One run gives
  * one shared input.
  */
-export type RepositoryInputs = (branches: Branches, terms: Terms) => Promise<PolicyInput>
+export type RepositoryInputs = (branches: Branches, terms: AdmittingTerms) => Promise<PolicyInput>
 
 /** Reads the inputs for the compliance results of a repository. */
 export async function readRepositoryInputs(
@@ -52,14 +49,15 @@ export function selectRun(
   runs: RunName[],
   bindings: Branches,
   trackedBranch: string | null,
-  terms: Terms,
+  terms: AdmittingTerms,
 ): RunName | null {
   const fits = (run: RunName) => {
     const branch = parseBranchName(run.ref)
     if (bindings.branches !== null) return isBranchCovered(bindings, branch)
     return trackedBranch === null || branch === parseBranchName(trackedBranch)
   }
-  return runs.find((run) => isAdmitted(terms, run.trust) && fits(run)) ?? runs.find(fits) ?? null
+  const admits = (run: RunName) => isAdmitted(terms, run.trust, isRunOfStrangers(run, trackedBranch))
+  return runs.find((run) => admits(run) && fits(run)) ?? runs.find(fits) ?? null
 }
 
 /** The names under which an organization's repositories are known, by source. */

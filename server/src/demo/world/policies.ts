@@ -100,6 +100,7 @@ rules:
     name: No known exploited vulnerability
     expression: findings.known_exploited == 0
     trust: any
+    absent_evidence: pass
     reason: A known exploited vulnerability is open. Update the dependency first.
 `,
   },

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isDeploymentCovered } from '../../compliance/policies/policy-binding.ts'
 import { listPolicyChanges, type PolicyChange } from '../../compliance/policies/policy-version.store.ts'
+import { findTrustLoosener } from '../../organizations/organization.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findSubject } from '../decisions/evaluate-policies.ts'
@@ -11,15 +12,18 @@ import { isTargetCovered } from '../gates/configured-gate.ts'
 
 /** Who moved the goalposts of a deployment, after it was opened or within a day before. */
 export type Looseners = {
-  /** Users who changed a policy that is asked, or loosened a gate that lets openers in. */
+  /**
+   * Users who changed a policy that is asked or the default trust, or loosened a gate that lets
+   * openers in.
+   */
   loosener_ids: string[]
   /** Users who loosened a gate that did not let openers in. */
   strict_loosener_ids: string[]
 }
 
 /**
- * Lists who loosened a gate that covers the deployment, before or after the change, or changed a
- * policy that is asked (decisions §9).
+ * Lists who loosened a gate that covers the deployment, before or after the change, changed a
+ * policy that is asked (decisions §9), or let more evidence in for all policies.
  */
 export async function listLooseners(
   db: Db,
@@ -28,9 +32,10 @@ export async function listLooseners(
   now: Date,
 ): Promise<Looseners> {
   const since = new Date(state.created_at.getTime() - DAY_MS)
-  const [gates, policies, subject] = await Promise.all([
+  const [gates, policies, truster, subject] = await Promise.all([
     listGateChanges(db, state.org_id, since),
     listPolicyChanges(db, state.org_id, since),
+    findTrustLoosener(db, state.org_id, since),
     findSubject(db, state, now),
   ])
   const covers = (gate: GateVersion) => isTargetCovered(gate, subject)
@@ -45,7 +50,7 @@ export async function listLooseners(
     loosened.flatMap(({ user_id, before }) => (before.allow_run_creator === lets ? [user_id] : [])),
   ) as [string[], string[]]
   const changers = policies.filter(isAsked).map(({ user_id }) => user_id)
-  return { loosener_ids: [...lax, ...changers], strict_loosener_ids: strict }
+  return { loosener_ids: [...lax, ...changers, ...(truster ? [truster] : [])], strict_loosener_ids: strict }
 }
 
 type Loosable = Pick<

@@ -10,10 +10,12 @@ import {
   type TriedRun,
 } from '../../compliance/engines/dry-run-policy.ts'
 import { readDeploymentInput } from '../../compliance/engines/evaluate-deployment.ts'
+import { applyDefaultTrust } from '../../compliance/policies/evidence-view.ts'
 import type { PolicyDefinition, PolicyMode } from '../../compliance/policies/policy.schema.ts'
 import { isDeploymentCovered } from '../../compliance/policies/policy-binding.ts'
 import { DRY_RUNS_MAX, type PolicyTrial } from '../../compliance/policies/policy-request.schema.ts'
 import { readPolicyText } from '../../compliance/policy-file/policy.parser.ts'
+import { findDefaultTrust } from '../../organizations/organization.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Services } from '../../services.ts'
 import { listRecentDeployments, type RecentDeployment } from '../deployment-state.store.ts'
@@ -30,7 +32,8 @@ type Trial = DryRun<Tried> & { name: string; mode: PolicyMode } & ReturnType<typ
 export async function runPolicyTrial(services: Services, actor: Actor, trial: PolicyTrial): Promise<Trial> {
   requirePermission(actor, 'view')
   const { file, subject = 'runs', last = DRY_RUNS_MAX, repository = null, environment = null } = trial
-  const definition = readPolicyText(file)
+  const trust = await findDefaultTrust(services.sql, actor.org_id)
+  const definition = applyDefaultTrust(readPolicyText(file), trust ?? 'uploaded')
   const since = new Date(services.clock.now().getTime() - actor.plan.retention_days * DAY_MS)
   const find = subject === 'runs' ? findRunsToTry : findDeploymentsToTry
   const filter = { since, last, repository, environment }

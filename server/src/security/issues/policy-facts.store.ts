@@ -11,6 +11,7 @@ type OpenFigures = { open: Record<Severity, number>; known_exploited: number; ma
 
 /** The last report of a tool, and how far its source can be trusted. `at` is an RFC 3339 time. */
 type ScanFacts = {
+  tracked: boolean
   tool: string
   category: string | null
   ref: string | null
@@ -19,7 +20,13 @@ type ScanFacts = {
   trust: string
 }
 
-type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues: OpenFigures }
+type SecurityFacts = {
+  scans: ScanFacts[]
+  findings: OpenFigures
+  issues: OpenFigures
+  /** The sources of vulnerability data that were imported. */
+  imported: string[]
+}
 
 const STREAMS_MAX = 1000
 
@@ -50,7 +57,7 @@ async function findSecurityFacts(
       from (
         select distinct on (
           repository_no, tool, coalesce(category, ''), spoken_by, case when origin = 'alert' then id end
-        ) id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by
+        ) id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked
         from reported
         order by repository_no, tool, coalesce(category, ''), spoken_by, case when origin = 'alert' then id end,
           (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
@@ -59,7 +66,8 @@ async function findSecurityFacts(
       limit ${STREAMS_MAX}
     )
     select ${scansJson(db)} as scans, ${findingsJson(db, orgId)} as findings,
-      ${issuesJson(db, orgId, repositoryNos)} as issues`
+      ${issuesJson(db, orgId, repositoryNos)} as issues,
+      array(select source from intel_sources where imported_at is not null order by source) as imported`
   return row
 }
 
@@ -68,7 +76,7 @@ function scansJson(db: Db) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
-        'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
+        'tracked', tracked, 'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
         'trust', ${buildShownTrust(db, { lane: db`spoken_by`, origin: db`origin` })}
       )
       order by reported_at desc, tool
@@ -164,8 +172,8 @@ export async function findUploadSubject(db: Db, orgId: string, uploadId: string)
 }
 
 /**
- * Counts the open findings and issues of a branch of the repository `host/owner/name`; null means
- * the tracked branch.
+ * Counts the open findings and issues of a branch, or of another ref by its full name, of the
+ * repository `host/owner/name`; null means the tracked branch.
  */
 export async function findPolicyFacts(
   db: Db,

@@ -15,6 +15,7 @@ const SUITES = [
   'failover',
   's3',
   'opa',
+  'trust',
   'provenance',
   'packages',
   'postgres-upgrade',

@@ -66,6 +66,11 @@ export const SUITES: Record<string, Suite> = {
     ...only('server/test/opa/**/*.test.ts'),
     prepare: async () => ({ env: { SHIPLOCK_TEST_OPA: await installOpa() } }),
   },
+  /** `npm test` plays a few of these histories. */
+  trust: {
+    ...only('server/test/trust/property.test.ts'),
+    prepare: async () => ({ env: { SHIPLOCK_TEST_HISTORIES: process.env.SHIPLOCK_TEST_HISTORIES ?? '10000' } }),
+  },
   provenance: { ...only('server/test/verifiers/**/*.test.ts'), prepare: prepareVerifiers },
   'postgres-upgrade': {
     ...only('server/test/postgres-upgrade/**/*.test.ts'),

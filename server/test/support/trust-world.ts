@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import type { Lane } from '../../src/ci/runs/trust.ts'
 import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import type { Answer, TestApi } from './api.ts'
+import { listFindings } from './findings.ts'
+import type { Json } from './json.ts'
 import { createPerson, type Person, requestAs } from './people.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from './token-caller.ts'
 
@@ -83,6 +85,21 @@ export class TrustWorld {
     if (by === 'stranger') return { event_name: 'pull_request_target' }
     if (by === 'other_ref') return newRunClaims({ ref: 'refs/heads/feature' })
     return by === 'foreign' ? newRunClaims({ repository: 'acme/other', repository_id: '7770002' }) : {}
+  }
+
+  /** The findings that one lane has reported. */
+  async findingsOf({ repository }: Shop, lane: Lane): Promise<Json[]> {
+    const findings = await listFindings(this.api, this.caller, { repository })
+    const ofLane = await this.api.services.sql<{ id: string }[]>`
+      select finding.id
+      from findings finding
+      join finding_streams stream
+        on stream.org_id = finding.org_id
+        and stream.id = finding.stream_id
+      where finding.org_id = ${this.caller.orgId}
+        and stream.lane = ${lane}`
+    const ids = new Set(ofLane.map(({ id }) => id))
+    return findings.filter(({ id }) => ids.has(id))
   }
 
   /** Sends a report about main, until it has been read. Returns the answer to its registration. */

@@ -32,7 +32,7 @@ const VERBS: Record<string, string[]> = {
   issue: ['split', 'merge'],
   member: ['change_role', 'disable', 'enable', 'remove', 'leave', 'join_by_sso'],
   oidc_trust: ['create', 'revoke', 'unpin'],
-  organization: ['set_up', 'rename'],
+  organization: ['set_up', 'rename', 'update'],
   passkey: ['add', 'rename', 'remove'],
   password: ['change'],
   policy: ['apply', 'remove'],

@@ -69,7 +69,7 @@ test('a gate that a token opens is approved by verified tests of its run', async
   assert.equal(body.data[0].pipeline_run_id, id)
 })
 
-test('untrusted and self-reported tests approve nothing, unless the rule has trust: any', async () => {
+test('untrusted and self-reported tests approve nothing, unless the rule has trust: any and an untrusted run is of no branch', async () => {
   await requireTests()
   const strange = newRunClaims({ event_name: 'pull_request_target' })
   const untrusted = await startRun(strange)
@@ -84,10 +84,17 @@ test('untrusted and self-reported tests approve nothing, unless the rule has tru
     caller,
     `name: tests\nmode: enforce\nbindings: { environments: ['production'] }\nrules:\n  - rule: tests\n    expression: '${PASSED}'\n    trust: any\n`,
   )
-  const next = newRunClaims({ event_name: 'pull_request_target' })
-  const counted = await startRun(next)
-  await report(counted.id, next)
-  assert.equal(await decide(counted.id, next), 'approved')
+  const decisions: string[] = []
+  for (const claims of [
+    { event_name: 'pull_request_target' },
+    { event_name: 'pull_request', ref: 'refs/pull/7/merge' },
+  ]) {
+    const next = newRunClaims(claims)
+    const counted = await startRun(next)
+    await report(counted.id, next)
+    decisions.push(await decide(counted.id, next))
+  }
+  assert.deepEqual(decisions, ['pending', 'approved'])
 })
 
 test('a gate is opened for a run without a commit', async () => {

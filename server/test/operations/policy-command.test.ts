@@ -46,7 +46,7 @@ test('policy apply creates version 1, keeps it for the same content, and creates
 test('policy apply prints what the version changes', async () => {
   const yaml = readFileSync(TESTS_PASSED, 'utf8').replace('name: tests-passed', 'name: changing')
   await run('apply', '--org', 'acme', '--file', file('changing.yaml', yaml))
-  const next = yaml.replace('mode: enforce', 'mode: monitor').replace('trust: any', 'trust: verified')
+  const next = yaml.replace('mode: enforce', 'mode: monitor').replace('    trust: any', '    trust: verified')
   const { stdout } = await run('apply', '--org', 'acme', '--file', file('changing.yaml', next))
   const [first, ...changes] = stdout.trimEnd().split('\n')
   assert.equal(first, 'Applied changing: version 2, monitor')

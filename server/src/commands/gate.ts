@@ -99,7 +99,8 @@ export const gateList = defineCommand({
 
 export const gateDelete = defineCommand({
   name: 'gate delete',
-  about: 'Deletes a configured gate. Deployments that were opened before still need its approval.',
+  about:
+    'Deletes a configured gate. Deployments that were opened before, or within 24 hours after unless it lets openers in, still need its approval.',
   arguments: ['id'],
   options: {},
   async run(context, { id }) {

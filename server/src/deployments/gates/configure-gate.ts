@@ -50,8 +50,8 @@ export async function createGate(
 type GateChange = Partial<GateSettings> & { expected_version?: number }
 
 /**
- * Changes a gate. Deployments that already require it keep the settings that they started with. The
- * new settings apply as those of a new gate. Settings equal to the current ones change nothing.
+ * Changes a gate. Deployments that already require it, or are opened within a day, keep the
+ * settings from before where these are stricter. Settings equal to the current ones change nothing.
  * Throws 400 `invalid_request`, 404, 409 `name_taken`, and 409 `version_conflict` if the gate has
  * another version than expected.
  */
@@ -82,7 +82,7 @@ export async function updateGate(
 
 /**
  * Deletes a configured gate of an organization, or of any (null). Deployments that already require
- * it keep requiring it. Throws 400 and 404.
+ * it, or are opened within a day, require it. Throws 400 and 404.
  */
 export async function deleteGate(
   { sql, clock }: Needs,

@@ -92,7 +92,8 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
         summary: 'Change a gate',
         description:
           'Changes the given fields of a gate and stores the next version. Fields equal to the current ones change ' +
-          'nothing. Deployments that already require the gate keep the settings that they started with.\n\nErrors: 400 ' +
+          'nothing. Deployments that already require the gate, or are opened within 24 hours, keep the settings from ' +
+          'before where these are stricter. A gate that lets openers in is asked as it is now.\n\nErrors: 400 ' +
           '`invalid_request` for a pattern that is not valid. 404 `not_found` if the organization has no such gate. 409 ' +
           '`name_taken` if another gate has the name. 409 `version_conflict` if the gate has another version than ' +
           '`expected_version`.',
@@ -117,7 +118,8 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
         operationId: 'deleteConfiguredGate',
         summary: 'Delete a gate',
         description:
-          'Deletes a gate. Deployments that already require it keep requiring it. Its versions stay stored.\n\nErrors: ' +
+          'Deletes a gate. Deployments that already require it keep requiring it, and unless it let openers in, those ' +
+          'that are opened within 24 hours require it too. Its versions stay stored.\n\nErrors: ' +
           '404 `not_found` if the organization has no such gate.',
         tags,
         params: ItemPath,

@@ -48,7 +48,8 @@ export function selectRequired(versions: readonly AskedVersion[], target: GateTa
 
 /**
  * The same for a gate that a stored deployment already requires: as it was at the opening, and
- * stricter if it has become so. It stays required when it is deleted.
+ * stricter if it has become so. It stays required when it is deleted, and is no longer approved when
+ * it has become stricter: the answers are counted again.
  */
 export function mergeRequired(
   gate: RequiredGate,
@@ -63,7 +64,9 @@ export function mergeRequired(
     isExempt && current.length > 0
       ? current
       : [...current, stored, ...covering.filter((version) => !isCurrent(version))]
-  return { ...gate, ...mergeVersions(asked, !isExempt), name: gate.name }
+  const merged = { ...mergeVersions(asked, !isExempt), name: gate.name }
+  const isStricter = !isDeepStrictEqual(selectStrictest([gate, merged]), selectStrictest([gate]))
+  return { ...merged, approved_at: isStricter ? null : gate.approved_at }
 }
 
 /**

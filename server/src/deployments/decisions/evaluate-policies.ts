@@ -8,7 +8,7 @@ import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { listAskedGates, type StoredGate } from '../asked-gate.store.ts'
 import { mergeRequired } from '../asked-gate.ts'
-import { type DeploymentState, getRepositoryAddress, type RequiredGate } from '../deployment-state.ts'
+import { type DeploymentState, getRepositoryAddress, isWaiting, type RequiredGate } from '../deployment-state.ts'
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
@@ -82,8 +82,8 @@ function hostFacts(state: DeploymentState) {
 }
 
 /**
- * The gates that a stored deployment requires, under their versions of now too. Reads nothing
- * unless one of them has changed since the opening or within a day.
+ * The gates that a stored deployment requires; while it waits, under their versions of now too.
+ * Reads nothing unless one of them has changed since the opening or within a day.
  */
 export async function mergeGates(
   db: Db,
@@ -93,7 +93,7 @@ export async function mergeGates(
 ): Promise<RequiredGate[]> {
   const since = Math.min(state.created_at.getTime(), now.getTime() - DAY_MS)
   const hasChanged = stored.some(({ changed_at }) => changed_at !== null && changed_at.getTime() > since)
-  if (!hasChanged) return stored.map(({ changed_at: _, ...gate }) => gate)
+  if (!hasChanged || !isWaiting(state, now)) return stored.map(({ changed_at: _, ...gate }) => gate)
   const [versions, target] = await Promise.all([
     listAskedGates(db, state.org_id, { opened: state.created_at, now }),
     findSubject(db, state, now),

@@ -1564,6 +1564,7 @@ create table organizations (
   is_demo boolean not null default false,
   deletion_started_at timestamp(3) with time zone,
   accept_repository_vex boolean not null default false,
+  two_person_changes boolean not null default false,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
@@ -1601,6 +1602,27 @@ create table passkeys (
   constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
 );
 CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at);
+
+create table pending_changes (
+  org_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  action text not null,
+  object_id uuid,
+  name text not null,
+  content jsonb,
+  base_version integer not null,
+  author_id uuid not null,
+  author_name text not null,
+  reason text,
+  created_at timestamp(3) with time zone not null,
+  constraint pending_changes_pkey PRIMARY KEY (org_id, id),
+  constraint pending_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint pending_changes_action_check CHECK ((action = ANY (ARRAY['create'::text, 'change'::text, 'delete'::text]))),
+  constraint pending_changes_check CHECK (((object_id IS NOT NULL) OR (action = 'create'::text))),
+  constraint pending_changes_check1 CHECK (((content IS NOT NULL) OR (action = 'delete'::text))),
+  constraint pending_changes_kind_check CHECK ((kind = ANY (ARRAY['gate'::text, 'policy'::text])))
+);
 
 create table policies (
   org_id uuid not null,

@@ -22,3 +22,24 @@ alter table policy_versions
   add constraint policy_versions_removed_by_check
     check (removed_by_id is null or removed_at is not null) not valid;
 alter table policy_versions validate constraint policy_versions_removed_by_check;
+
+-- Whether changes of gates and policies by people wait for a second person.
+alter table organizations add column if not exists two_person_changes boolean not null default false;
+
+-- Such changes, until somebody confirms or withdraws them. `content` is what is to be stored; null for
+-- a deletion. `base_version` is that of the gate or policy when it was proposed; 0 for a new one.
+create table if not exists pending_changes (
+  org_id uuid not null references organizations,
+  id uuid not null,
+  kind text not null check (kind in ('gate', 'policy')),
+  action text not null check (action in ('create', 'change', 'delete')),
+  object_id uuid check (object_id is not null or action = 'create'),
+  name text not null,
+  content jsonb check (content is not null or action = 'delete'),
+  base_version integer not null,
+  author_id uuid not null,
+  author_name text not null,
+  reason text,
+  created_at timestamptz(3) not null,
+  primary key (org_id, id)
+);

@@ -1,7 +1,7 @@
 import { UsageError } from '@shiplock/command-line/options'
 import { assignPlan } from '../access/manage-access.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
-import { acceptRepositoryVex, createOrganization } from '../organizations/organization.ts'
+import { createOrganization, updateOrganizationRules } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
@@ -41,15 +41,29 @@ export const orgSet = defineCommand({
       value: 'yes|no',
       about: 'whether VEX documents of verified CI jobs take effect without being confirmed',
     },
+    'two-person-changes': {
+      type: 'text',
+      value: 'yes|no',
+      about: 'whether changes of gates and policies in the console wait for a second person',
+    },
   },
-  async run(context, { slug }, { 'accept-repository-vex': accepts }) {
-    if (accepts !== 'yes' && accepts !== 'no') throw new UsageError('--accept-repository-vex must be yes or no')
-    const organization = await withServices(context, (services) =>
-      acceptRepositoryVex(services, slug, accepts === 'yes'),
-    )
+  async run(context, { slug }, options) {
+    const { 'accept-repository-vex': accepts, 'two-person-changes': byTwo } = options
+    if (accepts === undefined && byTwo === undefined)
+      throw new UsageError('org set needs --accept-repository-vex or --two-person-changes')
+    const rules = {
+      ...(accepts !== undefined && { accept_repository_vex: isYes('--accept-repository-vex', accepts) }),
+      ...(byTwo !== undefined && { two_person_changes: isYes('--two-person-changes', byTwo) }),
+    }
+    const organization = await withServices(context, (services) => updateOrganizationRules(services, slug, rules))
     context.print({ json: organization, text: `Changed ${describe(organization)}` })
   },
 })
+
+function isYes(option: string, text: string): boolean {
+  if (text !== 'yes' && text !== 'no') throw new UsageError(`${option} must be yes or no`)
+  return text === 'yes'
+}
 
 export const orgList = defineCommand({
   name: 'org list',

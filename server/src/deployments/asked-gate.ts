@@ -48,8 +48,8 @@ export function selectRequired(versions: readonly AskedVersion[], target: GateTa
 
 /**
  * The same for a gate that a stored deployment already requires: as it was at the opening, and
- * stricter if it has become so. It stays required when it is deleted, and is no longer approved when
- * it has become stricter: the answers are counted again.
+ * stricter if it has become so: then it is open again, and the answers are counted again. It stays
+ * required when it is deleted.
  */
 export function mergeRequired(
   gate: RequiredGate,

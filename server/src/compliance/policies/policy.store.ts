@@ -192,6 +192,18 @@ function countResults(db: Db) {
   )`
 }
 
+/** The policy of the organization with this name; null if there is none or it is removed. */
+export async function findCurrentPolicy(db: Db, orgId: string, name: string) {
+  const [row] = await db<{ id: string; version: number }[]>`
+    select id, version
+    from policies
+    where org_id = ${orgId}
+      and name = ${name}
+      and repository_id is null
+      and removed_at is null`
+  return row ?? null
+}
+
 /** Locks a policy that is not removed until the transaction ends. Null if there is none. */
 export async function lockListedPolicy(tx: Tx, orgId: string, id: string) {
   const [row] = await tx<{ id: string; name: string; version: number; path: string | null }[]>`

@@ -877,6 +877,7 @@ create table deployments (
   policy_rules jsonb,
   policy_evidence jsonb,
   self_approved boolean not null default false,
+  policies_again_at timestamp(3) with time zone,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -919,6 +920,7 @@ CREATE INDEX deployments_by_workflow_path ON public.deployments USING btree (org
 CREATE INDEX deployments_succeeded_by_place ON public.deployments USING btree (org_id, repository_full_name, environment, created_at, id) WHERE ((status = 'success'::text) OR (succeeded_at IS NOT NULL));
 CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_until) WHERE (answer_until IS NOT NULL);
 CREATE INDEX deployments_to_evaluate ON public.deployments USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (custom_rule_state = 'pending'::text));
+CREATE INDEX deployments_to_evaluate_again ON public.deployments USING btree (policies_again_at) WHERE ((policies_again_at IS NOT NULL) AND (custom_rule_state = 'pending'::text));
 CREATE INDEX deployments_waiting ON public.deployments USING btree (org_id, created_at, id) WHERE ((status = 'pending_approval'::text) AND (custom_rule_state = 'pending'::text));
 
 create table events (
@@ -1085,6 +1087,7 @@ create table gate_versions (
   constraint gate_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
   constraint gate_versions_version_check CHECK ((version >= 1))
 );
+CREATE INDEX gate_versions_by_age ON public.gate_versions USING btree (org_id, created_at);
 
 create table intel_advisories (
   id text collate "C" not null,
@@ -1562,6 +1565,7 @@ create table organizations (
   default_trust text,
   default_trust_loosened_at timestamp(3) with time zone,
   default_trust_loosened_by text,
+  two_person_changes boolean not null default false,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_default_trust_check CHECK ((default_trust = ANY (ARRAY['verified'::text, 'uploaded'::text]))),
@@ -1600,6 +1604,27 @@ create table passkeys (
   constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
 );
 CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at);
+
+create table pending_changes (
+  org_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  action text not null,
+  object_id uuid,
+  name text not null,
+  content jsonb,
+  base_version integer not null,
+  author_id uuid not null,
+  author_name text not null,
+  reason text,
+  created_at timestamp(3) with time zone not null,
+  constraint pending_changes_pkey PRIMARY KEY (org_id, id),
+  constraint pending_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint pending_changes_action_check CHECK ((action = ANY (ARRAY['create'::text, 'change'::text, 'delete'::text]))),
+  constraint pending_changes_check CHECK (((object_id IS NOT NULL) OR (action = 'create'::text))),
+  constraint pending_changes_check1 CHECK (((content IS NOT NULL) OR (action = 'delete'::text))),
+  constraint pending_changes_kind_check CHECK ((kind = ANY (ARRAY['gate'::text, 'policy'::text])))
+);
 
 create table policies (
   org_id uuid not null,
@@ -1657,7 +1682,7 @@ create table policy_versions (
   constraint policy_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
   constraint policy_versions_content_hash_check CHECK ((length(content_hash) = 32)),
   constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
-  constraint policy_versions_removed_check CHECK ((num_nulls(removed_at, removed_by_id) = ANY (ARRAY[0, 2]))),
+  constraint policy_versions_removed_by_check CHECK (((removed_by_id IS NULL) OR (removed_at IS NOT NULL))),
   constraint policy_versions_version_check CHECK ((version >= 1))
 );
 
@@ -1973,6 +1998,7 @@ create table required_gates (
   approved_by text,
   approve_by_policies jsonb,
   require_linked_accounts boolean not null default false,
+  replaced_at timestamp(3) with time zone,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),

@@ -154,6 +154,7 @@ begin
       ('organizations', 'insert, update'),
       ('passkey_challenges', 'insert, delete'),
       ('passkeys', 'insert, update, delete'),
+      ('pending_changes', 'insert, delete'),
       ('policies', 'insert, update'),
       ('policy_bundles', 'insert, update'),
       ('policy_versions', 'insert, update'),

@@ -47,6 +47,8 @@ import { registerConfiguredGateRoutes } from './deployments/gates/configured-gat
 import { ConfiguredGate, GateVersion } from './deployments/gates/configured-gate.schema.ts'
 import { registerGateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
+import { registerPendingChangeRoutes } from './deployments/gates/pending-change.routes.ts'
+import { PendingChange } from './deployments/gates/pending-change.schema.ts'
 import { registerOrganizationRoutes, registerUsageRoutes } from './organizations/organization.routes.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { KEY_ERROR_RESPONSES, registerDocs, registerErrorSchemas, registerOpenApi } from './platform/http/openapi.ts'
@@ -164,6 +166,7 @@ const SHARED_SCHEMAS = [
   ListedTrust,
   ConfiguredGate,
   GateVersion,
+  PendingChange,
   ListedPolicy,
   PolicyVersion,
 ]
@@ -225,6 +228,7 @@ async function registerPeopleRoutes(app: HttpServer, services: Services): Promis
   await app.register(registerChartRoutes, services)
   await app.register(registerCodeHostRoutes, services)
   await app.register(registerConfiguredGateRoutes, services)
+  await app.register(registerPendingChangeRoutes, services)
   await app.register(registerDeliveryRoutes, services)
   await app.register(registerDeploymentBoardRoutes, services)
   await app.register(registerDeploymentDecisionRoutes, services)

@@ -109,7 +109,7 @@ export const jobs: Job<HostServices, never>[] = [
   readAttemptJob,
   readEnvironmentJob,
   readReviewsJob,
-  subscribe(gateConfigured, assignGates),
+  subscribe(gateConfigured, assignGates, refreshOrganizationGates),
   subscribe(deploymentBypassed, refreshRepositoryResults),
   recordChangesJob,
   followFactJob,

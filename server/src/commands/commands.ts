@@ -94,6 +94,18 @@ export const COMMANDS = {
   },
   'gate create': { about: 'configure a deployment gate', load: async () => (await import('./gate.ts')).gateCreate },
   'gate list': { about: 'list the configured gates', load: async () => (await import('./gate.ts')).gateList },
+  'gate changes': {
+    about: 'list the changes of gates and policies that wait for a second person',
+    load: async () => (await import('./gate.ts')).gateChanges,
+  },
+  'gate confirm': {
+    about: 'confirm a change that waits for a second person',
+    load: async () => (await import('./gate.ts')).gateConfirm,
+  },
+  'gate withdraw': {
+    about: 'withdraw a change that waits for a second person',
+    load: async () => (await import('./gate.ts')).gateWithdraw,
+  },
   'gate delete': { about: 'delete a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
   'intel import': {
     about: 'import vulnerability intelligence',

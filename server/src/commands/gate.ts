@@ -1,11 +1,13 @@
 import { UsageError } from '@shiplock/command-line/options'
 import { countPeopleWith } from '../access/members/member.store.ts'
-import { OPERATOR } from '../audit/audit.store.ts'
+import { COMMAND_LINE, OPERATOR } from '../audit/audit.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure-gate.ts'
 import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configured-gate.schema.ts'
 import { listGates } from '../deployments/gates/configured-gate.store.ts'
+import { listPendingChanges } from '../deployments/gates/pending-change.store.ts'
+import { confirmChange, removeChange, toOperator } from '../deployments/gates/pending-change.ts'
 import { requireOrganization } from '../organizations/organization.ts'
-import { defineCommand, formatTable } from './command.ts'
+import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
@@ -99,7 +101,8 @@ export const gateList = defineCommand({
 
 export const gateDelete = defineCommand({
   name: 'gate delete',
-  about: 'Deletes a configured gate. Deployments that were opened before still need its approval.',
+  about:
+    'Deletes a configured gate. Deployments that were opened before, or within 24 hours after unless it lets openers in, still need its approval.',
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
@@ -107,6 +110,55 @@ export const gateDelete = defineCommand({
     context.print({ json: gate, text: `Deleted the gate "${gate.name}" (${gate.id})` })
   },
 })
+
+export const gateChanges = defineCommand({
+  name: 'gate changes',
+  about: 'Lists the changes of gates and policies that wait for a second person.',
+  arguments: [],
+  options: { org: ORG },
+  async run(context, _given, { org }) {
+    const changes = await withServices(context, async ({ sql }) =>
+      listPendingChanges(sql, (await requireOrganization(sql, org)).id),
+    )
+    const rows = changes.map(({ id, kind, action, name, proposed_by }) => [
+      id,
+      `${action} ${kind}`,
+      name,
+      proposed_by?.name ?? '-',
+    ])
+    const text = formatTable(['ID', 'CHANGE', 'NAME', 'PROPOSED BY'], rows, 'No change waits for a second person.')
+    context.print({ json: changes, text })
+  },
+})
+
+export const gateConfirm = defineCommand({
+  name: 'gate confirm',
+  about: 'Stores a change of a gate or policy that waits for a second person, who is the operator then.',
+  arguments: ['id'],
+  options: { org: ORG },
+  run: (context, { id }, { org }) => settle(context, { id, org }, confirmChange, 'Confirmed'),
+})
+
+export const gateWithdraw = defineCommand({
+  name: 'gate withdraw',
+  about: 'Withdraws a change of a gate or policy that waits for a second person.',
+  arguments: ['id'],
+  options: { org: ORG },
+  run: (context, { id }, { org }) => settle(context, { id, org }, removeChange, 'Withdrew'),
+})
+
+async function settle(
+  context: Context,
+  { id, org }: { id: string; org: string },
+  act: typeof confirmChange,
+  done: string,
+): Promise<void> {
+  const change = await withServices(context, async (services) => {
+    const settler = toOperator((await requireOrganization(services.sql, org)).id, COMMAND_LINE)
+    return act(services, settler, id)
+  })
+  context.print({ json: change, text: `${done} the change of "${change.name}" (${change.id})` })
+}
 
 const ALONE =
   'One person alone can answer it, and not what they opened themselves, for example with an API key that they created. To ' +

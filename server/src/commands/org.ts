@@ -8,7 +8,7 @@ import {
   listOrganizations,
   type Organization,
 } from '../organizations/organization.store.ts'
-import { acceptRepositoryVex, createOrganization, requireOrganization } from '../organizations/organization.ts'
+import { createOrganization, requireOrganization, updateOrganizationRules } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
@@ -53,17 +53,27 @@ export const orgSet = defineCommand({
       value: DEFAULT_TRUSTS.join('|'),
       about: 'whose evidence rules admit that name no trust: jobs with OIDC tokens, or also uploads of API keys',
     },
+    'two-person-changes': {
+      type: 'text',
+      value: 'yes|no',
+      about: 'whether changes of gates and policies in the console wait for a second person',
+    },
   },
-  async run(context, { slug }, { 'accept-repository-vex': accepts, 'default-trust': trust }) {
-    if (accepts === undefined && trust === undefined)
-      throw new UsageError('Give --accept-repository-vex or --default-trust')
-    if (accepts !== undefined && accepts !== 'yes' && accepts !== 'no')
-      throw new UsageError('--accept-repository-vex must be yes or no')
+  async run(context, { slug }, options) {
+    const { 'accept-repository-vex': accepts, 'default-trust': trust, 'two-person-changes': byTwo } = options
+    if (accepts === undefined && trust === undefined && byTwo === undefined)
+      throw new UsageError('org set needs --accept-repository-vex, --default-trust or --two-person-changes')
     if (trust !== undefined && !isDefaultTrust(trust))
       throw new UsageError(`--default-trust must be ${DEFAULT_TRUSTS.join(' or ')}`)
+    const rules = {
+      ...(accepts !== undefined && { accept_repository_vex: isYes('--accept-repository-vex', accepts) }),
+      ...(byTwo !== undefined && { two_person_changes: isYes('--two-person-changes', byTwo) }),
+    }
     const organization = await withServices(context, async (services) => {
-      if (accepts !== undefined) await acceptRepositoryVex(services, slug, accepts === 'yes')
-      const changed = await requireOrganization(services.sql, slug)
+      const changed =
+        accepts === undefined && byTwo === undefined
+          ? await requireOrganization(services.sql, slug)
+          : await updateOrganizationRules(services, slug, rules)
       if (trust !== undefined) await assignDefaultTrust(services, changed.id, OPERATOR, trust)
       return changed
     })
@@ -73,6 +83,11 @@ export const orgSet = defineCommand({
 
 function isDefaultTrust(text: string): text is DefaultTrust {
   return DEFAULT_TRUSTS.some((trust) => trust === text)
+}
+
+function isYes(option: string, text: string): boolean {
+  if (text !== 'yes' && text !== 'no') throw new UsageError(`${option} must be yes or no`)
+  return text === 'yes'
 }
 
 export const orgList = defineCommand({

@@ -2,20 +2,11 @@ import { buildRunLane } from '../ci/runs/run.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { publishUpdates, update } from '../platform/queue/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
-import {
-  type DeploymentKey,
-  type DeploymentState,
-  type GateState,
-  type Outcome,
-  OWN_RULE,
-  type RequiredGate,
-} from './deployment-state.ts'
+import { type DeploymentKey, type DeploymentState, type GateState, type Outcome, OWN_RULE } from './deployment-state.ts'
 import type { StoredEvaluation } from './policy-evaluation.ts'
 
 /** PostgreSQL notifications on this channel carry the id of an opened gate that changed. */
 export const GATE_CHANNEL = 'shiplock_gates'
-
-const REQUIRED_GATES_MAX = 1000
 
 /**
  * Returns null when there is no such deployment created at or after `retainedSince` (null: at any
@@ -80,30 +71,6 @@ export async function listRecentDeployments(db: Db, orgId: string, filter: Recen
       ${environment === null ? db`` : db`and environment = ${environment}`}
     order by created_at desc, id desc
     limit ${limit}`
-}
-
-/** The gates that a deployment requires, in the order in which they are shown. */
-export async function listRequiredGates(db: Db, { org_id, id }: DeploymentKey): Promise<RequiredGate[]> {
-  return db<RequiredGate[]>`
-    select id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at
-    from required_gates
-    where org_id = ${org_id}
-      and deployment_id = ${id}
-    order by position
-    limit ${REQUIRED_GATES_MAX}`
-}
-
-/**
- * SQL: the column of a gate. Gates that were stored before it existed mean what they did: named
- * policies approve, and so do all that cover a deployment where one approval is required.
- */
-export function buildApproveByPolicies(db: Db) {
-  return db`coalesce(approve_by_policies, case
-    when cardinality(policies) > 0 then 'true'::jsonb
-    when required_approvals = 1 then '"covering"'
-    else 'false'
-  end) as approve_by_policies`
 }
 
 /** Marks required gates of a locked deployment as approved. */
@@ -270,13 +237,18 @@ export async function deleteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at
 
 /**
  * Records that the policies of a locked deployment were evaluated. `note` is shown to the pollers
- * of its gate.
+ * of its gate. `again_at` is when they must be evaluated again without news.
  */
-export async function updatePoliciesEvaluated(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
+export async function updatePoliciesEvaluated(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { note, again_at }: { note: string | null; again_at: Date | null },
+  at: Date,
+): Promise<void> {
   await tx`
     with evaluated as (
       update deployments
-      set policies_asked_at = ${at}
+      set policies_asked_at = ${at}, policies_again_at = ${again_at}
       where org_id = ${org_id}
         and id = ${id}
     )

@@ -56,7 +56,8 @@ export function isAwaitingReviewers({ status, reviewers_state }: DeploymentState
 }
 
 /**
- * A gate that must approve the deployment, as it was configured when the deployment was created.
+ * A gate that must approve the deployment, as it was configured when the deployment was created, or
+ * stricter if it was within a day before or has become so.
  */
 export type RequiredGate = {
   id: string
@@ -68,6 +69,10 @@ export type RequiredGate = {
   approve_by_policies: ApproveByPolicies
   require_linked_accounts: boolean
   approved_at: Date | null
+  /** Whether its policies are also asked under versions that were replaced. */
+  asks_earlier: boolean
+  /** When settings that still decide were changed or deleted; null if those of now decide. */
+  replaced_at: Date | null
 }
 
 /**

@@ -112,6 +112,27 @@ export const Override = Closed(
   { description: 'The approval that overrode a blocking policy. Null if no policy was overridden.' },
 )
 
+/** Why an earlier version of a policy still decides. */
+export const EarlierVersion = Closed(
+  {
+    replaced_at: Type.Unsafe<Date>({
+      ...Timestamp,
+      description: 'When the version was replaced or the policy removed.',
+    }),
+    asked_until: Nullable(
+      Type.Unsafe<Date>({
+        ...Timestamp,
+        description:
+          'Until when it is asked: for 24 hours after the change. Null if the deployment was opened before the change, and asks it as long as it waits.',
+      }),
+    ),
+  },
+  {
+    description:
+      'Why the version is asked although it was replaced or removed: it says worse than the version of now, and nobody loosens a policy for what is about to be deployed. Absent for the version of now.',
+  },
+)
+
 export const PolicyEvaluation = Closed(
   {
     evaluation_id: Type.String({ description: 'The id of the evaluation.' }),
@@ -135,9 +156,10 @@ export const PolicyEvaluation = Closed(
           ),
         ),
         decision: PolicyDecision,
+        earlier: Type.Optional(EarlierVersion),
       }),
       {
-        description: 'The decision of each policy.',
+        description: 'The decision of each policy. An earlier version that says worse has a decision of its own.',
       },
     ),
   },

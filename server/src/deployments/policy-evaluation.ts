@@ -3,6 +3,7 @@ import {
   isApproving,
   type PolicyEvaluation,
   type PolicyVerdict,
+  selectWorst,
 } from '../compliance/policies/policy-verdict.ts'
 import { truncate } from '../platform/text.ts'
 import { createDecidedOutcome, type Outcome, type RequiredGate } from './deployment-state.ts'
@@ -10,10 +11,10 @@ import { createDecidedOutcome, type Outcome, type RequiredGate } from './deploym
 const NOTE_CHARS_MAX = 2000
 const REASON_CHARS_MAX = 1000
 
-type PolicyGate = Pick<RequiredGate, 'policies' | 'approve_by_policies'>
+type PolicyGate = Pick<RequiredGate, 'policies' | 'approve_by_policies' | 'asks_earlier'>
 
 /** True if policies can approve the gate at all. */
-export function canApproveByPolicies({ approve_by_policies }: PolicyGate): boolean {
+export function canApproveByPolicies({ approve_by_policies }: Pick<PolicyGate, 'approve_by_policies'>): boolean {
   return approve_by_policies !== false
 }
 
@@ -29,11 +30,15 @@ export function isApprovedByPolicies(gate: PolicyGate, evaluation: PolicyEvaluat
 
 /** The policies that together approve a gate. Undefined stands for one that was not evaluated. */
 function selectAsked(gate: PolicyGate, { policies }: PolicyEvaluation): (PolicyVerdict | undefined)[] {
-  const own = policies.filter(({ path }) => path === null)
+  const asked = gate.asks_earlier ? selectWorst(policies) : policies.filter(({ earlier }) => earlier === undefined)
+  const own = asked.filter(({ path }) => path === null)
   if (gate.approve_by_policies !== 'covering') {
     return gate.policies.map((name) => own.find((policy) => policy.name === name))
   }
-  return own.filter(({ mode, rules }) => mode === 'enforce' && rules.some(({ blocking }) => blocking))
+  const named = new Set(gate.policies)
+  const isAsked = ({ name, mode, rules }: PolicyVerdict) =>
+    named.has(name) || (mode === 'enforce' && rules.some(({ blocking }) => blocking))
+  return own.filter(isAsked)
 }
 
 /** False if no policy covers the deployment; such an evaluation is not shown. */
@@ -41,13 +46,50 @@ export function isShown({ decision, policies }: PolicyEvaluation): boolean {
   return decision !== 'none' || policies.length > 0
 }
 
-/** Why policies block the deployment, one reason a line; null if they do not block it. */
-export function explainBlocking({ decision, policies }: PolicyEvaluation): string | null {
-  if (decision !== 'block') return null
+/** Why the deployment waits after an evaluation, and when that may change without news. */
+export function toNoted(evaluation: PolicyEvaluation, required: readonly RequiredGate[]) {
+  const times = evaluation.policies.flatMap(({ earlier }) => earlier?.asked_until?.getTime() ?? [])
+  const again_at = times.length === 0 ? null : new Date(Math.min(...times))
+  const reasons = [...explainBlocking(evaluation), ...explainEarlier(evaluation, required)]
+  return { note: reasons.length === 0 ? null : reasons.join('\n').slice(0, NOTE_CHARS_MAX), again_at }
+}
+
+/** Why policies block the deployment; empty if they do not block it. */
+function explainBlocking({ decision, policies }: PolicyEvaluation): string[] {
+  if (decision !== 'block') return []
   const reasons = policies.flatMap((policy) =>
-    getBlockingRules(policy).map(({ name, reason }) => `${policy.name}: ${reason ?? name}`),
+    getBlockingRules(policy).map(({ name, reason }) => `${formatVersion(policy)}: ${reason ?? name}`),
   )
-  return reasons.length > 0 ? reasons.join('\n').slice(0, NOTE_CHARS_MAX) : 'The policies could not be read.'
+  return reasons.length > 0 ? reasons : ['The policies could not be read.']
+}
+
+/** What the open gates and the policies decide as they were, apart from what blocks. */
+function explainEarlier({ policies }: PolicyEvaluation, required: readonly RequiredGate[]): string[] {
+  const gates = required.flatMap((gate) => (gate.approved_at === null ? explainReplaced(gate) : []))
+  const named = new Set(required.flatMap((gate) => (gate.asks_earlier ? gate.policies : [])))
+  const earlier = policies.filter((policy) => policy.earlier !== undefined && getBlockingRules(policy).length === 0)
+  const refusing = earlier.filter(({ name, path }) => path === null && named.has(name))
+  return [...gates, ...refusing.map((policy) => `${formatVersion(policy)} does not approve.`)]
+}
+
+/** Why a gate counts as it was before a change; empty if its settings of now decide. */
+export function explainReplaced({ name, replaced_at }: Pick<RequiredGate, 'name' | 'replaced_at'>): string[] {
+  if (replaced_at === null) return []
+  return [
+    `The gate ${name} counts as before its change or deletion (${formatTime(replaced_at)}) where that was stricter.`,
+  ]
+}
+
+/** The name of a policy, and of an earlier version also why it is asked. */
+export function formatVersion({ name, version, earlier }: PolicyVerdict): string {
+  if (earlier === undefined) return name
+  const { replaced_at, asked_until } = earlier
+  const why = asked_until === null ? 'because the deployment was opened before' : `until ${formatTime(asked_until)}`
+  return `${name} (version ${version}, replaced ${formatTime(replaced_at)}, still asked ${why})`
+}
+
+function formatTime(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** The decision of the policies that approve these gates, and its audit entry. */
@@ -65,8 +107,10 @@ export function createPolicyApproval(evaluation: PolicyEvaluation, gates: readon
  */
 export function formatOutcome({ policies }: PolicyEvaluation): string {
   const enforced = policies.filter(({ mode }) => mode === 'enforce')
-  const failed = enforced.flatMap(({ name, rules }) =>
-    rules.flatMap(({ name: rule, status }) => (status === 'fail' || status === 'error' ? [`${name}: ${rule}`] : [])),
+  const failed = enforced.flatMap((policy) =>
+    policy.rules.flatMap(({ name, status }) =>
+      status === 'fail' || status === 'error' ? [`${formatVersion(policy)}: ${name}`] : [],
+    ),
   )
   const monitored = policies.filter(({ mode }) => mode === 'monitor')
   const texts = [
@@ -78,7 +122,7 @@ export function formatOutcome({ policies }: PolicyEvaluation): string {
 }
 
 function formatNames(label: string, policies: readonly PolicyVerdict[]): string | null {
-  return policies.length === 0 ? null : `${label}: ${policies.map(({ name }) => name).join(', ')}.`
+  return policies.length === 0 ? null : `${label}: ${policies.map(formatVersion).join(', ')}.`
 }
 
 /** An evaluation in the columns of a deployment. */

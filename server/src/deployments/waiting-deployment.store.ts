@@ -3,15 +3,18 @@ import type { DeploymentKey } from './deployment-state.ts'
 
 /**
  * Deployments of all organizations that were created before `createdBefore` and whose policies were
- * never evaluated, although our rule is not answered.
+ * never evaluated, although our rule is not answered; and waiting ones that an earlier version of a
+ * policy has decided until `now`.
  */
-export async function listUnevaluated(db: Db, createdBefore: Date): Promise<DeploymentKey[]> {
+export async function listUnevaluated(
+  db: Db,
+  { createdBefore, now }: { createdBefore: Date; now: Date },
+): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, id
     from deployments
-    where policies_asked_at is null
-      and custom_rule_state = 'pending'
-      and created_at <= ${createdBefore}
+    where (policies_asked_at is null and custom_rule_state = 'pending' and created_at <= ${createdBefore})
+      or (policies_again_at <= ${now} and custom_rule_state = 'pending' and status = 'pending_approval')
     order by created_at
     limit 100`
 }

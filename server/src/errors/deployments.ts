@@ -122,6 +122,22 @@ export const tooManyGates = defineError({
   message: (max: number) => `An organization can have at most ${max} gates.`,
 })
 
+export const tooManyPendingChanges = defineError({
+  status: 409,
+  code: 'too_many_pending_changes',
+  cause: 'The organization has as many changes of gates and policies that wait for a second person as it can have.',
+  remedy: 'Confirm or withdraw some of them.',
+  message: (max: number) => `At most ${max} changes can wait for a second person.`,
+})
+
+export const secondPersonRequired = defineError({
+  status: 409,
+  code: 'second_person_required',
+  cause: 'A change of a gate or policy is confirmed by the person who proposed it.',
+  remedy: 'Ask another person to confirm it, or withdraw it.',
+  message: 'You have proposed this change. Another person must confirm it.',
+})
+
 export const tooManyPolicies = defineError({
   status: 409,
   code: 'too_many_policies',

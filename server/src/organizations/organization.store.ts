@@ -103,11 +103,25 @@ export async function findTrustLoosener(db: Db, id: string, since: Date): Promis
   return row?.loosened_by ?? null
 }
 
+/** Whether changes of gates and policies by people wait for a second person (trust §5). */
+export async function isChangedByTwo(db: Db, id: string): Promise<boolean> {
+  const [row] = await db<{ two_person_changes: boolean }[]>`
+    select two_person_changes
+    from organizations
+    where id = ${id}`
+  return row?.two_person_changes ?? false
+}
+
+/** What an organization lets count. What is absent stays. */
+export type OrganizationRules = { accept_repository_vex?: boolean; two_person_changes?: boolean }
+
 /** Returns the organization, or null if no organization has this slug. */
-export async function updateRepositoryVex(db: Db, slug: string, isAccepted: boolean): Promise<Organization | null> {
+export async function updateRules(db: Db, slug: string, rules: OrganizationRules): Promise<Organization | null> {
+  const { accept_repository_vex = null, two_person_changes = null } = rules
   const [row] = await db<Organization[]>`
     update organizations
-    set accept_repository_vex = ${isAccepted}
+    set accept_repository_vex = coalesce(${accept_repository_vex}, accept_repository_vex),
+      two_person_changes = coalesce(${two_person_changes}, two_person_changes)
     where slug = ${slug}
     returning id, slug, name, plan`
   return row ?? null

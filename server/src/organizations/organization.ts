@@ -10,7 +10,8 @@ import {
   insertOrganization,
   lockOrganizations,
   type Organization,
-  updateRepositoryVex,
+  type OrganizationRules,
+  updateRules,
 } from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 
@@ -43,20 +44,17 @@ export async function createOrganization(
   throw slugTaken(slug)
 }
 
-/**
- * Lets VEX documents of verified CI jobs take effect without being confirmed, or no longer. Throws
- * 404 if the organization does not exist.
- */
-export async function acceptRepositoryVex(
+/** Changes what an organization lets count. Throws 404 if the organization does not exist. */
+export async function updateOrganizationRules(
   { sql, clock }: { sql: Sql; clock: Clock },
   slug: string,
-  isAccepted: boolean,
+  rules: OrganizationRules,
 ): Promise<Organization> {
   return sql.begin(async (tx) => {
-    const organization = await updateRepositoryVex(tx, slug, isAccepted)
+    const organization = await updateRules(tx, slug, rules)
     if (organization === null) return rejectUnknownOrganization(slug)
     const object = { type: 'organization', id: organization.id }
-    const entry = { ...OPERATOR, action: 'organization.update', object, details: { accept_repository_vex: isAccepted } }
+    const entry = { ...OPERATOR, action: 'organization.update', object, details: rules }
     await insertAuditEntry(tx, organization.id, entry, clock.now())
     return organization
   })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { insertPendingChange } from '../../src/deployments/gates/pending-change.store.ts'
+import { createUuid } from '../../src/platform/ids.ts'
 import type { TestApi } from './api.ts'
 import type { Json } from './json.ts'
 import type { Operation } from './openapi.ts'
@@ -37,7 +39,24 @@ export async function furnishPeople(api: TestApi, admin: Person, operations: Ope
     assert.ok(status < 300, `POST ${path}: ${text}`)
     made[path] = idIn(body.data)
   }
+  made['/pending-changes'] = await insertChange(api, admin)
   return made
+}
+
+/** A change that waits for a second person, although the organization does not ask for one. */
+async function insertChange({ services }: TestApi, { orgId, userId }: Person): Promise<string> {
+  const now = services.clock.now()
+  const change = {
+    kind: 'gate',
+    action: 'create',
+    object_id: null,
+    name: 'Waiting',
+    base_version: 0,
+    reason: null,
+  } as const
+  const stored = { ...change, content: { file: POLICY }, id: createUuid(now), created_at: now }
+  await services.sql.begin((tx) => insertPendingChange(tx, orgId, { ...stored, author_id: userId, author_name: 'Ada' }))
+  return stored.id
 }
 
 /** The id of a created object, which can be a part of the response. */

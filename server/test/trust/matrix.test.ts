@@ -7,6 +7,7 @@ import { TESTS } from '../support/ci-reports.ts'
 import { configureGate } from '../support/gates.ts'
 import type { Json } from '../support/json.ts'
 import { sarif, scoredResult } from '../support/sarif.ts'
+import { ownRun } from '../support/token-caller.ts'
 import { SENDERS, type Sender, type Shop, TrustWorld } from '../support/trust-world.ts'
 import { notAffected, openVex, vulnerable } from '../support/vex.ts'
 

@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, Modal, Stack, Text, Textarea } from '@manti
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { notifyDone } from '../../actions/notify.tsx'
+import { isPending, notifyPending } from '../../actions/pending-changes.tsx'
 import { asApiError } from '../../api/api-error.ts'
 import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
@@ -51,6 +52,10 @@ function ApplyForm(props: Omit<ApplyDialogProps, 'opened'>) {
     apply.mutate(init, {
       onError: () => void refresh('policy'),
       onSuccess: ({ data: applied }) => {
+        if (isPending(applied)) {
+          notifyPending(applied)
+          return onClose()
+        }
         draft.discard({ version: applied.version, file: draft.text })
         notifyDone(applied.changed ? `Version ${applied.version} of ${applied.name} is in force` : NOTHING_CHANGED)
         onClose()

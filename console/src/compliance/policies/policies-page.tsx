@@ -3,6 +3,7 @@ import { IconCircleCheck, IconCircleX, IconClipboardList, IconFilterOff, IconPlu
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { PendingChanges } from '../../actions/pending-changes.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, ClearFilters, Filters, TextFilter } from '../../list/filters.tsx'
@@ -38,6 +39,7 @@ export function PoliciesPage() {
       actions={newPolicy}
     >
       <ComplianceTabs org={org} />
+      <PendingChanges kind="policy" />
       <Filters isFiltered={isFiltered} onClear={clear}>
         <TextFilter label="Name" value={search.name} onChange={(name) => filter({ name })} />
         <ChoiceFilter

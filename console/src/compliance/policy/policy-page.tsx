@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
+import { isPending, notifyPending } from '../../actions/pending-changes.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { ToneBadge } from '../../page/badges.tsx'
@@ -111,10 +112,11 @@ function DeletePolicyButton({ policy: { id, name } }: { policy: { id: string; na
   const navigate = useNavigate()
   const dialog = useDialog<true>()
   const remove = async ({ reason }: { reason: string | null }) => {
-    await deletePolicy({
+    const { data } = await deletePolicy({
       params: { path: { org, id }, query: reason === null ? {} : { reason } },
     })
-    notifyDone(`${name} was deleted`)
+    if (isPending(data)) notifyPending(data)
+    else notifyDone(`${name} was deleted`)
     void navigate({ ...pages.policies(org), ignoreBlocker: true })
   }
   return (

@@ -124,6 +124,13 @@ function GateRow({ gate, isOpen }: { gate: Gate; isOpen: boolean }) {
             Approved <Time at={approved_at} />.
           </>
         )}
+        {gate.replaced_at && (
+          <>
+            {' '}
+            The gate was changed or deleted <Time at={gate.replaced_at} />. For this deployment it counts as before,
+            where that was stricter: it was opened before the change, or within 24 hours after.
+          </>
+        )}
       </Text>
     </Stack>
   )
@@ -163,7 +170,7 @@ export function PoliciesSection({ deployment, decision: { policies } }: Policies
         </Text>
       )}
       {policies.toSorted(byUrgency).map((policy) => (
-        <PolicyResult key={policy.id} policy={policy} deployment={deployment} />
+        <PolicyResult key={`${policy.id} ${policy.version}`} policy={policy} deployment={deployment} />
       ))}
     </Section>
   )
@@ -211,6 +218,7 @@ function PolicyResult({ policy, deployment }: { policy: Policy; deployment: Depl
           </ToneBadge>
         </Group>
       </Group>
+      {policy.earlier && <EarlierVersion earlier={policy.earlier} />}
       {rules === null && (
         <Text size="sm" c="dimmed" className={classes.row}>
           The results of the rules were not stored.
@@ -220,6 +228,23 @@ function PolicyResult({ policy, deployment }: { policy: Policy; deployment: Depl
         <RuleResult key={rule.rule} rule={rule} deployment={deployment} />
       ))}
     </Stack>
+  )
+}
+
+/** Why a version decides that is not the one of now. */
+function EarlierVersion({ earlier: { replaced_at, asked_until } }: { earlier: NonNullable<Policy['earlier']> }) {
+  return (
+    <Text size="sm" c="dimmed" className={classes.row}>
+      This version was replaced or removed <Time at={replaced_at} />. It still counts, because it says worse than the
+      version of now, and{' '}
+      {asked_until === null ? (
+        'the deployment was opened before.'
+      ) : (
+        <>
+          a change releases nothing for 24 hours: until <Time at={asked_until} />.
+        </>
+      )}
+    </Text>
   )
 }
 

@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
+import { isPending, notifyPending } from '../../actions/pending-changes.tsx'
 import { asApiError } from '../../api/api-error.ts'
 import type { Schema } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
@@ -16,6 +17,7 @@ import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { GateForm } from './gate-form.tsx'
 import { type Gate, type GateSettings, gateChanges, gateFacts, settingsOf } from './gate-settings.ts'
+
 import { gateQuery, gateVersionsQuery } from './queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates/$id')
@@ -100,10 +102,11 @@ function DeleteGate({ gate: { id, name } }: { gate: Gate }) {
   const refresh = useRefresh()
   const remove = async ({ reason }: { reason: string | null }) => {
     const query = reason === null ? {} : { reason }
-    await deleteGate({ params: { path: { org, id }, query } })
+    const { data } = await deleteGate({ params: { path: { org, id }, query } })
     await navigate(pages.gates(org))
     void refresh('gate')
-    notifyDone(`${name} was deleted`)
+    if (isPending(data)) notifyPending(data)
+    else notifyDone(`${name} was deleted`)
   }
   return (
     <>
@@ -139,9 +142,10 @@ function GateEditor({ gate }: { gate: Gate }) {
       const path = { org, id: gate.id }
       const body = { ...settings, expected_version: base.version }
       const { data } = await updateGate({ params: { path }, body })
+      void refresh('gate')
+      if (isPending(data)) return notifyPending(data)
       setBase(data)
       notifyDone(`${settings.name} was saved`)
-      void refresh('gate')
     } catch (error) {
       // What is shown, and what the form goes on from, is the version that is stored now.
       await refresh('gate')

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { notifyDone } from '../../actions/notify.tsx'
+import { isPending, notifyPending } from '../../actions/pending-changes.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { Link } from '../../page/link.tsx'
@@ -30,6 +31,11 @@ export function NewGatePage() {
   const mayManage = usePermission('manage_gates')
   const create = async (body: GateSettings & { reason: string | null }) => {
     const { data } = await createGate({ params: { path: { org } }, body })
+    if (isPending(data)) {
+      notifyPending(data)
+      void navigate(pages.gates(org))
+      return
+    }
     notifyDone(`${body.name} was created`)
     void navigate(pages.gate(org, data.id))
   }

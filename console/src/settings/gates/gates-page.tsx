@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { IconPlus, IconShieldCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { PendingChanges } from '../../actions/pending-changes.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { Filters, TextFilter } from '../../list/filters.tsx'
@@ -11,7 +12,7 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { describeApprovals, type Gate } from '../gate/gate-settings.ts'
+import { describeApprovals, type Gate, gateFacts } from '../gate/gate-settings.ts'
 import { gatesQuery } from '../gate/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates')
@@ -33,6 +34,7 @@ export function GatesPage() {
       description="A deployment to an environment that a gate covers waits for approvals or for policies that pass."
       actions={create}
     >
+      <PendingChanges kind="gate" describe={gateFacts} />
       <Filters isFiltered={isFiltered} onClear={clear}>
         <TextFilter label="Name or environment" value={name} onChange={(name) => filter({ name })} />
       </Filters>

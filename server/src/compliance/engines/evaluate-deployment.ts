@@ -1,7 +1,8 @@
+import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
+import { type AskedTimes, findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
 import { isDeploymentCovered, type WorkflowName } from '../policies/policy-binding.ts'
 import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
 import {
@@ -9,8 +10,10 @@ import {
   createUnreadableVerdict,
   decide,
   decideTogether,
+  type EarlierVersion,
   type PolicyEvaluation,
   type PolicyVerdict,
+  selectCounting,
 } from '../policies/policy-verdict.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
@@ -30,12 +33,16 @@ export type DeploymentSubject = {
   commit_sha: string | null
 }
 
-/** A deployment to evaluate. `policies` are the names of the policies that its gates require. */
-export type DeploymentToEvaluate = DeploymentSubject & { policies: string[] }
+/**
+ * A deployment to evaluate. `policies` are the names of the policies that its gates require. With
+ * `opened`, when that was, it is also asked under earlier versions of its policies.
+ */
+export type DeploymentToEvaluate = DeploymentSubject & { policies: string[]; opened?: Date }
 
 /**
- * Evaluates the policies whose bindings cover a deployment or that its gates require. Stores
- * nothing. A required policy that does not exist blocks, and so does one that cannot be read.
+ * Evaluates the policies whose bindings cover a deployment or that its gates require, also under
+ * earlier versions that are still asked; what these say counts where it is worse. Stores nothing. A
+ * required policy that does not exist blocks, and so does one that cannot be read.
  */
 export async function evaluateDeployment(
   services: Services,
@@ -44,9 +51,10 @@ export async function evaluateDeployment(
   const { sql } = services
   const at = services.clock.now()
   const readInput = () => readDeploymentInput(sql, deployment, at)
+  const asked = deployment.opened && { opened: deployment.opened, now: at }
   // Policies that gates name need the input for sure, so that it is read at the same time.
   const [stored, inputSoon] = await Promise.all([
-    listPolicies(sql, deployment.org_id, { repository: deployment.repository }),
+    listPolicies(sql, deployment.org_id, { repository: deployment.repository, asked }),
     deployment.policies.length > 0 ? readInput() : null,
   ])
   const required = new Set(deployment.policies)
@@ -60,7 +68,8 @@ export async function evaluateDeployment(
   const verdicts = missing.map(missingPolicy)
   if (policies.length > 0) {
     const input = inputSoon ?? (await readInput())
-    verdicts.push(...(await evaluateAll(services, policies, { org_id: deployment.org_id, input })))
+    const evaluated = await evaluateAll(services, policies, { org_id: deployment.org_id, input, asked })
+    verdicts.push(...[...Map.groupBy(evaluated, ({ id }) => id).values()].flatMap(selectCounting))
   }
   return { evaluation_id: createUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
 }
@@ -84,17 +93,37 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
   return readPolicyInput(db, subject, at)
 }
 
+type Evaluated = { org_id: string; input: PolicyInput; asked: AskedTimes | undefined }
+
 function evaluateAll(
   services: Services,
   policies: Policy[],
-  { org_id, input }: { org_id: string; input: PolicyInput },
+  { org_id, input, asked }: Evaluated,
 ): Promise<PolicyVerdict[]> {
+  const counts = Map.groupBy(policies, ({ id }) => id)
   const find = (sha256: string) => findBundle(services.sql, org_id, sha256)
   return Promise.all(
-    policies.map(async ({ definition, ...policy }) => {
-      const rules =
-        definition === null ? createUnreadableVerdict() : await evaluatePolicy(services, definition.engine, input, find)
-      return { ...policy, rules, decision: decide(policy.mode, rules) }
+    policies.map(async ({ definition, created_at, replaced_at, ...policy }) => {
+      const isTooMany = replaced_at !== null && (counts.get(policy.id)?.length ?? 0) > VERSIONS_MAX
+      const rules = isTooMany
+        ? createErrorVerdict(`The policy was changed more often than ${VERSIONS_MAX} times within a day`)
+        : definition === null
+          ? createUnreadableVerdict()
+          : await evaluatePolicy(services, definition.engine, input, find)
+      const earlier = replaced_at && asked && { earlier: toEarlier({ created_at, replaced_at }, asked) }
+      return { ...policy, ...earlier, rules, decision: decide(policy.mode, rules) }
     }),
   )
+}
+
+/** Versions of one policy that are evaluated for a deployment. */
+const VERSIONS_MAX = 20
+
+/** What was in force at the opening is asked as long as the deployment waits. */
+function toEarlier(
+  { created_at, replaced_at }: Pick<Policy, 'created_at'> & { replaced_at: Date },
+  { opened }: AskedTimes,
+): EarlierVersion {
+  const isOfOpening = created_at !== null && created_at <= opened && replaced_at > opened
+  return { replaced_at, asked_until: isOfOpening ? null : new Date(replaced_at.getTime() + DAY_MS) }
 }

@@ -45,7 +45,16 @@ export type PolicyVerdict = {
   /** The file of the repository that has the policy. Null for a policy of the organization. */
   path: string | null
   decision: PolicyDecision
+  /** Absent for the version of now. */
+  earlier?: EarlierVersion
   rules: RuleVerdict[]
+}
+
+/** Why a version of a policy is asked that was replaced or removed (trust §5). */
+export type EarlierVersion = {
+  replaced_at: Date
+  /** Null where the deployment was opened before, and asks it as long as it waits. */
+  asked_until: Date | null
 }
 
 /**
@@ -71,8 +80,39 @@ export function decide(mode: PolicyMode, rules: readonly RuleVerdict[]): PolicyD
  * files of repositories can only block (decisions §9).
  */
 export function decideTogether(policies: readonly PolicyVerdict[]): PolicyEvaluation['decision'] {
-  if (policies.some(({ mode, decision }) => mode === 'enforce' && decision === 'block')) return 'block'
-  return policies.some((policy) => policy.path === null && isApproving(policy)) ? 'approve' : 'none'
+  if (policies.some(isVetoing)) return 'block'
+  return selectWorst(policies).some((policy) => policy.path === null && isApproving(policy)) ? 'approve' : 'none'
+}
+
+function isVetoing({ mode, decision }: PolicyVerdict): boolean {
+  return mode === 'enforce' && decision === 'block'
+}
+
+/** From a veto to an approval. */
+function getBadness(policy: PolicyVerdict | undefined): number {
+  if (policy === undefined) return 1
+  return isVetoing(policy) ? 2 : isApproving(policy) ? 0 : 1
+}
+
+/**
+ * The verdicts of one policy that count: that of now, and the worst of its earlier versions if that
+ * is worse. Without a version of now, an earlier one counts only if it blocks.
+ */
+export function selectCounting(verdicts: readonly PolicyVerdict[]): PolicyVerdict[] {
+  const current = verdicts.find(({ earlier }) => earlier === undefined)
+  const [worst] = verdicts.filter(isEarlier).toSorted((a, b) => getBadness(b) - getBadness(a))
+  const counting = getBadness(worst) > getBadness(current) ? worst : undefined
+  return [current, counting].filter((verdict) => verdict !== undefined)
+}
+
+function isEarlier({ earlier }: PolicyVerdict): boolean {
+  return earlier !== undefined
+}
+
+/** One verdict for each policy: that of an earlier version where it counts, else that of now. */
+export function selectWorst(policies: readonly PolicyVerdict[]): PolicyVerdict[] {
+  const replaced = new Set(policies.filter(isEarlier).map(({ id }) => id))
+  return policies.filter((policy) => isEarlier(policy) || !replaced.has(policy.id))
 }
 
 /**

@@ -97,6 +97,7 @@ export async function listPolicyChanges(db: Db, orgId: string, since: Date): Pro
     join policies policy on policy.org_id = removed.org_id and policy.id = removed.policy_id
     where removed.org_id = ${orgId}
       and removed.removed_at >= ${since}
+      and removed.removed_by_id is not null
       and policy.repository_id is null
     limit ${CHANGES_MAX}`
   const toDefinition = (stored: unknown) => (Check(PolicyDefinition, stored) ? stored : null)

@@ -1,6 +1,7 @@
 import { Check } from 'typebox/value'
 import type { Principal } from '../../audit/audit.store.ts'
 import { findDefaultTrust } from '../../organizations/organization.store.ts'
+import { DAY_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findByAddress } from '../../repositories/repository.store.ts'
 import { applyDefaultTrust } from './evidence-view.ts'
@@ -15,13 +16,22 @@ export type Policy = PolicySummary & {
   definition: PolicyDefinition | null
   /** The file in its repository; null for a policy of the organization. */
   path: string | null
+  /** When the version was applied; null if it is missing. */
+  created_at: Date | null
+  /** When the version was replaced or the policy removed; null for the version of now. */
+  replaced_at: Date | null
 }
+
+/** The versions of when a deployment was opened are asked too, and those replaced within a day. */
+export type AskedTimes = { opened: Date; now: Date }
 
 /** Policies per organization. Every deployment is checked against all of them. */
 export const POLICIES_MAX = 500
 /** Policy files per repository. */
 export const POLICY_FILES_MAX = 50
 const LISTED_MAX = 10_000
+/** More versions are not readable, so that none of them can be pushed out. */
+const ASKED_MAX = 5000
 
 /** A policy file in a repository. `blob` is the version of the file. */
 export type PolicyFileName = { provider: string; repository_id: string; path: string; blob: string }
@@ -61,22 +71,39 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
 /**
  * Lists policies in their current versions, by name: those of the organization, and those in the
  * files of a repository (`host/owner/name` or `owner/name`) unless it is null. They have the
- * default trust of the organization. A missing version counts as `enforce`.
+ * default trust of the organization. A missing version counts as `enforce`. With `asked`, also the
+ * earlier versions of these that are asked then, the newest after that of now.
  */
 export async function listPolicies(
   db: Db,
   orgId: string,
-  { repository }: { repository: string | null },
+  { repository, asked }: { repository: string | null; asked?: AskedTimes | undefined },
 ): Promise<Policy[]> {
   const repositories = repository === null ? [] : await findByAddress(db, orgId, repository)
+  const isListed = buildIsListed(db, orgId, repositories)
+  const max = asked ? ASKED_MAX : POLICIES_MAX + POLICY_FILES_MAX
   const stored = db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
-      stored.definition
+      stored.definition, stored.created_at, null::timestamptz as replaced_at
     from policies policy
     left join policy_versions stored
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
-    where policy.org_id = ${orgId}
+    where ${isListed}
       and policy.removed_at is null
+    ${asked ? db`union all ${selectReplaced(db, isListed, asked)}` : db``}
+    order by name, id, replaced_at desc nulls first
+    limit ${max}`
+  const [rows, trust] = await Promise.all([stored, findDefaultTrust(db, orgId)])
+  if (asked && rows.length === max) throw new Error(`The policies of ${orgId} have too many versions of the last day`)
+  return rows.map(({ definition, ...row }) => ({
+    ...row,
+    definition: Check(PolicyDefinition, definition) ? applyDefaultTrust(definition, trust ?? 'uploaded') : null,
+  }))
+}
+
+/** SQL: whether `policy` is of the organization or in a file of one of the repositories. */
+function buildIsListed(db: Db, orgId: string, repositories: { provider: string; id: string }[]) {
+  return db`policy.org_id = ${orgId}
       and (
         policy.repository_id is null
         or (policy.provider, policy.repository_id) in (
@@ -85,14 +112,28 @@ export async function listPolicies(
             ${repositories.map(({ provider }) => provider)}::text[], ${repositories.map(({ id }) => id)}::text[]
           ) as named (provider, repository_id)
         )
-      )
-    order by policy.name, policy.id
-    limit ${POLICIES_MAX + POLICY_FILES_MAX}`
-  const [rows, trust] = await Promise.all([stored, findDefaultTrust(db, orgId)])
-  return rows.map(({ definition, ...row }) => ({
-    ...row,
-    definition: Check(PolicyDefinition, definition) ? applyDefaultTrust(definition, trust ?? 'uploaded') : null,
-  }))
+      )`
+}
+
+/** Reads versions only of policies that have changed since the opening or within a day. */
+function selectReplaced(db: Db, isListed: ReturnType<typeof buildIsListed>, { opened, now }: AskedTimes) {
+  const dayAgo = new Date(now.getTime() - DAY_MS)
+  return db`
+    select id, name, version, mode, path, definition, created_at, replaced_at
+    from (
+      select policy.id, policy.name, stored.version, stored.mode, policy.path, stored.definition, stored.created_at,
+        least(
+          next.created_at, stored.removed_at, case when stored.version = policy.version then policy.removed_at end
+        ) as replaced_at
+      from policies policy
+      join policy_versions stored on stored.org_id = policy.org_id and stored.policy_id = policy.id
+      left join policy_versions next
+        on next.org_id = stored.org_id and next.policy_id = stored.policy_id and next.version = stored.version + 1
+      where ${isListed}
+        and policy.updated_at > ${opened < dayAgo ? opened : dayAgo}
+    ) replaced
+    where replaced_at > ${dayAgo}
+      or (created_at <= ${opened} and replaced_at > ${opened})`
 }
 
 /** A policy with its file; the fields of the file are null for a policy of the organization. */
@@ -157,6 +198,18 @@ function countResults(db: Db) {
   )`
 }
 
+/** The policy of the organization with this name; null if there is none or it is removed. */
+export async function findCurrentPolicy(db: Db, orgId: string, name: string) {
+  const [row] = await db<{ id: string; version: number }[]>`
+    select id, version
+    from policies
+    where org_id = ${orgId}
+      and name = ${name}
+      and repository_id is null
+      and removed_at is null`
+  return row ?? null
+}
+
 /** Locks a policy that is not removed until the transaction ends. Null if there is none. */
 export async function lockListedPolicy(tx: Tx, orgId: string, id: string) {
   const [row] = await tx<{ id: string; name: string; version: number; path: string | null }[]>`
@@ -169,7 +222,7 @@ export async function lockListedPolicy(tx: Tx, orgId: string, id: string) {
   return row ?? null
 }
 
-/** Marks a policy as removed. Its versions are kept, and say which person removed it. */
+/** Marks a policy as removed. Its versions are kept; the last one says when and by whom. */
 export async function updatePolicyRemoved(
   tx: Tx,
   orgId: string,
@@ -181,10 +234,9 @@ export async function updatePolicyRemoved(
     set removed_at = ${now}, updated_at = ${now}
     where org_id = ${orgId}
       and id = ${id}`
-  if (removedBy?.type !== 'user') return
   await tx`
     update policy_versions
-    set removed_at = ${now}, removed_by_id = ${removedBy.id}
+    set removed_at = ${now}, removed_by_id = ${removedBy?.type === 'user' ? removedBy.id : null}
     where org_id = ${orgId}
       and policy_id = ${id}
       and version = (

@@ -15,10 +15,11 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import { listStoredGates } from '../asked-gate.store.ts'
 import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
-import { evaluatePolicies, isStillEvaluated } from '../decisions/evaluate-policies.ts'
+import { evaluatePolicies, isStillEvaluated, mergeGates } from '../decisions/evaluate-policies.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { findDeploymentState, isRunTakenOver, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
+import { findDeploymentState, isRunTakenOver, lockDeployment } from '../deployment-state.store.ts'
 import { type DeploymentState, TAKEN_OVER } from '../deployment-state.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
@@ -113,7 +114,8 @@ export async function readContext(
   given: GivenAnswer,
   now: Date,
 ): Promise<AnswerContext> {
-  const [required, answers] = await Promise.all([listRequiredGates(db, state), listAnswers(db, state)])
+  const [stored, answers] = await Promise.all([listStoredGates(db, state), listAnswers(db, state)])
+  const required = await mergeGates(db, state, stored, now)
   const people = [given, ...answers].map(({ person_id }) => person_id).filter((id) => id !== null)
   const [openers, looseners] = await Promise.all([
     findOpeners(db, state, [...new Set(people)]),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { DEPLOYMENT_STATUSES } from '../deployment.schema.ts'
+import { DEPLOYMENT_STATUSES, EarlierVersion } from '../deployment.schema.ts'
 import { ApproveByPolicies } from '../gates/configured-gate.schema.ts'
 
 /**
@@ -44,6 +44,9 @@ const DecisionGate = Closed({
   policies: Type.Array(Type.String(), { description: 'The names of the policies that the gate requires.' }),
   approve_by_policies: ApproveByPolicies,
   require_linked_accounts: Type.Boolean({ description: 'Whether people without a linked account are refused.' }),
+  replaced_at: Time(
+    'When the gate was loosened or deleted, if it still decides as it was before: the deployment was opened before that, or within 24 hours after. Null if the settings of now decide.',
+  ),
   approved_at: Time('When the gate was approved. Null if it was not.'),
   approved_by: Nullable(
     OneOf(['policies', 'principals'], {
@@ -76,6 +79,7 @@ const DecisionPolicy = Closed({
     ),
   ),
   decision: OneOf(['approve', 'block', 'warn'], { description: 'The decision of the policy. `warn`: neither.' }),
+  earlier: Type.Optional(EarlierVersion),
   rules: Nullable(Type.Array(DecisionRule), { description: 'The results of the rules. Null if they were not stored.' }),
 })
 export type DecisionPolicy = Static<typeof DecisionPolicy>

@@ -63,7 +63,7 @@ export async function findOpening(db: Db, { org_id, id }: DeploymentKey): Promis
 /** The stored evaluation of a deployment; the arrays have the same order. Null without one. */
 export type EvaluatedPolicies = {
   policies:
-    | (Pick<PolicyVerdict, 'id' | 'name' | 'version' | 'mode' | 'decision'> & {
+    | (Pick<PolicyVerdict, 'id' | 'name' | 'version' | 'mode' | 'decision' | 'earlier'> & {
         /** Absent in older evaluations. */
         path?: string | null
       })[]

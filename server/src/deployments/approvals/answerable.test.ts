@@ -20,7 +20,7 @@ function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
     approve_by_policies: false,
     require_linked_accounts: false,
   }
-  return { id, name: id, ...asks, approved_at: null, ...fields }
+  return { id, name: id, ...asks, approved_at: null, asks_earlier: false, replaced_at: null, ...fields }
 }
 
 function makeApproval(principal_id: string, fields: Partial<Answer> = {}): Answer {

@@ -75,11 +75,11 @@ async function findOpener(db: Db, key: DeploymentKey): Promise<Opener | null> {
 
 async function describeGates(db: Db, { state, required, answers, openers }: AnswerContext): Promise<DecisionGate[]> {
   const approvers = await listGateApprovers(db, state)
-  return required.map((gate) => ({
-    ...gate,
-    approvals: getApprovers(gate, answers, openers).size,
-    approved_by: approvers.get(gate.id) ?? null,
-  }))
+  return required.map((gate) => {
+    const { asks_earlier: _, ...shown } = gate
+    const approvals = getApprovers(gate, answers, openers).size
+    return { ...shown, approvals, approved_by: approvers.get(gate.id) ?? null }
+  })
 }
 
 function describePolicies(

@@ -4,11 +4,11 @@ import { listPolicyChanges, type PolicyChange } from '../../compliance/policies/
 import { findTrustLoosener } from '../../organizations/organization.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { isTargetCovered } from '../asked-gate.ts'
 import { findSubject } from '../decisions/evaluate-policies.ts'
 import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 import type { GateVersion } from '../gates/configured-gate.schema.ts'
 import { listGateChanges } from '../gates/configured-gate.store.ts'
-import { isTargetCovered } from '../gates/configured-gate.ts'
 
 /** Who moved the goalposts of a deployment, after it was opened or within a day before. */
 export type Looseners = {

@@ -6,11 +6,11 @@ import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import { findUploadSubject } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
+import { listStoredGates } from '../asked-gate.store.ts'
 import {
   deleteEvaluation,
   findDeploymentState,
   isRunTakenOver,
-  listRequiredGates,
   lockDeployment,
   updateEvaluation,
   updateGatesApproved,
@@ -26,14 +26,14 @@ import {
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import {
   createPolicyApproval,
-  explainBlocking,
   isApprovedByPolicies,
   isShown,
+  toNoted,
   toStoredEvaluation,
 } from '../policy-evaluation.ts'
 import { listWaiting, type WaitingFilter } from '../waiting-deployment.store.ts'
 import { auditOutcome, decideDeployment, hasRunEndedBadly, settleWaiting } from './decide-deployment.ts'
-import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
+import { evaluatePolicies, isStillEvaluated, mergeGates } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
 /**
@@ -43,11 +43,13 @@ import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host
  */
 export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
   const { sql, clock } = services
-  const [state, required] = await Promise.all([
+  const now = clock.now()
+  const [state, stored] = await Promise.all([
     findDeploymentState(sql, deployment, null),
-    listRequiredGates(sql, deployment),
+    listStoredGates(sql, deployment),
   ])
-  if (!state || !mustEvaluate(state, clock.now())) return
+  if (!state || !mustEvaluate(state, now)) return
+  const required = await mergeGates(sql, state, stored, now)
   const evaluation = await evaluatePolicies(services, state, required)
   await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
 }
@@ -63,18 +65,19 @@ type Gated = { state: DeploymentState; required: RequiredGate[] }
 /** Independent statements are sent together: PostgreSQL runs them in order, in one round trip. */
 async function decideLocked(services: Services, tx: Tx, before: Gated, evaluation: PolicyEvaluation) {
   const now = services.clock.now()
-  const [state, required, endedBadly, isTakenOver] = await Promise.all([
+  const [state, stored, endedBadly, isTakenOver] = await Promise.all([
     lockDeployment(tx, before.state),
-    listRequiredGates(tx, before.state),
+    listStoredGates(tx, before.state),
     hasRunEndedBadly(tx, before.state, now),
     isRunTakenOver(tx, before.state),
   ])
   if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
   if (isTakenOver) return settleWaiting(services, tx, state, TAKEN_OVER)
+  const required = await mergeGates(tx, state, stored, now)
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
   await Promise.all([
-    updatePoliciesEvaluated(tx, state, explainBlocking(evaluation), now),
+    updatePoliciesEvaluated(tx, state, toNoted(evaluation, required), now),
     isShown(evaluation)
       ? updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
       : deleteEvaluation(tx, state, now),
@@ -88,18 +91,19 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
 async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {
   const { state, required } = deployment
   const open = required.filter(({ approved_at }) => approved_at === null)
+  const now = services.clock.now()
   const approved = open.filter((gate) => isApprovedByPolicies(gate, evaluation)).map(({ id }) => id)
+  const answered = required.map((gate) => (approved.includes(gate.id) ? { ...gate, approved_at: now } : gate))
   const isLast = approved.length === open.length && required.length > 0
   await Promise.all([
-    updateGatesApproved(tx, state, approved, { at: services.clock.now(), by: 'policies' }),
+    updateGatesApproved(tx, state, approved, { at: now, by: 'policies' }),
     isLast && approveDeployment(services, tx, deployment, evaluation),
-    !isLast && state.host !== null && explainWaiting(services, tx, deployment, evaluation),
+    !isLast && state.host !== null && explainWaiting(services, tx, { state, required: answered }, evaluation),
   ])
 }
 
 /** Posts one comment on the code host that says what the deployment waits for. */
-async function explainWaiting(services: Services, tx: Tx, { state }: Gated, evaluation: PolicyEvaluation) {
-  const required = await listRequiredGates(tx, state)
+async function explainWaiting(services: Services, tx: Tx, { state, required }: Gated, evaluation: PolicyEvaluation) {
   const text = formatWaiting({ environment: state.environment, required, evaluation })
   await sendComment(services, tx, state, { about: 'waiting', text })
 }

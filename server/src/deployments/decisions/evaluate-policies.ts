@@ -2,10 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { findRun } from '../../ci/runs/run.store.ts'
 import { type DeploymentSubject, evaluateDeployment } from '../../compliance/engines/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { type DeploymentState, getRepositoryAddress, type RequiredGate } from '../deployment-state.ts'
+import { listAskedGates, type StoredGate } from '../asked-gate.store.ts'
+import { mergeRequired } from '../asked-gate.ts'
+import { type DeploymentState, getRepositoryAddress, isWaiting, type RequiredGate } from '../deployment-state.ts'
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
@@ -18,7 +21,8 @@ export async function evaluatePolicies(
   required: RequiredGate[],
 ): Promise<PolicyEvaluation> {
   const now = services.clock.now()
-  return evaluate(services, state.id, required, () => findSubject(services.sql, state, now))
+  const asked = { deployment_id: state.id, required, opened: state.created_at }
+  return evaluate(services, asked, () => findSubject(services.sql, state, now))
 }
 
 /** The same for a deployment that is not stored yet. */
@@ -27,23 +31,25 @@ export async function evaluateSubject(
   subject: DeploymentSubject,
   required: EvaluatedGate[],
 ): Promise<PolicyEvaluation> {
-  return evaluate(services, subject.deployment_id, required, async () => subject)
+  const { deployment_id } = subject
+  return evaluate(services, { deployment_id, required, opened: services.clock.now() }, async () => subject)
 }
 
-type EvaluatedGate = Pick<RequiredGate, 'policies'>
+type EvaluatedGate = Pick<RequiredGate, 'policies' | 'asks_earlier'>
+type Asked = { deployment_id: string; required: EvaluatedGate[]; opened: Date }
 
 async function evaluate(
   services: Services,
-  deploymentId: string,
-  required: EvaluatedGate[],
+  { deployment_id, required, opened }: Asked,
   readSubject: () => Promise<DeploymentSubject>,
 ): Promise<PolicyEvaluation> {
   const policies = [...new Set(required.flatMap(({ policies }) => policies))]
+  const asksEarlier = required.length === 0 || required.some(({ asks_earlier }) => asks_earlier)
   try {
-    return await evaluateDeployment(services, { ...(await readSubject()), policies })
+    return await evaluateDeployment(services, { ...(await readSubject()), policies, ...(asksEarlier && { opened }) })
   } catch (err) {
     const now = services.clock.now()
-    services.log.error({ err, deployment_id: deploymentId }, 'The evaluation of the policies failed')
+    services.log.error({ err, deployment_id }, 'The evaluation of the policies failed')
     return { evaluation_id: createUuid(now), at: now, decision: 'block', policies: [] }
   }
 }
@@ -75,6 +81,27 @@ function hostFacts(state: DeploymentState) {
   }
 }
 
+/**
+ * The gates that a stored deployment requires; while it waits, under their versions of now too.
+ * Reads nothing unless one of them has changed since the opening or within a day.
+ */
+export async function mergeGates(
+  db: Db,
+  state: DeploymentState,
+  stored: StoredGate[],
+  now: Date,
+): Promise<RequiredGate[]> {
+  const since = Math.min(state.created_at.getTime(), now.getTime() - DAY_MS)
+  const hasChanged = stored.some(({ changed_at }) => changed_at !== null && changed_at.getTime() > since)
+  if (!hasChanged || !isWaiting(state, now)) return stored.map(({ changed_at: _, ...gate }) => gate)
+  const [versions, target] = await Promise.all([
+    listAskedGates(db, state.org_id, { opened: state.created_at, now }),
+    findSubject(db, state, now),
+  ])
+  const byGate = Map.groupBy(versions, ({ id }) => id)
+  return stored.map(({ changed_at: _, ...gate }) => mergeRequired(gate, byGate.get(gate.id) ?? [], { target, now }))
+}
+
 type Evaluated = { state: DeploymentState; required: RequiredGate[] }
 
 /**
@@ -82,6 +109,10 @@ type Evaluated = { state: DeploymentState; required: RequiredGate[] }
  * facts of a code host's deployment can change until it is answered.
  */
 export function isStillEvaluated(before: Evaluated, now: Evaluated): boolean {
-  const seenBy = ({ state, required }: Evaluated) => [state.branch, hostFacts(state), required.map(({ id }) => id)]
+  const seenBy = ({ state, required }: Evaluated) => [state.branch, hostFacts(state), required.map(toEvaluated)]
   return isDeepStrictEqual(seenBy(before), seenBy(now))
+}
+
+function toEvaluated({ id, policies, asks_earlier }: RequiredGate) {
+  return { id, policies, asks_earlier }
 }

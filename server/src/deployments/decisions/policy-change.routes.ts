@@ -5,17 +5,21 @@ import { applyPolicy, removePolicy } from '../../compliance/policies/apply-polic
 import { PolicyApplication, PolicyText, PolicyTrial } from '../../compliance/policies/policy-request.schema.ts'
 import { AppliedPolicy, RemovedPolicy, ValidatedPolicy } from '../../compliance/policies/policy-response.schema.ts'
 import { readPolicyText, validatePolicyText } from '../../compliance/policy-file/policy.parser.ts'
+import { isChangedByTwo } from '../../organizations/organization.store.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { listGatesOfPolicy } from '../gates/configured-gate.store.ts'
+import { PendingChange } from '../gates/pending-change.schema.ts'
+import { createPendingChange, toPolicyChange, toPolicyDeletion } from '../gates/pending-change.ts'
 import { DryRun } from './policy-trial.schema.ts'
 import { runPolicyTrial } from './try-policy.ts'
 
 const PATH = `${ORGANIZATION_PATH}/policies`
 const config = { permission: 'manage_policies' } as const
 const tags = ['Policies']
+const WAITS = Envelope(PendingChange, 'The change waits for a second person (`two_person_changes`).')
 
 /** The routes that check, try, apply and remove policies. */
 export async function registerPolicyChangeRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -80,12 +84,18 @@ export async function registerPolicyChangeRoutes(app: HttpServer, services: Serv
         response: {
           200: Envelope(AppliedPolicy, 'The current version has the same content.'),
           201: Envelope(AppliedPolicy, 'The version was stored.'),
+          202: WAITS,
         },
       },
     },
     async (request, reply) => {
       const { actor, body } = request
       const { file: source, expected_version } = body
+      if (await isChangedByTwo(services.sql, actor.org_id)) {
+        const proposed = await toPolicyChange(services, actor.org_id, body)
+        const waiting = await createPendingChange(services, actor, toAuthor(actor, body), proposed)
+        return reply.code(202).send({ data: waiting })
+      }
       const policy = { definition: readPolicyText(source), source, bundle: null, file: null, expected_version }
       const applied = await applyPolicy(services, actor.org_id, toAuthor(actor, body), policy)
       request.created = applied.id
@@ -107,12 +117,16 @@ export async function registerPolicyChangeRoutes(app: HttpServer, services: Serv
         tags,
         params: ItemPath,
         querystring: DeletionQuery,
-        response: { 200: Envelope(RemovedPolicy, 'The policy was deleted.') },
+        response: { 200: Envelope(RemovedPolicy, 'The policy was deleted.'), 202: WAITS },
       },
     },
-    async ({ actor, params, query }) => {
+    async ({ actor, params, query }, reply) => {
       const { org_id } = actor
       const author = toAuthor(actor, query)
+      if (await isChangedByTwo(services.sql, org_id)) {
+        const proposed = await toPolicyDeletion(services, org_id, params.id)
+        return reply.code(202).send({ data: await createPendingChange(services, actor, author, proposed) })
+      }
       const removal = { org_id, id: params.id, author, findGates: listGatesOfPolicy }
       return { data: await services.sql.begin((tx) => removePolicy(tx, removal, services.clock.now())) }
     },

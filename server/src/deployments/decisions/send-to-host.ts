@@ -8,7 +8,7 @@ import { toVisible, truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey, RequiredGate } from '../deployment-state.ts'
 import { findDecisionTarget } from '../host/host-deployment.store.ts'
-import { formatOutcome } from '../policy-evaluation.ts'
+import { explainReplaced, formatOutcome, formatVersion } from '../policy-evaluation.ts'
 
 type HostDecision = { decision: 'approved' | 'rejected'; text: string }
 
@@ -109,7 +109,7 @@ export function formatNote(decision: 'approved' | 'rejected', note: string | nul
 /** The comment on an approval by policies: what they say, with the result of each rule. */
 export function formatPolicyApproval(evaluation: PolicyEvaluation): string {
   const rules = evaluation.policies.flatMap((policy) =>
-    policy.rules.map(({ name, status }) => `- ${escapeMarkdown(`${policy.name}: ${name}`)}: ${status}`),
+    policy.rules.map(({ name, status }) => `- ${escapeMarkdown(`${formatVersion(policy)}: ${name}`)}: ${status}`),
   )
   return [formatNote('approved', formatOutcome(evaluation)), rules.join('\n')].join('\n\n')
 }
@@ -120,13 +120,16 @@ type Waiting = { environment: string; required: RequiredGate[]; evaluation: Poli
 export function formatWaiting({ environment, required, evaluation }: Waiting): string {
   const blocked = evaluation.policies.flatMap((policy) =>
     getBlockingRules(policy).map(
-      ({ name, reason }) => `- The policy ${escapeMarkdown(policy.name)} blocks it: ${escapeMarkdown(reason ?? name)}`,
+      ({ name, reason }) =>
+        `- The policy ${escapeMarkdown(formatVersion(policy))} blocks it: ${escapeMarkdown(reason ?? name)}`,
     ),
   )
   const open = required.filter(({ approved_at }) => approved_at === null)
-  const missing = open.map(({ name, required_approvals: count }) => {
+  const missing = open.map((gate) => {
+    const { name, required_approvals: count } = gate
     const approvals = count === 1 ? 'an approval' : `${count} approvals`
-    return `- The gate ${escapeMarkdown(name)} needs ${approvals}.`
+    const needs = `- The gate ${escapeMarkdown(name)} needs ${approvals}.`
+    return [needs, ...explainReplaced(gate).map(escapeMarkdown)].join(' ')
   })
   const uncovered = `- No gate covers the environment ${escapeMarkdown(environment)}. A person must approve or reject it.`
   const reasons = required.length === 0 ? [...blocked, uncovered] : [...blocked, ...missing]

@@ -8,9 +8,9 @@ import { enqueue } from '../../platform/queue/job.ts'
 import { findById } from '../../repositories/repository.store.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import { listAskedGates } from '../asked-gate.store.ts'
+import { selectRequired } from '../asked-gate.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { listGates } from '../gates/configured-gate.store.ts'
-import { isTargetCovered } from '../gates/configured-gate.ts'
 import { settleAndCover } from '../gates/cover-deployment.ts'
 import {
   type LockedDeployment,
@@ -53,7 +53,7 @@ export const applyDeploymentStatus: HostEventHandler<'deployment_status'> = asyn
  */
 export const applyGateRequest: HostEventHandler<'gate_request'> = async (services, tx, source, request) => {
   const { deployment, run, environment } = request
-  if (!request.is_rule && !(await isCovered(tx, source, request))) return
+  if (!request.is_rule && !(await isCovered(tx, source, request, services.clock.now()))) return
   if (deployment) {
     const key = await storeDeployment(services, tx, source, { ...deployment, run: deployment.run ?? run })
     await upsertGateRequest(tx, source, request)
@@ -67,10 +67,11 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
 }
 
 /** Whether a gate covers what a request is for. */
-async function isCovered(tx: Tx, { org_id }: HostSource, request: HostGateRequest): Promise<boolean> {
+async function isCovered(tx: Tx, { org_id }: HostSource, request: HostGateRequest, now: Date): Promise<boolean> {
   const { environment, ref, repository } = request
   const target = { environment, repository: `${repository.host}/${repository.full_name}`, branch: parseBranchName(ref) }
-  return (await listGates(tx, org_id)).some((gate) => isTargetCovered(gate, target))
+  const versions = await listAskedGates(tx, org_id, { opened: now, now })
+  return selectRequired(versions, target, now).length > 0
 }
 
 /** Reviewers of the host were asked or have answered, for environments of a run. */

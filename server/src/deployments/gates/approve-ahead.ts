@@ -5,15 +5,14 @@ import type { DeploymentSubject } from '../../compliance/engines/evaluate-deploy
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import { listAskedGates } from '../asked-gate.store.ts'
+import { type AskedVersion, type GateToRequire, selectRequired } from '../asked-gate.ts'
 import { evaluateSubject } from '../decisions/evaluate-policies.ts'
 import { canApproveByPolicies, isApprovedByPolicies } from '../policy-evaluation.ts'
-import type { ConfiguredGate } from './configured-gate.schema.ts'
-import { listGates } from './configured-gate.store.ts'
-import { isTargetCovered } from './configured-gate.ts'
 import { findOpenedGate, type OpenedGateKey } from './opened-gate.store.ts'
 
 /** The deployment that a gate is about to be opened for, and all gates that cover it. */
-type Opening = { subject: DeploymentSubject; required: ConfiguredGate[] }
+type Opening = { subject: DeploymentSubject; required: GateToRequire[] }
 
 /** Policies that approve a deployment which is not stored yet. */
 export type EarlyApproval = Opening & { evaluation: PolicyEvaluation }
@@ -30,13 +29,14 @@ export async function approveAhead(
   deploymentId: string,
 ): Promise<EarlyApproval | null> {
   const { sql, clock } = services
+  const now = clock.now()
   const [opened, run, gates] = await Promise.all([
     findOpenedGate(sql, key),
-    findRun(sql, key, clock.now()),
-    listGates(sql, key.org_id),
+    findRun(sql, key, now),
+    listAskedGates(sql, key.org_id, { opened: now, now }),
   ])
   if (opened !== null || run === null || isFinal(run.status)) return null
-  const opening = toOpening(key, deploymentId, run, gates)
+  const opening = toOpening({ key, run, gates, now }, deploymentId)
   if (opening.required.length === 0 || !opening.required.every(canApproveByPolicies)) return null
   const evaluation = await evaluateSubject(services, opening.subject, opening.required)
   const approves = opening.required.every((gate) => isApprovedByPolicies(gate, evaluation))
@@ -47,13 +47,14 @@ export async function approveAhead(
  * Whether the approval is of the deployment that is now stored: until the run was locked, it and
  * the configured gates could change.
  */
-export function isApprovalFor(approval: EarlyApproval, key: OpenedGateKey, run: StoredRun, gates: ConfiguredGate[]) {
-  const { subject, required } = approval
-  return isDeepStrictEqual({ subject, required }, toOpening(key, subject.deployment_id, run, gates))
+export function isApprovalFor({ subject, required }: EarlyApproval, asked: Asked): boolean {
+  return isDeepStrictEqual({ subject, required }, toOpening(asked, subject.deployment_id))
 }
 
+type Asked = { key: OpenedGateKey; run: StoredRun; gates: AskedVersion[]; now: Date }
+
 /** The subject is the same as `findSubject` returns when the deployment is stored. */
-function toOpening(key: OpenedGateKey, deploymentId: string, run: StoredRun, gates: ConfiguredGate[]): Opening {
+function toOpening({ key, run, gates, now }: Asked, deploymentId: string): Opening {
   const { org_id, attempt, environment } = key
   const subject = {
     org_id,
@@ -66,5 +67,5 @@ function toOpening(key: OpenedGateKey, deploymentId: string, run: StoredRun, gat
     workflow: { name: run.pipeline_name, path: null },
     commit_sha: run.commit_sha,
   }
-  return { subject, required: gates.filter((gate) => isTargetCovered(gate, subject)) }
+  return { subject, required: selectRequired(gates, subject, now) }
 }

@@ -21,7 +21,8 @@ import {
 } from './configured-gate.store.ts'
 import { requireGate } from './configured-gate.ts'
 
-type Needs = Pick<Services, 'sql' | 'clock'>
+/** A change can be a part of a transaction. */
+type Needs = Pick<Services, 'clock'> & { sql: { begin<T>(work: (tx: Tx) => Promise<T>): Promise<T> } }
 
 /**
  * Creates a gate of an organization. It applies to deployments that are created afterwards and to
@@ -47,11 +48,11 @@ export async function createGate(
 }
 
 /** The fields to change. `expected_version` is the version that the change is based on. */
-type GateChange = Partial<GateSettings> & { expected_version?: number }
+export type GateChange = Partial<GateSettings> & { expected_version?: number }
 
 /**
- * Changes a gate. Deployments that already require it keep the settings that they started with. The
- * new settings apply as those of a new gate. Settings equal to the current ones change nothing.
+ * Changes a gate. Deployments that already require it, or are opened within a day, keep the
+ * settings from before where these are stricter. Settings equal to the current ones change nothing.
  * Throws 400 `invalid_request`, 404, 409 `name_taken`, and 409 `version_conflict` if the gate has
  * another version than expected.
  */
@@ -59,19 +60,16 @@ export async function updateGate(
   { sql, clock }: Needs,
   { org_id, id }: { org_id: string; id: string },
   author: Author,
-  { expected_version, ...change }: GateChange,
+  change: GateChange,
 ): Promise<ConfiguredGate> {
   if (!isUuid(id.toLowerCase())) throw createNotFoundError('gate')
   const now = clock.now()
   return sql.begin(async (tx) => {
     const gate = await lockGate(tx, org_id, id)
     if (gate === null) throw createNotFoundError('gate')
-    if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict('gate', gate.version)
-    const { id: _, version, created_at, updated_at, ...before } = gate
-    const { approve_by_policies: _approve, ...kept } = before
-    const after = requireGate({ ...kept, ...change }, before)
+    const { before, after } = mergeGateChange(gate, change)
     if (isDeepStrictEqual(before, after)) return gate
-    const changed = { ...gate, ...after, version: version + 1, updated_at: now }
+    const changed = { ...gate, ...after, version: gate.version + 1, updated_at: now }
     return refusingTakenName(changed, async () => {
       await store(tx, org_id, changed, author)
       const details = { version: changed.version, ...differences(before, after) }
@@ -81,12 +79,23 @@ export async function updateGate(
 }
 
 /**
+ * The settings of a gate before and after a change. Throws 400, and 409 `version_conflict` if the
+ * gate has another version than expected.
+ */
+export function mergeGateChange(gate: ConfiguredGate, { expected_version, ...change }: GateChange) {
+  if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict('gate', gate.version)
+  const { id: _, version: _version, created_at, updated_at, ...before } = gate
+  const { approve_by_policies: _approve, ...kept } = before
+  return { before, after: requireGate({ ...kept, ...change }, before) }
+}
+
+/**
  * Deletes a configured gate of an organization, or of any (null). Deployments that already require
- * it keep requiring it. Throws 400 and 404.
+ * it, or are opened within a day, require it. Throws 400 and 404.
  */
 export async function deleteGate(
   { sql, clock }: Needs,
-  { org_id, id }: { org_id: string | null; id: string },
+  { org_id, id, expected_version }: { org_id: string | null; id: string; expected_version?: number },
   author: Author,
 ): Promise<{ id: string; name: string }> {
   if (!isUuid(id.toLowerCase())) throw org_id === null ? createInvalidIdError(id, 'gate') : createNotFoundError('gate')
@@ -94,6 +103,7 @@ export async function deleteGate(
     const removed = await deleteConfiguredGate(tx, org_id, id)
     if (!removed) throw createNotFoundError('gate')
     const { org_id: owner, ...gate } = removed
+    if ((expected_version ?? gate.version) !== gate.version) throw versionConflict('gate', gate.version)
     const now = clock.now()
     await insertGateVersion(tx, owner, { ...gate, version: gate.version + 1, updated_at: now, deleted: true }, author)
     await audit(tx, owner, { author, action: 'gate.delete', id: gate.id, details: { name: gate.name } }, now)

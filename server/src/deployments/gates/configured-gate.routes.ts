@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { toAuthor } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { DeletionQuery, ItemPath, OrganizationPath } from '../../access/gateway/open-to-people.ts'
+import { isChangedByTwo } from '../../organizations/organization.store.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Closed, Envelope } from '../../platform/http/schemas.ts'
@@ -11,10 +12,13 @@ import type { Services } from '../../services.ts'
 import { createGate, deleteGate, updateGate } from './configure-gate.ts'
 import { ConfiguredGate, GateUpdate, GateVersion, NewConfiguredGate } from './configured-gate.schema.ts'
 import { findGate, listGates, listGateVersions } from './configured-gate.store.ts'
+import { PendingChange } from './pending-change.schema.ts'
+import { createPendingChange, toGateChange, toGateCreation } from './pending-change.ts'
 
 const PATH = `${ORGANIZATION_PATH}/gates`
 const READ = { permission: ['view', 'manage_gates'] } as const
 const tags = ['Gates']
+const WAITS = Envelope(PendingChange, 'The change waits for a second person (`two_person_changes`).')
 
 export async function registerConfiguredGateRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql } = services
@@ -51,13 +55,18 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
         tags,
         params: OrganizationPath,
         body: NewConfiguredGate,
-        response: { 201: Envelope(ConfiguredGate, 'The gate was created.') },
+        response: { 201: Envelope(ConfiguredGate, 'The gate was created.'), 202: WAITS },
       },
     },
     async (request, reply) => {
       const { actor, body } = request
       const { reason: _, ...given } = body
-      const gate = await createGate(services, actor.org_id, toAuthor(actor, body), { ...DEFAULTS, ...given })
+      const settings = { ...DEFAULTS, ...given }
+      if (await isChangedByTwo(sql, actor.org_id)) {
+        const change = await createPendingChange(services, actor, toAuthor(actor, body), toGateCreation(settings))
+        return reply.code(202).send({ data: change })
+      }
+      const gate = await createGate(services, actor.org_id, toAuthor(actor, body), settings)
       request.created = gate.id
       return reply.code(201).send({ data: gate })
     },
@@ -92,19 +101,25 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
         summary: 'Change a gate',
         description:
           'Changes the given fields of a gate and stores the next version. Fields equal to the current ones change ' +
-          'nothing. Deployments that already require the gate keep the settings that they started with.\n\nErrors: 400 ' +
+          'nothing. Deployments that already require the gate, or are opened within 24 hours, keep the settings from ' +
+          'before where these are stricter. A gate that lets openers in is asked as it is now.\n\nErrors: 400 ' +
           '`invalid_request` for a pattern that is not valid. 404 `not_found` if the organization has no such gate. 409 ' +
           '`name_taken` if another gate has the name. 409 `version_conflict` if the gate has another version than ' +
           '`expected_version`.',
         tags,
         params: ItemPath,
         body: GateUpdate,
-        response: { 200: Envelope(ConfiguredGate, 'The gate with its current version.') },
+        response: { 200: Envelope(ConfiguredGate, 'The gate with its current version.'), 202: WAITS },
       },
     },
-    async ({ actor, params, body }) => {
+    async ({ actor, params, body }, reply) => {
       const { reason: _, ...change } = body
       const gate = { org_id: actor.org_id, id: params.id }
+      if (await isChangedByTwo(sql, actor.org_id)) {
+        const proposed = await toGateChange(services, gate, change)
+        const waiting = await createPendingChange(services, actor, toAuthor(actor, body), proposed)
+        return reply.code(202).send({ data: waiting })
+      }
       return { data: await updateGate(services, gate, toAuthor(actor, body), change) }
     },
   )
@@ -117,17 +132,24 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
         operationId: 'deleteConfiguredGate',
         summary: 'Delete a gate',
         description:
-          'Deletes a gate. Deployments that already require it keep requiring it. Its versions stay stored.\n\nErrors: ' +
+          'Deletes a gate. Deployments that already require it keep requiring it, and unless it let openers in, those ' +
+          'that are opened within 24 hours require it too. Its versions stay stored.\n\nErrors: ' +
           '404 `not_found` if the organization has no such gate.',
         tags,
         params: ItemPath,
         querystring: DeletionQuery,
-        response: { 200: Envelope(DeletedGate, 'The gate was deleted.') },
+        response: { 200: Envelope(DeletedGate, 'The gate was deleted.'), 202: WAITS },
       },
     },
-    async ({ actor, params, query }) => ({
-      data: await deleteGate(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, query)),
-    }),
+    async ({ actor, params, query }, reply) => {
+      const gate = { org_id: actor.org_id, id: params.id }
+      if (await isChangedByTwo(sql, actor.org_id)) {
+        const proposed = await toGateChange(services, gate, null)
+        const waiting = await createPendingChange(services, actor, toAuthor(actor, query), proposed)
+        return reply.code(202).send({ data: waiting })
+      }
+      return { data: await deleteGate(services, gate, toAuthor(actor, query)) }
+    },
   )
 
   app.get(

@@ -50,7 +50,7 @@ const GATE_FIELDS = {
   }),
 }
 
-const GateSettings = Closed(GATE_FIELDS)
+export const GateSettings = Closed(GATE_FIELDS)
 export type GateSettings = Static<typeof GateSettings>
 
 /** Settings as they are given. \`requireGate\` adds whether policies approve. */

@@ -1,7 +1,7 @@
 import type { Author } from '../../audit/audit.store.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { buildApproveByPolicies } from '../deployment-state.store.ts'
+import { buildApproveByPolicies } from '../asked-gate.store.ts'
 import type { ConfiguredGate, GateVersion } from './configured-gate.schema.ts'
 
 /** Opening a gate reads all gates of the organization, so their number is limited. */

@@ -1,6 +1,5 @@
-import { matchGlob, validateGlob } from '../../platform/glob.ts'
+import { validateGlob } from '../../platform/glob.ts'
 import { createInvalidFieldError, invalidRequest } from '../../platform/http/errors.ts'
-import { matchRepository } from '../../repositories/repository-identity.ts'
 import {
   GATE_NAME_CHARS_MAX,
   GATE_POLICIES_MAX,
@@ -8,9 +7,6 @@ import {
   type GivenGate,
   REQUIRED_APPROVALS_MAX,
 } from './configured-gate.schema.ts'
-
-/** What a configured gate covers, as globs; null matches everything. */
-export type GatePatterns = Pick<GateSettings, 'environment' | 'repository' | 'branch'>
 
 /**
  * Returns the settings with trimmed, unique names, and with whether policies approve. \`before\` is
@@ -59,19 +55,4 @@ function requireName(of: string, name: string): string {
   const trimmed = name.trim()
   if (trimmed.length >= 1 && trimmed.length <= GATE_NAME_CHARS_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
   throw invalidRequest(`A ${of} name must have 1 to ${GATE_NAME_CHARS_MAX} characters and no control characters`)
-}
-
-/**
- * The target that a run deploys to. `repository` is `host/owner/name`; `branch` is null if the
- * run's ref is not a branch.
- */
-type GateTarget = { environment: string; repository: string; branch: string | null }
-
-/** True if the gate covers the target, that is, if all its patterns match. */
-export function isTargetCovered(gate: GatePatterns, target: GateTarget): boolean {
-  return (
-    matchGlob(gate.environment, target.environment) &&
-    (gate.repository === null || matchRepository(gate.repository, target.repository)) &&
-    (gate.branch === null || (target.branch !== null && matchGlob(gate.branch, target.branch)))
-  )
 }

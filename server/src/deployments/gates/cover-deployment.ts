@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { listAskedGates } from '../asked-gate.store.ts'
+import { selectRequired } from '../asked-gate.ts'
 import { decideByPolicyJob } from '../decisions/decide-by-policy.ts'
 import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
 import { updateAnswerUntil } from '../host/host-deployment.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { listGates } from './configured-gate.store.ts'
-import { isTargetCovered } from './configured-gate.ts'
 import { deleteRequiredGates, hasRequiredGates, insertRequiredGates, listUncovered } from './required-gate.store.ts'
 
 /**
@@ -26,7 +26,8 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   if (await hasRequiredGates(tx, key)) return settled
   const { repository_address: repository, environment, org_id } = settled.facts.deployment
   const target = { environment, repository, branch: settled.derived.branch }
-  const covering = (await listGates(tx, org_id)).filter((gate) => isTargetCovered(gate, target))
+  const versions = await listAskedGates(tx, org_id, { opened: settled.facts.deployment.created_at, now })
+  const covering = selectRequired(versions, target, now)
   if (covering.length === 0) return settled
   await insertRequiredGates(tx, key, covering, null)
   await updateAnswerUntil(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))

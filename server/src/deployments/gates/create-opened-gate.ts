@@ -4,6 +4,7 @@ import { createUuid } from '../../platform/ids.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
 import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import type { GateToRequire } from '../asked-gate.ts'
 import { auditOutcome, observeDecision, settleWaiting } from '../decisions/decide-deployment.ts'
 import {
   insertDeployment,
@@ -15,7 +16,6 @@ import {
 import { ANSWER_WITHIN_MS, type DeploymentKey, type GateState, SUPERSEDED } from '../deployment-state.ts'
 import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
-import type { ConfiguredGate } from './configured-gate.schema.ts'
 import { findGateById, insertOpenedGate, type OpenedGateKey, type StoredGate } from './opened-gate.store.ts'
 import { computePollToken, hashPollToken } from './opened-gate.ts'
 import { insertRequiredGates } from './required-gate.store.ts'
@@ -28,7 +28,7 @@ type GateRequest = {
   credential_id: string
   run: StoredRun
   attempts: NearestAttempts
-  required: ConfiguredGate[]
+  required: GateToRequire[]
   approval: EarlyApproval | null
 }
 

@@ -9,11 +9,10 @@ import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createDeploymentId } from '../../platform/ids.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import { listAskedGates } from '../asked-gate.store.ts'
+import { type AskedVersion, type GateToRequire, selectRequired } from '../asked-gate.ts'
 import { decideByPolicy } from '../decisions/decide-by-policy.ts'
 import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
-import type { ConfiguredGate } from './configured-gate.schema.ts'
-import { listGates } from './configured-gate.store.ts'
-import { isTargetCovered } from './configured-gate.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
 import type { NewGate } from './gate.schema.ts'
 import {
@@ -72,7 +71,7 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     lockRun(tx, key.org_id, key.run_id),
     findOpenedGate(tx, key),
     findRun(tx, key, services.clock.now()),
-    listGates(tx, key.org_id),
+    listAskedGates(tx, key.org_id, { opened: now, now }),
     findNearestAttempts(tx, key),
   ])
   if (locked === null) throw createNotFoundError('run')
@@ -83,8 +82,8 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
     throw runAlreadyFinished(message, { status: run.status })
   }
-  const required = requireCovering(gates, key.environment, run, gate_id)
-  const holds = attempts.next === null && approval !== null && isApprovalFor(approval, key, run, gates)
+  const required = requireCovering(selectCovering(gates, key.environment, run, now), key.environment, gate_id)
+  const holds = attempts.next === null && approval !== null && isApprovalFor(approval, { key, run, gates, now })
   const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
   return { gate: await createOpenedGate(services, tx, request, now), created: true }
 }
@@ -108,14 +107,16 @@ function getPollToken({ pollTokenKey }: Services, { id, poll_token_issued_at: is
   return { text: computePollToken(pollTokenKey, id, issuedAt), expiresAt }
 }
 
+function selectCovering(gates: AskedVersion[], environment: string, run: StoredRun, now: Date): GateToRequire[] {
+  return selectRequired(gates, { environment, repository: run.repository, branch: parseBranchName(run.ref) }, now)
+}
+
 /**
  * All gates that cover the target, the one of `gateId` first: every one of them must approve
  * (decisions §9).
  */
-function requireCovering(gates: ConfiguredGate[], environment: string, run: StoredRun, gateId: string | undefined) {
-  const target = { environment, repository: run.repository, branch: parseBranchName(run.ref) }
-  const covering = gates.filter((gate) => isTargetCovered(gate, target))
-  const isNamed = ({ id }: ConfiguredGate) => id === gateId
+function requireCovering(covering: GateToRequire[], environment: string, gateId: string | undefined) {
+  const isNamed = ({ id }: GateToRequire) => id === gateId
   if (covering.length > 0 && (gateId === undefined || covering.some(isNamed)))
     return [...covering.filter(isNamed), ...covering.filter((gate) => !isNamed(gate))]
   const subject = gateId === undefined ? 'No configured gate' : `No configured gate with the id ${gateId}`

@@ -1,29 +1,30 @@
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { GateToRequire } from '../asked-gate.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import type { ConfiguredGate } from './configured-gate.schema.ts'
 
 /**
- * Inserts the configured gates that a deployment requires, in this order. `approvedAt` is when
+ * Inserts the gates that a deployment requires, in this order. `approvedAt` is when
  * policies approved all of them, or null.
  */
 export async function insertRequiredGates(
   tx: Tx,
   { org_id, id }: DeploymentKey,
-  required: ConfiguredGate[],
+  required: GateToRequire[],
   approvedAt: Date | null,
 ): Promise<void> {
-  const records = required.map(({ created_at: _, ...gate }, position) => ({ ...gate, position }))
+  const records = required.map((gate, position) => ({ ...gate, position }))
   await tx`
     insert into required_gates (
       org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      approve_by_policies, require_linked_accounts, approved_at, approved_by
+      approve_by_policies, require_linked_accounts, replaced_at, approved_at, approved_by
     )
     select ${org_id}, ${id}, position, given.id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      approve_by_policies, require_linked_accounts, ${approvedAt}, ${approvedAt && 'policies'}
+      approve_by_policies, require_linked_accounts, replaced_at, ${approvedAt}, ${approvedAt && 'policies'}
     from json_to_recordset(${tx.json(records)}::json) as given (
       position smallint, id uuid, name text, required_approvals smallint, allow_api_keys boolean,
-      allow_run_creator boolean, policies text[], approve_by_policies jsonb, require_linked_accounts boolean
+      allow_run_creator boolean, policies text[], approve_by_policies jsonb, require_linked_accounts boolean,
+      replaced_at timestamptz
     )`
 }
 

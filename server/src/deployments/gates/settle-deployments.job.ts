@@ -16,8 +16,9 @@ const EVALUATION_LOST_MS = MINUTE_MS
 const POLLS_KEPT_MS = 10 * MINUTE_MS
 
 /**
- * Every minute: expires overdue deployments, evaluates those whose evaluation was interrupted, and
- * covers those whose gate was configured while they were created.
+ * Every minute: expires overdue deployments, evaluates those whose evaluation was interrupted or
+ * whose earlier policies are no longer asked, and covers those whose gate was configured while they
+ * were created.
  */
 export const settleDeployments = defineScheduledJob<Services>('deployments.settle', {
   schedule: '* * * * *',
@@ -25,7 +26,8 @@ export const settleDeployments = defineScheduledJob<Services>('deployments.settl
     const { sql, clock } = services
     await expireOverdue(services)
     await assignGates(services, { org_id: null })
-    for (const deployment of await listUnevaluated(sql, before(clock.now(), EVALUATION_LOST_MS)))
+    const now = clock.now()
+    for (const deployment of await listUnevaluated(sql, { createdBefore: before(now, EVALUATION_LOST_MS), now }))
       await decideByPolicy(services, deployment)
     await deletePolls(sql, before(clock.now(), POLLS_KEPT_MS))
   },

@@ -1,7 +1,7 @@
 import { isFirstReadRunning } from '../../codehosts/sync/sync-repository.store.ts'
+import type { GatePatterns } from '../../deployments/asked-gate.ts'
 import type { DeploymentKey } from '../../deployments/deployment-state.ts'
 import { buildEarlierGatesJson } from '../../deployments/gates/configured-gate.store.ts'
-import type { GatePatterns } from '../../deployments/gates/configured-gate.ts'
 import { buildHasRequiredGates } from '../../deployments/gates/required-gate.store.ts'
 import { buildPromoted, buildPromotedColumns, type PromotedRow } from '../../deployments/promotion.store.ts'
 import type { Db } from '../../platform/db/sql.ts'

@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import { isTargetCovered } from '../../deployments/gates/configured-gate.ts'
+import { isTargetCovered } from '../../deployments/asked-gate.ts'
 import { findPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded } from '../../deployments/promotion.ts'
 import { createNoStatementError } from '../../errors/provenance.ts'

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Permission } from '../../../../src/access/role.ts'
+import { OPERATOR } from '../../../../src/audit/audit.store.ts'
+import { deleteGate } from '../../../../src/deployments/gates/configure-gate.ts'
+import { settleDeployments } from '../../../../src/deployments/gates/settle-deployments.job.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
 import { createRun } from '../../../support/ci-runs.ts'
-import { answerWithKey, auditOf, configureGate, getDeployment, openGate, REASON } from '../../../support/gates.ts'
+import {
+  answerWithKey,
+  auditOf,
+  configureGate,
+  getDeployment,
+  openGate,
+  postGate,
+  REASON,
+} from '../../../support/gates.ts'
 import type { Json } from '../../../support/json.ts'
 import { createPerson, ownCredential, type Person, requestAs, signIn } from '../../../support/people.ts'
 import { apply } from '../../../support/policies.ts'
@@ -77,8 +88,8 @@ test('changing a gate or a policy needs a fresh sign-in', async () => {
   assert.deepEqual({ ...versions }, { gates: 1, policies: 1 })
 })
 
-test('who lowered the gate within a day before does not approve; somebody else does', async () => {
-  const [rita, grace] = [await manager(), await manager()]
+test('who lowered the gate within a day before does not approve; others do, as many as before', async () => {
+  const [rita, grace, mona] = [await manager(), await manager(), await manager()]
   const gate = await configure({ requiredApprovals: 2 })
   await patch(rita, gate.id, { required_approvals: 1 })
   api.clock.advance(23 * HOUR_MS)
@@ -86,7 +97,8 @@ test('who lowered the gate within a day before does not approve; somebody else d
   assertError(await approve(rita, id), 409, 'change_author_refused')
   const { body } = await requestAs(api, await fresh(rita), 'GET', `/deployments/${id}/decision`)
   assert.equal(body.data.refused.approve.code, 'change_author_refused')
-  assert.equal((await approve(grace, id)).body.data.status, 'approved')
+  assert.equal((await approve(grace, id)).body.data.status, 'pending_approval')
+  assert.equal((await approve(mona, id)).body.data.status, 'approved')
   api.clock.advance(2 * HOUR_MS)
   assert.equal((await approve(rita, await open())).body.data.status, 'approved')
 })
@@ -191,10 +203,222 @@ test('two people with the same one of the two permissions override nothing', asy
 })
 
 test('an answer with override_compliance alone counts for no approval once nothing blocks', async () => {
-  const id = await openBlocked({ requiredApprovals: 2 })
+  const id = await openBlocked({ requiredApprovals: 2, allowRunCreator: true })
   const sam = await withPermissions('view', 'override_compliance')
   assert.equal((await approve(sam, id, { reason: REASON })).status, 200)
   await apply(api, caller, policy('true'))
   assert.equal((await approve(await manager(), id)).body.data.status, 'pending_approval')
   assert.equal((await approve(await manager(), id)).body.data.status, 'approved')
+})
+
+const LOOSE = policy('true')
+const STRICT = policy('false')
+
+async function decisionOf(who: Person, id: string): Promise<Json> {
+  return (await requestAs(api, await fresh(who), 'GET', `/deployments/${id}/decision`)).body.data
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await getDeployment(api, caller, id)).status
+}
+
+/** The approval of who may not override needs that of somebody who may. */
+async function assertBlocked(who: Person, id: string): Promise<void> {
+  assert.equal((await approve(who, id, { reason: REASON })).body.data.status, 'pending_approval')
+  assert.equal((await getDeployment(api, caller, id)).policy_evaluation.decision, 'block')
+}
+
+const named = (fields: GateFields = {}) => configure({ policies: ['Tests'], ...fields })
+
+test('a policy that was loosened still blocks for a day, and the answers say which version and until when', async () => {
+  const grace = await manager()
+  await apply(api, caller, STRICT)
+  await named()
+  const changed = api.clock.now()
+  await apply(api, caller, LOOSE)
+  api.clock.advance(23 * HOUR_MS)
+  const run = await createRun(api, caller)
+  const { body } = await postGate(api, caller, { run_id: run.id, environment: 'production' })
+  const { deployment_id: id, note } = body.data
+  assert.match(note, /^Tests \(version 1, replaced .* UTC, still asked until .* UTC\): /)
+  await assertBlocked(grace, id)
+  const { policies } = await decisionOf(grace, id)
+  const earlier = {
+    replaced_at: changed.toISOString(),
+    asked_until: new Date(changed.getTime() + 24 * HOUR_MS).toISOString(),
+  }
+  assert.deepEqual(
+    policies.map(({ version, decision, earlier }: Json) => ({ version, decision, earlier })),
+    [
+      { version: 2, decision: 'approve', earlier: undefined },
+      { version: 1, decision: 'block', earlier },
+    ],
+  )
+  const { policy_evaluation } = await getDeployment(api, caller, id)
+  assert.deepEqual([policy_evaluation.decision, policy_evaluation.policies[1].earlier], ['block', earlier])
+  api.clock.advance(2 * HOUR_MS)
+  await settleDeployments.run(api.services, {})
+  assert.equal(await statusOf(id), 'approved')
+  assert.equal(await statusOf(await open()), 'approved')
+})
+
+test('loosening a policy twice hides no version of the last day', async () => {
+  for (const text of [STRICT, LOOSE, policy('1 == 1')]) await apply(api, caller, text)
+  await named()
+  assert.equal((await getDeployment(api, caller, await open())).policy_evaluation.decision, 'block')
+  for (let at = 0; at < 21; at += 1) await apply(api, caller, policy(`${at} == ${at}`))
+  const { policy_evaluation } = await getDeployment(api, caller, await open())
+  assert.equal(policy_evaluation.decision, 'block')
+})
+
+test('the version of the opening is asked as long as the deployment waits', async () => {
+  const grace = await manager()
+  await apply(api, caller, STRICT)
+  api.clock.advance(25 * HOUR_MS)
+  await named()
+  const id = await open()
+  api.clock.advance(MINUTE_MS)
+  await apply(api, caller, LOOSE)
+  api.clock.advance(11 * HOUR_MS)
+  await assertBlocked(grace, id)
+  const admin = await createPerson(api, caller)
+  assert.equal((await approve(admin, id, { reason: REASON })).body.data.status, 'approved')
+  const { policies } = await decisionOf(admin, id)
+  assert.equal(policies.find(({ version }: Json) => version === 1).earlier.asked_until, null)
+})
+
+test('a policy that becomes stricter blocks what waits; its lenient version helps nobody', async () => {
+  const grace = await manager()
+  await apply(api, caller, LOOSE)
+  await configure()
+  const id = await open()
+  await apply(api, caller, STRICT)
+  await assertBlocked(grace, id)
+  const { policies } = await decisionOf(grace, await open())
+  assert.deepEqual(
+    policies.map(({ version }: Json) => version),
+    [2],
+  )
+})
+
+test('a removed policy still blocks for a day, whoever removed it, also after it was applied again', async () => {
+  const [sam, grace] = [await createPerson(api, caller), await manager()]
+  const { id: policyId } = await apply(api, caller, STRICT)
+  await configure()
+  assert.equal((await requestAs(api, sam, 'DELETE', `/policies/${policyId}`)).status, 200)
+  await assertBlocked(grace, await open())
+  // Before the upgrade, removals at the command line were stored like this.
+  await api.services.sql`
+    update policy_versions
+    set removed_at = null, removed_by_id = null
+    where org_id = ${caller.orgId}`
+  await assertBlocked(grace, await open())
+  await apply(api, caller, LOOSE)
+  await assertBlocked(grace, await open())
+  api.clock.advance(24 * HOUR_MS)
+  assert.equal((await approve(grace, await open())).body.data.status, 'approved')
+})
+
+test('a policy that was in monitor does not approve for a day after it is enforced', async () => {
+  await apply(api, caller, LOOSE.replace('enforce', 'monitor'))
+  await apply(api, caller, LOOSE)
+  await named()
+  const run = await createRun(api, caller)
+  const { body } = await postGate(api, caller, { run_id: run.id, environment: 'production' })
+  assert.equal(body.data.decision, 'pending')
+  assert.match(body.data.note, /^Tests \(version 1, replaced .*\) does not approve\.$/)
+  assert.equal((await approve(await manager(), body.data.deployment_id)).body.data.status, 'approved')
+  api.clock.advance(24 * HOUR_MS)
+  assert.equal(await statusOf(await open()), 'approved')
+})
+
+test('a gate that was loosened counts as before for what is opened within a day, and says so', async () => {
+  const [grace, mona] = [await manager(), await manager()]
+  const gate = await configure({ requiredApprovals: 2, allowApiKeys: false })
+  const changed = api.clock.now()
+  await patch(await createPerson(api, caller), gate.id, { required_approvals: 1, allow_api_keys: true })
+  api.clock.advance(23 * HOUR_MS)
+  const id = await open()
+  const [shown] = (await decisionOf(grace, id)).gates
+  assert.deepEqual([shown.required_approvals, shown.replaced_at], [2, changed.toISOString()])
+  assertError(
+    await answerWithKey(api, await api.caller({ orgId: caller.orgId, scopes: ['write:deployments'] }), id, 'approve'),
+    409,
+    'reviewer_gate_requires_human',
+  )
+  assert.equal((await approve(grace, id)).body.data.status, 'pending_approval')
+  assert.equal((await approve(mona, id)).body.data.status, 'approved')
+  api.clock.advance(HOUR_MS)
+  const later = await open()
+  assert.equal((await decisionOf(grace, later)).gates[0].replaced_at, null)
+  assert.equal((await approve(grace, later)).body.data.status, 'approved')
+})
+
+test('a gate that was deleted or narrowed still holds what is opened within a day', async () => {
+  const grace = await manager()
+  const [deleted, narrowed] = [await configure({ name: 'deleted' }), await configure({ name: 'narrowed' })]
+  await deleteGate(api.services, { org_id: caller.orgId, id: deleted.id }, OPERATOR)
+  await patch(await createPerson(api, caller), narrowed.id, { environment: 'elsewhere' })
+  const id = await open()
+  const { gates } = await decisionOf(grace, id)
+  assert.deepEqual(gates.map(({ name, replaced_at }: Json) => [name, replaced_at !== null]).sort(), [
+    ['deleted', true],
+    ['narrowed', true],
+  ])
+  assert.equal((await approve(grace, id)).body.data.status, 'approved')
+  api.clock.advance(24 * HOUR_MS)
+  const run = await createRun(api, caller)
+  assertError(await postGate(api, caller, { run_id: run.id, environment: 'production' }), 409, 'gate_not_configured')
+})
+
+test('a gate that becomes stricter after the opening counts as it is now', async () => {
+  const [grace, mona] = [await manager(), await manager()]
+  const gate = await configure()
+  const id = await open()
+  await patch(await createPerson(api, caller), gate.id, { required_approvals: 2 })
+  assert.equal((await approve(grace, id)).body.data.status, 'pending_approval')
+  assert.equal((await approve(mona, id)).body.data.status, 'approved')
+  await patch(await createPerson(api, caller), gate.id, { required_approvals: 3 })
+  const [decided] = (await decisionOf(grace, id)).gates
+  assert.deepEqual([decided.required_approvals, decided.approved_at === null], [1, false])
+})
+
+test('a gate that is approved and becomes stricter counts the answers again', async () => {
+  const [grace, mona] = [await manager(), await manager()]
+  const gate = await configure({ name: 'first' })
+  await configure({ name: 'second', requiredApprovals: 2 })
+  const id = await open()
+  assert.equal((await approve(grace, id)).body.data.status, 'pending_approval')
+  await patch(await createPerson(api, caller), gate.id, { required_approvals: 3 })
+  assert.equal((await approve(mona, id)).body.data.status, 'pending_approval')
+  assert.equal((await approve(await manager(), id)).body.data.status, 'approved')
+})
+
+test('a gate that has let openers in since it was made is asked as it is now, and so are its policies', async () => {
+  const admin = await createPerson(api, caller)
+  await apply(api, caller, STRICT)
+  const gate = await named({ allowRunCreator: true, requiredApprovals: 2 })
+  const waiting = await open()
+  await apply(api, caller, LOOSE)
+  await patch(admin, gate.id, { required_approvals: 1 })
+  assert.equal(await statusOf(await open()), 'approved')
+  assert.equal((await decisionOf(admin, waiting)).gates[0].required_approvals, 1)
+  await patch(admin, gate.id, { policies: [] })
+  await requestAs(api, await fresh(admin), 'DELETE', `/gates/${gate.id}`)
+  const run = await createRun(api, caller)
+  assertError(await postGate(api, caller, { run_id: run.id, environment: 'production' }), 409, 'gate_not_configured')
+})
+
+test('letting openers in releases from earlier versions only after a day', async () => {
+  const admin = await createPerson(api, caller)
+  await apply(api, caller, STRICT)
+  const gate = await named({ requiredApprovals: 2 })
+  await patch(admin, gate.id, { allow_run_creator: true, required_approvals: 1 })
+  api.clock.advance(23 * HOUR_MS)
+  const id = await open()
+  const [shown] = (await decisionOf(admin, id)).gates
+  assert.deepEqual([shown.required_approvals, shown.allow_run_creator], [2, false])
+  api.clock.advance(HOUR_MS)
+  await apply(api, caller, LOOSE)
+  assert.equal(await statusOf(await open()), 'approved')
 })

@@ -117,8 +117,8 @@ test('simultaneous changes without an expected version are stored one after the 
   assert.equal((await call('GET', `/${id}`)).body.data.required_approvals, versions[0].required_approvals)
 })
 
-test('a deleted gate covers no later deployment, and keeps its versions', async () => {
-  const { id, name } = await create()
+test('a deleted gate that let openers in covers no later deployment, and keeps its versions', async () => {
+  const { id, name } = await create({ allow_run_creator: true })
   const before = (await open()).body.data.deployment_id
   const deleted = await call('DELETE', `/${id}?reason=Not%20used`)
   assert.deepEqual([deleted.status, deleted.body.data], [200, { id, name }])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { acceptRepositoryVex } from '../../../../../src/organizations/organization.ts'
+import { updateOrganizationRules } from '../../../../../src/organizations/organization.ts'
 import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
@@ -336,7 +336,7 @@ test('a proposal replaces no document that is in effect, and the same file raise
 })
 
 test('accept_repository_vex lets verified tokens speak for their repository, and no others', async () => {
-  await acceptRepositoryVex(api.services, caller.slug, true)
+  await updateOrganizationRules(api.services, caller.slug, { accept_repository_vex: true })
   await upload(byToken(), FOUND)
   await upload(byToken(STRANGE), VEX)
   await upload(byToken(FEATURE), VEX, { gitRef: 'main' })

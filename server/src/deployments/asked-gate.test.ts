@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTargetCovered } from './configured-gate.ts'
+import { isTargetCovered } from './asked-gate.ts'
 
 const TARGET = { environment: 'production', repository: 'github.com/acme/api', branch: 'main' }
 const MATCHES_ALL = { environment: '*', repository: null, branch: null }

@@ -2,7 +2,14 @@ import { buildRunLane } from '../ci/runs/run.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { publishUpdates, update } from '../platform/queue/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
-import { type DeploymentKey, type DeploymentState, type GateState, type Outcome, OWN_RULE } from './deployment-state.ts'
+import {
+  type DeploymentKey,
+  type DeploymentState,
+  type GateState,
+  type Outcome,
+  OWN_RULE,
+  type RequiredGate,
+} from './deployment-state.ts'
 import type { StoredEvaluation } from './policy-evaluation.ts'
 
 /** PostgreSQL notifications on this channel carry the id of an opened gate that changed. */
@@ -73,21 +80,26 @@ export async function listRecentDeployments(db: Db, orgId: string, filter: Recen
     limit ${limit}`
 }
 
-/** Marks required gates of a locked deployment as approved. */
+/**
+ * Marks required gates of a locked deployment as approved, with the settings under which they were:
+ * a gate that has become stricter since the opening is open again until then.
+ */
 export async function updateGatesApproved(
   tx: Tx,
   { org_id, id }: DeploymentKey,
-  gateIds: string[],
+  gates: readonly RequiredGate[],
   { at, by }: { at: Date; by: 'policies' | 'principals' },
 ): Promise<void> {
-  if (gateIds.length === 0) return
-  await tx`
-    update required_gates
-    set approved_at = ${at}, approved_by = ${by}
-    where org_id = ${org_id}
-      and deployment_id = ${id}
-      and id in ${tx(gateIds)}
-      and approved_at is null`
+  for (const gate of gates)
+    await tx`
+      update required_gates
+      set approved_at = ${at}, approved_by = ${by}, required_approvals = ${gate.required_approvals},
+        allow_api_keys = ${gate.allow_api_keys}, allow_run_creator = ${gate.allow_run_creator}, policies = ${gate.policies},
+        approve_by_policies = ${tx.json(gate.approve_by_policies)}, replaced_at = ${gate.replaced_at},
+        require_linked_accounts = ${gate.require_linked_accounts}
+      where org_id = ${org_id}
+        and deployment_id = ${id}
+        and id = ${gate.id}`
 }
 
 /** Writes the result of the service's own protection rule to a locked deployment. */

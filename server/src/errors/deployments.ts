@@ -138,6 +138,16 @@ export const secondPersonRequired = defineError({
   message: 'You have proposed this change. Another person must confirm it.',
 })
 
+export const operatorRequired = defineError({
+  status: 409,
+  code: 'operator_required',
+  cause: 'The default trust is set in an organization whose changes of gates and policies wait for a second person.',
+  remedy: 'Ask the operator of the server for `shiplock-server org set ORG --default-trust`.',
+  message:
+    'Changes of gates and policies wait for a second person here, and the default trust is set by the operator of the ' +
+    'server: shiplock-server org set --default-trust.',
+})
+
 export const tooManyPolicies = defineError({
   status: 409,
   code: 'too_many_policies',

@@ -8,6 +8,7 @@ import { getDefaultAudience } from '../access/oidc-trusts/trusts/trust-request.t
 import { countArtifactBytes } from '../ci/reports/artifact.store.ts'
 import { countCreatedRuns } from '../ci/runs/run.store.ts'
 import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
+import { operatorRequired } from '../errors/deployments.ts'
 import { getNextUtcMonthStart, getUtcMonthStart } from '../platform/clock.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
@@ -17,6 +18,7 @@ import type { Services } from '../services.ts'
 import {
   findDefaultTrust,
   findMonthlyUse,
+  isChangedByTwo,
   isDemo,
   isOnlyOrganization,
   type Organization,
@@ -125,8 +127,9 @@ export async function registerOrganizationRoutes(app: HttpServer, services: Serv
         operationId: 'setDefaultTrust',
         summary: 'Set the default trust',
         description:
-          'States whose evidence the rules of policies admit that name no `trust`. It is in force at once, also for ' +
-          'waiting deployments.',
+          'States whose evidence the rules of policies admit that name no `trust`. For waiting deployments, `verified` is in ' +
+          'force at once, and `uploaded` 24 hours after `verified`.\n\nErrors: 409 `operator_required` if changes of gates ' +
+          'and policies wait for a second person.',
         tags: ['Policies'],
         params: OrganizationPath,
         body: DefaultTrustChange,
@@ -134,6 +137,7 @@ export async function registerOrganizationRoutes(app: HttpServer, services: Serv
       },
     },
     async ({ actor, body }, reply) => {
+      if (await isChangedByTwo(services.sql, actor.org_id)) throw operatorRequired()
       await assignDefaultTrust(services, actor.org_id, toAuthor(actor, {}), body.default_trust)
       return sendData(reply, JSON.stringify(await describe(actor.organization)))
     },

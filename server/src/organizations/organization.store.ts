@@ -71,15 +71,28 @@ export async function findDefaultTrust(db: Db, id: string): Promise<DefaultTrust
   return row?.default_trust ?? null
 }
 
-/** Stores the default trust, and who loosened it and when; both are null if it is not loosened. */
+/**
+ * The default trust under which a deployment is asked: that of now, or `verified` if it was
+ * loosened since a time (trust §5).
+ */
+export async function findAskedDefaultTrust(db: Db, id: string, since: Date): Promise<DefaultTrust | null> {
+  const [row] = await db<{ default_trust: DefaultTrust | null }[]>`
+    select case when default_trust_loosened_at > ${since} then 'verified' else default_trust end as default_trust
+    from organizations
+    where id = ${id}`
+  return row?.default_trust ?? null
+}
+
+/** Stores the default trust, and if this loosens it, who did so and when. */
 export async function updateDefaultTrust(
   tx: Tx,
   id: string,
-  { trust, loosened_at, loosened_by }: { trust: DefaultTrust; loosened_at: Date | null; loosened_by: string | null },
+  { trust, loosened }: { trust: DefaultTrust; loosened: { at: Date; by: string | null } | null },
 ): Promise<void> {
   await tx`
     update organizations
-    set default_trust = ${trust}, default_trust_loosened_at = ${loosened_at}, default_trust_loosened_by = ${loosened_by}
+    set default_trust = ${trust}
+      ${loosened ? tx`, default_trust_loosened_at = ${loosened.at}, default_trust_loosened_by = ${loosened.by}` : tx``}
     where id = ${id}`
 }
 

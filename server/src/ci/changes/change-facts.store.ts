@@ -141,17 +141,29 @@ export async function isPushedTo(
   { org_id, provider, repository_id, commit_sha }: Omit<ChangeKey, 'pull_request'>,
   branch: string,
 ): Promise<boolean> {
-  const ofRepository: ReturnType<Db> = db`
-    pushed.org_id = ${org_id} and pushed.provider = ${provider} and pushed.repository_id = ${repository_id}`
+  const isOfBranch = db`branch_name(push.branch) = branch_name(${branch})`
   const rows = await db`
-    select
-    from pushes pushed
-    where ${ofRepository}
-      and branch_name(pushed.branch) = branch_name(${branch})
-      and (
-        pushed.after_sha = ${commit_sha}
-        or pushed.id in (select pushed.push_id from pushed_commits pushed where ${ofRepository} and pushed.sha = ${commit_sha})
-      )
+    (
+      select
+      from pushes push
+      where (push.org_id, push.provider, push.repository_id, push.after_sha)
+        = (${org_id}, ${provider}, ${repository_id}, ${commit_sha})
+        and ${isOfBranch}
+      limit 1
+    )
+    union all (
+      select
+      from pushed_commits pushed
+      join pushes push
+        on push.org_id = pushed.org_id
+        and push.provider = pushed.provider
+        and push.repository_id = pushed.repository_id
+        and push.id = pushed.push_id
+      where (pushed.org_id, pushed.provider, pushed.repository_id, pushed.sha)
+        = (${org_id}, ${provider}, ${repository_id}, ${commit_sha})
+        and ${isOfBranch}
+      limit 1
+    )
     limit 1`
   return rows.length > 0
 }

@@ -1,6 +1,6 @@
 import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
-import { filterEvidence, listQuestions } from '../policies/evidence-view.ts'
+import { filterInput, listQuestions } from '../policies/evidence-view.ts'
 import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import {
@@ -40,11 +40,11 @@ export async function evaluateQuestion(
     case 'cel':
       return evaluateRules(engine.rules, input)
     case 'opa':
-      return evaluateDecision(services, engine.decision, filterEvidence(input, engine))
+      return evaluateDecision(services, engine.decision, filterInput(input, engine))
     case 'rego':
-      return evaluateRego(services, engine, filterEvidence(input, engine))
+      return evaluateRego(services, engine, filterInput(input, engine))
     case 'wasm':
-      return evaluateModule(engine, filterEvidence(input, engine), findBundle)
+      return evaluateModule(engine, filterInput(input, engine), findBundle)
   }
 }
 

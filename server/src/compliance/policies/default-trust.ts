@@ -7,8 +7,8 @@ import type { Services } from '../../services.ts'
 
 /**
  * States whose evidence the rules of an organization admit that name no trust (trust §2). Waiting
- * deployments are evaluated again. Who lets API keys in again is remembered, because they do not
- * approve what that let through (trust §5).
+ * deployments are evaluated again. Who lets API keys in again is remembered, also if that is taken
+ * back, because they do not approve what it let through, and it counts after 24 hours (trust §5).
  */
 export async function assignDefaultTrust(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
@@ -20,10 +20,9 @@ export async function assignDefaultTrust(
   await sql.begin(async (tx) => {
     const before = await lockDefaultTrust(tx, orgId)
     if (before === trust) return
-    const isLoosened = before === 'verified'
     const { principal } = author
-    const loosened_by = isLoosened && principal.type === 'user' ? principal.id : null
-    await updateDefaultTrust(tx, orgId, { trust, loosened_at: isLoosened ? now : null, loosened_by })
+    const by = principal.type === 'user' ? principal.id : null
+    await updateDefaultTrust(tx, orgId, { trust, loosened: before === 'verified' ? { at: now, by } : null })
     const object = { type: 'organization', id: orgId }
     const details = { default_trust: trust, before }
     await insertAuditEntry(tx, orgId, { ...author, action: 'organization.update', object, details }, now)

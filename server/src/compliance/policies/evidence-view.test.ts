@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attestationOf, POLICY_TIME, policyInput } from '../../../test/support/policies.ts'
-import { filterEvidence } from './evidence-view.ts'
+import { filterEvidence, filterInput } from './evidence-view.ts'
 import type { EvidenceTerms } from './policy.schema.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 
@@ -64,6 +64,16 @@ test('counts of open findings and issues do not depend on the trust', () => {
   const input = policyInput()
   const { findings, issues } = filterEvidence(input, { ...STORED_BEFORE, max_age_ms: 1 })
   assert.deepEqual([findings, issues], [input.findings, input.issues])
+})
+
+test('where nobody has looked, modules see what is known to be open, and not that nothing is', () => {
+  const input = policyInput()
+  const { findings } = input
+  assert.ok(findings)
+  const open = { ...findings, open: { ...findings.open, critical: 1 } }
+  assert.deepEqual(filterInput({ ...input, findings: open }, termsOf()).findings, open)
+  assert.equal(filterInput(input, termsOf()).findings, undefined)
+  assert.equal(filterEvidence({ ...input, findings: open }, termsOf()).findings, undefined)
 })
 
 /** Whether a scan is evidence for what is deployed. */

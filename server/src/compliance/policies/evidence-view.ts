@@ -43,12 +43,35 @@ export function isRunOfStrangers(run: { trust: string; ref: string | null } | nu
  * make the repository look safer than it is.
  */
 export function filterEvidence(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
+  const view = selectEvidence(input, terms)
+  return terms.absent_evidence === 'error' ? omitUnknown(view, findEvidence(view.scans, input, terms)) : view
+}
+
+/**
+ * The same for a policy that reads the whole input, where what is absent need not be an error: what
+ * is known to be open stays, because it is bad news whoever has looked.
+ */
+export function filterInput(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
+  const filtered = filterEvidence(input, terms)
+  const { findings, issues } = input
+  return {
+    ...filtered,
+    ...(findings && !filtered.findings && isAnyOpen(findings) && { findings }),
+    ...(issues && !filtered.issues && isAnyOpen(issues) && { issues }),
+  }
+}
+
+function isAnyOpen({ open }: Counts): boolean {
+  return Object.values(open).some((count) => count > 0)
+}
+
+function selectEvidence(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
   const { max_age_ms } = terms
   const isOfStrangers = isRunOfStrangers(input.run, input.evidence.tracked_branch)
   const isTrusted = ({ trust }: { trust: string }) => isAdmitted(terms, trust, isOfStrangers)
   const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
   const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since
-  const view = {
+  return {
     ...input,
     run: input.run !== null && isTrusted(input.run) ? input.run : null,
     attempts: input.attempts.filter(isTrusted),
@@ -57,7 +80,6 @@ export function filterEvidence(input: PolicyInput, terms: EvidenceTerms): Policy
     artifacts: input.artifacts.filter(isAccepted),
     scans: input.scans.filter(isAccepted),
   }
-  return terms.absent_evidence === 'error' ? omitUnknown(view, findEvidence(view.scans, input, terms)) : view
 }
 
 /** What is not known is absent: that nothing is open, and figures of what was never imported. */

@@ -66,11 +66,17 @@ function explainMissing({ evidence, scans }: PolicyInput, terms: EvidenceTerms, 
   const tools = silent.length > 0 ? ` by ${silent.join(', ')}` : ''
   const place = ref ?? tracked_branch ?? 'the tracked branch'
   const where = terms.evidence === 'commit' ? `the commit ${commit ?? '(not known)'} on ${place}` : place
-  const others = [...new Set(scans.map((scan) => scan.trust))].filter((each) => each === 'self_reported')
-  const hint = others.length > 0 && trust !== 'any' ? ' What jobs report with an API key counts with trust: any.' : ''
+  const isThere = (lane: string) => scans.some((scan) => scan.trust === lane)
+  const hints = [
+    ...(isThere('ui') ? ['A report that a person uploads does not count.'] : []),
+    ...(isThere('uploaded') && trust === 'verified' ? ['What API keys upload counts with trust: uploaded.'] : []),
+    ...(isThere('self_reported') && trust !== 'any'
+      ? ['What jobs report with an API key counts with trust: any.']
+      : []),
+  ]
   return (
     `no security report ${ACCEPTED[trust]}${tools} was read for ${where}. Upload one (shiplock upload), ` +
-    `or set absent_evidence: pass in the rule.${hint}`
+    ['or set absent_evidence: pass in the rule.', ...hints].join(' ')
   )
 }
 

@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Principal } from '../../audit/audit.store.ts'
-import { findDefaultTrust } from '../../organizations/organization.store.ts'
+import { findAskedDefaultTrust, findDefaultTrust } from '../../organizations/organization.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findByAddress } from '../../repositories/repository.store.ts'
@@ -93,7 +93,8 @@ export async function listPolicies(
     ${asked ? db`union all ${selectReplaced(db, isListed, asked)}` : db``}
     order by name, id, replaced_at desc nulls first
     limit ${max}`
-  const [rows, trust] = await Promise.all([stored, findDefaultTrust(db, orgId)])
+  const trusting = asked ? findAskedDefaultTrust(db, orgId, getAskedSince(asked)) : findDefaultTrust(db, orgId)
+  const [rows, trust] = await Promise.all([stored, trusting])
   if (asked && rows.length === max) throw new Error(`The policies of ${orgId} have too many versions of the last day`)
   return rows.map(({ definition, ...row }) => ({
     ...row,
@@ -115,8 +116,15 @@ function buildIsListed(db: Db, orgId: string, repositories: { provider: string; 
       )`
 }
 
+/** What has changed since then can still be asked as it was before. */
+function getAskedSince({ opened, now }: AskedTimes): Date {
+  const dayAgo = new Date(now.getTime() - DAY_MS)
+  return opened < dayAgo ? opened : dayAgo
+}
+
 /** Reads versions only of policies that have changed since the opening or within a day. */
-function selectReplaced(db: Db, isListed: ReturnType<typeof buildIsListed>, { opened, now }: AskedTimes) {
+function selectReplaced(db: Db, isListed: ReturnType<typeof buildIsListed>, asked: AskedTimes) {
+  const { opened, now } = asked
   const dayAgo = new Date(now.getTime() - DAY_MS)
   return db`
     select id, name, version, mode, path, definition, created_at, replaced_at
@@ -130,7 +138,7 @@ function selectReplaced(db: Db, isListed: ReturnType<typeof buildIsListed>, { op
       left join policy_versions next
         on next.org_id = stored.org_id and next.policy_id = stored.policy_id and next.version = stored.version + 1
       where ${isListed}
-        and policy.updated_at > ${opened < dayAgo ? opened : dayAgo}
+        and policy.updated_at > ${getAskedSince(asked)}
     ) replaced
     where replaced_at > ${dayAgo}
       or (created_at <= ${opened} and replaced_at > ${opened})`

@@ -96,8 +96,8 @@ async function approveGates(tx: Tx, context: AnswerContext, answer: Answer, over
   const answers = [...context.answers, answer]
   if (required.length === 0) return !overrides || canOverride(answers.filter(({ decision }) => decision === 'approved'))
   const approved = selectApprovedGates({ required, answers, openers }, overrides)
-  await updateGatesApproved(tx, state, approved, { at: answer.answered_at, by: 'principals' })
   const gates = required.filter(({ id }) => approved.includes(id))
+  await updateGatesApproved(tx, state, gates, { at: answer.answered_at, by: 'principals' })
   if (isSelfApproved(gates, answers, openers)) await updateSelfApproved(tx, state, answer.answered_at)
   return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
 }

@@ -92,8 +92,8 @@ async function approveGates(services: Services, tx: Tx, deployment: Gated, evalu
   const { state, required } = deployment
   const open = required.filter(({ approved_at }) => approved_at === null)
   const now = services.clock.now()
-  const approved = open.filter((gate) => isApprovedByPolicies(gate, evaluation)).map(({ id }) => id)
-  const answered = required.map((gate) => (approved.includes(gate.id) ? { ...gate, approved_at: now } : gate))
+  const approved = open.filter((gate) => isApprovedByPolicies(gate, evaluation))
+  const answered = required.map((gate) => (approved.includes(gate) ? { ...gate, approved_at: now } : gate))
   const isLast = approved.length === open.length && required.length > 0
   await Promise.all([
     updateGatesApproved(tx, state, approved, { at: now, by: 'policies' }),

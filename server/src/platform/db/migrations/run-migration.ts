@@ -6,24 +6,39 @@ import type { Migration } from './read-migrations.ts'
 const CREATED_INDEX = /create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)/gi
 
 /**
- * Runs the statements of a migration one by one, outside of a transaction. They wait for others as
- * long as they need, because statements such as `create index concurrently` block nobody meanwhile.
+ * Runs the statements of a migration one by one, outside of a transaction. Those that block nobody
+ * while they wait, such as `create index concurrently`, wait as long as they need. The others make
+ * way for the users of their tables, as migrations in transactions do.
  */
 export async function runStatements(sql: Sql, migration: Migration): Promise<boolean> {
   const connection = openAside(sql)
   try {
     await lockSession(connection)
     if ((await readRecords(connection)).has(migration.name)) return false
-    await connection`select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)`
+    await connection`select set_config('statement_timeout', '0', false)`
     // The work of a process that was killed ends, so that the next one does not wait for it.
     await connection`select set_config('client_connection_check_interval', '1s', false)`
     await dropInvalidIndexes(connection, migration.text)
-    for (const statement of parseStatements(migration.text)) await connection.unsafe(statement).simple()
+    for (const statement of parseStatements(migration.text)) await runStatement(connection, migration.name, statement)
     await record(connection, migration)
     return true
   } finally {
     await connection.end()
   }
+}
+
+const BLOCKS_NOBODY = /\bconcurrently\b|\bvalidate\s+constraint\b/i
+
+async function runStatement(connection: Sql, name: string, statement: string): Promise<void> {
+  const wait = BLOCKS_NOBODY.test(statement) ? '0' : `${TABLE_WAIT_MS}ms`
+  await connection`select set_config('lock_timeout', ${wait}, false)`
+  for (let tries = 1; ; tries += 1)
+    try {
+      await connection.unsafe(statement).simple()
+      return
+    } catch (error) {
+      await makeWay(connection, { name, tries, error })
+    }
 }
 
 /**
@@ -110,11 +125,19 @@ export async function runMigrationStep<T>(sql: Sql, name: string, work: (tx: Tx)
       tries = 0
       await delay(POLL_MS)
     } catch (error) {
-      if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(getSqlState(error) ?? '')) throw error
-      if (tries === TABLE_TRIES_MAX) throw await tablesInUse(sql, name, error)
-      await delay(Math.min(BACKOFF_MS_MAX, tries * POLL_MS))
+      await makeWay(sql, { name, tries, error })
     }
   }
+}
+
+/**
+ * Waits before the next try of a step whose tables are in use. Throws other errors, and after the
+ * last try.
+ */
+async function makeWay(sql: Sql, { name, tries, error }: { name: string; tries: number; error: unknown }) {
+  if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(getSqlState(error) ?? '')) throw error
+  if (tries === TABLE_TRIES_MAX) throw await tablesInUse(sql, name, error)
+  await delay(Math.min(BACKOFF_MS_MAX, tries * POLL_MS))
 }
 
 /**

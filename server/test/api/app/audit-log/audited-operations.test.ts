@@ -31,7 +31,9 @@ test('the listed actions are those of the source', () => {
   )
 })
 
-/** Actions such as `triage.${'$'}{action}`. */
+/** Actions such as `triage.${'$'}{action}`, and those of both gates and policies. */
 function isOfTemplate(source: string, action: string): boolean {
-  return source.includes(`\`${action.split('.')[0]}.${'$'}{`)
+  const [object = '', verb = ''] = action.split('.')
+  const isOfBoth = ['gate', 'policy'].includes(object) && source.includes(`.${'$'}{verb}_change\``)
+  return source.includes(`\`${object}.${'$'}{`) || (isOfBoth && /^(propose|confirm|withdraw)_change$/.test(verb))
 }

@@ -380,7 +380,7 @@ test('a gate that becomes stricter after the opening counts as it is now', async
   assert.equal((await approve(mona, id)).body.data.status, 'approved')
   await patch(await createPerson(api, caller), gate.id, { required_approvals: 3 })
   const [decided] = (await decisionOf(grace, id)).gates
-  assert.deepEqual([decided.required_approvals, decided.approved_at === null], [1, false])
+  assert.deepEqual([decided.required_approvals, decided.approved_at === null], [2, false])
 })
 
 test('a gate that is approved and becomes stricter counts the answers again', async () => {
@@ -392,6 +392,19 @@ test('a gate that is approved and becomes stricter counts the answers again', as
   await patch(await createPerson(api, caller), gate.id, { required_approvals: 3 })
   assert.equal((await approve(mona, id)).body.data.status, 'pending_approval')
   assert.equal((await approve(await manager(), id)).body.data.status, 'approved')
+})
+
+test('a gate that is approved again after it became stricter stays approved', async () => {
+  const [grace, mona] = [await manager(), await manager()]
+  const gate = await configure({ name: 'first' })
+  await configure({ name: 'second', requiredApprovals: 3 })
+  const id = await open()
+  assert.equal((await approve(grace, id)).body.data.status, 'pending_approval')
+  await patch(await createPerson(api, caller), gate.id, { required_approvals: 2 })
+  assert.equal((await approve(mona, id)).body.data.status, 'pending_approval')
+  const { gates } = await decisionOf(grace, id)
+  const approved = gates.map(({ name, approved_at }: Json) => [name, approved_at !== null])
+  assert.deepEqual(Object.fromEntries(approved), { first: true, second: false })
 })
 
 test('a gate that has let openers in since it was made is asked as it is now, and so are its policies', async () => {

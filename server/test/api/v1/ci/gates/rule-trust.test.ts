@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
+import { updateOrganizationRules } from '../../../../../src/organizations/organization.ts'
 import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
@@ -157,6 +158,40 @@ test('a rule that names no trust admits what the organization says, and a waitin
   await setDefault('uploaded', admin)
   await drainQueue(api)
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
+})
+
+test('a default trust that is loosened counts for what is opened a day later', async () => {
+  const admin = await createPerson(api, { orgId: caller.orgId, slug: caller.slug })
+  await configureGate(api, caller, { policies: ['p'], allowRunCreator: false })
+  isGated = true
+  await demand(SCANNED)
+  await setDefault('verified', admin)
+  await upload(byKey, MAIN)
+  const gate = await open()
+  await setDefault('uploaded', admin)
+  await drainQueue(api)
+  assert.deepEqual([(await pollGate(api, gate)).body.data.decision, await decide()], ['pending', 'pending'])
+  api.clock.advance(25 * 60 * 60_000)
+  await upload(byKey, MAIN)
+  assert.equal(await decide(), 'approved')
+})
+
+test('taking a loosened default trust back does not make who loosened it an approver', async () => {
+  const admin = await createPerson(api, { orgId: caller.orgId, slug: caller.slug })
+  await configureGate(api, caller, { allowRunCreator: false })
+  await setDefault('verified', admin)
+  const gate = await open()
+  await setDefault('uploaded', admin)
+  await setDefault('verified', admin)
+  const fresh = { ...admin, cookie: await signIn(api, admin.userId) }
+  const path = `/deployments/${gate.deployment_id}/approve`
+  assertError(await requestAs(api, fresh, 'POST', path, {}), 409, 'change_author_refused')
+})
+
+test('409 operator_required for the default trust where changes wait for a second person', async () => {
+  const admin = await createPerson(api, { orgId: caller.orgId, slug: caller.slug })
+  await updateOrganizationRules(api.services, caller.slug, { two_person_changes: true })
+  assertError(await setDefault('verified', admin), 409, 'operator_required')
 })
 
 test('the default trust is changed by people who may change policies, with a fresh sign-in', async () => {

@@ -122,7 +122,8 @@ function Answers({ change: { id, kind, name, proposed_by } }: { change: PendingC
             send={() => send(confirm.mutateAsync, 'confirmed')}
             onClose={confirming.close}
           >
-            It is stored in the name of who proposed it. What it loosens counts from 24 hours later.
+            It is stored in the name of who proposed it. What it loosens applies to what is opened 24 hours later,
+            except at gates that let openers approve.
           </ConfirmForm>
         )}
       </Dialog>

@@ -1,6 +1,6 @@
 import type { DefaultTrust } from '../../organizations/organization.store.ts'
 import { isRequestRef, isTracked } from '../../repositories/repository-identity.ts'
-import { findEvidence, findSourceNotImported } from './found-evidence.ts'
+import { findEvidence, findSourceNotImported, getNamedTrust } from './found-evidence.ts'
 import { type EvidenceTerms, type PolicyDefinition, type PolicyEngine, TRUSTS, type Trust } from './policy.schema.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 
@@ -25,11 +25,6 @@ export function isAdmitted(terms: AdmittingTerms, trust: string, isOfStrangers: 
   if (terms.absent_evidence === undefined && terms.trust === 'any') return true
   const named = getNamedTrust(terms)
   return ADMITTED[named].includes(trust) || (named === 'any' && trust === 'untrusted' && isOfStrangers)
-}
-
-/** Without an organization, as in `policy test`, its default is the usual one. */
-function getNamedTrust({ trust }: AdmittingTerms): Trust {
-  return trust === null || trust === 'default' ? 'uploaded' : trust
 }
 
 /** Whether code of strangers may have run in a run that is not of the tracked branch. */

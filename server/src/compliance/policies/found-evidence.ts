@@ -1,5 +1,5 @@
 import { isRequestRef, parseBranchName } from '../../repositories/repository-identity.ts'
-import type { EvidenceTerms } from './policy.schema.ts'
+import type { EvidenceTerms, Trust } from './policy.schema.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 
 type Evidence = PolicyInput['evidence']
@@ -51,6 +51,11 @@ function toName(ref: string): string {
   return parseBranchName(ref) ?? ref
 }
 
+/** Without an organization, as in `policy test`, its default is the usual one. */
+export function getNamedTrust({ trust }: Pick<EvidenceTerms, 'trust'>): Trust {
+  return trust === null || trust === 'default' ? 'uploaded' : trust
+}
+
 type Missing = { silent: string[]; commit: string | null }
 
 const ACCEPTED = {
@@ -62,7 +67,7 @@ const ACCEPTED = {
 /** Says what is missing, and what can be done about it. */
 function explainMissing({ evidence, scans }: PolicyInput, terms: EvidenceTerms, { silent, commit }: Missing): string {
   const { ref, tracked_branch } = evidence
-  const trust = terms.trust === null || terms.trust === 'default' ? 'uploaded' : terms.trust
+  const trust = getNamedTrust(terms)
   const tools = silent.length > 0 ? ` by ${silent.join(', ')}` : ''
   const place = ref ?? tracked_branch ?? 'the tracked branch'
   const where = terms.evidence === 'commit' ? `the commit ${commit ?? '(not known)'} on ${place}` : place

@@ -141,9 +141,7 @@ const Evidence = Closed(
     imported: names('The sources of vulnerability data that were imported: `kev`, `epss` and `osv`.'),
     tools: names('The scanners whose reports count for the rule.'),
     missing: Nullable(
-      Text(
-        'What is missing, so that `findings` and `issues` are not known. Null if nothing is: only then are they there.',
-      ),
+      Text('What is missing, so that nobody knows whether anything else is open. Null if nothing is missing.'),
     ),
   },
   { description: 'The evidence for `findings` and `issues`.' },
@@ -221,10 +219,14 @@ export const PolicyInput = Closed({
   }),
   evidence: Evidence,
   findings: Type.Optional(
-    openCounts('The open findings of the reports in `scans`. Absent while `evidence.missing` says what is missing.'),
+    openCounts(
+      'The open findings of the reports in `scans`. Absent while `evidence.missing` says what is missing, unless some are known to be open.',
+    ),
   ),
   issues: Type.Optional(
-    openCounts('The open issues of the repository. Absent while `evidence.missing` says what is missing.'),
+    openCounts(
+      'The open issues of the repository. Absent while `evidence.missing` says what is missing, unless some are known to be open.',
+    ),
   ),
   deployment: Nullable(Deployment),
   environment: Nullable(Environment),

@@ -32,7 +32,7 @@ export async function openApi(settings: Config, database: Database, opened: Asyn
 
 /** How long requests in flight may take after a stop was requested (operating guide, "Stops"). */
 const DRAIN_MS = 20_000
-const IDLE_GRACE_MS = 500
+const IDLE_GRACE_MS = 1000
 
 const NO_REPLICA =
   'SHIPLOCK_DATABASE_READ_URL is for a database on one server, and the tables of this one are distributed. Unset it.'

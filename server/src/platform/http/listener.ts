@@ -54,6 +54,8 @@ type StopOptions = {
   noticeMs?: number
 }
 
+/** Twice the connections that may wait: the system keeps 511 for a port, by Node's default. */
+const ACCEPT_TURNS_MAX = 1024
 const IDLE_CHECK_MS = 50
 /** What `onClose` hooks do may wait for a database that does not answer. */
 const HOOKS_MS_MAX = 2000
@@ -77,9 +79,7 @@ export async function registerGracefulStop(app: HttpServer, { idleGraceMs, drain
   return async (): Promise<void> => {
     app.stopping.isStopping = true
     if (noticeMs > 0) await delay(noticeMs)
-    // Closing resets connections that Node has not accepted yet. Two short turns of the event loop
-    // accept those that are waiting.
-    for (let turn = 0; turn < 2; turn += 1) await nextTurn()
+    await acceptWaiting(server)
     // Not the HTTP server's own `close`, which destroys idle connections at once.
     NetServer.prototype.close.call(server, () => disconnected.resolve())
     const closed = app.close()
@@ -92,6 +92,23 @@ export async function registerGracefulStop(app: HttpServer, { idleGraceMs, drain
     clearInterval(idleCheck)
     clearTimeout(force)
   }
+}
+
+/**
+ * Accepts the connections that are waiting, because closing the port resets them. Node accepts one
+ * in each turn of the event loop, and none in a turn that began after it looked for them.
+ */
+async function acceptWaiting(server: Server): Promise<void> {
+  let accepted = 0
+  const count = () => {
+    accepted += 1
+  }
+  server.on('connection', count)
+  for (let before = -1, turn = 0; before < accepted && turn < ACCEPT_TURNS_MAX; turn += 1) {
+    before = accepted
+    for (let half = 0; half < 2; half += 1) await nextTurn()
+  }
+  server.off('connection', count)
 }
 
 /**

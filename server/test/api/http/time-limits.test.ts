@@ -149,6 +149,18 @@ test('a stop closes the port, and answers requests in progress and requests on o
   await stopped
 })
 
+test('a stop resets no connection that waits to be accepted', async () => {
+  await start({}, 20_000)
+  const sockets = Array.from({ length: 20 }, () => connect(running.port, '127.0.0.1').on('error', () => undefined))
+  for (const socket of sockets) socket.write(GET('/fast'))
+  void running.stop()
+  const answers = await Promise.all(sockets.map((socket) => text(socket).catch(String)))
+  assert.deepEqual(
+    answers.map((answer) => answer.split('\r\n')[0]),
+    sockets.map(() => 'HTTP/1.1 200 OK'),
+  )
+})
+
 test('a stop closes idle connections after the grace period', async () => {
   await start({}, 10)
   const agent = new Agent({ keepAlive: true })

@@ -7,8 +7,8 @@ import type { ReportFile } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
 import { type Attestation, type FileInput, InputError, type Inputs, refusedLink } from './inputs.ts'
 
-/** What the job has to show. `lines` says for people what was read. */
-export type Evidence = { attestations: Attestation[]; files: ReportFile[]; lines: string[] }
+/** What the job has to show. `lines` and `warnings` say for people what was read. */
+export type Evidence = { attestations: Attestation[]; files: ReportFile[]; lines: string[]; warnings: string[] }
 
 const ATTESTATIONS_MAX = 20
 const FILES_MAX = 50
@@ -23,13 +23,15 @@ export async function collectEvidence(inputs: Inputs): Promise<Evidence> {
   return collection.evidence()
 }
 
-const NOTHING = { junit: [], coverage: [], sbom: [], scan: [], artifacts: [], threshold: null, failOn: null }
+const NONE = { junit: [], coverage: [], sbom: [], scan: [], artifacts: [] }
+const NOTHING = { ...NONE, retries: 'stated', threshold: null, failOn: null } as const
 
 class Collection {
   readonly #place: Place
   readonly #directory: WorkingDirectory
   readonly #attestations: Attestation[]
   readonly #lines: string[] = []
+  readonly #warnings: string[] = []
   /** The files by their path in the report. */
   readonly #files = new Map<string, FoundFile>()
 
@@ -45,6 +47,7 @@ class Collection {
     const read = await this.#naming(input, () => readFiles(named, { ...this.#place, allowMissing: false }))
     this.#attestations.push(...read.attestations)
     this.#lines.push(...read.lines)
+    this.#warnings.push(...read.warnings)
     if (input !== 'junit' && input !== 'coverage') for (const file of files) this.#addFile(input, file)
   }
 
@@ -68,7 +71,7 @@ class Collection {
       )
     }
     const files = [...this.#files].map(([path, file]) => ({ path, source: fileSource(file.path, () => file.open()) }))
-    return { attestations: this.#attestations, files, lines: this.#lines }
+    return { attestations: this.#attestations, files, lines: this.#lines, warnings: this.#warnings }
   }
 
   /**

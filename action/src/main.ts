@@ -21,6 +21,7 @@ async function report(inputs: Inputs): Promise<string[]> {
   requireIdTokens()
   const evidence = await collectEvidence(inputs)
   for (const line of evidence.lines) info(line)
+  for (const text of evidence.warnings) warning(text)
   const ingest = new Ingest(inputs, (retry) => info(describeRetry(retry)))
   const stored = await ingest.create(toReport(inputs, evidence), evidence.files)
   setOutput('report-id', stored.reportId)

@@ -175,6 +175,21 @@ test('130: Ctrl-C ends the command', async () => {
   assert.doesNotMatch(stderr, /\n\s+at /)
 })
 
+test('0: tries of a test are counted as the options say, and what is odd in a file is said', async () => {
+  const [failed, passed] = ['<testcase name="a"><failure>x & y</failure></testcase>', '<testcase name="a"/>']
+  write('tries/a.xml', `<testsuite name="s">${failed}${passed}</testsuite>`)
+  const testsOf = async (...options: string[]) => {
+    const { attestations, stderr } = await stored(['--junit', 'tries', '--job', 'tries', ...options])
+    return { ...attestations[0].data, stderr }
+  }
+  const each = await testsOf()
+  assert.deepEqual([each.passed, each.failed, each.flaky], [1, 1, 0])
+  assert.match(each.stderr, /tries\/a\.xml:1: an `&` begins no reference of XML and was read as text/)
+  const merged = await testsOf('--retries')
+  assert.deepEqual([merged.passed, merged.failed, merged.flakyTests], [1, 0, [{ suite: 's', name: 'a' }]])
+  assert.match(merged.stderr, /^Tests: 1 passed \(1 in a later try\), 0 failed/m)
+})
+
 const WRONG: [what: string, args: string[], message: RegExp][] = [
   ['nothing to report', [], /Give at least one of --junit, --coverage/],
   [
@@ -184,6 +199,12 @@ const WRONG: [what: string, args: string[], message: RegExp][] = [
   ],
   ['no summary', ['--summary', 'none.md'], /There is no file --summary "none\.md"/],
   ['a threshold without coverage', ['--junit', 'junit/a.xml', '--threshold', '80'], /--threshold needs --coverage/],
+  ['tries without tests', ['--coverage', 'lcov.info', '--retries'], /--retries and --count-retries need --junit/],
+  [
+    'two ways to count tries',
+    ['--junit', 'junit/a.xml', '--retries', '--count-retries'],
+    /Give either --retries or --count-retries/,
+  ],
   ['a severity without a scan', ['--junit', 'junit/a.xml', '--fail-on', 'high'], /--fail-on needs --scan/],
   ['an unknown severity', ['--scan', 'scan.sarif', '--fail-on', 'info'], /--fail-on must be one of critical, high/],
   [

@@ -13,6 +13,16 @@ import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
 const OPTIONS = {
   junit: { type: 'list', value: 'GLOB', about: 'test results: JUnit XML files' },
+  retries: {
+    type: 'flag',
+    value: '',
+    about: 'equal test cases of a file are tries of one test, of which the last counts',
+  },
+  'count-retries': {
+    type: 'flag',
+    value: '',
+    about: 'count every try of a test, also where the file states that it passed later',
+  },
   coverage: { type: 'list', value: 'FILE', about: 'code coverage: lcov, Cobertura, JaCoCo or Clover' },
   threshold: { type: 'text', value: 'N', about: 'exit with 4 if fewer than N percent of the lines are covered' },
   sbom: { type: 'list', value: 'FILE', about: 'a bill of materials: CycloneDX or SPDX in JSON' },
@@ -63,6 +73,7 @@ export const reportCommand = defineCommand({
     const summary = await readSummary(options.summary, search)
     refuseTooManyFiles(evidence)
     for (const line of evidence.lines) context.output.say(line)
+    for (const warning of evidence.warnings) context.output.warn(warning)
     const report = {
       job,
       ...(options.name !== undefined && { name: options.name }),
@@ -87,13 +98,23 @@ function readWanted(options: ReportOptions) {
   if (given.length === 0) {
     throw new UsageError('Give at least one of --junit, --coverage, --sbom, --scan, --artifacts, --summary')
   }
+  if ((options.retries || options['count-retries']) && junit.length === 0) {
+    throw new UsageError('--retries and --count-retries need --junit')
+  }
   if (options.threshold !== undefined && coverage.length === 0) throw new UsageError('--threshold needs --coverage')
   if (options['fail-on'] !== undefined && scan.length === 0) throw new UsageError('--fail-on needs --scan')
   if (name !== undefined && name.length > NAME_MAX) {
     throw new UsageError(`--name must have at most ${NAME_MAX} characters`)
   }
   const failOn = (options['fail-on'] as Severity | undefined) ?? null
-  return { junit, coverage, sbom, scan, artifacts, threshold: readThreshold(options.threshold), failOn }
+  const threshold = readThreshold(options.threshold)
+  return { junit, retries: readRetries(options), coverage, sbom, scan, artifacts, threshold, failOn }
+}
+
+function readRetries({ retries, 'count-retries': counted }: ReportOptions) {
+  if (retries && counted) throw new UsageError('Give either --retries or --count-retries')
+  if (retries) return 'merge' as const
+  return counted ? ('count' as const) : ('stated' as const)
 }
 
 function readThreshold(text: string | undefined): number | null {

@@ -6,6 +6,7 @@ import type { Severity } from './documents/severity.ts'
 import { describeLeftOut, findFiles, type Search } from './find-files.ts'
 import type { FoundFile } from './found-file.ts'
 import { readJunit } from './junit.ts'
+import type { Retries } from './junit-case.ts'
 import { WorkingDirectory } from './working-directory.ts'
 
 type Attestation = NonNullable<NewReport['attestations']>[number]
@@ -13,6 +14,7 @@ type Attestation = NonNullable<NewReport['attestations']>[number]
 /** The files that a job reports, as globs, and what they must reach. */
 type Wanted = {
   junit: readonly string[]
+  retries: Retries
   coverage: readonly string[]
   sbom: readonly string[]
   scan: readonly string[]
@@ -28,6 +30,8 @@ export type Evidence = {
   files: ReportFile[]
   /** One line for each thing that was read. */
   lines: string[]
+  /** What people should know of the files, with their names. */
+  warnings: string[]
   /** What misses the threshold, or exceeds the severity that fails. */
   exceeded: string[]
 }
@@ -51,6 +55,7 @@ export async function collectEvidence(wanted: Wanted, search: Search): Promise<E
 class Collection implements Evidence {
   readonly attestations: Attestation[] = []
   readonly lines: string[] = []
+  readonly warnings: string[] = []
   readonly exceeded: string[] = []
   readonly #paths = new Map<string, FoundFile>()
   readonly #wanted: Wanted
@@ -70,11 +75,12 @@ class Collection implements Evidence {
   async addTests(): Promise<void> {
     const files = await this.#find('junit')
     if (files.length === 0) return
-    const results = await readJunit(files)
-    const { passed, failed, errors, skipped, durationSeconds } = results
+    const results = await readJunit(files, this.#wanted.retries, this.warnings)
+    const { passed, failed, errors, skipped, flaky, durationSeconds } = results
     this.#attest('test-results', 'tests', results)
+    const tried = flaky > 0 ? ` (${flaky} in a later try)` : ''
     this.lines.push(
-      `Tests: ${passed} passed, ${failed} failed, ${errors} errors, ${skipped} skipped in ${durationSeconds} s`,
+      `Tests: ${passed} passed${tried}, ${failed} failed, ${errors} errors, ${skipped} skipped in ${durationSeconds} s`,
     )
   }
 
@@ -82,7 +88,8 @@ class Collection implements Evidence {
     const { threshold } = this.#wanted
     const files = await this.#find('coverage')
     for (const file of files) {
-      const { lines } = await readCoverage(file)
+      const { lines, warnings } = await readCoverage(file)
+      this.warnings.push(...warnings)
       const path = this.#directory.artifactPath(file)
       this.#attest('coverage', files.length === 1 ? 'coverage' : path, {
         lines,

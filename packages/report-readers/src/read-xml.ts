@@ -1,6 +1,7 @@
 import { SaxesParser } from 'saxes'
 import { ReportFileError, readText } from './file-text.ts'
 import type { FoundFile } from './found-file.ts'
+import { ReferenceRepair } from './xml-references.ts'
 
 export type XmlAttributes = Record<string, string>
 
@@ -20,25 +21,32 @@ const TEXT_MAX = 64 * 1024
 /** The specification of XML forbids these characters, but tools write the output of tests unchanged. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
-/** Errors after which the document still has one meaning. Such an entity is read as its own text. */
-const TOLERATED =
-  /disallowed character\.|character entity|undefined entity|entity name|XML declaration|malformed comment/
+/** Errors after which the document still has one meaning. */
+const TOLERATED = /disallowed character\.|character entity|XML declaration|malformed comment/
 const DEPTH_MAX = 1000
 
 /**
  * Reads an XML file of any size in one pass, with constant memory. Document types are skipped, and
- * entities are never expanded. Returns the reader. Throws ReportFileError with the line.
+ * entities are never expanded. Returns the reader, and adds to `warnings` what was not well-formed
+ * but could be read. Throws ReportFileError with the line.
  */
-export async function readXml<Reader extends XmlReader>(file: FoundFile, readerOf: ReaderOf<Reader>): Promise<Reader> {
+export async function readXml<Reader extends XmlReader>(
+  file: FoundFile,
+  readerOf: ReaderOf<Reader>,
+  warnings: string[],
+): Promise<Reader> {
   const pass = new XmlPass(file.path, readerOf)
   for await (const chunk of readText(file)) pass.write(chunk)
-  return pass.end()
+  const reader = pass.end()
+  if (pass.repaired !== null) warnings.push(`${file.path}:${pass.repaired}`)
+  return reader
 }
 
 class XmlPass<Reader extends XmlReader> {
   readonly #path: string
   readonly #readerOf: ReaderOf<Reader>
   readonly #parser = new SaxesParser()
+  readonly #references = new ReferenceRepair()
   #reader: Reader | undefined
   #depth = 0
 
@@ -56,7 +64,11 @@ class XmlPass<Reader extends XmlReader> {
   }
 
   write(chunk: string): void {
-    this.#parser.write(chunk.replace(FORBIDDEN, '\ufffd'))
+    this.#parse(this.#references.write(chunk.replace(FORBIDDEN, '\ufffd')))
+  }
+
+  #parse(text: string): void {
+    this.#parser.write(text)
     // The parser collects a text, comment or attribute until its end, however long it is.
     const collecting = this.#parser as unknown as { text: string }
     if (collecting.text.length > TEXT_MAX) collecting.text = collecting.text.slice(0, TEXT_MAX)
@@ -64,8 +76,13 @@ class XmlPass<Reader extends XmlReader> {
 
   /** The parser refuses a document without a root element. */
   end(): Reader {
+    this.#parse(this.#references.end())
     this.#parser.close()
     return this.#reader as Reader
+  }
+
+  get repaired(): string | null {
+    return this.#references.describe()
   }
 
   #open(name: string, attributes: XmlAttributes): void {

@@ -4,9 +4,17 @@ import { readFileSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readJunit } from '../src/junit.ts'
+import type { Retries } from '../src/junit-case.ts'
+import { ReferenceRepair } from '../src/xml-references.ts'
 import { FIXTURES, fileAt, writeReport } from './support/report-file.ts'
 
-const read = (content: string | Uint8Array) => readJunit([writeReport(content)])
+/** The results, and the warnings without the names of files. */
+async function readWith(content: string | Uint8Array, retries: Retries = 'stated') {
+  const warnings: string[] = []
+  const results = await readJunit([writeReport(content)], retries, warnings)
+  return { ...results, warnings: warnings.map((warning) => warning.replace(/^.*report-\d+:/, '')) }
+}
+const read = (content: string | Uint8Array) => readWith(content)
 const suite = (cases: string, attributes = '') => `<testsuite name="s" ${attributes}>${cases}</testsuite>`
 const counts = async (content: string) => {
   const { passed, failed, errors, skipped } = await read(content)
@@ -16,14 +24,14 @@ const counts = async (content: string) => {
 const expected = JSON.parse(readFileSync(`${FIXTURES}expected.json`, 'utf8')).junit as Record<string, object>
 for (const [file, figures] of Object.entries(expected)) {
   test(`${file} has the figures that another program counted`, async () => {
-    const { passed, failed, errors, skipped } = await readJunit([fileAt(`${FIXTURES}junit/${file}`)])
+    const { passed, failed, errors, skipped } = await readJunit([fileAt(`${FIXTURES}junit/${file}`)], 'stated', [])
     assert.deepEqual({ passed, failed, errors, skipped }, { ...figures })
   })
 }
 
 test('several files are one result', async () => {
   const files = Object.keys(expected).map((file) => fileAt(`${FIXTURES}junit/${file}`))
-  const results = await readJunit(files)
+  const results = await readJunit(files, 'stated', [])
   const sum = (name: string) =>
     Object.values(expected).reduce((total, figures) => total + Reflect.get(figures, name), 0)
   assert.deepEqual([results.passed, results.failed], [sum('passed'), sum('failed')])
@@ -31,7 +39,7 @@ test('several files are one result', async () => {
 })
 
 test('a failure has the suite, the name and the message of the test', async () => {
-  const { failures, durationSeconds } = await readJunit([fileAt(`${FIXTURES}junit/gradle.xml`)])
+  const { failures, durationSeconds } = await readJunit([fileAt(`${FIXTURES}junit/gradle.xml`)], 'stated', [])
   assert.equal(durationSeconds, 2.622)
   assert.equal(failures.length, 1)
   assert.equal(failures[0]?.suite, 'com.victor.paymentreporting.app.PowerDroidControllerTest')
@@ -65,7 +73,9 @@ test('the suite is its name, else the class; pytest names every suite `pytest`',
 test('a case counts once, by the worst of its outcomes', async () => {
   const one = (inner: string, attributes = '') => counts(suite(`<testcase name="a" ${attributes}>${inner}</testcase>`))
   assert.deepEqual(await one(''), [1, 0, 0, 0])
-  assert.deepEqual(await one('<failure/><failure/><error/><skipped/>'), [0, 1, 0, 0])
+  assert.deepEqual(await one('<failure/><failure/><error/>'), [0, 1, 0, 0])
+  assert.deepEqual(await one('<failure/><failure/><error/><skipped/>'), [0, 0, 1, 0])
+  assert.deepEqual(await one('<failure message="m"/><skipped/>'), [0, 0, 0, 1])
   assert.deepEqual(await one('<error/><skipped/>'), [0, 0, 1, 0])
   for (const element of ['skipped', 'ignored', 'disabled']) assert.deepEqual(await one(`<${element}/>`), [0, 0, 0, 1])
   for (const status of ['status="notrun"', 'result="suppressed"', 'executed="False"', 'status="disabled"'])
@@ -82,11 +92,168 @@ test('a case that Surefire ran again passed if a later run passed', async () => 
 
 test('the cases count, not the totals of their suites', async () => {
   const cases = '<testcase name="a"/><testcase name="b"><failure/></testcase>'
-  assert.deepEqual(await counts(suite(cases, 'tests="9" failures="0" errors="3"')), [1, 1, 0, 0])
+  assert.deepEqual(await counts(suite(cases, 'tests="9" failures="0" errors="1"')), [1, 1, 0, 0])
   assert.deepEqual(await counts(`<testsuites tests="9">${suite('', 'tests="0"')}</testsuites>`), [0, 0, 0, 0])
   assert.deepEqual(await counts(suite('', 'tests="5" failures="1" errors="1" skipped="1"')), [2, 1, 1, 1])
   assert.deepEqual(await counts('<testsuites tests="4" failures="x" disabled="1"/>'), [3, 0, 0, 1])
   assert.deepEqual(await counts(suite('', 'tests="1" failures="2"')), [0, 2, 0, 0])
+})
+
+test('`status` and `result` say that a test failed, as their writers mean them', async () => {
+  const one = (attributes: string) => counts(suite(`<testcase name="a" ${attributes}/>`))
+  for (const status of ['status="failed"', 'result="failed"', 'status="FAIL"', 'result="failure"'])
+    assert.deepEqual(await one(status), [0, 1, 0, 0], status)
+  for (const status of ['status="error"', 'result="broken"']) assert.deepEqual(await one(status), [0, 0, 1, 0], status)
+  for (const status of ['status="run" result="completed"', 'status="passed"', 'result="success"'])
+    assert.deepEqual(await one(status), [1, 0, 0, 0], status)
+})
+
+test('a failure that a suite states and no case shows is a failed test under the name of the suite', async () => {
+  const { passed, failed, failures, warnings } = await readWith(
+    `<testsuites name="mocha" tests="2" failures="1">${suite('<testcase name="a"/><testcase name="b"/>', 'tests="2" failures="1"')}</testsuites>`,
+  )
+  assert.deepEqual([passed, failed, warnings], [2, 1, []])
+  const message = 'The suite states 1 failures and errors, and its test cases show 0.'
+  assert.deepEqual(failures, [{ suite: 's', name: 's', message }])
+  const inSuites = suite(suite('<testcase name="a"><failure/></testcase>', 'failures="1"'), 'failures="3"')
+  assert.deepEqual(await counts(inSuites), [0, 1, 0, 0])
+  const skipped = '<testcase name="a"><failure/><skipped/></testcase>'
+  assert.deepEqual(await counts(suite(skipped, 'failures="1"')), [0, 0, 0, 1])
+  const both = '<testcase name="a"><failure/><error/></testcase>'
+  assert.deepEqual(await counts(suite(both, 'failures="1" errors="1"')), [0, 1, 0, 0])
+})
+
+test('other differences between a suite and its cases are one warning a file', async () => {
+  const differing = suite('<testcase/>', 'tests="2"')
+  const warningsOf = async (content: string) => (await readWith(content)).warnings
+  assert.deepEqual(await warningsOf(differing), [' the suite "s" states 2 tests and lists 1'])
+  assert.deepEqual(await warningsOf(`<testsuites>${differing.repeat(3)}</testsuites>`), [
+    ' the suite "s" states 2 tests and lists 1; 2 more of its suites differ',
+  ])
+  assert.deepEqual(await warningsOf(suite('<testcase><failure/></testcase>', 'tests="1" failures="0"')), [
+    ' the suite "s" states 0 failed tests and lists 1',
+  ])
+  assert.deepEqual(await warningsOf(suite('<testcase/>')), [])
+})
+
+/** What ctest 3.25 wrote for the tests of its name, shortened. */
+const CTEST = (cases: string) =>
+  `<testsuite name="(empty)" tests="1" failures="0" disabled="0" skipped="1" hostname="" time="0">${cases}</testsuite>`
+
+test('a test that ctest could not run is an error, unless it skipped itself', async () => {
+  const one = (inner: string, status = 'notrun') =>
+    counts(CTEST(`<testcase name="a" status="${status}">${inner}</testcase>`))
+  assert.deepEqual(await one('<skipped message="Unable to find executable"/>'), [0, 0, 1, 0])
+  assert.deepEqual(await one('<skipped message="Fixture dependency failed"/>'), [0, 0, 1, 0])
+  assert.deepEqual(await one('<skipped message="SKIP_RETURN_CODE=77"/>'), [0, 0, 0, 1])
+  assert.deepEqual(await one('', 'disabled'), [0, 0, 0, 1])
+  assert.deepEqual(await one('<failure message=""/>', 'fail'), [0, 1, 0, 0])
+  assert.deepEqual(await one(''), [0, 0, 1, 0])
+  const googleTest = '<testcase name="a" status="notrun" result="suppressed"/>'
+  assert.deepEqual(
+    await counts(suite(googleTest, 'tests="1" failures="0" disabled="1" skipped="0" errors="0"')),
+    [0, 0, 0, 1],
+  )
+})
+
+const flaky = async (content: string, retries?: Retries) => {
+  const { passed, failed, errors, flaky: count, flakyTests } = await readWith(content, retries)
+  return [passed, failed, errors, count, flakyTests.map(({ name }) => name)]
+}
+
+test('a test that passed after a failed try is flaky, where the file states its tries', async () => {
+  const surefire = suite('<testcase name="a"><flakyFailure/><flakyFailure/><flakyError/></testcase>')
+  assert.deepEqual(await flaky(surefire), [1, 0, 0, 1, ['a']])
+  assert.deepEqual(await flaky(surefire, 'count'), [1, 2, 1, 0, []])
+  const pytest = suite(
+    '<testcase name="a"><rerun message="m"/></testcase><testcase name="b"><rerun/><failure/></testcase>',
+  )
+  assert.deepEqual(await flaky(pytest), [1, 1, 0, 1, ['a']])
+  const firebase = suite(
+    '<testcase name="a" flaky="true"><failure/></testcase><testcase name="b" flaky="false"><failure/></testcase>',
+  )
+  assert.deepEqual(await flaky(firebase), [1, 1, 0, 1, ['a']])
+  assert.deepEqual(await flaky(firebase, 'count'), [0, 2, 0, 0, []])
+})
+
+const gradle = (cases: string, name = 'C') =>
+  `<testsuite name="C" timestamp="2026-01-01T00:00:00" hostname="h">${cases.replaceAll('<testcase', `<testcase classname="${name}"`)}</testsuite>`
+const failing = '<testcase name="a"><failure/></testcase>'
+const passing = '<testcase name="a"/>'
+
+test('equal cases of a suite of Gradle are tries of one test, if all but the last failed', async () => {
+  assert.deepEqual(await flaky(gradle(failing + failing + passing)), [1, 0, 0, 1, ['a']])
+  assert.deepEqual(await flaky(gradle(failing + failing)), [0, 1, 0, 0, []])
+  for (const cases of [passing + failing, failing + passing + passing, passing + failing + passing])
+    assert.deepEqual(await flaky(gradle(cases)), [cases.split('"a"/>').length - 1, 1, 0, 0, []])
+  assert.deepEqual(await flaky(gradle(failing + passing, 'D')), [1, 1, 0, 0, []])
+  assert.deepEqual(await flaky(gradle(failing + passing), 'count'), [1, 1, 0, 0, []])
+  const two = `<testsuites>${gradle(failing)}${gradle(passing)}</testsuites>`
+  assert.deepEqual(await flaky(two), [1, 1, 0, 0, []])
+})
+
+test('elsewhere equal cases count each, unless the caller says that they are tries', async () => {
+  assert.deepEqual(await flaky(suite(failing + passing)), [1, 1, 0, 0, []])
+  assert.deepEqual(await flaky(suite(failing + passing), 'merge'), [1, 0, 0, 1, ['a']])
+  const again = `<testsuites>${suite(failing)}${suite(passing)}</testsuites>`
+  assert.deepEqual(await flaky(again, 'merge'), [1, 0, 0, 1, ['a']])
+  assert.deepEqual(await flaky(suite(passing + failing), 'merge'), [1, 1, 0, 0, []])
+  const [first, second] = [writeReport(suite(failing)), writeReport(suite(passing))]
+  const { passed, failed } = await readJunit([first, second], 'merge', [])
+  assert.deepEqual([passed, failed], [1, 1])
+})
+
+test('a warning of PHPUnit is no failure, and is said', async () => {
+  const { passed, failed, warnings } = await readWith(
+    suite('<testcase name="a"><warning>No tests found</warning></testcase>'),
+  )
+  assert.deepEqual([passed, failed, warnings], [1, 0, [' 1 of the passed tests have a warning']])
+})
+
+test('an `&` that begins no reference is text, and hides no test', async () => {
+  const { passed, failed, failures, warnings } = await readWith(`<testsuite name="s">
+  <testcase name="a"><system-out>GET /basket?a=1&b=2</system-out></testcase>
+  <testcase name="b"><failure message="x && y">at &nbsp;</failure><system-out>status &lt;500&gt;</system-out></testcase>
+</testsuite>`)
+  assert.deepEqual([passed, failed], [1, 1])
+  assert.equal(failures[0]?.message, 'x && y')
+  assert.deepEqual(warnings, [
+    '2: 4 `&` begin no reference of XML and were read as text, also in line 3; write `&amp;`',
+  ])
+})
+
+test('`&` in CDATA, comments and document types is left as it is', async () => {
+  const declared = '<!DOCTYPE t [<!-- "it\'s & --><!ENTITY a "x & > y">]>'
+  const inside = "<!-- a & b --><failure message='\"<!--&lt;'><![CDATA[a && b]]></failure><!-- c & d -->"
+  const { failures, warnings } = await readWith(`${declared}${suite(`<testcase name="a">${inside}</testcase>`)}`)
+  assert.deepEqual(failures, [{ suite: 's', name: 'a', message: '"!--<' }])
+  assert.deepEqual(warnings, [])
+})
+
+test('references are read in whatever pieces the file arrives', async () => {
+  const word = fc.constantFrom(
+    '&',
+    '&amp;',
+    '&lt;',
+    '&b=',
+    ';',
+    'x',
+    '<![CDATA[&]]>',
+    '<!-- & -->',
+    '&#65;',
+    '&#x41;',
+    '&nbsp;',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(word, { maxLength: 30 }), fc.integer({ min: 1, max: 40 }), (words, size) => {
+      const text = words.join('')
+      const repair = new ReferenceRepair()
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+      const whole = new ReferenceRepair()
+      assert.equal(pieces.map((piece) => repair.write(piece)).join('') + repair.end(), whole.write(text) + whole.end())
+      return Promise.resolve()
+    }),
+  )
 })
 
 test('a suite that could not be started counts as its error', async () => {
@@ -102,6 +269,19 @@ test('the duration is the sum of the cases, else of the suites', async () => {
   assert.equal(await seconds(`<testsuites time="7">${suite(suite('<testcase time="1"/>'))}</testsuites>`), 1)
   assert.equal(await seconds(`<testsuites time="7">${suite('<testcase/>')}</testsuites>`), 7)
   assert.equal(await seconds(suite('<testcase time="1,234.5"/><testcase time="0,5"/>')), 1235)
+  const one = (time: string) => seconds(suite(`<testcase time="${time}"/>`))
+  assert.equal(await one('1.234,5'), 1234.5)
+  assert.equal(await one('1,234'), 1234)
+  assert.equal(await one('1,234,567'), 1_234_567)
+  assert.equal(await one('0,123'), 0.123)
+  assert.equal(await one('1234,567'), 1234.567)
+  assert.equal(await one('1.234'), 1.234)
+  assert.equal(await one('1.234.567'), 1_234_567)
+  assert.equal(await one('1.234.567,8'), 1_234_567.8)
+  assert.equal(await one('1e-3'), 0.001)
+  assert.equal(await one('PT1M2.5S'), 62.5)
+  assert.equal(await one('P1DT1H'), 90_000)
+  for (const unreadable of ['PT', 'P', '12:30', '1 s', '-PT1S', 'Infinity']) assert.equal(await one(unreadable), 0)
   assert.equal(await seconds(suite('<testcase time="NaN"/><testcase time="-1"/><testcase time=""/>')), 0)
 })
 
@@ -166,7 +346,7 @@ for (const [what, content, message] of WRONG) {
 test('a file that does not exist is refused', async () => {
   const file = writeReport('')
   rmSync(file.path)
-  await assert.rejects(readJunit([file]), { message: `${file.path}: the file cannot be read (ENOENT)` })
+  await assert.rejects(readJunit([file], 'stated', []), { message: `${file.path}: the file cannot be read (ENOENT)` })
 })
 
 type Tree = { cases: string[]; suites: Tree[] }

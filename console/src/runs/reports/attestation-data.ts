@@ -32,6 +32,11 @@ export function failuresIn({ failures }: Data): TestFailure[] {
   })
 }
 
+/** The names of tests that passed after a failed try. */
+export function flakyIn({ flakyTests }: Data): string[] {
+  return listOf(flakyTests).flatMap((test) => textIn(objectOf(test), 'name') ?? [])
+}
+
 const SLOWEST_MAX = 5
 
 /** The slowest tests, where the job has sent them. */

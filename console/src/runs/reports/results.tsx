@@ -5,7 +5,7 @@ import { SeverityBadge, type Tone } from '../../page/badges.tsx'
 import { formatCount, formatPercent } from '../../page/numbers.ts'
 import { TextBlock } from '../../page/text-block.tsx'
 import { formatDuration } from '../../page/time.tsx'
-import { type Data, failuresIn, numberIn, slowestIn, type TestFailure, textIn } from './attestation-data.ts'
+import { type Data, failuresIn, flakyIn, numberIn, slowestIn, type TestFailure, textIn } from './attestation-data.ts'
 
 const SHOWN_FIRST = 10
 
@@ -24,6 +24,8 @@ export function TestResults({ data }: { data: Data }) {
   const failures = failuresIn(data)
   const slowest = slowestIn(data)
   const seconds = numberIn(data, 'durationSeconds')
+  const flaky = numberIn(data, 'flaky') ?? 0
+  const flakyNames = flakyIn(data)
   const shown = showsAll ? failures : failures.slice(0, SHOWN_FIRST)
   return (
     <Stack gap="sm">
@@ -31,6 +33,17 @@ export function TestResults({ data }: { data: Data }) {
       {seconds !== null && (
         <Text size="xs" c="dimmed">
           Took {formatDuration(seconds)}
+        </Text>
+      )}
+      {flaky > 0 && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {formatCount(flaky)} of the passed tests failed in an earlier try
+          {flakyNames.length > 0 && (
+            <>
+              : <bdi>{flakyNames.slice(0, SHOWN_FIRST).join(', ')}</bdi>
+              {flaky > Math.min(flakyNames.length, SHOWN_FIRST) && ' and others'}
+            </>
+          )}
         </Text>
       )}
       {failures.length > 0 && (

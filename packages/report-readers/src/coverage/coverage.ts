@@ -9,26 +9,34 @@ import { type LineTotals, percentOf } from './line-coverage.ts'
 
 type CoverageFormat = 'lcov' | 'cobertura' | 'jacoco' | 'clover'
 
-/** `lines` is the line coverage in percent, with two decimals. */
-export type Coverage = { lines: number; format: CoverageFormat }
+/** `lines` is the line coverage in percent, with two decimals. `warnings` name the file. */
+export type Coverage = { lines: number; format: CoverageFormat; warnings: string[] }
 
 /**
  * Reads the line coverage of a report. The format is detected by the content. Memory does not grow
  * with the file, except for about one byte per line of source code. Throws ReportFileError.
  */
 export async function readCoverage(file: FoundFile): Promise<Coverage> {
-  if (!(await isXml(file))) return { lines: percentOf(await readLcov(file)), format: 'lcov' }
-  const reader = await readXml(file, (root, attributes) => {
+  const warnings: string[] = []
+  if (!(await isXml(file))) return { lines: percentOf(await readLcov(file, warnings)), format: 'lcov', warnings }
+  const readerOf = (root: string, attributes: XmlAttributes) => {
     const format = formatOf(root, attributes)
     return format === null ? refusalOf(root) : READERS[format]()
-  })
+  }
+  const reader = await readXml(file, readerOf, warnings)
   const totals = reader.totals()
   if (typeof totals === 'string') throw new ReportFileError(file, totals)
-  return { lines: percentOf(totals), format: reader.format }
+  for (const warning of reader.warnings ?? []) warnings.push(`${file.path}: ${warning}`)
+  return { lines: percentOf(totals), format: reader.format, warnings }
 }
 
 /** Reads one format. `totals` is a sentence if the document has no figures. */
-type CoverageReader = XmlReader & { format: CoverageFormat; totals(): LineTotals | string }
+type CoverageReader = XmlReader & {
+  format: CoverageFormat
+  totals(): LineTotals | string
+  /** What people should know of the document. */
+  warnings?: string[]
+}
 
 async function isXml(file: FoundFile): Promise<boolean> {
   for await (const text of readText(file)) {

@@ -8,10 +8,10 @@ const LINE_MAX = 1024 * 1024
 
 /**
  * Reads an lcov tracefile (geninfo(1)) line by line. A source file may have several records. The
- * totals `LF` and `LH` of a record count only if it lists no lines. Unknown lines are ignored. Throws
- * ReportFileError.
+ * totals `LF` and `LH` of a record count only if it lists no lines. Unknown lines are ignored. Adds
+ * to `warnings` what was skipped. Throws ReportFileError.
  */
-export async function readLcov(file: FoundFile): Promise<LineTotals> {
+export async function readLcov(file: FoundFile, warnings: string[]): Promise<LineTotals> {
   const reader = new LcovReader(file.path)
   let rest = ''
   for await (const chunk of readText(file)) {
@@ -21,7 +21,9 @@ export async function readLcov(file: FoundFile): Promise<LineTotals> {
     reader.refuseLongLine(rest)
   }
   reader.read(rest.trim())
-  return reader.finish()
+  const totals = reader.finish()
+  if (reader.skipped !== null) warnings.push(reader.skipped)
+  return totals
 }
 
 class LcovReader {
@@ -34,6 +36,9 @@ class LcovReader {
   #stated: LineTotals = { covered: 0, total: 0 }
   #line = 0
   #isStarted = false
+  /** Entries whose line number is none, and where the first of them is. */
+  #skipped = 0
+  #firstSkipped = 0
 
   constructor(path: string) {
     this.#path = path
@@ -59,6 +64,12 @@ class LcovReader {
     return { covered: covered + this.#unlisted.covered, total: total + this.#unlisted.total }
   }
 
+  get skipped(): string | null {
+    if (this.#skipped === 0) return null
+    const entries = this.#skipped === 1 ? 'an entry was' : `${this.#skipped} entries were`
+    return `${this.#path}:${this.#firstSkipped}: ${entries} skipped, because lines have numbers from 1`
+  }
+
   /** The rest of a chunk that has no line break. */
   refuseLongLine(rest: string): void {
     if (rest.length > LINE_MAX) throw this.#unexpected(rest)
@@ -77,14 +88,23 @@ class LcovReader {
     this.#stated = { covered: 0, total: 0 }
   }
 
-  /** `DA:<line>,<hits>[,<checksum>]`. Tools write negative hits and `=====` for lines never run. */
+  /**
+   * `DA:<line>,<hits>[,<checksum>]`. Tools write negative hits and `=====` for lines never run, and
+   * line 0, a negative line or `undefined` for code that they cannot place.
+   */
   #addLine(value: string): void {
-    const [number, hits = ''] = value.split(',')
-    const line = lineNumber(number)
+    const [number = '', hits = ''] = value.split(',')
     const file = this.#file
-    if (line === null || file === null) throw this.#unexpected(`DA:${value}`)
+    if (file === null) throw this.#unexpected(`DA:${value}`)
     this.#isListed = true
-    this.#lines.add(file, line, Number(hits) > 0)
+    const line = lineNumber(number)
+    if (line === null || line === 0) this.#skip()
+    else this.#lines.add(file, line, Number(hits) > 0)
+  }
+
+  #skip(): void {
+    this.#skipped++
+    if (this.#skipped === 1) this.#firstSkipped = this.#line
   }
 
   #close(): void {

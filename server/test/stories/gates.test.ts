@@ -54,7 +54,7 @@ async function doctor(): Promise<Json> {
   return json.find(({ check }: Json) => check === 'gates')
 }
 
-test('an uncovered environment waits for a person, is named by doctor, and is covered by a later gate', async () => {
+test('an uncovered environment waits for a person, is named by doctor, and a later gate covers what comes after it', async () => {
   const { fake } = server
   const repository = addRepository('uncovered')
   fake.addEnvironment(repository, 'preview', { ours: true })
@@ -79,10 +79,14 @@ test('an uncovered environment waits for a person, is named by doctor, and is co
   )
   await server.settled()
   assert.equal((await doctor()).ok, true)
-  assert.equal((await answer(story, 'approve')).status, 200)
+  // What has waited without a gate is left to people: a new gate is no way around them.
+  assert.equal((await answer(story, 'approve')).status, 409)
+  const next = fake.startRun(repository, { jobs: [{ name: 'deploy', environment: 'preview' }] })
+  assert.equal((await show(next)).status, 'pending_approval')
+  assert.equal((await answer(next, 'approve')).status, 200)
   await server.settled()
-  story.finish('deploy')
-  assert.equal((await show(story)).status, 'success')
+  next.finish('deploy')
+  assert.equal((await show(next)).status, 'success')
   await assertNothingFailed(server)
 })
 

@@ -104,9 +104,9 @@ test('an error names the line or record of a broken file, and nothing is changed
     await listSources(api.services.sql),
   ]
   const before = await everything()
-  await refuses(kev(file('kev.json', catalogue('02', 'CVE-2024-1001', 'x'))), /kev\.json: vulnerabilities\[1\] has no/)
-  const broken = scores('02', ['CVE-2024-1001,0.5,0.9', 'CVE-2024-1002,much,0.9'])
-  await refuses(epss(file('epss.csv', broken)), /epss\.csv: Line 4: "much" is not a number/)
+  await refuses(kev(file('kev.json', catalogue('02', 'x'))), /kev\.json: vulnerabilities\[0\] has no/)
+  const broken = scores('02', ['CVE-2024-1002,much,0.9'])
+  await refuses(epss(file('epss.csv', broken)), /epss\.csv: Line 3: "much" is not a number/)
   const cut = gzipSync(scores('02', ['CVE-2024-1001,0.5,0.9'])).subarray(0, -12)
   await refuses(epss(file('epss.csv.gz', cut)), /epss\.csv\.gz: The file cannot be decompressed/)
   mkdirSync(join(directory, 'broken'))

@@ -1,8 +1,8 @@
-/** What may stand in the reader's hands of the next chunk: the longest reference, or `<![CDATA[`. */
+/** Characters that are kept until the next chunk: the longest reference or `<![CDATA[` fits into them. */
 const AHEAD_MAX = 34
 
-/** References that XML itself knows (§4.1, §4.6), and characters by their number. */
-const REFERENCE = /&(?:(?:amp|lt|gt|quot|apos)|#\d{1,10}|#x[\da-f]{1,8});/iy
+/** References that XML itself knows (§4.1, §4.6), and characters by their number. Case matters. */
+const REFERENCE = /&(?:amp|lt|gt|quot|apos|#\d{1,10}|#x[\dA-Fa-f]{1,8});/y
 
 type Place = 'text' | 'tag' | '"' | "'" | 'declaration' | 'cdata' | 'comment' | 'instruction'
 

@@ -222,6 +222,14 @@ test('an `&` that begins no reference is text, and hides no test', async () => {
   ])
 })
 
+test('names of references in capitals are text, and refuse no file', async () => {
+  const { failures, warnings } = await readWith(
+    suite('<testcase name="&AMP;"><failure message="&#X41;&LT;"/></testcase>'),
+  )
+  assert.deepEqual(failures, [{ suite: 's', name: '&AMP;', message: '&#X41;&LT;' }])
+  assert.match(warnings.join(), /3 `&` begin no reference/)
+})
+
 test('`&` in CDATA, comments and document types is left as it is', async () => {
   const declared = '<!DOCTYPE t [<!-- "it\'s & --><!ENTITY a "x & > y">]>'
   const inside = "<!-- a & b --><failure message='\"<!--&lt;'><![CDATA[a && b]]></failure><!-- c & d -->"

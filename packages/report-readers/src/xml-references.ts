@@ -1,4 +1,4 @@
-/** Characters that are kept until the next chunk: the longest reference or `<![CDATA[` fits into them. */
+/** Characters kept for the next chunk: the longest reference, or `<![CDATA[`, fits into them. */
 const AHEAD_MAX = 34
 
 /** References that XML itself knows (§4.1, §4.6), and characters by their number. Case matters. */

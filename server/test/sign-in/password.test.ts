@@ -70,18 +70,23 @@ test('an unknown account, a wrong password, a disabled user and one without a pa
 })
 
 test('a sign-in takes the same work whether the account exists or not', async () => {
-  const ada = await createAccount(api)
-  const emails = [ada.email, 'nobody@example.com']
-  const times = await Promise.all(emails.map(async () => [] as number[]))
-  for (let round = 0; round < 8; round += 1) {
-    for (const [at, email] of emails.entries()) {
-      const start = performance.now()
-      await signInWith(api, { email, password: 'a wrong password' })
-      times[at]?.push(performance.now() - start)
-    }
+  // Other work of the machine lengthens some of the sign-ins, but seldom all of five series.
+  const series: string[] = []
+  for (let at = 0; at < 5; at += 1) {
+    const ada = await createAccount(api)
+    const known = { email: ada.email, times: [] as number[] }
+    const unknown = { email: `nobody-${at}@example.com`, times: [] as number[] }
+    for (let round = 0; round < 8; round += 1)
+      for (const { email, times } of [known, unknown]) {
+        const start = performance.now()
+        await signInWith(api, { email, password: 'a wrong password' })
+        times.push(performance.now() - start)
+      }
+    const [shortest, other] = [Math.min(...known.times), Math.min(...unknown.times)]
+    if (other > shortest / 2 && shortest > other / 2) return
+    series.push(`${shortest} ms and ${other} ms`)
   }
-  const [known, unknown] = times.map((all) => all.sort((a, b) => a - b)[2] as number) as [number, number]
-  assert.ok(unknown > known / 2 && known > unknown / 2, `${known} ms and ${unknown} ms`)
+  assert.fail(series.join(', '))
 })
 
 test('the stored hash is argon2id with the parameters of OWASP, and an older one is renewed at the next sign-in', async () => {

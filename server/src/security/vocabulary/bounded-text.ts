@@ -65,8 +65,8 @@ const FILLER =
 /** A label with its value, such as `Package   : zlib` or `**Severity:** high`. */
 const LABEL = /^([A-Za-z][A-Za-z ]{1,40})(?::\*\*|\*\*:|:)(?:\s|$)/
 
-/** `CVE-2019-5188 Severity=Medium Package=e2fsprogs`, as Anchore writes it. */
-const PAIRS = /\b[A-Za-z]{1,40}=\S{1,200} [A-Za-z]{1,40}=/
+/** `CVE-2019-5188 Severity=Medium Package=e2fsprogs`, as Anchore writes it; attributes of markup are none. */
+const PAIRS = /\b[A-Z][A-Za-z]{0,40}=\S{1,200} [A-Z][A-Za-z]{0,40}=/
 
 /**
  * The first line of a text, if it says something as a title: it is no heading of a part, address,

@@ -133,6 +133,8 @@ test('a heading, an address, filler and a label with a value are no title', () =
   for (const title of ['openssl: information disclosure', '# Uncontrolled recursion', 'CVE-2024-1: a flaw in zlib']) {
     assert.equal(dependency(title, 'x'), title.replace('# ', ''))
   }
+  const markup = '<img src=x onerror="document.title=1"><script>alert(1)</script>'
+  assert.equal(title(null, markup), markup)
 })
 
 test('a rule whose description says nothing gives its name, if that is one for people', () => {

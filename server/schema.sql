@@ -1298,17 +1298,21 @@ create table jobs (
   request_id text,
   traceparent text,
   updated_at timestamp with time zone not null default now(),
+  waits_for text,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_attempts_max_check CHECK ((attempts_max >= 1)),
   constraint jobs_check CHECK (((state = 'running'::text) = (worker_id IS NOT NULL))),
-  constraint jobs_class_check CHECK ((class = ANY (ARRAY['interactive'::text, 'bulk'::text]))),
+  constraint jobs_class_check CHECK ((class = ANY (ARRAY['interactive'::text, 'bulk'::text, 'outside'::text, 'outside_bulk'::text]))),
   constraint jobs_key_check CHECK (((length(key) >= 1) AND (length(key) <= 512))),
   constraint jobs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
-  constraint jobs_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'scheduled'::text, 'running'::text, 'failed'::text])))
+  constraint jobs_outside_check CHECK (((class = ANY (ARRAY['interactive'::text, 'bulk'::text])) OR (waits_for IS NOT NULL))),
+  constraint jobs_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'scheduled'::text, 'running'::text, 'failed'::text]))),
+  constraint jobs_waits_for_check CHECK (((length(waits_for) >= 1) AND (length(waits_for) <= 256)))
 );
 CREATE INDEX jobs_failed ON public.jobs USING btree (updated_at) WHERE (state = 'failed'::text);
 CREATE UNIQUE INDEX jobs_key ON public.jobs USING btree (key) WHERE ((key IS NOT NULL) AND (state <> 'running'::text));
 CREATE INDEX jobs_ready ON public.jobs USING btree (class, organization_id, priority, run_at, id) WHERE (state = 'ready'::text);
+CREATE INDEX jobs_ready_outside ON public.jobs USING btree (class, COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), waits_for, priority, run_at, id) WHERE ((state = 'ready'::text) AND (waits_for IS NOT NULL));
 CREATE INDEX jobs_running ON public.jobs USING btree (worker_id) WHERE (state = 'running'::text);
 CREATE INDEX jobs_scheduled ON public.jobs USING btree (run_at) WHERE (state = 'scheduled'::text);
 

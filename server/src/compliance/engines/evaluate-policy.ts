@@ -12,6 +12,9 @@ import {
 } from '../policies/policy-verdict.ts'
 import { evaluateDecision, evaluateRego } from './evaluate-rego.ts'
 
+/** What jobs wait for that evaluate policies. */
+export const POLICIES = 'policies'
+
 /**
  * Evaluates a policy's rules on an input. Every failure of an engine becomes an `error` verdict.
  */

@@ -6,7 +6,7 @@ import { update } from '../../platform/queue/update.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
-import { evaluatePolicy } from '../engines/evaluate-policy.ts'
+import { evaluatePolicy, POLICIES } from '../engines/evaluate-policy.ts'
 import type { EvidenceTerms, PolicyEngine } from '../policies/policy.schema.ts'
 import {
   findBundle,
@@ -28,6 +28,8 @@ import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResult
 
 /** Updates the results of a repository. Waiting jobs for one repository are merged. */
 export const evaluateRepositoryJob = defineJob('compliance.evaluate-repository', {
+  class: 'bulk',
+  waitsFor: () => POLICIES,
   payload: definePayload({ org_id: text, repository: text }),
   attemptsMax: 10,
   once: ({ org_id, repository }) => `${org_id} ${repository}`,

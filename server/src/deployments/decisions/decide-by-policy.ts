@@ -1,7 +1,8 @@
+import { POLICIES } from '../../compliance/engines/evaluate-policy.ts'
 import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { defineJob } from '../../platform/queue/job.ts'
+import { defineJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import { findUploadSubject } from '../../security/issues/policy-facts.store.ts'
@@ -113,8 +114,12 @@ async function approveDeployment(services: Services, tx: Tx, { state, required }
   ])
 }
 
-/** Evaluates the policies of a deployment that a code host asked us about. */
+/**
+ * Evaluates the policies of a deployment that a code host asked us about, or whose evidence has
+ * changed.
+ */
 export const decideByPolicyJob = defineJob('deployments.decide-by-policy', {
+  waitsFor: () => POLICIES,
   payload: definePayload({ org_id: text, id: text }),
   attemptsMax: 10,
   once: ({ org_id, id }) => `${org_id} ${id}`,
@@ -157,6 +162,8 @@ export async function refreshAllGates(services: Services): Promise<void> {
   for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
 }
 
-async function reconsider(services: Services, orgId: string, filter: WaitingFilter): Promise<void> {
-  for (const deployment of await listWaiting(services.sql, orgId, filter)) await decideByPolicy(services, deployment)
+/** Each in a job of its own, because the policies of an organization may keep others waiting. */
+async function reconsider({ sql }: Services, orgId: string, filter: WaitingFilter): Promise<void> {
+  for (const { org_id, id } of await listWaiting(sql, orgId, filter))
+    await enqueue(sql, decideByPolicyJob, { org_id, id })
 }

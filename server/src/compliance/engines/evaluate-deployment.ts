@@ -14,6 +14,7 @@ import {
 } from '../policies/policy-verdict.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
+import { createAsker, type PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
 /** A deployment as policies see it. */
 export type DeploymentSubject = {
@@ -30,8 +31,11 @@ export type DeploymentSubject = {
   commit_sha: string | null
 }
 
-/** A deployment to evaluate. `policies` are the names of the policies that its gates require. */
-export type DeploymentToEvaluate = DeploymentSubject & { policies: string[] }
+/**
+ * A deployment to evaluate. `policies` are the names of the policies that its gates require, and
+ * `waitMs` is how long each may wait for its turn, if that is less than a minute.
+ */
+export type DeploymentToEvaluate = DeploymentSubject & { policies: string[]; waitMs?: number }
 
 /**
  * Evaluates the policies whose bindings cover a deployment or that its gates require. Stores
@@ -58,11 +62,17 @@ export async function evaluateDeployment(
     (name) => !stored.some((policy) => policy.path === null && policy.name === name),
   )
   const verdicts = missing.map(missingPolicy)
+  let isOverBudget = false
   if (policies.length > 0) {
     const input = inputSoon ?? (await readInput())
-    verdicts.push(...(await evaluateAll(services, policies, { org_id: deployment.org_id, input })))
+    const { org_id, waitMs } = deployment
+    const asker = createAsker(org_id, { isGate: true, ...(waitMs !== undefined && { waitMs }) })
+    const evaluated = await evaluateAll(services, policies, { asker, input })
+    verdicts.push(...evaluated.verdicts)
+    isOverBudget = evaluated.isOverBudget
   }
-  return { evaluation_id: createUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
+  const decision = decideTogether(verdicts)
+  return { evaluation_id: createUuid(at), at, decision, policies: verdicts, ...(isOverBudget && { isOverBudget }) }
 }
 
 function missingPolicy(name: string): PolicyVerdict {
@@ -84,17 +94,26 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
   return readPolicyInput(db, subject, at)
 }
 
-function evaluateAll(
+async function evaluateAll(
   services: Services,
   policies: Policy[],
-  { org_id, input }: { org_id: string; input: PolicyInput },
-): Promise<PolicyVerdict[]> {
-  const find = (sha256: string) => findBundle(services.sql, org_id, sha256)
-  return Promise.all(
+  { asker, input }: { asker: PolicyAsker; input: PolicyInput },
+): Promise<{ verdicts: PolicyVerdict[]; isOverBudget: boolean }> {
+  const findIn = (sha256: string) => findBundle(services.sql, asker.org_id as string, sha256)
+  let isOverBudget = false
+  const verdicts = await Promise.all(
     policies.map(async ({ definition, ...policy }) => {
+      const asking = { findBundle: findIn, asker, isRepository: policy.path !== null }
       const rules =
-        definition === null ? createUnreadableVerdict() : await evaluatePolicy(services, definition.engine, input, find)
+        definition === null
+          ? createUnreadableVerdict()
+          : await evaluatePolicy(services, definition.engine, input, asking).catch((error) => {
+              if (!(error instanceof PolicyBudgetError)) throw error
+              isOverBudget = true
+              return createErrorVerdict(error.message)
+            })
       return { ...policy, rules, decision: decide(policy.mode, rules) }
     }),
   )
+  return { verdicts, isOverBudget }
 }

@@ -1,6 +1,7 @@
 import { POLICIES } from '../../compliance/engines/evaluate-policy.ts'
 import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { defineJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
@@ -37,6 +38,9 @@ import { auditOutcome, decideDeployment, hasRunEndedBadly, settleWaiting } from 
 import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
+/** When policies are asked again that waited too long for their turn. */
+const OVER_BUDGET_MS = MINUTE_MS
+
 /**
  * Evaluates the policies of a waiting deployment and approves the gates that they approve. The
  * evaluation runs without a lock and the approval under it, so an answer that arrived in between is
@@ -51,6 +55,7 @@ export async function decideByPolicy(services: Services, deployment: DeploymentK
   if (!state || !mustEvaluate(state, clock.now())) return
   const evaluation = await evaluatePolicies(services, state, required)
   await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
+  if (evaluation.isOverBudget) await enqueue(sql, decideByPolicyJob, deployment, OVER_BUDGET_MS)
 }
 
 /** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */

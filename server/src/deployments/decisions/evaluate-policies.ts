@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { findRun } from '../../ci/runs/run.store.ts'
-import { type DeploymentSubject, evaluateDeployment } from '../../compliance/engines/evaluate-deployment.ts'
+import {
+  type DeploymentSubject,
+  type DeploymentToEvaluate,
+  evaluateDeployment,
+} from '../../compliance/engines/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
@@ -21,13 +25,16 @@ export async function evaluatePolicies(
   return evaluate(services, state.id, required, () => findSubject(services.sql, state, now))
 }
 
+/** How long a gate that is not stored yet waits for policies, which are asked again when it is. */
+const AHEAD_MS = 1000
+
 /** The same for a deployment that is not stored yet. */
 export async function evaluateSubject(
   services: Services,
   subject: DeploymentSubject,
   required: EvaluatedGate[],
 ): Promise<PolicyEvaluation> {
-  return evaluate(services, subject.deployment_id, required, async () => subject)
+  return evaluate(services, subject.deployment_id, required, async () => ({ ...subject, waitMs: AHEAD_MS }))
 }
 
 type EvaluatedGate = Pick<RequiredGate, 'policies'>
@@ -36,7 +43,7 @@ async function evaluate(
   services: Services,
   deploymentId: string,
   required: EvaluatedGate[],
-  readSubject: () => Promise<DeploymentSubject>,
+  readSubject: () => Promise<Omit<DeploymentToEvaluate, 'policies'>>,
 ): Promise<PolicyEvaluation> {
   const policies = [...new Set(required.flatMap(({ policies }) => policies))]
   try {

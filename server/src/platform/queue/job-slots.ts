@@ -194,7 +194,7 @@ export class JobSlots<Context> {
   }
 }
 
-/** How many jobs of a class run at once: all, those of one organization, and for one it waits for. */
+/** How many jobs of a class run at once: all, of one organization, for one it waits for. */
 type Share = { all: number; organization: number; awaited: number }
 
 const CLASSES: readonly SlotClass[] = ['interactive', 'bulk', 'outside', 'outside_bulk']

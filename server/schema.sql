@@ -2214,6 +2214,7 @@ create table security_uploads (
   created_by_type text,
   created_by_id text,
   created_by_name text,
+  waiting_lane text,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
@@ -2228,7 +2229,8 @@ create table security_uploads (
   constraint security_uploads_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint security_uploads_size_check CHECK ((size >= 1)),
   constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text]))),
-  constraint security_uploads_trust_check CHECK ((trust = ANY (ARRAY['uploaded'::text, 'verified'::text, 'self_reported'::text, 'untrusted'::text])))
+  constraint security_uploads_trust_check CHECK ((trust = ANY (ARRAY['uploaded'::text, 'verified'::text, 'self_reported'::text, 'untrusted'::text]))),
+  constraint security_uploads_waiting_lane_check CHECK ((waiting_lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX security_uploads_by_artifact ON public.security_uploads USING btree (org_id, artifact_id) WHERE (artifact_id IS NOT NULL);
 CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);

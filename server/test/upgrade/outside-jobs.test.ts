@@ -8,7 +8,7 @@ import { enqueue } from '../../src/platform/queue/job.ts'
 import { readUploadJob } from '../../src/security/uploads/read-upload.job.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
-const MIGRATION = readFileSync(new URL('../../migrations/0016_outside_jobs.sql', import.meta.url), 'utf8')
+const MIGRATION = readFileSync(new URL('../../migrations/0016_fairness.sql', import.meta.url), 'utf8')
 const ORG = '00000000-0000-4000-8000-000000000001'
 
 let database: TestDatabase

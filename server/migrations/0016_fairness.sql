@@ -33,3 +33,10 @@ where state <> 'running'
 create index jobs_ready_outside on jobs (
   class, coalesce(organization_id, '00000000-0000-0000-0000-000000000000'), waits_for, priority, run_at, id
 ) where state = 'ready' and waits_for is not null;
+
+-- The lane whose request an upload waits for, and whose limit it counts in. An upload without one was
+-- stored before, and counts in its own first lane.
+alter table security_uploads add column waiting_lane text;
+alter table security_uploads add constraint security_uploads_waiting_lane_check
+  check (waiting_lane in ('verified', 'key', 'person', 'untrusted')) not valid;
+alter table security_uploads validate constraint security_uploads_waiting_lane_check;

@@ -1,13 +1,8 @@
-import { UsageError } from '@shiplock/command-line/options'
+import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { assignPlan } from '../access/manage-access.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
-import {
-  DEFAULT_TRUSTS,
-  type DefaultTrust,
-  listOrganizations,
-  type Organization,
-} from '../organizations/organization.store.ts'
+import { DEFAULT_TRUSTS, listOrganizations, type Organization } from '../organizations/organization.store.ts'
 import { createOrganization, requireOrganization, updateOrganizationRules } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
@@ -63,31 +58,25 @@ export const orgSet = defineCommand({
     const { 'accept-repository-vex': accepts, 'default-trust': trust, 'two-person-changes': byTwo } = options
     if (accepts === undefined && trust === undefined && byTwo === undefined)
       throw new UsageError('org set needs --accept-repository-vex, --default-trust or --two-person-changes')
-    if (trust !== undefined && !isDefaultTrust(trust))
-      throw new UsageError(`--default-trust must be ${DEFAULT_TRUSTS.join(' or ')}`)
+    const chosen = trust === undefined ? null : requireChoice('default-trust', trust, DEFAULT_TRUSTS)
     const rules = {
-      ...(accepts !== undefined && { accept_repository_vex: isYes('--accept-repository-vex', accepts) }),
-      ...(byTwo !== undefined && { two_person_changes: isYes('--two-person-changes', byTwo) }),
+      ...(accepts !== undefined && { accept_repository_vex: isYes('accept-repository-vex', accepts) }),
+      ...(byTwo !== undefined && { two_person_changes: isYes('two-person-changes', byTwo) }),
     }
     const organization = await withServices(context, async (services) => {
       const changed =
         accepts === undefined && byTwo === undefined
           ? await requireOrganization(services.sql, slug)
           : await updateOrganizationRules(services, slug, rules)
-      if (trust !== undefined) await assignDefaultTrust(services, changed.id, OPERATOR, trust)
+      if (chosen !== null) await assignDefaultTrust(services, changed.id, OPERATOR, chosen)
       return changed
     })
     context.print({ json: organization, text: `Changed ${describe(organization)}` })
   },
 })
 
-function isDefaultTrust(text: string): text is DefaultTrust {
-  return DEFAULT_TRUSTS.some((trust) => trust === text)
-}
-
 function isYes(option: string, text: string): boolean {
-  if (text !== 'yes' && text !== 'no') throw new UsageError(`${option} must be yes or no`)
-  return text === 'yes'
+  return requireChoice(option, text, ['yes', 'no'] as const) === 'yes'
 }
 
 export const orgList = defineCommand({

@@ -39,7 +39,7 @@ test('org create, set-plan and list print organizations, and a running server ap
   const set = await json('org', 'set', 'acme', '--accept-repository-vex', 'yes')
   assert.deepEqual(set, { ...created, plan: 'free' })
   assert.deepEqual(await json('org', 'set', 'acme', '--default-trust', 'verified'), set)
-  await refused(2, /--default-trust must be verified or uploaded/, 'org', 'set', 'acme', '--default-trust', 'any')
+  await refused(2, /--default-trust must be one of verified, uploaded/, 'org', 'set', 'acme', '--default-trust', 'any')
   await untilStatus(key, 402)
   assert.deepEqual(
     (await json('org', 'list')).map(({ slug }: { slug: string }) => slug),

@@ -69,14 +69,14 @@ async function evaluateRules(rules: CelRule[], input: PolicyInput, asking: Askin
   const { parts, interrupted, timeoutMs } = await askProcess(asking, { type: 'cel', rules, input })
   const answers = parts as RuleAnswer[]
   const limit = interrupted === 'timeout' ? `more than ${timeoutMs} ms` : 'too much memory'
-  const unanswered = (index: number) => createErrorAnswer(whyUnanswered(rules, answers.length, index, limit))
+  // The first rule without an answer exceeded the limit, because rules are answered in order.
+  const unanswered = (index: number) =>
+    createErrorAnswer(
+      index === answers.length
+        ? `The rule took ${limit}, including the rules before it`
+        : `Not evaluated, because the earlier rule ${rules[answers.length]?.rule} took ${limit}`,
+    )
   return rules.map((rule, index) => toVerdict(rule, answers[index] ?? unanswered(index)))
-}
-
-/** The first rule without an answer exceeded the limit, because rules are answered in order. */
-function whyUnanswered(rules: CelRule[], answered: number, index: number, limit: string): string {
-  if (index === answered) return `The rule took ${limit}, including the rules before it`
-  return `Not evaluated, because the earlier rule ${rules[answered]?.rule} took ${limit}`
 }
 
 /** A reason from the expression takes precedence over the reason in the policy file. */

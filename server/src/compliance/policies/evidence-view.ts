@@ -22,14 +22,9 @@ export type AdmittingTerms = Pick<EvidenceTerms, 'trust' | 'absent_evidence'>
  */
 export function isAdmitted(terms: AdmittingTerms, trust: string, isOfStrangers: boolean): boolean {
   // Rules that were stored before see what they saw (trust §9).
-  if (isStoredBefore(terms) && terms.trust === 'any') return true
+  if (terms.absent_evidence === undefined && terms.trust === 'any') return true
   const named = getNamedTrust(terms)
   return ADMITTED[named].includes(trust) || (named === 'any' && trust === 'untrusted' && isOfStrangers)
-}
-
-/** True for the rules of versions that were stored before a rule could say what it admits. */
-function isStoredBefore({ absent_evidence }: AdmittingTerms): boolean {
-  return absent_evidence === undefined
 }
 
 /** Without an organization, as in `policy test`, its default is the usual one. */

@@ -59,13 +59,10 @@ export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date)
 /** The ref of a deployment without a branch is that of its run, such as a tag. */
 async function readSecurity(db: Db, subject: PolicySubject, running: Promise<RunEvidence | null> | null) {
   const { org_id, repository, branch } = subject
-  const ref = branch ?? toFullRef((await running)?.run.ref ?? null)
+  // A ref is in full where its kind matters: a name alone is that of a branch.
+  const ofRun = (await running)?.run.ref ?? null
+  const ref = branch ?? (ofRun?.startsWith('refs/') ? ofRun : null)
   return { ref, ...(await findPolicyFacts(db, org_id, repository, ref)) }
-}
-
-/** A ref is in full where its kind matters: a name alone is that of a branch. */
-function toFullRef(ref: string | null): string | null {
-  return ref?.startsWith('refs/') ? ref : null
 }
 
 type RunMembers = Pick<PolicyInput, 'run' | 'attempts' | 'reports' | 'attestations' | 'artifacts'>

@@ -117,10 +117,9 @@ type Evaluated = { state: DeploymentState; required: RequiredGate[] }
  * facts of a code host's deployment can change until it is answered.
  */
 export function isStillEvaluated(before: Evaluated, now: Evaluated): boolean {
-  const seenBy = ({ state, required }: Evaluated) => [state.branch, hostFacts(state), required.map(toEvaluated)]
+  const seenBy = ({ state, required }: Evaluated) => {
+    const gates = required.map(({ id, policies, asks_earlier }) => ({ id, policies, asks_earlier }))
+    return [state.branch, hostFacts(state), gates]
+  }
   return isDeepStrictEqual(seenBy(before), seenBy(now))
-}
-
-function toEvaluated({ id, policies, asks_earlier }: RequiredGate) {
-  return { id, policies, asks_earlier }
 }

@@ -40,7 +40,9 @@ export async function createGate(
   const gate = { id: createUuid(now), ...checked, version: 1, created_at: now, updated_at: now }
   return refusingTakenName(gate, () =>
     sql.begin(async (tx) => {
-      await refuseTooMany(tx, orgId)
+      // The lock makes simultaneous calls count each other's gate.
+      await lockName(tx, `gates of ${orgId}`)
+      if ((await countGates(tx, orgId)) >= GATES_PER_ORGANIZATION_MAX) throw tooManyGates(GATES_PER_ORGANIZATION_MAX)
       await store(tx, orgId, gate, author)
       await audit(tx, orgId, { author, action: 'gate.create', id: gate.id, details: checked }, now)
     }),
@@ -114,13 +116,6 @@ export async function deleteGate(
 async function store(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
   await upsertGate(tx, orgId, gate, author)
   await publish(tx, gateConfigured, { org_id: orgId }, { actor: author.principal })
-}
-
-/** The lock makes simultaneous calls count each other's gate. */
-async function refuseTooMany(tx: Tx, orgId: string): Promise<void> {
-  await lockName(tx, `gates of ${orgId}`)
-  if ((await countGates(tx, orgId)) < GATES_PER_ORGANIZATION_MAX) return
-  throw tooManyGates(GATES_PER_ORGANIZATION_MAX)
 }
 
 async function refusingTakenName(gate: ConfiguredGate, write: () => Promise<void>): Promise<ConfiguredGate> {

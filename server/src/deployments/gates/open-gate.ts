@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import { findRun, lockRun, type StoredRun } from '../../ci/runs/run.store.ts'
+import { findRun, lockRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
 import { requireOwnRepository } from '../../ci/runs/token-repository.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
@@ -10,7 +10,7 @@ import { createDeploymentId } from '../../platform/ids.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { listAskedGates } from '../asked-gate.store.ts'
-import { type AskedVersion, type GateToRequire, selectRequired } from '../asked-gate.ts'
+import { type GateToRequire, selectRequired } from '../asked-gate.ts'
 import { decideByPolicy } from '../decisions/decide-by-policy.ts'
 import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
@@ -82,7 +82,9 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
     throw runAlreadyFinished(message, { status: run.status })
   }
-  const required = requireCovering(selectCovering(gates, key.environment, run, now), key.environment, gate_id)
+  const { environment } = key
+  const target = { environment, repository: run.repository, branch: parseBranchName(run.ref) }
+  const required = requireCovering(selectRequired(gates, target, now), environment, gate_id)
   const holds = attempts.next === null && approval !== null && isApprovalFor(approval, { key, run, gates, now })
   const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
   return { gate: await createOpenedGate(services, tx, request, now), created: true }
@@ -105,10 +107,6 @@ async function reopen(services: Services, tx: Tx, id: string): Promise<StoredGat
 function getPollToken({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedAt }: StoredGate) {
   const expiresAt = new Date(issuedAt.getTime() + POLL_TOKEN_LIFETIME_MS)
   return { text: computePollToken(pollTokenKey, id, issuedAt), expiresAt }
-}
-
-function selectCovering(gates: AskedVersion[], environment: string, run: StoredRun, now: Date): GateToRequire[] {
-  return selectRequired(gates, { environment, repository: run.repository, branch: parseBranchName(run.ref) }, now)
 }
 
 /**

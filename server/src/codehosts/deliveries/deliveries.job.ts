@@ -26,6 +26,7 @@ const payload: PayloadSchema<ReadObject> = {
  * object that wait are one read.
  */
 export const readObject = defineJob('codehosts.read-object', {
+  waitsFor: ({ connection_id }) => connection_id,
   payload,
   attemptsMax: 20,
   once: ({ connection_id, change }) => JSON.stringify([connection_id, ...getChangeKey(change)]),

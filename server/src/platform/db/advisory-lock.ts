@@ -5,25 +5,51 @@ export async function lockName(tx: Tx, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`
 }
 
+/** The connection that holds the locks of a process, and for whom. */
+type LockHolder = { connection: ReturnType<Sql['reserve']>; names: Set<string> }
+
+const holders = new WeakMap<Sql, LockHolder>()
+
 /**
- * Runs `work` unless another process runs work of the same name. Returns false in that case. The
- * lock ends with its connection, so that a killed process leaves none behind.
+ * Runs `work` unless other work of the same name is running. Returns false in that case. The lock
+ * ends with its connection, so that a process which is killed leaves none behind. All locks of a
+ * process are on one connection: work that waits for others must not use up those of the rest.
  */
 export async function runAlone(sql: Sql, name: string, work: () => Promise<void>): Promise<boolean> {
-  const connection = await sql.reserve()
+  const holder = holders.get(sql) ?? { connection: sql.reserve(), names: new Set() }
+  if (holder.names.has(name)) return false
+  holders.set(sql, holder)
+  holder.names.add(name)
   try {
-    const [{ held }] = await connection<[{ held: boolean }]>`
-      select pg_try_advisory_lock(hashtextextended(${name}, 0)) as held`
-    if (!held) return false
-    try {
-      await work()
-    } finally {
-      await connection`select pg_advisory_unlock(hashtextextended(${name}, 0))`
-    }
-    return true
+    return await runLocked(sql, holder, name, work)
   } finally {
-    connection.release()
+    holder.names.delete(name)
+    if (holder.names.size === 0) await close(sql, holder)
   }
+}
+
+async function runLocked(sql: Sql, holder: LockHolder, name: string, work: () => Promise<void>): Promise<boolean> {
+  const connection = await holder.connection
+  const [{ held }] = await connection<[{ held: boolean }]>`
+    select pg_try_advisory_lock(hashtextextended(${name}, 0)) as held`.catch((error) => {
+    // The connection is lost. The next work gets another one.
+    if (holders.get(sql) === holder) holders.delete(sql)
+    throw error
+  })
+  if (!held) return false
+  try {
+    await work()
+  } finally {
+    await connection`select pg_advisory_unlock(hashtextextended(${name}, 0))`
+  }
+  return true
+}
+
+async function close(sql: Sql, holder: LockHolder): Promise<void> {
+  if (holders.get(sql) === holder) holders.delete(sql)
+  // Where it could not be opened, the work has failed already.
+  const connection = await holder.connection.catch(() => null)
+  connection?.release()
 }
 
 type Drain = {

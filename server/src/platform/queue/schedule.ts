@@ -58,9 +58,10 @@ export async function openSchedule(
   )
   let doneUntil = since
   return async (now) => {
-    for (const { name, class: jobClass = 'interactive', schedule } of jobs) {
+    for (const { name, class: jobClass = 'interactive', waitsFor = null, schedule } of jobs) {
       const at = computeLastMinute(schedule, doneUntil, now)
-      if (at !== null) await insertScheduledJob(sql, { name, class: jobClass, attempts_max: ATTEMPTS_MAX }, at)
+      const job = { name, class: jobClass, attempts_max: ATTEMPTS_MAX, waitsFor }
+      if (at !== null) await insertScheduledJob(sql, job, at)
     }
     doneUntil = now
   }

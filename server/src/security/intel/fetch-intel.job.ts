@@ -15,6 +15,7 @@ import { IntelError } from './intel-file.ts'
 /** Runs once a day, at an unusual minute to spread the load, if the settings contain addresses. */
 export const fetchIntelDaily = defineScheduledJob<Services>('security.fetch-intel', {
   class: 'bulk',
+  waitsFor: 'intelligence',
   schedule: '43 4 * * *',
   async run(services): Promise<void> {
     const { intel } = services.config

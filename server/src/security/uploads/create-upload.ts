@@ -30,6 +30,7 @@ import { requireRepositoryOfKey, requireTokenRepository, requireTokenStatement, 
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
+  countWaiting,
   hasNewerFile,
   insertUpload,
   insertUploadLane,
@@ -113,6 +114,7 @@ type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
+  if (!same || same.status === 'pending') await requireRoom(tx, upload, now)
   if (same) await updateSharedFile(tx, upload, now)
   const seenAgain = same && (await stateAgain(tx, same, row, now))
   if (!same) {
@@ -154,7 +156,8 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
   const isNewest = isRaised || isOutdated
   const isRead = isFinished && (before === null || isNewest)
   if (isRead) {
-    await updateQueued(tx, same, now)
+    await requireRoom(tx, { ...row, id: same.id }, now)
+    await updateQueued(tx, { ...same, lane }, now)
     await enqueue(tx, readUploadJob, { org_id, upload_id: same.id })
   }
   if (before === null) return null
@@ -249,4 +252,21 @@ async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now:
     now,
     reason,
   })
+}
+
+/** Of an organization and lane. */
+const WAITING_UPLOADS_MAX = 2000
+const WAITING_BYTES_MAX = 4 * 1024 ** 3
+const WAITING_RETRY_SECONDS = 60
+
+/** Throws 429 if too much waits because of the sender's lane. Other lanes can still send. */
+async function requireRoom(tx: Tx, row: NewUploadRow, now: Date): Promise<void> {
+  const { uploads, bytes } = await countWaiting(tx, row, now)
+  if (uploads >= WAITING_UPLOADS_MAX) refuseWaiting(`${WAITING_UPLOADS_MAX} uploads`, WAITING_UPLOADS_MAX)
+  if (bytes + row.size > WAITING_BYTES_MAX) refuseWaiting('4 GiB', WAITING_BYTES_MAX)
+}
+
+function refuseWaiting(what: string, limit: number): never {
+  const message = `More than ${what} of the organization would wait to be read. Send the report again later.`
+  throw limitReached(message, { limit, resetAt: null, reason: 'UPLOADS_WAITING' }).retryAfter(WAITING_RETRY_SECONDS)
 }

@@ -1,6 +1,7 @@
 import type { Principal } from '../../audit/audit.store.ts'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import type { Lane, TrustClass } from '../../ci/runs/trust.ts'
+import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
@@ -52,7 +53,7 @@ export async function insertUpload(tx: Tx, upload: NewUploadRow, at: Date): Prom
     insert into security_uploads (
       org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, category, git_ref,
       commit_sha, tracked, trust, created_by_type, created_by_id, created_by_name, put_until, artifact_id, run_id,
-      reported_at, created_at, updated_at
+      reported_at, created_at, updated_at, waiting_lane
     )
     values (
       ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin},
@@ -60,7 +61,7 @@ export async function insertUpload(tx: Tx, upload: NewUploadRow, at: Date): Prom
       ${upload.filename}, ${upload.size}, ${upload.sha256}, ${upload.category}, ${upload.git_ref}, ${upload.commit_sha},
       ${upload.tracked}, ${toTrust(upload)}, ${upload.created_by?.type ?? null}, ${upload.created_by?.id ?? null},
       ${upload.created_by?.name ?? null}, ${upload.put_until}, ${upload.artifact?.id ?? null},
-      ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
+      ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}, ${upload.lane}
     )
     on conflict do nothing`
   if (rows.count === 0) return null
@@ -252,6 +253,27 @@ export async function countUploads(
       and origin <> 'report'
       ${commitSha === null ? db`and created_at >= ${since}` : db``}`
   return row.count
+}
+
+/**
+ * Counts the uploads of an organization that wait for their file or to be read because of a lane,
+ * except one, and their bytes. Counts of a lane wait for each other until their transactions end.
+ */
+export async function countWaiting(
+  tx: Tx,
+  { org_id: orgId, id, lane }: UploadKey & { lane: Lane },
+  now: Date,
+): Promise<{ uploads: number; bytes: number }> {
+  await lockName(tx, `waiting uploads ${orgId} ${lane}`)
+  const [row] = await tx<[{ uploads: number; bytes: number }]>`
+    select count(*)::int as uploads, coalesce(sum(size), 0)::float as bytes
+    from security_uploads upload
+    where org_id = ${orgId}
+      and status in ('pending', 'queued', 'parsing')
+      and (status <> 'pending' or put_until > ${now})
+      and id <> ${id}
+      and coalesce(waiting_lane, ${buildUploadLane(tx, tx`upload`)}) = ${lane}`
+  return row
 }
 
 /**

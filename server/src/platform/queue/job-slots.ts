@@ -91,8 +91,14 @@ export class JobSlots<Context> {
 
   async #take(): Promise<RunningJob | null> {
     if (this.#stopping.signal.aborted) return null
-    const openings = CLASSES.flatMap((slotClass) => this.#open(slotClass) ?? [])
+    const openings = this.#listClasses().flatMap((slotClass) => this.#open(slotClass) ?? [])
     return lockNextJob(this.#sql, { workerId: this.#workerId, names: [...this.#known.keys()], openings })
+  }
+
+  /** The last slot that interactive work leaves is for bulk work first. */
+  #listClasses(): readonly SlotClass[] {
+    const interactive = [...this.#running.keys()].filter((job) => job.class === 'interactive').length
+    return interactive > 0 && interactive >= this.#options.concurrency - 1 ? BULK_FIRST : CLASSES
   }
 
   /** What may be taken of a class next; null if it has no free slot. */
@@ -105,7 +111,7 @@ export class JobSlots<Context> {
     return {
       class: slotClass,
       turn: this.#turns.next(slotClass),
-      full: counts.flatMap(({ jobs, share }) => listRepeated(jobs.map(getOrganization), share.organization)),
+      full: counts.flatMap(({ jobs, share }) => listFull(jobs, share)),
       fullAwaited: counts.flatMap(({ jobs, share }) => listFullAwaited(jobs, share.awaited)),
     }
   }
@@ -194,10 +200,14 @@ export class JobSlots<Context> {
   }
 }
 
-/** How many jobs of a class run at once: all, of one organization, for one it waits for. */
-type Share = { all: number; organization: number; awaited: number }
+/**
+ * How many jobs of a class run at once: all, of one organization, of the system, for one it waits
+ * for.
+ */
+type Share = { all: number; organization: number; system: number; awaited: number }
 
 const CLASSES: readonly SlotClass[] = ['interactive', 'bulk', 'outside', 'outside_bulk']
+const BULK_FIRST: readonly SlotClass[] = ['bulk', 'interactive', 'outside', 'outside_bulk']
 
 /** The classes whose shares a job counts in. Bulk work also takes slots of interactive work. */
 const COUNTED: Record<SlotClass, readonly SlotClass[]> = {
@@ -207,24 +217,31 @@ const COUNTED: Record<SlotClass, readonly SlotClass[]> = {
   outside_bulk: ['outside', 'outside_bulk'],
 }
 
-/** Jobs that ask others mostly wait, so that a worker can have many of them. */
-const OUTSIDE_PER_SLOT = 16
+/** Jobs that ask others mostly wait, so that a worker can have more of them. */
+const OUTSIDE_PER_SLOT = 8
 const AWAITED_MAX = 2
 
 /**
- * Bulk work has half of the slots at most, and an organization half of those of a class (but two
- * slots in all), so that others find one at once. Of those that ask others it has an eighth, and
- * two for each that it waits for, one of them for bulk work. Each worker keeps this by itself, so
- * it holds for several.
+ * Bulk work has half of the slots at most, and interactive work leaves it one while there is some.
+ * An organization has half of those of a class (but two slots in all) and the system a quarter, so
+ * that beside a flood of either, others find one at once. Of those that ask others, an organization
+ * has an eighth (but four), and two for each that it waits for, one of them for bulk work. Each
+ * worker keeps this by itself, so it holds for several.
  */
 function computeShares(concurrency: number): Record<SlotClass, Share> {
   const bulk = Math.ceil(concurrency / 2)
   const outside = concurrency * OUTSIDE_PER_SLOT
+  const local = { system: Math.ceil(concurrency / 4), awaited: Number.POSITIVE_INFINITY }
   return {
-    interactive: { all: concurrency, organization: Math.max(2, bulk), awaited: Number.POSITIVE_INFINITY },
-    bulk: { all: bulk, organization: Math.ceil(bulk / 2), awaited: Number.POSITIVE_INFINITY },
-    outside: { all: outside, organization: outside / 8, awaited: AWAITED_MAX },
-    outside_bulk: { all: outside / 2, organization: outside / 16, awaited: AWAITED_MAX / 2 },
+    interactive: { ...local, all: concurrency, organization: Math.max(2, bulk) },
+    bulk: { ...local, all: bulk, organization: Math.ceil(bulk / 2) },
+    outside: { all: outside, organization: Math.max(4, outside / 8), system: outside / 4, awaited: AWAITED_MAX },
+    outside_bulk: {
+      all: outside / 2,
+      organization: Math.max(2, outside / 16),
+      system: outside / 8,
+      awaited: AWAITED_MAX / 2,
+    },
   }
 }
 
@@ -232,18 +249,20 @@ function getOrganization({ organization_id }: RunningJob): string {
   return organization_id ?? SYSTEM_ORGANIZATION
 }
 
-/** The values that occur at least so often. */
-function listRepeated(values: readonly string[], times: number): string[] {
-  return [...Map.groupBy(values, (value) => value)].flatMap(([value, equal]) => (equal.length >= times ? [value] : []))
+/** The organizations that have as many jobs as they may. */
+function listFull(jobs: readonly RunningJob[], { organization, system }: Share): string[] {
+  return [...Map.groupBy(jobs, getOrganization)].flatMap(([owner, own]) =>
+    own.length >= (owner === SYSTEM_ORGANIZATION ? system : organization) ? [owner] : [],
+  )
 }
 
 function listFullAwaited(jobs: readonly RunningJob[], times: number): AwaitedParty[] {
   const awaited = jobs.flatMap((job) =>
     job.waits_for === null ? [] : [JSON.stringify([getOrganization(job), job.waits_for])],
   )
-  return listRepeated(awaited, times).map((awaited) => {
-    const [organization, waitsFor] = JSON.parse(awaited) as [string, string]
-    return { organization, waitsFor }
+  return [...Map.groupBy(awaited, (party) => party)].flatMap(([party, equal]) => {
+    const [organization, waitsFor] = JSON.parse(party) as [string, string]
+    return equal.length >= times ? [{ organization, waitsFor }] : []
   })
 }
 

@@ -23,8 +23,8 @@ const OUTSIDE: Record<JobClass, SlotClass> = { interactive: 'outside', bulk: 'ou
 
 /**
  * An INSERT of one job for each row. `rows` is a query of `payload` and `key`. A job that waits
- * under the same key, or has failed, is replaced. `waitsFor` is whom the jobs ask; null for work on
- * the database.
+ * under the same key, or has failed, is replaced; one that is ready keeps its place in line, also
+ * if the new one is to start later. `waitsFor` is whom the jobs ask; null for work on the database.
  */
 export function insertJobs(
   db: Db,
@@ -44,8 +44,9 @@ export function insertJobs(
     on conflict (key) where key is not null and state <> 'running' do update
     set class = excluded.class, waits_for = excluded.waits_for, priority = excluded.priority,
       attempts_max = excluded.attempts_max, request_id = excluded.request_id, traceparent = excluded.traceparent, payload = excluded.payload,
-      state = excluded.state, run_at = excluded.run_at, attempts = 0, interruptions = 0, last_error = null,
-      updated_at = now()
+      state = case when jobs.state = 'ready' then 'ready' else excluded.state end,
+      run_at = case when jobs.state = 'ready' then jobs.run_at else excluded.run_at end,
+      attempts = 0, interruptions = 0, last_error = null, updated_at = now()
     ${delayMs > 0 ? db`` : db`returning pg_notify(${JOBS_CHANNEL}, '')`}`
 }
 
@@ -98,7 +99,10 @@ export async function insertSchedules(sql: Sql, names: readonly string[]): Promi
 
 type ScheduledKind = Pick<NewJob, 'name' | 'class' | 'attempts_max' | 'waitsFor'>
 
-/** Queues a job that the clock starts, unless another worker has queued it for the same time. */
+/**
+ * Queues a job that the clock starts, unless another worker has queued it for the same time. It
+ * takes the place of an earlier one that still waits.
+ */
 export async function insertScheduledJob(sql: Sql, { waitsFor, ...job }: ScheduledKind, at: Date): Promise<void> {
   const kind = { ...job, priority: 0, request_id: null, traceparent: null }
   await sql`
@@ -111,5 +115,5 @@ export async function insertScheduledJob(sql: Sql, { waitsFor, ...job }: Schedul
         or job_schedules.last_started_at < excluded.last_started_at
       returning name
     )
-    ${insertJobs(sql, kind, sql`select '{}'::jsonb as payload, null::text as key from started`, { waitsFor })}`
+    ${insertJobs(sql, kind, sql`select '{}'::jsonb as payload, name as key from started`, { waitsFor })}`
 }

@@ -30,7 +30,8 @@ export type Job<Context, Payload = unknown> = {
   /**
    * Whom the job asks and waits for outside of the database, such as a code host or the policies.
    * It runs in slots of its own, of which each organization has some for each that it waits for, so
-   * that one who does not answer holds up nothing else. Absent for work on the database.
+   * that one who does not answer holds up nothing else. Absent for work on the database. Work of
+   * the system that may take long has a name here too, so that it holds up no organization.
    */
   readonly waitsFor?: (payload: Payload) => string
   /**
@@ -98,7 +99,7 @@ function withUpdates<Context, Payload extends object>(
 
 /** A job that is started by the clock, once in the whole installation. */
 export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'class' | 'run'> & {
-  /** As of other jobs. */
+  /** As of other jobs. Bulk work that waits for nobody has a slot of its own, too. */
   readonly waitsFor?: string
   /** crontab(5) notation, in UTC. */
   readonly schedule: string
@@ -142,17 +143,21 @@ function getPlace<Payload>({ name, once, waitsFor }: QueuedJob<Payload>, payload
   return { key: once ? `${name} ${once(payload)}` : null, waitsFor: waitsFor?.(payload) ?? null }
 }
 
+type QueuedRows = Record<'payload' | 'once' | 'from', ReturnType<Db>> & { waitsFor?: string }
+
 /**
  * The INSERT that queues a job for each row of `from`, as a part of a statement. `payload` is a
- * JSON expression of the row; `once` is a text expression with the value of the job's `once`.
+ * JSON expression of the row; `once` is a text expression with the value of the job's `once`, and
+ * `waitsFor` the value of the job's, the same for all rows.
  */
 export function enqueueRows<Payload extends object>(
   db: Db,
   job: Omit<QueuedJob<Payload>, 'waitsFor'>,
-  { payload, once, from }: Record<'payload' | 'once' | 'from', ReturnType<Db>>,
+  { payload, once, from, waitsFor }: QueuedRows,
 ): ReturnType<Db> {
   const key = db`${`${job.name} `}::text || ${once}`
-  return insertJobs(db, toKind(job), db`select ${payload} as payload, ${key} as key from ${from}`)
+  const rows: ReturnType<Db> = db`select ${payload} as payload, ${key} as key from ${from}`
+  return insertJobs(db, toKind(job), rows, { waitsFor: waitsFor ?? null })
 }
 
 function toKind({ name, class: jobClass, priority, attemptsMax }: Omit<QueuedJob<never>, 'waitsFor'>): NewJobKind {

@@ -17,7 +17,6 @@ export type RunningJob = {
 
 /** Stands for the system where jobs are ordered by organization. No organization has this id. */
 export const SYSTEM_ORGANIZATION = '00000000-0000-0000-0000-000000000000'
-const LAST_ORGANIZATION = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
  * Whose turn it is among the jobs of a class. Of work on the database: the organizations in order,
@@ -77,43 +76,45 @@ function isTakeable(db: Db, slotClass: SlotClass): ReturnType<Db> {
 
 /**
  * Queries of the next job of a class of work on the database, the one whose turn it is first.
- * PostgreSQL reads the next one if others are empty. It locks rows only in subqueries of a union.
+ * PostgreSQL reads the next one if others are empty. It steps from one organization to the next,
+ * however many jobs of those wait that are full. It locks rows only in subqueries of a union.
  */
 function listLocalCandidates(db: Db, { class: slotClass, turn, full }: Opening): ReturnType<Db>[] {
-  const ready = (whose: ReturnType<Db>): ReturnType<Db> => db`
+  const next = (after: ReturnType<Db>): ReturnType<Db> => db`
+    select organization_id
+    from jobs
+    where ${isTakeable(db, slotClass)}
+      and organization_id > ${after}
+    order by organization_id
+    limit 1`
+  const first = (whose: ReturnType<Db>): ReturnType<Db> => db`
+    select id
+    from jobs
+    where ${isTakeable(db, slotClass)}
+      and ${whose}
+    order by priority, run_at, id
+    limit 1
+    for update skip locked`
+  const ready = (after: string): ReturnType<Db> => db`
     select id
     from (
-      select id
-      from jobs
-      where ${isTakeable(db, slotClass)}
-        and ${whose}
-      order by organization_id, priority, run_at, id
+      with recursive owners as (
+        (${next(db`${after}::uuid`)})
+        union all
+        select following.organization_id
+        from owners
+        cross join lateral (${next(db`owners.organization_id`)}) as following
+      )
+      select job.id
+      from owners
+      cross join lateral (${first(db`organization_id = owners.organization_id`)}) as job
+      where owners.organization_id <> all(${full as string[]}::uuid[])
       limit 1
-      for update skip locked
     ) as job`
-  const system = full.includes(SYSTEM_ORGANIZATION) ? [] : [ready(db`organization_id is null`)]
-  const organizations = listRanges(turn.afterOrganization, full).map(({ after, until, isEndFull }) =>
-    ready(
-      isEndFull
-        ? db`organization_id > ${after} and organization_id < ${until}`
-        : db`organization_id > ${after} and organization_id <= ${until}`,
-    ),
-  )
-  return turn.isSystemFirst ? [...system, ...organizations] : [...organizations, ...system]
-}
-
-type Range = { after: string; until: string; isEndFull: boolean }
-
-/** All organizations but those that are full, from the one after `after` round to it. */
-export function listRanges(after: string, full: readonly string[]): Range[] {
-  const split = (from: string, to: string): Range[] => {
-    const inside = full.filter((id) => id > from && id <= to).sort()
-    const ends = [...inside.map((until) => ({ until, isEndFull: true })), { until: to, isEndFull: false }]
-    return ends
-      .map((end, index) => ({ after: inside[index - 1] ?? from, ...end }))
-      .filter((range) => range.after < range.until)
-  }
-  return [...split(after, LAST_ORGANIZATION), ...split(SYSTEM_ORGANIZATION, after)]
+  const isSystemFree: ReturnType<Db> = db`${SYSTEM_ORGANIZATION}::uuid <> all(${full as string[]}::uuid[])`
+  const system: ReturnType<Db> = db`select id from (${first(db`organization_id is null and ${isSystemFree}`)}) as job`
+  const organizations = [ready(turn.afterOrganization), ready(SYSTEM_ORGANIZATION)]
+  return turn.isSystemFirst ? [system, ...organizations] : [...organizations, system]
 }
 
 /**

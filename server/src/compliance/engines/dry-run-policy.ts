@@ -8,7 +8,7 @@ import { createPlainEnvironment, type PolicyInput } from '../policies/policy-inp
 import { decide, type PolicyDecision, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
-import { createAsker, PolicyBudgetError } from './policy-queue.ts'
+import { PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
 /** How many runs or deployments a dry run looks at to find those that the policy covers. */
 export const EXAMINED_MAX = 1000
@@ -61,11 +61,7 @@ async function evaluateSubjects<Shown>(
   const results: DryRunResult<Shown>[] = []
   for (const { shown, readInput } of subjects) {
     if (services.clock.now().getTime() > end) return { results, is_complete: false }
-    const asking = {
-      asker: createAsker(orgId, { waitMs: TIME_MS_MAX }),
-      isRepository: false,
-      findBundle: async () => null,
-    }
+    const asking = { asker: new PolicyAsker(orgId, { waitMs: TIME_MS_MAX }), findBundle: async () => null }
     const rules = await evaluatePolicy(services, engine, await readInput(), asking).catch((error) => {
       if (error instanceof PolicyBudgetError) return null
       throw error

@@ -18,7 +18,7 @@ import {
 } from '../policies/policy-verdict.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
-import { createAsker, type PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
+import { PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
 /** A deployment as policies see it. */
 export type DeploymentSubject = {
@@ -72,9 +72,7 @@ export async function evaluateDeployment(
   let isOverBudget = false
   if (policies.length > 0) {
     const input = inputSoon ?? (await readInput())
-    const { org_id, waitMs } = deployment
-    const asker = createAsker(org_id, { isGate: true, ...(waitMs !== undefined && { waitMs }) })
-    const evaluated = await evaluateAll(services, policies, { asker, input, asked })
+    const evaluated = await evaluateAll(services, policies, { ...deployment, input, asked })
     verdicts.push(...[...Map.groupBy(evaluated.verdicts, ({ id }) => id).values()].flatMap(selectCounting))
     isOverBudget = evaluated.isOverBudget
   }
@@ -101,20 +99,27 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
   return readPolicyInput(db, subject, at)
 }
 
-type Evaluated = { asker: PolicyAsker; input: PolicyInput; asked: AskedTimes | undefined }
+type Evaluated = { org_id: string; waitMs?: number; input: PolicyInput; asked: AskedTimes | undefined }
 
 async function evaluateAll(
   services: Services,
   policies: Policy[],
-  { asker, input, asked }: Evaluated,
+  { org_id, waitMs, input, asked }: Evaluated,
 ): Promise<{ verdicts: PolicyVerdict[]; isOverBudget: boolean }> {
   const counts = Map.groupBy(policies, ({ id }) => id)
-  const findIn = (sha256: string) => findBundle(services.sql, asker.org_id as string, sha256)
-  let isOverBudget = false
+  const findIn = (sha256: string) => findBundle(services.sql, org_id, sha256)
+  const options = { isGate: true, ...(waitMs !== undefined && { waitMs }) }
+  const asker = new PolicyAsker(org_id, options)
+  // What repositories have in their files uses up none of the time of the organization's policies.
+  const repositoryAsker = new PolicyAsker(org_id, { ...options, isRepository: true })
+  let hasWaited = false
   const ask = (engine: PolicyEngine, isRepository: boolean) =>
-    evaluatePolicy(services, engine, input, { findBundle: findIn, asker, isRepository }).catch((error) => {
+    evaluatePolicy(services, engine, input, {
+      findBundle: findIn,
+      asker: isRepository ? repositoryAsker : asker,
+    }).catch((error) => {
       if (!(error instanceof PolicyBudgetError)) throw error
-      isOverBudget = true
+      hasWaited = true
       return createErrorVerdict(error.message)
     })
   const verdicts = await Promise.all(
@@ -129,7 +134,7 @@ async function evaluateAll(
       return { ...policy, ...earlier, rules, decision: decide(policy.mode, rules) }
     }),
   )
-  return { verdicts, isOverBudget }
+  return { verdicts, isOverBudget: hasWaited || asker.leftMs <= 0 || repositoryAsker.leftMs <= 0 }
 }
 
 /** Versions of one policy that are evaluated for a deployment. */

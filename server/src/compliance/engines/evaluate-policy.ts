@@ -13,15 +13,13 @@ import {
   readVerdicts,
 } from '../policies/policy-verdict.ts'
 import { evaluateDecision, evaluateRego } from './evaluate-rego.ts'
-import { createAsker, EvaluationTimeError, type PolicyAsker, PolicyBudget, PolicyQueue } from './policy-queue.ts'
+import { EvaluationTimeError, PolicyAsker, PolicyBudget, PolicyQueue } from './policy-queue.ts'
 
 /** What jobs wait for that evaluate policies. */
 export const POLICIES = 'policies'
 
-/** Who asks a policy, and whether it is in a file of a repository. */
-type Asking = { asker: PolicyAsker; isRepository: boolean }
-
-const OF_OPERATOR = (): Asking => ({ asker: createAsker(null), isRepository: false })
+/** Who asks a policy, and how its bundle is read. */
+export type Asking = { asker: PolicyAsker; findBundle: FindBundle }
 
 /**
  * Evaluates a policy's rules on an input, when it is the asker's turn; of two questions to a rule,
@@ -32,7 +30,7 @@ export async function evaluatePolicy(
   services: Pick<Services, 'config' | 'log'>,
   engine: PolicyEngine,
   input: PolicyInput,
-  asking: Asking & { findBundle: FindBundle },
+  asking: Asking,
 ): Promise<RuleVerdict[]> {
   let verdicts: RuleVerdict[] = []
   for (const question of listQuestions(engine))
@@ -45,18 +43,20 @@ export async function evaluateQuestion(
   services: Pick<Services, 'config' | 'log'>,
   engine: PolicyEngine,
   input: PolicyInput,
-  { findBundle, ...asking }: Asking & { findBundle: FindBundle },
+  { findBundle, asker }: Asking,
 ): Promise<RuleVerdict[]> {
   try {
     switch (engine.type) {
       case 'cel':
-        return await evaluateRules(engine.rules, input, asking)
+        return await evaluateRules(engine.rules, input, asker)
       case 'opa':
-        return await askServer(asking, () => evaluateDecision(services, engine.decision, filterInput(input, engine)))
+        return await askServer(asker, (note) =>
+          evaluateDecision(services, engine.decision, filterInput(input, engine), note),
+        )
       case 'rego':
-        return await askServer(asking, () => evaluateRego(services, engine, filterInput(input, engine)))
+        return await askServer(asker, (note) => evaluateRego(services, engine, filterInput(input, engine), note))
       case 'wasm':
-        return await evaluateModule(engine, filterInput(input, engine), findBundle, asking)
+        return await evaluateModule(engine, filterInput(input, engine), findBundle, asker)
     }
   } catch (error) {
     if (error instanceof EvaluationTimeError) return createErrorVerdict(error.message)
@@ -65,8 +65,8 @@ export async function evaluateQuestion(
 }
 
 /** Evaluates a policy's CEL rules. A rule that the process did not answer is an error. */
-async function evaluateRules(rules: CelRule[], input: PolicyInput, asking: Asking): Promise<RuleVerdict[]> {
-  const { parts, interrupted, timeoutMs } = await askProcess(asking, { type: 'cel', rules, input })
+async function evaluateRules(rules: CelRule[], input: PolicyInput, asker: PolicyAsker): Promise<RuleVerdict[]> {
+  const { parts, interrupted, timeoutMs } = await askProcess(asker, { type: 'cel', rules, input })
   const answers = parts as RuleAnswer[]
   const limit = interrupted === 'timeout' ? `more than ${timeoutMs} ms` : 'too much memory'
   // The first rule without an answer exceeded the limit, because rules are answered in order.
@@ -96,14 +96,14 @@ export async function evaluateModule(
   { bundle: sha256, entrypoint }: Pick<WasmEngine, 'bundle' | 'entrypoint'>,
   input: PolicyInput,
   findBundle: FindBundle,
-  asking = OF_OPERATOR(),
+  asker = new PolicyAsker(null),
 ): Promise<RuleVerdict[]> {
   const question = { sha256, entrypoint, input }
-  let { parts, interrupted, timeoutMs } = await runModule({ ...question, bundle: null }, asking)
+  let { parts, interrupted, timeoutMs } = await runModule({ ...question, bundle: null }, asker)
   if ((parts[0] as ModuleAnswer | undefined)?.type === 'unknown') {
     const bundle = await findBundle(sha256)
     if (bundle === null) return createErrorVerdict("The policy's bundle is not stored")
-    ;({ parts, interrupted, timeoutMs } = await runModule({ ...question, bundle }, asking))
+    ;({ parts, interrupted, timeoutMs } = await runModule({ ...question, bundle }, asker))
   }
   if (interrupted === 'timeout') return createErrorVerdict(`The policy took more than ${timeoutMs} ms`)
   if (interrupted === 'died') return createErrorVerdict('The policy took too much memory')
@@ -140,18 +140,32 @@ const PROCESSES = 2
 const REQUESTS_MAX = 8
 
 const budget = new PolicyBudget()
-const startProcess = () => new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
 
-/** The child processes for policies. Each starts with its first question. */
-const processes = new PolicyQueue(Array.from({ length: PROCESSES }, startProcess), budget)
-/** Requests to the OPA server, which take no process. */
-const requests = new PolicyQueue(
-  Array.from({ length: REQUESTS_MAX }, () => null),
-  budget,
-)
+/**
+ * Child processes for policies, each of which starts with its first question, and requests to the
+ * OPA server, which take none.
+ */
+function openQueues({ processes, requests }: { processes: number; requests: number }) {
+  const startProcess = () => new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
+  return {
+    processes: new PolicyQueue(Array.from({ length: processes }, startProcess), budget),
+    requests: new PolicyQueue(
+      Array.from({ length: requests }, () => null),
+      budget,
+    ),
+  }
+}
 
-function askProcess({ asker, isRepository }: Asking, question: Question) {
-  return processes.run(asker, isRepository, async (child, leftMs) => {
+const queues = openQueues({ processes: PROCESSES, requests: REQUESTS_MAX })
+/** Policies in files of repositories hold up none that an organization has applied. */
+const repositoryQueues = openQueues({ processes: PROCESSES / 2, requests: REQUESTS_MAX / 2 })
+
+function getQueues({ isRepository }: PolicyAsker) {
+  return isRepository ? repositoryQueues : queues
+}
+
+function askProcess(asker: PolicyAsker, question: Question) {
+  return getQueues(asker).processes.run(asker, async (child, leftMs) => {
     const timeoutMs = Math.ceil(Math.min(POLICY_TIMEOUT_MS, leftMs))
     let usedMs = 0
     const answer = await child.ask(question, timeoutMs, (ms) => {
@@ -161,15 +175,24 @@ function askProcess({ asker, isRepository }: Asking, question: Question) {
   })
 }
 
-function askServer({ asker, isRepository }: Asking, evaluate: () => Promise<RuleVerdict[]>): Promise<RuleVerdict[]> {
-  return requests.run(asker, isRepository, async (_slot, leftMs) => {
-    const startedAt = performance.now()
+/** `note` is told the time that the server has worked. */
+function askServer(
+  asker: PolicyAsker,
+  evaluate: (note: (usedMs: number) => void) => Promise<RuleVerdict[]>,
+): Promise<RuleVerdict[]> {
+  return getQueues(asker).requests.run(asker, async (_slot, leftMs) => {
+    let usedMs: number | null = null
     const late = delay(leftMs, undefined, { ref: false }).then(() => Promise.reject(new EvaluationTimeError()))
-    const answer = await Promise.race([evaluate(), late])
-    return { answer, usedMs: performance.now() - startedAt }
+    const answer = await Promise.race([
+      evaluate((ms) => {
+        usedMs = (usedMs ?? 0) + ms
+      }),
+      late,
+    ])
+    return { answer, usedMs }
   })
 }
 
-export function runModule(question: Omit<ModuleQuestion, 'type'>, asking = OF_OPERATOR()) {
-  return askProcess(asking, { type: 'wasm', ...question })
+export function runModule(question: Omit<ModuleQuestion, 'type'>, asker = new PolicyAsker(null)) {
+  return askProcess(asker, { type: 'wasm', ...question })
 }

@@ -1,47 +1,102 @@
 /** Of an organization's policies in a minute. Those in files of its repositories have their own. */
 const BUDGET_MS = 10_000
+/** What is left of it below this is for gates alone. */
+const GATES_BUDGET_MS = BUDGET_MS / 2
 const WINDOW_SECONDS = 60
 /** Of one evaluation: of all policies of a deployment or of a repository. */
 const EVALUATION_MS = 5000
 const WAIT_MS_MAX = 60_000
 /** Of an organization. Each is a request or a job. */
 const WAITING_MAX = 1000
+/** Questions of gates before one that is not of a gate, if one waits. */
+const GATES_IN_A_ROW = 3
 /** Organizations whose turn is known. */
 const SERVED_MAX = 1000
 const RETRY_MS = 200
 
-/** A policy has waited too long for its turn. The message is the reason of its verdict. */
+/** A policy was not asked in time. The message is the reason of its verdict. */
 export class PolicyBudgetError extends Error {}
 
-/** An evaluation has used up its time. The message is the reason of the verdict of its policies. */
-export class EvaluationTimeError extends Error {
+/** An evaluation has used up its time. */
+export class EvaluationTimeError extends PolicyBudgetError {
   constructor() {
-    super(`The evaluation took more than ${EVALUATION_MS / 1000} seconds in all`)
+    super(`budget: the evaluation took more than ${EVALUATION_MS / 1000} seconds in all`)
   }
 }
 
-/** Who asks policies. `org_id` is null for the operator's command line. */
-export type PolicyAsker = {
-  org_id: string | null
+type AskerOptions = {
   /** Gates come first. */
-  isGate: boolean
-  /** How long a policy may wait for its turn. */
-  waitMs: number
-  /** What is left of the time of the evaluation. */
-  leftMs: number
+  isGate?: boolean
+  /**
+   * Whether the policies are in files of repositories, which have a budget and processes of their
+   * own.
+   */
+  isRepository?: boolean
+  /** How long each policy may wait for its turn, from now. */
+  waitMs?: number
+  now?: () => number
 }
 
-/** Who asks all policies of one evaluation. */
-export function createAsker(
-  org_id: string | null,
-  { isGate = false, waitMs = WAIT_MS_MAX }: Partial<Pick<PolicyAsker, 'isGate' | 'waitMs'>> = {},
-): PolicyAsker {
-  return { org_id, isGate, waitMs, leftMs: EVALUATION_MS }
+/**
+ * Who asks all policies of one evaluation. `org_id` is null for the operator, who has no budget.
+ */
+export class PolicyAsker {
+  readonly org_id: string | null
+  readonly isGate: boolean
+  readonly isRepository: boolean
+  readonly waitMs: number
+  readonly #now: () => number
+  readonly #waitsUntil: number
+  #leftMs = EVALUATION_MS
+  #asking = 0
+  #askingSince = 0
+
+  constructor(
+    org_id: string | null,
+    { isGate = false, isRepository = false, waitMs = WAIT_MS_MAX, now = () => performance.now() }: AskerOptions = {},
+  ) {
+    this.org_id = org_id
+    this.isGate = isGate
+    this.isRepository = isRepository
+    this.waitMs = waitMs
+    this.#now = now
+    this.#waitsUntil = now() + waitMs
+  }
+
+  /**
+   * What is left of the time of the evaluation. Questions that are answered side by side count
+   * once.
+   */
+  get leftMs(): number {
+    return this.#leftMs - (this.#asking > 0 ? this.#now() - this.#askingSince : 0)
+  }
+
+  /** How long its policies may still wait. */
+  get waitLeftMs(): number {
+    return Math.max(0, this.#waitsUntil - this.#now())
+  }
+
+  start(): void {
+    if (this.#asking === 0) this.#askingSince = this.#now()
+    this.#asking += 1
+  }
+
+  end(): void {
+    const left = this.leftMs
+    this.#asking -= 1
+    if (this.#asking === 0) this.#leftMs = left
+  }
 }
 
 type Second = { at: number; spent: Map<string, number> }
 
-/** What each budgetKey has spent in the last minute, by whole seconds. */
+type Budgeted = Pick<PolicyAsker, 'org_id' | 'isGate' | 'isRepository'>
+
+function getKey({ org_id, isRepository }: Omit<Budgeted, 'isGate'>): string {
+  return isRepository ? `${org_id} repositories` : `${org_id}`
+}
+
+/** What each organization has spent in the last minute, by whole seconds. */
 export class PolicyBudget {
   readonly #now: () => number
   readonly #seconds: Second[] = []
@@ -51,12 +106,14 @@ export class PolicyBudget {
     this.#now = now
   }
 
-  isLeft(budgetKey: string): boolean {
+  isLeft({ org_id, isGate, isRepository }: Budgeted): boolean {
+    if (org_id === null) return true
     this.#forgetOld()
-    return (this.#spent.get(budgetKey) ?? 0) < BUDGET_MS
+    return (this.#spent.get(getKey({ org_id, isRepository })) ?? 0) < (isGate ? BUDGET_MS : GATES_BUDGET_MS)
   }
 
-  spend(budgetKey: string, ms: number): void {
+  spend(spender: Omit<Budgeted, 'isGate'>, ms: number): void {
+    const budgetKey = getKey(spender)
     const at = Math.floor(this.#now() / 1000)
     let second = this.#seconds.at(-1)
     if (second?.at !== at) {
@@ -82,27 +139,26 @@ export class PolicyBudget {
   }
 }
 
-type Waiting = {
-  asker: PolicyAsker
-  organization: string
-  budgetKey: string
-  start: () => void
-  fail: (error: Error) => void
-}
+type Waiting = { asker: PolicyAsker; start: () => void; fail: (error: Error) => void }
+
+/** `usedMs` is the processor time of an answer; null if only the time is known that it took. */
+type Answered<Answer> = { answer: Answer; usedMs: number | null }
 
 /**
- * Whose turn it is to ask: the organizations one after the other, gates first. One organization has
- * half of the slots at most, and waits while its budget is spent, so that another one finds a slot
- * at once. Each process has a queue and a budget of its own, as it has policy processes of its own.
+ * Whose turn it is to ask: the organizations one after the other, and of each one gates first. One
+ * organization has half of the slots at most, and waits while its budget is spent, so that another
+ * one finds a slot at once. Each process has queues and a budget of its own, as it has policy
+ * processes of its own.
  */
 export class PolicyQueue<Slot> {
   readonly #free: Slot[]
   readonly #perOrganization: number
   readonly #budget: PolicyBudget
   readonly #waiting = new Set<Waiting>()
-  readonly #running = new Map<string, number>()
+  readonly #running = new Map<string | null, number>()
   /** The organizations that were served, the last one at the end. */
-  readonly #served = new Set<string>()
+  readonly #served = new Set<string | null>()
+  #gatesInARow = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor(slots: readonly Slot[], budget: PolicyBudget) {
@@ -112,18 +168,15 @@ export class PolicyQueue<Slot> {
   }
 
   /**
-   * Calls `ask` with a slot and the time that it may take, when it is the asker's turn. `ask`
-   * returns its answer and the time to charge. Throws `PolicyBudgetError` if the asker has waited
-   * too long, and `EvaluationTimeError`.
+   * Calls `ask` with a slot and the time that it may take, when it is the asker's turn. Throws
+   * `PolicyBudgetError` if the asker has waited too long, and `EvaluationTimeError` if its time was
+   * over before its turn.
    */
   async run<Answer>(
     asker: PolicyAsker,
-    isRepository: boolean,
-    ask: (slot: Slot, leftMs: number) => Promise<{ answer: Answer; usedMs: number }>,
+    ask: (slot: Slot, leftMs: number) => Promise<Answered<Answer>>,
   ): Promise<Answer> {
-    const organization = asker.org_id ?? ''
-    const budgetKey = isRepository ? `${organization} repositories` : organization
-    const slot = await this.#acquire({ asker, organization, budgetKey })
+    const slot = await this.#acquire(asker)
     const startedAt = performance.now()
     let charged: number | null = null
     try {
@@ -131,23 +184,25 @@ export class PolicyQueue<Slot> {
       charged = usedMs
       return answer
     } finally {
-      const spentMs = charged ?? performance.now() - startedAt
-      asker.leftMs -= spentMs
-      this.#budget.spend(budgetKey, spentMs)
-      this.#release(slot, { asker, organization })
+      // Questions side by side share the time.
+      const shared = (performance.now() - startedAt) / (this.#running.get(asker.org_id) ?? 1)
+      this.#budget.spend(asker, charged ?? shared)
+      asker.end()
+      this.#release(slot, asker)
     }
   }
 
-  #acquire(asked: Omit<Waiting, 'start' | 'fail'>): Promise<Slot> {
+  #acquire(asker: PolicyAsker): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>()
     const end = () => {
       clearTimeout(timer)
       this.#waiting.delete(waiting)
     }
     const waiting: Waiting = {
-      ...asked,
+      asker,
       start: () => {
         end()
+        asker.start()
         resolve(this.#free.pop() as Slot)
       },
       fail: (error) => {
@@ -155,76 +210,68 @@ export class PolicyQueue<Slot> {
         reject(error)
       },
     }
-    const timer = setTimeout(() => waiting.fail(new PolicyBudgetError(explainWait(asked))), asked.asker.waitMs).unref()
+    const timer = setTimeout(() => waiting.fail(this.#explainWait(asker)), asker.waitLeftMs).unref()
     this.#waiting.add(waiting)
-    const others = [...this.#waiting].filter(({ organization }) => organization === asked.organization)
-    if (asked.asker.leftMs <= 0) waiting.fail(new EvaluationTimeError())
-    else if (others.length > WAITING_MAX) waiting.fail(new PolicyBudgetError(explainWait(asked)))
+    const own = [...this.#waiting].filter((other) => other.asker.org_id === asker.org_id)
+    if (own.length > WAITING_MAX)
+      waiting.fail(new PolicyBudgetError(`budget: more than ${WAITING_MAX} policies of the organization wait`))
     else this.#fill()
     return promise
   }
 
-  #release(slot: Slot, { asker, organization }: Pick<Waiting, 'asker' | 'organization'>): void {
+  #release(slot: Slot, { org_id }: PolicyAsker): void {
     this.#free.push(slot)
-    const running = (this.#running.get(organization) ?? 1) - 1
-    if (running > 0) this.#running.set(organization, running)
-    else this.#running.delete(organization)
-    if (asker.leftMs <= 0)
-      for (const waiting of this.#waiting) if (waiting.asker === asker) waiting.fail(new EvaluationTimeError())
+    const running = (this.#running.get(org_id) ?? 1) - 1
+    if (running > 0) this.#running.set(org_id, running)
+    else this.#running.delete(org_id)
     this.#fill()
   }
 
   #fill(): void {
+    for (const { asker, fail } of this.#waiting) if (asker.leftMs <= 0) fail(new EvaluationTimeError())
     while (this.#free.length > 0) {
       const next = this.#select()
       if (next === null) break
-      this.#running.set(next.organization, (this.#running.get(next.organization) ?? 0) + 1)
-      this.#served.delete(next.organization)
-      this.#served.add(next.organization)
+      const { org_id, isGate } = next.asker
+      this.#running.set(org_id, (this.#running.get(org_id) ?? 0) + 1)
+      this.#served.delete(org_id)
+      this.#served.add(org_id)
       for (const oldest of this.#served) if (this.#served.size > SERVED_MAX) this.#served.delete(oldest)
+      this.#gatesInARow = isGate ? this.#gatesInARow + 1 : 0
       next.start()
     }
-    if (this.#free.length > 0 && this.#waiting.size > 0)
-      this.#timer ??= setTimeout(() => this.#retry(), RETRY_MS).unref()
+    if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => this.#retry(), RETRY_MS).unref()
   }
 
-  /** Budgets are given back as time passes. */
+  /** Budgets are given back as time passes, and the time of evaluations runs out elsewhere. */
   #retry(): void {
     this.#timer = null
     this.#fill()
   }
 
-  /** The first question of the organization that was not served for the longest time. */
+  /**
+   * The first question of the organization that was not served for the longest time: one of a gate,
+   * unless others have been passed over for too long.
+   */
   #select(): Waiting | null {
     const turns = new Map([...this.#served].map((organization, index) => [organization, index]))
-    const rank = ({ organization, asker, budgetKey }: Waiting) => [
-      asker.isGate ? 0 : 1,
-      turns.get(organization) ?? -1,
-      budgetKey === organization ? 0 : 1,
-    ]
-    let first: { waiting: Waiting; rank: number[] } | null = null
-    for (const waiting of this.#waiting) {
-      if ((this.#running.get(waiting.organization) ?? 0) >= this.#perOrganization) continue
-      if (!this.#budget.isLeft(waiting.budgetKey)) continue
-      const ranked = { waiting, rank: rank(waiting) }
-      if (first === null || isBefore(ranked.rank, first.rank)) first = ranked
-    }
-    return first?.waiting ?? null
+    const askable = [...this.#waiting].filter(
+      ({ asker }) => (this.#running.get(asker.org_id) ?? 0) < this.#perOrganization && this.#budget.isLeft(asker),
+    )
+    const others = askable.filter(({ asker }) => !asker.isGate)
+    const isTheirTurn = this.#gatesInARow >= GATES_IN_A_ROW && others.length > 0
+    const rank = ({ asker }: Waiting) => (asker.isGate ? 0 : 2 * SERVED_MAX) + (turns.get(asker.org_id) ?? -1)
+    return (isTheirTurn ? others : askable).reduce<Waiting | null>(
+      (first, waiting) => (first === null || rank(waiting) < rank(first) ? waiting : first),
+      null,
+    )
   }
-}
 
-function isBefore(one: readonly number[], other: readonly number[]): boolean {
-  const differing = one.findIndex((value, index) => value !== other[index])
-  return differing >= 0 && (one[differing] as number) < (other[differing] as number)
-}
-
-function explainWait({
-  asker,
-  organization,
-  budgetKey,
-}: Pick<Waiting, 'asker' | 'organization' | 'budgetKey'>): string {
-  const whose =
-    budgetKey === organization ? 'policies of the organization' : "policies of the organization's repositories"
-  const limit = `they have ${BUDGET_MS / 1000} seconds a minute`
-  return `budget: the ${whose} take too long (${limit}), and this one waited ${asker.waitMs / 1000} seconds for its turn`
+  #explainWait(asker: PolicyAsker): PolicyBudgetError {
+    const whose = asker.isRepository ? "policies of the organization's repositories" : 'policies of the organization'
+    const cause = this.#budget.isLeft(asker)
+      ? 'the policies of others were evaluated'
+      : `the ${whose} take too long (they have ${BUDGET_MS / 1000} seconds a minute)`
+    return new PolicyBudgetError(`budget: ${cause}, and this one waited ${asker.waitMs / 1000} seconds for its turn`)
+  }
 }

@@ -7,8 +7,8 @@ import { update } from '../../platform/queue/update.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
-import { evaluateQuestion, POLICIES } from '../engines/evaluate-policy.ts'
-import { createAsker, type PolicyAsker, PolicyBudgetError } from '../engines/policy-queue.ts'
+import { type Asking, evaluateQuestion, POLICIES } from '../engines/evaluate-policy.ts'
+import { PolicyAsker, PolicyBudgetError } from '../engines/policy-queue.ts'
 import { type AdmittingTerms, listQuestions } from '../policies/evidence-view.ts'
 import type { PolicyEngine } from '../policies/policy.schema.ts'
 import {
@@ -62,8 +62,11 @@ export async function evaluateRepository(services: Services, orgId: string, repo
   const results: NewResult[] = []
   if (policies.length > 0) {
     const inputs = await readRepositoryInputs(sql, orgId, repository, now)
-    const asker = createAsker(orgId)
-    for (const policy of policies) results.push(await evaluate(services, asker, policy, inputs))
+    const findIn = (sha256: string) => findBundle(sql, orgId, sha256)
+    const own = { findBundle: findIn, asker: new PolicyAsker(orgId) }
+    const ofRepositories = { findBundle: findIn, asker: new PolicyAsker(orgId, { isRepository: true }) }
+    for (const policy of policies)
+      results.push(await evaluate(services, policy.path === null ? own : ofRepositories, policy, inputs))
   }
   const hostless = getHostlessName(repository)
   await sql.begin(async (tx) => {
@@ -75,15 +78,13 @@ export async function evaluateRepository(services: Services, orgId: string, repo
 
 async function evaluate(
   services: Services,
-  asker: PolicyAsker,
-  { id, name, path, definition }: Policy,
+  asking: Asking,
+  { id, name, definition }: Policy,
   inputs: RepositoryInputs,
 ): Promise<NewResult> {
   const result = { policy_id: id, policy_name: name }
   if (!definition?.bindings) return { ...result, ...evaluated(createUnreadableVerdict()) }
   const branches = getCoveredBranches(definition)
-  const findIn = (sha256: string) => findBundle(services.sql, asker.org_id as string, sha256)
-  const asking = { findBundle: findIn, asker, isRepository: path !== null }
   let verdicts: RuleVerdict[] = []
   for (const { engine, terms } of listQuestions(definition.engine).flatMap(splitByTrust)) {
     const input = await inputs({ branches }, terms)

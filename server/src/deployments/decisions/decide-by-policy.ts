@@ -44,9 +44,10 @@ const OVER_BUDGET_MS = MINUTE_MS
 /**
  * Evaluates the policies of a waiting deployment and approves the gates that they approve. The
  * evaluation runs without a lock and the approval under it, so an answer that arrived in between is
- * kept. Safe to repeat.
+ * kept. With `waitMs`, it is left to a job if the policies have not answered by then, because
+ * somebody waits for the answer. Safe to repeat.
  */
-export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
+export async function decideByPolicy(services: Services, deployment: DeploymentKey, waitMs?: number): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()
   const [state, stored] = await Promise.all([
@@ -55,9 +56,9 @@ export async function decideByPolicy(services: Services, deployment: DeploymentK
   ])
   if (!state || !mustEvaluate(state, now)) return
   const required = await mergeGates(sql, state, stored, now)
-  const evaluation = await evaluatePolicies(services, state, required)
-  await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
-  if (evaluation.isOverBudget) await enqueue(sql, decideByPolicyJob, deployment, OVER_BUDGET_MS)
+  const evaluation = await evaluatePolicies(services, { state, required, ...(waitMs !== undefined && { waitMs }) })
+  if (evaluation.isOverBudget && waitMs !== undefined) await enqueue(sql, decideByPolicyJob, deployment)
+  else await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
 }
 
 /** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */
@@ -82,7 +83,9 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   const required = await mergeGates(tx, state, stored, now)
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
+  const { org_id, id } = state
   await Promise.all([
+    evaluation.isOverBudget && enqueue(tx, decideByPolicyJob, { org_id, id }, OVER_BUDGET_MS),
     updatePoliciesEvaluated(tx, state, toNoted(evaluation, required), now),
     isShown(evaluation)
       ? updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
@@ -132,7 +135,7 @@ export const decideByPolicyJob = defineJob('deployments.decide-by-policy', {
   payload: definePayload({ org_id: text, id: text }),
   attemptsMax: 10,
   once: ({ org_id, id }) => `${org_id} ${id}`,
-  run: decideByPolicy,
+  run: (services: Services, deployment) => decideByPolicy(services, deployment),
   updates: ({ id }) => [update('deployment', id)],
 })
 

@@ -21,12 +21,11 @@ import { type DeploymentState, getRepositoryAddress, isWaiting, type RequiredGat
  */
 export async function evaluatePolicies(
   services: Services,
-  state: DeploymentState,
-  required: RequiredGate[],
+  { state, required, ...waiting }: { state: DeploymentState; required: RequiredGate[]; waitMs?: number },
 ): Promise<PolicyEvaluation> {
   const now = services.clock.now()
   const asked = { deployment_id: state.id, required, opened: state.created_at }
-  return evaluate(services, asked, () => findSubject(services.sql, state, now))
+  return evaluate(services, asked, async () => ({ ...(await findSubject(services.sql, state, now)), ...waiting }))
 }
 
 /** How long a gate that is not stored yet waits for policies, which are asked again when it is. */

@@ -9,8 +9,8 @@ import { assignGates } from './cover-deployment.ts'
 import { deletePolls } from './opened-gate.store.ts'
 
 /**
- * Longer than any evaluation: a gate that is not evaluated by then was opened by a process that
- * stopped.
+ * Longer than any evaluation, which waits a minute for its turn: a gate that is not evaluated by
+ * then was opened by a process that stopped.
  */
 const EVALUATION_LOST_MS = 2 * MINUTE_MS
 const POLLS_KEPT_MS = 10 * MINUTE_MS

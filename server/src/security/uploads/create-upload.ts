@@ -30,7 +30,6 @@ import { requireRepositoryOfKey, requireTokenRepository, requireTokenStatement, 
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
-  countWaiting,
   hasNewerFile,
   insertUpload,
   insertUploadLane,
@@ -43,6 +42,7 @@ import {
 import { type PutAddress, signReportPut } from './upload-file.ts'
 import { updateQueued } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
+import { requireRoom } from './waiting-uploads.ts'
 
 export type CreatedUpload = {
   id: string
@@ -114,7 +114,7 @@ type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
-  if (!same || same.status === 'pending') await requireRoom(tx, upload, now)
+  if (!same || same.status === 'pending') await requireRoom(tx, toWaiting(upload), now)
   if (same) await updateSharedFile(tx, upload, now)
   const seenAgain = same && (await stateAgain(tx, same, row, now))
   if (!same) {
@@ -125,6 +125,10 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
   const awaitsFile = !same || same.status === 'pending'
   const put = awaitsFile ? await signReportPut(services, upload, now) : null
   return { id: upload.id, json: json as string, put, created: !same, seenAgain }
+}
+
+function toWaiting({ org_id, id, lane, size }: NewUploadRow) {
+  return { org_id, id, lane, uploads: 1, bytes: size }
 }
 
 type Uploaded = { row: NewUploadRow; repository: string }
@@ -156,7 +160,7 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
   const isNewest = isRaised || isOutdated
   const isRead = isFinished && (before === null || isNewest)
   if (isRead) {
-    await requireRoom(tx, { ...row, id: same.id }, now)
+    await requireRoom(tx, toWaiting({ ...row, id: same.id }), now)
     await updateQueued(tx, { ...same, lane }, now)
     await enqueue(tx, readUploadJob, { org_id, upload_id: same.id })
   }
@@ -252,21 +256,4 @@ async function checkUploadQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now:
     now,
     reason,
   })
-}
-
-/** Of an organization and lane. */
-const WAITING_UPLOADS_MAX = 2000
-const WAITING_BYTES_MAX = 4 * 1024 ** 3
-const WAITING_RETRY_SECONDS = 60
-
-/** Throws 429 if too much waits because of the sender's lane. Other lanes can still send. */
-async function requireRoom(tx: Tx, row: NewUploadRow, now: Date): Promise<void> {
-  const { uploads, bytes } = await countWaiting(tx, row, now)
-  if (uploads >= WAITING_UPLOADS_MAX) refuseWaiting(`${WAITING_UPLOADS_MAX} uploads`, WAITING_UPLOADS_MAX)
-  if (bytes + row.size > WAITING_BYTES_MAX) refuseWaiting('4 GiB', WAITING_BYTES_MAX)
-}
-
-function refuseWaiting(what: string, limit: number): never {
-  const message = `More than ${what} of the organization would wait to be read. Send the report again later.`
-  throw limitReached(message, { limit, resetAt: null, reason: 'UPLOADS_WAITING' }).retryAfter(WAITING_RETRY_SECONDS)
 }

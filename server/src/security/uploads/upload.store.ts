@@ -1,7 +1,6 @@
 import type { Principal } from '../../audit/audit.store.ts'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import type { Lane, TrustClass } from '../../ci/runs/trust.ts'
-import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
@@ -255,24 +254,25 @@ export async function countUploads(
   return row.count
 }
 
+export type Waiting = { uploads: number; bytes: number }
+
 /**
  * Counts the uploads of an organization that wait for their file or to be read because of a lane,
- * except one, and their bytes. Counts of a lane wait for each other until their transactions end.
+ * except one, and their bytes.
  */
 export async function countWaiting(
-  tx: Tx,
-  { org_id: orgId, id, lane }: UploadKey & { lane: Lane },
+  db: Db,
+  { org_id: orgId, id, lane }: { org_id: string; id?: string; lane: Lane },
   now: Date,
-): Promise<{ uploads: number; bytes: number }> {
-  await lockName(tx, `waiting uploads ${orgId} ${lane}`)
-  const [row] = await tx<[{ uploads: number; bytes: number }]>`
+): Promise<Waiting> {
+  const [row] = await db<[Waiting]>`
     select count(*)::int as uploads, coalesce(sum(size), 0)::float as bytes
     from security_uploads upload
     where org_id = ${orgId}
       and status in ('pending', 'queued', 'parsing')
       and (status <> 'pending' or put_until > ${now})
-      and id <> ${id}
-      and coalesce(waiting_lane, ${buildUploadLane(tx, tx`upload`)}) = ${lane}`
+      and id is distinct from ${id ?? null}
+      and coalesce(waiting_lane, ${buildUploadLane(db, db`upload`)}) = ${lane}`
   return row
 }
 

@@ -2,6 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
+import {
+  artifactOf,
+  postAttestations,
+  postComplete,
+  postReport,
+  putArtifact,
+  scan,
+} from '../../../../support/ci-reports.ts'
+import { createRun } from '../../../../support/ci-runs.ts'
 import type { Json } from '../../../../support/json.ts'
 import { newRunClaims, startTokenCaller, type TokenCaller } from '../../../../support/token-caller.ts'
 
@@ -69,16 +78,77 @@ test('429 with Retry-After when 2,000 uploads of the lane wait, until some are r
   assert.equal((await byToken(STRANGE)).status, 201)
 })
 
-test('of many requests at the same time exactly as many are accepted as there is room', async () => {
+const elsewhere = (index: number) => ({ ...plainFile(), repository: `acme/app-${index}` })
+const plainFile = () => {
+  const { filename, size, sha256 } = newFile()
+  return { filename, size, sha256 }
+}
+
+test('of many requests at the same time no more are accepted than there is room, and none waits for another', async () => {
   const { body } = await byKey()
   await fill(body.data.upload.id, WAITING_MAX - 2)
-  const { filename, size } = newFile()
-  const requests = Array.from({ length: 8 }, (_, index) => {
-    const { sha256 } = newFile()
-    return byKey({ filename, size, sha256, repository: `acme/app-${index}` })
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => byKey(elsewhere(index))))
+  for (const { status } of answers) assert.ok(status === 201 || status === 429)
+  const accepted = answers.filter(({ status }) => status === 201).length
+  assert.ok(accepted >= 1 && accepted <= 2, `${accepted} were accepted`)
+  for (let index = accepted; index < 2; index += 1) assert.equal((await byKey(elsewhere(10 + index))).status, 201)
+  assertError(await byKey(), 429, 'rate_limited')
+})
+
+test('while another request is counted, one close to the limit is 429 for a second; far from it none is', async () => {
+  const { body } = await byKey()
+  const name = `waiting uploads ${caller.orgId} key`
+  await api.services.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`
+    assert.equal((await byKey()).status, 201)
+    await fill(body.data.upload.id, WAITING_MAX - 10)
+    const refused = await byKey()
+    assertError(refused, 429, 'rate_limited')
+    assert.equal(refused.headers.get('retry-after'), '1')
+    assert.equal((await byToken()).status, 201)
   })
-  const answers = await Promise.all(requests)
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 429, 429, 429, 429, 429, 429])
+  assert.equal((await byKey()).status, 201)
+})
+
+test('a report of a CI job that names a file to be read is 429 when its lane is full, and can be completed later', async () => {
+  const { body } = await byKey()
+  await fill(body.data.upload.id, WAITING_MAX)
+  const run = await createRun(api, caller)
+  const bytes = '{"version": "2.1.0", "runs": []}'
+  const report = { job: { name: 'scan' }, artifacts: [artifactOf('scan.sarif', bytes), artifactOf('log.txt', 'log')] }
+  const { data } = (
+    await postReport(api, caller, run.id, { ...report, attestations: [scan({ artifact: 'scan.sarif' })] })
+  ).body
+  const [file, log] = data.uploads
+  for (const [slot, text] of [
+    [file, bytes],
+    [log, 'log'],
+  ] as const)
+    await putArtifact(slot, text)
+  const named = { run_id: run.id, report_id: data.report_id }
+  assert.equal((await postComplete(api, caller, named, [log.artifact_id])).status, 200)
+  const refused = await postComplete(api, caller, named, [file.artifact_id])
+  assertError(refused, 429, 'rate_limited')
+  assert.equal(refused.body.error.details.reason, 'UPLOADS_WAITING')
+  await api.services.sql`
+    update security_uploads
+    set status = 'finished'
+    where org_id = ${caller.orgId}
+      and sha256 = lpad('1', 64, 'a')`
+  const completed = await postComplete(api, caller, named, [file.artifact_id])
+  assert.deepEqual([completed.status, completed.body.data.results[0].status], [200, 'uploaded'])
+})
+
+test('a file that was sent before is 429 when an attestation names it and its lane is full', async () => {
+  const { body } = await byKey()
+  await fill(body.data.upload.id, WAITING_MAX)
+  const run = await createRun(api, caller)
+  const bytes = '{"version": "2.1.0", "runs": []}'
+  const { data } = (await postReport(api, caller, run.id, { job: {}, artifacts: [artifactOf('a.sarif', bytes)] })).body
+  await putArtifact(data.uploads[0], bytes)
+  const named = { run_id: run.id, report_id: data.report_id }
+  assert.equal((await postComplete(api, caller, named, [data.uploads[0].artifact_id])).status, 200)
+  assertError(await postAttestations(api, caller, named, [scan({ artifact: 'a.sarif' })]), 429, 'rate_limited')
 })
 
 test('429 when 4 GiB of the lane would wait, also for a larger size of a file that waits', async () => {

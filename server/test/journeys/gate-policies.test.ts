@@ -331,7 +331,7 @@ test('beside many lost evaluations of one organization, that of another is found
   const { sql } = api.services
   const [loud, quiet] = [await api.caller(), await api.caller()]
   for (const own of [loud, quiet]) {
-    await configureGate(api, own, { policies: [], approve_by_policies: false })
+    await configureGate(api, own)
     const { id: run_id } = await createRun(api, own, { ref: 'main' })
     const { deployment_id } = await openGate(api, own, { run_id })
     await sql`update deployments set policies_asked_at = null where org_id = ${own.orgId} and id = ${deployment_id}`

@@ -48,12 +48,12 @@ export async function recordAnswer(
   const { state } = context
   const { decision, reason, answered_at: now } = answer
   await insertAnswer(tx, state, answer)
-  await insertApproval(tx, state, toApproval(answer, context), now)
+  const isBlocked = evaluation?.decision === 'block'
+  await insertApproval(tx, state, { ...toApproval(answer, context), ...(isBlocked && { blocked: true }) }, now)
   await auditOutcome(tx, state, { principal: toPrincipal(answer), outcome: decision, reason }, now)
-  const overrides = evaluation?.decision === 'block'
   if (evaluation) await recordEvaluation(tx, context, evaluation, now)
-  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer, overrides))
-  if (isLast && overrides) await recordOverride(tx, context, answer, evaluation)
+  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer, isBlocked))
+  if (isLast && isBlocked) await recordOverride(tx, context, answer, evaluation)
   if (!isLast) {
     await sendComment(services, tx, state, { about: `answer:${answer.id}`, text: answerText(answer) })
     return state.status
@@ -94,12 +94,14 @@ async function recordOverride(
 async function approveGates(tx: Tx, context: AnswerContext, answer: Answer, overrides: boolean): Promise<boolean> {
   const { state, required, openers } = context
   const answers = [...context.answers, answer]
-  if (required.length === 0) return !overrides || canOverride(answers.filter(({ decision }) => decision === 'approved'))
+  const approvals = answers.filter(({ decision }) => decision === 'approved')
+  if (required.length === 0) return !overrides || canOverride(approvals)
   const approved = selectApprovedGates({ required, answers, openers }, overrides)
   const gates = required.filter(({ id }) => approved.includes(id))
   await updateGatesApproved(tx, state, gates, { at: answer.answered_at, by: 'principals' })
   if (isSelfApproved(gates, answers, openers)) await updateSelfApproved(tx, state, answer.answered_at)
-  return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
+  const isApproved = required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
+  return isApproved && (!overrides || gates.length > 0 || canOverride(approvals))
 }
 
 function toPrincipal({ principal_type, principal_id, principal_name }: Answer): Principal {

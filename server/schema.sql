@@ -1300,17 +1300,21 @@ create table jobs (
   request_id text,
   traceparent text,
   updated_at timestamp with time zone not null default now(),
+  waits_for text,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_attempts_max_check CHECK ((attempts_max >= 1)),
   constraint jobs_check CHECK (((state = 'running'::text) = (worker_id IS NOT NULL))),
-  constraint jobs_class_check CHECK ((class = ANY (ARRAY['interactive'::text, 'bulk'::text]))),
+  constraint jobs_class_check CHECK ((class = ANY (ARRAY['interactive'::text, 'bulk'::text, 'outside'::text, 'outside_bulk'::text]))),
   constraint jobs_key_check CHECK (((length(key) >= 1) AND (length(key) <= 512))),
   constraint jobs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 128))),
-  constraint jobs_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'scheduled'::text, 'running'::text, 'failed'::text])))
+  constraint jobs_outside_check CHECK (((class = ANY (ARRAY['interactive'::text, 'bulk'::text])) OR (waits_for IS NOT NULL))),
+  constraint jobs_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'scheduled'::text, 'running'::text, 'failed'::text]))),
+  constraint jobs_waits_for_check CHECK (((length(waits_for) >= 1) AND (length(waits_for) <= 256)))
 );
 CREATE INDEX jobs_failed ON public.jobs USING btree (updated_at) WHERE (state = 'failed'::text);
 CREATE UNIQUE INDEX jobs_key ON public.jobs USING btree (key) WHERE ((key IS NOT NULL) AND (state <> 'running'::text));
 CREATE INDEX jobs_ready ON public.jobs USING btree (class, organization_id, priority, run_at, id) WHERE (state = 'ready'::text);
+CREATE INDEX jobs_ready_outside ON public.jobs USING btree (class, COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), waits_for, priority, run_at, id) WHERE ((state = 'ready'::text) AND (waits_for IS NOT NULL));
 CREATE INDEX jobs_running ON public.jobs USING btree (worker_id) WHERE (state = 'running'::text);
 CREATE INDEX jobs_scheduled ON public.jobs USING btree (run_at) WHERE (state = 'scheduled'::text);
 
@@ -2238,6 +2242,7 @@ create table security_uploads (
   created_by_type text,
   created_by_id text,
   created_by_name text,
+  waiting_lane text,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
@@ -2252,7 +2257,8 @@ create table security_uploads (
   constraint security_uploads_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint security_uploads_size_check CHECK ((size >= 1)),
   constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text]))),
-  constraint security_uploads_trust_check CHECK ((trust = ANY (ARRAY['uploaded'::text, 'verified'::text, 'self_reported'::text, 'untrusted'::text])))
+  constraint security_uploads_trust_check CHECK ((trust = ANY (ARRAY['uploaded'::text, 'verified'::text, 'self_reported'::text, 'untrusted'::text]))),
+  constraint security_uploads_waiting_lane_check CHECK ((waiting_lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX security_uploads_by_artifact ON public.security_uploads USING btree (org_id, artifact_id) WHERE (artifact_id IS NOT NULL);
 CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);

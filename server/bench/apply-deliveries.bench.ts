@@ -45,7 +45,9 @@ export const applyDeliveries: Benchmark<unknown> = {
       const environment = { ...environmentOf(directory), ...host.ready.environment }
       const migrated = await startProgram(MIGRATE, environment)
       await migrated.stop()
-      await insertConnection(sql, host.ready)
+      const organization = { id: createUuid(new Date()), slug: 'bench', name: 'bench', plan: 'enterprise' }
+      await insertOrganization(sql, organization, new Date())
+      await insertConnection(sql, organization.id, host.ready)
       return await interleave(
         ROUNDS,
         (round) => applyOurs(sql, environment, newDeliveries(host.ready, 2 * round)),
@@ -77,7 +79,7 @@ async function applyOnce(sql: Sql, deliveries: NewDelivery[]): Promise<number> {
 }
 
 /** Each part has deliveries of other runs. */
-function newDeliveries(host: BulkHost, part: number): NewDelivery[] {
+export function newDeliveries(host: BulkHost, part: number): NewDelivery[] {
   const deliveries: NewDelivery[] = []
   for (let first = part * STORIES + 1; deliveries.length < DELIVERIES; first += STORIES_AT_ONCE) {
     const stories = Array.from({ length: STORIES_AT_ONCE }, (_, at) => newStory(host, first + at))
@@ -93,6 +95,10 @@ function newDeliveries(host: BulkHost, part: number): NewDelivery[] {
  */
 async function storeDeliveries(sql: Sql, deliveries: NewDelivery[]): Promise<void> {
   await sql`truncate codehost_deliveries, jobs`
+  await addDeliveries(sql, deliveries)
+}
+
+export async function addDeliveries(sql: Sql, deliveries: NewDelivery[]): Promise<void> {
   for (let first = 0; first < deliveries.length; first += STORIES_AT_ONCE)
     await insertDeliveries(sql, deliveries.slice(first, first + STORIES_AT_ONCE), SHARDS)
 }
@@ -109,18 +115,20 @@ async function countApplied(sql: Sql): Promise<number> {
   return row.count
 }
 
-async function insertConnection(sql: Sql, { environment, installation, account }: BulkHost): Promise<void> {
+export async function insertConnection(
+  sql: Sql,
+  orgId: string,
+  { environment, installation, account }: BulkHost,
+): Promise<void> {
   const { host } = new URL(environment.SHIPLOCK_GITHUB_API_URL ?? '')
   const now = new Date()
-  const id = createUuid(now)
-  await insertOrganization(sql, { id, slug: 'bench', name: 'bench', plan: 'enterprise' }, now)
   await sql`
     insert into codehost_connections (
       org_id, id, provider, host, installation_id, account_id, account_login, account_type, status, repositories,
       connected_at
     )
     values (
-      ${id}, ${createUuid(now)}, 'github', ${host}, ${installation}, ${account.id}, ${account.login}, 'Organization',
+      ${orgId}, ${createUuid(now)}, 'github', ${host}, ${installation}, ${account.id}, ${account.login}, 'Organization',
       'active', 'all', ${now}
     )`
 }

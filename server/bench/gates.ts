@@ -5,19 +5,23 @@ import { newRun } from './ci-runs.ts'
 import type { Setting } from './setting.ts'
 
 /** A configured gate that covers one environment and evaluates `policies`, given by name. */
-export async function configureGate({ sql, ours }: Setting, environment: string, policies: string[]): Promise<void> {
+export async function configureGate(
+  { sql, ours }: Pick<Setting, 'sql' | 'ours'>,
+  environment: string,
+  policies: string[],
+): Promise<void> {
   const covers = { environment, repository: null, branch: null }
   const allows = { allow_api_keys: true, allow_run_creator: true, require_linked_accounts: false }
   const asks = { required_approvals: 1, ...allows, policies }
   await createGate({ sql, clock: systemClock }, ours.orgId, OPERATOR, { name: environment, ...covers, ...asks })
 }
 
-export async function createRun(setting: Setting): Promise<string> {
+export async function createRun(setting: Pick<Setting, 'ours'>): Promise<string> {
   return (await post<{ id: string }>(setting, '/v1/ci/runs', newRun())).id
 }
 
 /** What our server answers to a POST. Throws when it is no success. */
-export async function post<Data>({ ours }: Setting, path: string, body: object): Promise<Data> {
+export async function post<Data>({ ours }: Pick<Setting, 'ours'>, path: string, body: object): Promise<Data> {
   const headers = { authorization: `Bearer ${ours.key}`, 'content-type': 'application/json' }
   return send(`${ours.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
 }

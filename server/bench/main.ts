@@ -15,6 +15,7 @@ import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
 import { importConnection } from './import-connection.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
+import { isolation } from './isolation.bench.ts'
 import { largeLists } from './large-lists.bench.ts'
 import { largeReport } from './large-report.bench.ts'
 import { listFindings } from './list-findings.bench.ts'
@@ -49,6 +50,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   ...sendFile,
   gateDecision,
   gatePolls,
+  ...isolation,
   ...largeReport,
   ...importConnection,
   ...storedStatements,

@@ -5,12 +5,20 @@ import type { Config } from './config.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
 import type { ReplicaReads } from './platform/db/replica-reads.ts'
-import type { Sql } from './platform/db/sql.ts'
+import type { Sql, Tx } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
 import type { GuardedFetch } from './platform/outbound/guarded-fetch.ts'
 import type { UpdateFeed } from './platform/queue/update.ts'
 import type { RuleMap } from './security/vocabulary/rule-map.ts'
+
+/** Files of a lane that are to be read as security reports. */
+export type Reads = {
+  org_id: string
+  lane: 'verified' | 'key' | 'person' | 'untrusted'
+  uploads: number
+  bytes: number
+}
 
 /** What use cases and routes need. `openServices` creates it once per process. */
 export type Services = Readonly<{
@@ -24,6 +32,8 @@ export type Services = Readonly<{
   /** Reads addresses that tenants choose. */
   outbound: GuardedFetch
   plans: Plans
+  /** Throws 429 if too much of what a lane has sent waits to be read (trust §7). */
+  admitReads(tx: Tx, reads: Reads): Promise<void>
   /** Sends the live updates of this process to the event streams of all processes. */
   updates: UpdateFeed
   /** Which rules of different scanners report the same weakness. */

@@ -54,7 +54,7 @@ test('the input is posted to the path of the decision, without what nobody has l
     for await (const chunk of request) body += chunk
     response.end('{"result": [{"rule": "r", "status": "pass"}]}')
   })
-  assert.equal(asked, 'POST /v1/data/a/b application/json')
+  assert.equal(asked, 'POST /v1/data/a/b?metrics=true application/json')
   const { findings: _findings, issues: _issues, evidence, ...seen } = policyInput()
   const { input } = JSON.parse(body)
   assert.match(input.evidence.missing, /no security report/)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { evaluatePolicy } from '../compliance/engines/evaluate-policy.ts'
 import capabilities from '../compliance/engines/opa-capabilities.json' with { type: 'json' }
+import { PolicyAsker } from '../compliance/engines/policy-queue.ts'
 import type { PolicyToApply } from '../compliance/policies/apply-policy.ts'
 import { parsePolicyInput } from '../compliance/policies/policy-input.parser.ts'
 import { PolicyInput } from '../compliance/policies/policy-input.schema.ts'
@@ -50,7 +51,8 @@ export const policyTest = defineCommand({
     const config = context.readSettings()
     const services = { config, log: createLog(config.logLevel) }
     const document = parsePolicyInput(await readFile(input, 'utf8'))
-    const rules = await evaluatePolicy(services, definition.engine, document, async () => bundle)
+    const asking = { findBundle: async () => bundle, asker: new PolicyAsker(null) }
+    const rules = await evaluatePolicy(services, definition.engine, document, asking)
     const decision = decide('enforce', rules)
     const { name, mode } = definition
     context.print({ json: { name, mode, decision, rules }, text: formatTable(HEADING, rules.map(toRow), '') })

@@ -1,10 +1,13 @@
 import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
 
+/** Of one organization, so that those of others are evaluated beside any number of them. */
+const UNEVALUATED_MAX = 100
+
 /**
  * Deployments of all organizations that were created before `createdBefore` and whose policies were
  * never evaluated, although our rule is not answered; and waiting ones that an earlier version of a
- * policy has decided until `now`.
+ * policy has decided until `now`. Of each organization, the oldest ones.
  */
 export async function listUnevaluated(
   db: Db,
@@ -12,11 +15,15 @@ export async function listUnevaluated(
 ): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, id
-    from deployments
-    where (policies_asked_at is null and custom_rule_state = 'pending' and created_at <= ${createdBefore})
-      or (policies_again_at <= ${now} and custom_rule_state = 'pending' and status = 'pending_approval')
-    order by created_at
-    limit 100`
+    from (
+      select org_id, id, created_at, row_number() over (partition by org_id order by created_at, id) as place
+      from deployments
+      where (policies_asked_at is null and custom_rule_state = 'pending' and created_at <= ${createdBefore})
+        or (policies_again_at <= ${now} and custom_rule_state = 'pending' and status = 'pending_approval')
+    ) as unevaluated
+    where place <= ${UNEVALUATED_MAX}
+    order by place, created_at
+    limit 1000`
 }
 
 /**

@@ -25,14 +25,17 @@ export class BoundedProcess<Question, Part> {
     this.#module = module
   }
 
-  /** The time limit starts when the process starts with this question. */
-  ask(question: Question, timeoutMs: number): Promise<BoundedAnswer<Part>> {
-    const answer = this.#last.then(() => this.#ask(question, timeoutMs))
+  /**
+   * The time limit starts when the process starts with this question. `note` is told the processor
+   * time of the answer; where it is not known, the time that it took.
+   */
+  ask(question: Question, timeoutMs: number, note: (usedMs: number) => void = () => {}): Promise<BoundedAnswer<Part>> {
+    const answer = this.#last.then(() => this.#ask(question, timeoutMs, note))
     this.#last = answer.catch(() => {})
     return answer
   }
 
-  async #ask(question: Question, timeoutMs: number): Promise<BoundedAnswer<Part>> {
+  async #ask(question: Question, timeoutMs: number, note: (usedMs: number) => void): Promise<BoundedAnswer<Part>> {
     const starting = this.#process ?? startProcess(this.#module, () => this.#forget(starting))
     this.#process = starting
     const child = await starting
@@ -40,7 +43,7 @@ export class BoundedProcess<Question, Part> {
     child.ref()
     child.channel?.ref()
     child.send(question as object, () => {})
-    const answer = await collectParts<Part>(child, timeoutMs)
+    const answer = await collectParts<Part>(child, timeoutMs, note)
     if (answer.interrupted === null) {
       child.unref()
       child.channel?.unref()
@@ -83,17 +86,23 @@ async function end(child: ChildProcess): Promise<void> {
   await promise
 }
 
-function collectParts<Part>(child: ChildProcess, timeoutMs: number): Promise<BoundedAnswer<Part>> {
+function collectParts<Part>(
+  child: ChildProcess,
+  timeoutMs: number,
+  note: (usedMs: number) => void,
+): Promise<BoundedAnswer<Part>> {
   const { promise, resolve } = Promise.withResolvers<BoundedAnswer<Part>>()
+  const startedAt = performance.now()
   const parts: Part[] = []
-  const finish = (interrupted: Interruption | null) => {
+  const finish = (interrupted: Interruption | null, usedMs = performance.now() - startedAt) => {
     clearTimeout(timer)
     child.off('message', take).off('exit', died)
+    note(usedMs)
     resolve({ parts, interrupted })
   }
   const take = (message: unknown) => {
     const received = message as ProcessMessage<Part>
-    if (received.end) finish(null)
+    if (received.end) finish(null, received.used_ms)
     else parts.push(received.part)
   }
   const died = () => finish('died')
@@ -103,10 +112,10 @@ function collectParts<Part>(child: ChildProcess, timeoutMs: number): Promise<Bou
 }
 
 /**
- * A message to a `BoundedProcess`: a part of an answer, or its end. The first message means
- * "ready".
+ * A message to a `BoundedProcess`: a part of an answer, or its end, with the processor time that it
+ * took. The first message means "ready".
  */
-type ProcessMessage<Part> = { end: false; part: Part } | { end: true }
+type ProcessMessage<Part> = { end: false; part: Part } | { end: true; used_ms: number }
 
 /**
  * Answers the questions of a `BoundedProcess`, part by part. An error ends the process, and so does
@@ -116,12 +125,14 @@ type ProcessMessage<Part> = { end: false; part: Part } | { end: true }
 export function serveQuestions<Question, Part>(answer: (question: Question) => AsyncIterable<Part>): void {
   const say = (message: ProcessMessage<Part>) => process.send?.(message)
   process.on('message', async (question: Question) => {
+    const before = process.cpuUsage()
     for await (const part of answer(question)) say({ end: false, part })
-    say({ end: true })
+    const { user, system } = process.cpuUsage(before)
+    say({ end: true, used_ms: (user + system) / 1000 })
   })
   process.on('disconnect', () => process.exit())
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
-  say({ end: true })
+  say({ end: true, used_ms: 0 })
 }
 
 /** Whether a process with this id exists, of any user; 0 means an unknown id. */

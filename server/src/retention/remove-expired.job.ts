@@ -12,6 +12,7 @@ const START_DELAY_MS = 5 * MINUTE_MS
 /** Works on the removal of what has expired. It is safe to queue at any time. */
 export const removeExpiredJob = defineJob('retention.remove-expired', {
   class: 'bulk',
+  waitsFor: () => 'retention',
   payload: definePayload({}),
   attemptsMax: 10,
   priority: 10,

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../platform/clock.ts'
 import { computeDerivedKey, loadSecretKey } from '../platform/crypto/secret-key.ts'
 import { logSlowStatements } from '../platform/db/client/statement-metrics.ts'
 import { ReplicaReads } from '../platform/db/replica-reads.ts'
-import { openSql, type Sql } from '../platform/db/sql.ts'
+import { openSql, type Sql, type Tx } from '../platform/db/sql.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { openFileObjectStore } from '../platform/objects/file-object-store.ts'
 import type { ObjectStore } from '../platform/objects/object-store.ts'
@@ -19,8 +19,9 @@ import { listStoredNetworks } from '../platform/outbound/allowed-host.store.ts'
 import { GuardedFetch, type Resolve } from '../platform/outbound/guarded-fetch.ts'
 import { UpdateFeed } from '../platform/queue/update.ts'
 import { traceWith } from '../platform/tracing.ts'
+import { requireRoom } from '../security/uploads/waiting-uploads.ts'
 import { loadRuleMap } from '../security/vocabulary/load-rule-map.ts'
-import type { Services } from '../services.ts'
+import type { Reads, Services } from '../services.ts'
 import type { Database } from './database.ts'
 
 type OpenServices = { services: Services; close: () => Promise<void> }
@@ -66,6 +67,7 @@ export async function openServices(
     outbound: openOutbound(config, { sql, log, resolve: options.resolve }),
     updates: new UpdateFeed(sql, log),
     clock,
+    admitReads: (tx: Tx, reads: Reads) => requireRoom(tx, reads, clock.now()),
     cursorKey: computeDerivedKey(secret, 'list cursors'),
     contextKey: computeDerivedKey(secret, 'contexts of findings'),
     pollTokenKey: computeDerivedKey(secret, 'gate poll tokens'),

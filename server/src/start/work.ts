@@ -13,7 +13,8 @@ type Working = {
   close: () => Promise<void>
 }
 
-const JOBS_AT_ONCE = 2
+/** Two organizations each find a slot; the reports of one are read one after the other. */
+const JOBS_AT_ONCE = 4
 /** How long jobs in progress may take to end after a stop was requested. */
 const STOP_TIMEOUT_MS = 10_000
 

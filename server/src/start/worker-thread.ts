@@ -11,7 +11,7 @@ import type { WorkerThreadData } from './work-in-thread.ts'
  * The main module of the worker thread. The message `metrics` of the parent asks for the metrics of
  * this thread; any other one means stop.
  */
-const CONNECTIONS = 8
+const CONNECTIONS = 16
 
 // On Linux, each thread has its own priority. Requests come before background jobs.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)

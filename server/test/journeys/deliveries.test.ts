@@ -9,6 +9,7 @@ import { resumeDeliveries } from '../../src/codehosts/deliveries/deliveries.job.
 import { countDeliveries } from '../../src/codehosts/deliveries/delivery.store.ts'
 import { replayDelivery } from '../../src/codehosts/deliveries/delivery-intake.ts'
 import type { HostEventHandlers } from '../../src/codehosts/deliveries/host-event-handler.ts'
+import { updateClaimedUntried } from '../../src/codehosts/deliveries/pending-delivery.store.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { runConcurrently } from '../../src/platform/concurrency.ts'
@@ -84,6 +85,39 @@ test('deliveries of one run are applied in the order of receipt, each once', asy
       messages.toSorted((a, b) => a - b),
     )
   }
+})
+
+test('installations take turns, so that one with many deliveries does not hold up another', async () => {
+  await connect()
+  const { sql } = api.services
+  for (let at = 0; at < 30; at += 1) await send(1, `${at}`)
+  const late = await send(1, 'late')
+  await sql`update codehost_deliveries set installation_id = 'another' where id = ${late}`
+  const [{ shard }] = await sql<[{ shard: number }]>`select distinct shard from codehost_deliveries`
+  const claimed = await updateClaimedUntried(sql, shard, api.clock.now())
+  assert.ok(claimed.some(({ id }) => id === late))
+  const numbers = await sql<{ number: number }[]>`
+    select number from codehost_deliveries where attempts > 0 and id <> ${late} order by number`
+  const first = await sql<{ number: number }[]>`select number from codehost_deliveries order by number limit 19`
+  assert.deepEqual(numbers, first)
+})
+
+test('after some seconds, a shard that is not empty gives its slot to others, and its job waits its turn', async () => {
+  await connect()
+  const ids: string[] = []
+  for (let at = 0; at < 45; at += 1) ids.push(await send(1, `${at}`))
+  await clearJobs(api.services.sql)
+  const slow = failing(() => api.clock.advance(1000))
+  await applyAll(slow)
+  const applied = (await listApplied(api.services.sql)).length
+  assert.ok(applied > 0 && applied < 45, `${applied} were applied`)
+  const jobs = await listJobs(api.services.sql, 'codehosts.apply-deliveries')
+  assert.deepEqual(
+    jobs.map(({ state, class: slotClass }) => [state, slotClass]),
+    [['ready', 'outside']],
+  )
+  for (let slice = 0; slice < 2; slice += 1) await applyAll(slow)
+  assert.equal(await statusOf(ids.at(-1) as string), 'applied')
 })
 
 test('an unknown event is ignored, and a payload that does not fit is failed at once with its field', async () => {

@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 
 test('an early approval is of the deployment as it is stored', async () => {
-  const approval = await approveAhead(api.services, key, 'dep_0')
+  const { approval } = await approveAhead(api.services, key, 'dep_0')
   const { body } = await postGate(api, caller, { run_id: key.run_id, environment: 'production' })
   const deployment = { org_id: caller.orgId, id: body.data.deployment_id }
   const state = await findDeploymentState(api.services.sql, deployment, null)

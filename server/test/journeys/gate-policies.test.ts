@@ -331,8 +331,9 @@ test('a gate whose evaluation was interrupted is evaluated by the scheduled job'
   const gate = await openWith({ gate: NAMED })
   await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
   await api.services.sql`update deployments set policies_asked_at = null where id = ${gate.deployment_id}`
-  api.clock.advance(60_000)
+  api.clock.advance(120_000)
   await settleDeployments.run(api.services, {})
+  await drainQueue(api, 'event report.changed')
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })
 

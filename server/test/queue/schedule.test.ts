@@ -84,3 +84,12 @@ test('a scheduled job is queued once by all workers, also when several minutes h
     ],
   )
 })
+
+test('long work of the system waits once, for a slot of its own', async () => {
+  const scheduled = [{ name: 'test.long', class: 'bulk' as const, schedule: '* * * * *', run: async () => {} }]
+  const now = Date.now()
+  const queueDue = await openSchedule(sql, scheduled, new Date(now))
+  for (const minutes of [2, 3]) await queueDue(new Date(now + minutes * MINUTE_MS))
+  const [job, ...others] = await sql`select class, waits_for from jobs where name = 'test.long'`
+  assert.deepEqual([job?.class, job?.waits_for, others], ['outside_bulk', 'test.long', []])
+})

@@ -1,5 +1,6 @@
 import { OPERATOR } from '../../src/audit/audit.store.ts'
 import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
+import { PolicyAsker } from '../../src/compliance/engines/policy-queue.ts'
 import { type AppliedPolicy, applyPolicy } from '../../src/compliance/policies/apply-policy.ts'
 import type { PolicyDefinition } from '../../src/compliance/policies/policy.schema.ts'
 import type { PolicyInput } from '../../src/compliance/policies/policy-input.schema.ts'
@@ -41,7 +42,8 @@ export function verdictsOf(
   input: PolicyInput,
   env: Record<string, string> = {},
 ): Promise<RuleVerdict[]> {
-  return evaluatePolicy({ config: readConfig(env), log }, definition.engine, input, async () => null)
+  const asking = { findBundle: async () => null, asker: new PolicyAsker(null) }
+  return evaluatePolicy({ config: readConfig(env), log }, definition.engine, input, asking)
 }
 
 export function apply(api: TestApi, { orgId }: Pick<Caller, 'orgId'>, yaml: string): Promise<AppliedPolicy> {

@@ -21,6 +21,7 @@ export const completeRunsJob = defineJob('ci.complete-runs', {
 
 /** Reads what events do not contain from the host. Its ten tries last about four hours. */
 export const readRunDetailsJob = defineJob('ci.read-run-details', {
+  waitsFor: ({ provider }) => provider,
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   class: 'bulk',
@@ -32,6 +33,7 @@ export const readRunDetailsJob = defineJob('ci.read-run-details', {
 
 /** Reads why runs failed from the host. */
 export const readRunFailuresJob = defineJob('ci.read-run-failures', {
+  waitsFor: ({ provider }) => provider,
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   class: 'bulk',

@@ -124,7 +124,7 @@ export async function updateArtifactStatus(
 const UNREAD_FORMATS = ['grype-json', 'trivy-json', 'other']
 
 /** An artifact, and the kinds of the attestations that name it. */
-type NamedArtifact = { id: string; kinds: ('scan' | 'sbom' | 'ownership')[] }
+type NamedArtifact = { id: string; size: number; trust: TrustClass; kinds: ('scan' | 'sbom' | 'ownership')[] }
 
 /**
  * Marks the uploaded artifacts that an attestation of the report names as announced, if they can be
@@ -148,7 +148,7 @@ export async function updateAnnounced(tx: Tx, report: ReportKey): Promise<NamedA
       and artifact.status = 'uploaded'
       and not artifact.announced
       and artifact.path = named.path
-    returning artifact.id, named.kinds`
+    returning artifact.id, artifact.size, artifact.trust, named.kinds`
 }
 
 /** The bytes of the artifacts that were uploaded, or announced, since a time. */

@@ -6,7 +6,7 @@ import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { artifactCompleted, ownershipCompleted, reportChanged } from '../runs/run.events.ts'
 import { lockRunFor } from '../runs/token-run.ts'
-import type { TrustClass } from '../runs/trust.ts'
+import { getLane, type TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem } from './artifact.schema.ts'
 import { countArtifacts, type ReportKey, updateAnnounced } from './artifact.store.ts'
 import { signSlots } from './artifact-object.ts'
@@ -40,14 +40,19 @@ export async function withLockedReport<Result>(
 
 /**
  * Publishes that a report has changed, and which of its named artifacts are uploaded and can be
- * read.
+ * read. Throws 429 if too much of what the lane has sent waits to be read.
  */
-export async function publishChange(tx: Tx, report: ReportKey): Promise<void> {
+export async function publishChange(services: Services, tx: Tx, report: ReportKey): Promise<void> {
   const { org_id, run_id } = report
-  for (const { id: artifact_id, kinds } of await updateAnnounced(tx, report)) {
-    if (kinds.some((kind) => kind !== 'ownership')) await publish(tx, artifactCompleted, { org_id, artifact_id })
-    if (kinds.includes('ownership')) await publish(tx, ownershipCompleted, { org_id, artifact_id })
+  const named = await updateAnnounced(tx, report)
+  const read = named.filter(({ kinds }) => kinds.some((kind) => kind !== 'ownership'))
+  for (const [lane, files] of Map.groupBy(read, ({ trust }) => getLane(trust))) {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    await services.admitReads(tx, { org_id, lane, uploads: files.length, bytes })
   }
+  for (const { id: artifact_id } of read) await publish(tx, artifactCompleted, { org_id, artifact_id })
+  for (const { id: artifact_id, kinds } of named)
+    if (kinds.includes('ownership')) await publish(tx, ownershipCompleted, { org_id, artifact_id })
   await publish(tx, reportChanged, { org_id, run_id })
 }
 
@@ -57,7 +62,7 @@ const ARTIFACTS_PER_REPORT_MAX = 1000
 
 /**
  * Merges attestations into a report by kind and name; none is deleted. Errors: 400
- * `kind_not_allowed`, `invalid_request`; 403 `other_lane`; 404.
+ * `kind_not_allowed`, `invalid_request`; 403 `other_lane`; 404; 429.
  */
 export async function appendAttestations(services: Services, actor: Actor, path: ReportPath, items: AttestationItem[]) {
   const now = services.clock.now()
@@ -68,7 +73,7 @@ export async function appendAttestations(services: Services, actor: Actor, path:
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }
-    await publishChange(tx, report)
+    await publishChange(services, tx, report)
     return merged
   })
   // In the order of the request. A replaced one has kept its id.

@@ -24,15 +24,15 @@ type Settling = { actor: Actor; report: ReportKey; trust: TrustClass; mismatches
  * Compares uploaded files with their declared size and checksum, and deletes those that do not
  * match. A file that was sent in time but completed after its slot closed is rejected with
  * `run_quota` when the quota of the run is used up by then. Safe to repeat, in any order and
- * concurrently: a settled artifact returns its stored result. Throws 403 `other_lane`
- * and 404.
+ * concurrently: a settled artifact returns its stored result. Throws 403 `other_lane`,
+ * 404 and 429.
  */
 export async function completeArtifacts(services: Services, actor: Actor, path: ReportPath, ids: string[]) {
   const report = { org_id: actor.org_id, ...path }
   const mismatches = await findMismatches(services, actor, await findArtifactsById(services.sql, report, ids))
   const settled = await withLockedReport(services, actor, report, async (tx, trust) => {
     const results = await settleAll(tx, { actor, report, trust, mismatches, now: services.clock.now() }, ids)
-    await publishChange(tx, report)
+    await publishChange(services, tx, report)
     return results
   })
   const rejected = [...settled.values()].filter(({ status }) => status === 'rejected')

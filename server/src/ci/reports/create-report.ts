@@ -25,7 +25,7 @@ export type NewReport = NewCiReport & { rules: AttestationRules }
  * attempt, job, matrix, name and lane is replaced; those of other lanes stand beside it (trust §1).
  * Everything that it stores has the trust of the credential. `otherRunner` is the runner of the
  * replaced report if it is another one. Safe to repeat and to call concurrently. Errors: 400
- * `kind_not_allowed`, `invalid_request`; 404.
+ * `kind_not_allowed`, `invalid_request`; 404; 429.
  */
 export async function createReport(services: Services, actor: Actor, runId: string, input: NewReport) {
   const now = services.clock.now()
@@ -48,7 +48,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     // The files first: attestations that name them depend on who declared them.
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
     await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
-    await publishChange(tx, report)
+    await publishChange(services, tx, report)
     const otherRunner = row.runner === null || runnerBefore === row.runner ? null : runnerBefore
     return { row, beside, created, reserved, otherRunner }
   })

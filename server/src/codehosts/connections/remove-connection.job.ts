@@ -59,6 +59,7 @@ export async function removeConnection(
  * the host does not permit it, the webhooks stay there, and what they send is refused.
  */
 export const removeWebhooks = defineJob('codehosts.remove-webhooks', {
+  waitsFor: ({ connection_id }) => connection_id,
   payload: definePayload({ connection_id: text }),
   attemptsMax: 8,
   once: ({ connection_id }) => connection_id,

@@ -31,11 +31,15 @@ const ended = defineCounter(
   ['action', 'outcome'],
 )
 
+/** Of one organization, whatever the host. */
+const CALLS = 'calls'
+
 /**
  * Sends the pending calls of a subject in the order in which they were requested. One process sends
  * the calls of a subject at a time. A call whose answer was lost is repeated.
  */
 export const sendCalls = defineJob('codehosts.send-call', {
+  waitsFor: () => CALLS,
   payload: definePayload({ org_id: text, subject_type: text, subject_id: text }),
   attemptsMax: 10,
   once: subjectText,
@@ -127,6 +131,7 @@ async function end(services: Services, subject: SubjectKey, call: PendingCall, r
 
 /** Published when a call has ended: accepted, refused by the host, or given up after 24 hours. */
 export const callEnded = defineEvent('codehosts.call.ended', {
+  waitsFor: () => CALLS,
   payload: definePayload({
     org_id: text,
     call_id: text,

@@ -2,8 +2,10 @@ import { runConcurrently } from '../../platform/concurrency.ts'
 import { runDrainAlone } from '../../platform/db/advisory-lock.ts'
 import { getSqlState } from '../../platform/db/sql.ts'
 import { defineCounter } from '../../platform/metrics.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { isUnreachable } from '../../platform/unreachable.ts'
 import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
+import { applyShard } from './deliveries.job.ts'
 import { ATTEMPTS_MAX } from './delivery.ts'
 import type { HandlingServices } from './host-event-handler.ts'
 import {
@@ -26,9 +28,12 @@ const failedTries = defineCounter(
   ['provider'],
 )
 
+/** A job works for this long, and queues the next one, so that other shards take turns with it. */
+const SLICE_MS = 5000
+
 /**
  * Applies the stored deliveries of a shard. Deliveries of one lane are applied in the order of
- * receipt, some lanes side by side.
+ * receipt, some lanes side by side, and those of installations in turn.
  */
 export async function applyDeliveries(
   services: HandlingServices,
@@ -36,15 +41,21 @@ export async function applyDeliveries(
   stopping?: AbortSignal,
 ): Promise<void> {
   const { sql, clock, handlers } = services
+  const endsAt = clock.now().getTime() + SLICE_MS
+  const isOver = () => clock.now().getTime() >= endsAt
+  const hasMore = () => hasPending(sql, shard, clock.now())
   await runDrainAlone(sql, {
     key: `deliveries ${shard}`,
-    drain: () => drain({ services, handlers, shard }, stopping),
-    hasMore: () => hasPending(sql, shard, clock.now()),
+    drain: () => drain({ services, handlers, shard }, isOver, stopping),
+    hasMore: async () => !isOver() && (await hasMore()),
   })
+  if (isOver() && (await hasMore())) await enqueue(sql, applyShard, { shard })
 }
 
-async function drain(context: ApplyContext, stopping?: AbortSignal): Promise<void> {
-  while ((await tryUntried(context, stopping)) || (await RETRIES.take(() => retryNext(context, stopping)))) {}
+async function drain(context: ApplyContext, isOver: () => boolean, stopping?: AbortSignal): Promise<void> {
+  const next = async () =>
+    (await tryUntried(context, stopping)) || (await RETRIES.take(() => retryNext(context, stopping)))
+  while ((await next()) && !isOver()) {}
 }
 
 /** Applies the next deliveries that were not tried before. Returns whether there were any. */

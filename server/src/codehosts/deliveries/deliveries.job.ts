@@ -26,6 +26,7 @@ const payload: PayloadSchema<ReadObject> = {
  * object that wait are one read.
  */
 export const readObject = defineJob('codehosts.read-object', {
+  waitsFor: ({ connection_id }) => connection_id,
   payload,
   attemptsMax: 20,
   once: ({ connection_id, change }) => JSON.stringify([connection_id, ...getChangeKey(change)]),
@@ -76,8 +77,15 @@ async function readAndApply(services: HandlingServices, { org_id, connection_id,
   await sql.begin((tx) => applyEvents({ services, handlers }, tx, source, events))
 }
 
-/** Applies the stored deliveries of a shard. */
+/** What jobs that apply deliveries wait for: each other. */
+export const DELIVERIES = 'deliveries'
+
+/**
+ * Applies the stored deliveries of a shard. Deliveries are of all organizations, and many can
+ * arrive at once: they have slots of their own, so that they hold up nothing else.
+ */
 export const applyShard = defineJob('codehosts.apply-deliveries', {
+  waitsFor: () => DELIVERIES,
   payload: definePayload({ shard: integer }),
   attemptsMax: 25,
   once: ({ shard }) => `${shard}`,

@@ -3,7 +3,7 @@ import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { enqueueRows } from '../../platform/queue/job.ts'
 import type { Provider } from '../catalogue.ts'
-import { applyShard } from './deliveries.job.ts'
+import { applyShard, DELIVERIES } from './deliveries.job.ts'
 import { computeShard, type DeliveryStatus, type NewDelivery } from './delivery.ts'
 
 /** A delivery without its payload. */
@@ -204,6 +204,7 @@ export async function insertDeliveries(
       payload: sql`jsonb_build_object('shard', shard)`,
       once: sql`shard::text`,
       from: sql`(select distinct shard from stored where shard = any(${queuedShards}) order by shard) as shards`,
+      waitsFor: DELIVERIES,
     })}`
 }
 

@@ -19,21 +19,33 @@ export type LockedDelivery = DeliveryKey & {
 }
 
 const CLAIMED_MAX = 20
+/** Among so many of the oldest deliveries of a shard, installations take turns. */
+const TURNS_AMONG = 1000
 
 /**
  * Counts a try of the next deliveries of a shard, and returns them in the order of receipt. Ends
- * before the first delivery that was tried before.
+ * before the first delivery that was tried before. Installations take turns, so that one with many
+ * deliveries does not hold up those of others.
  */
 export async function updateClaimedUntried(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery[]> {
   const claimed = await sql<(ClaimedDelivery & { number: number })[]>`
-    with next as (
-      select provider, id, number, attempts
+    with oldest as (
+      select provider, id, number, attempts, installation_id
       from codehost_deliveries delivery
       where ${isDue(sql, shard, now)}
       order by number
+      limit ${TURNS_AMONG}
+    ), placed as (
+      select provider, id, number, attempts,
+        row_number() over (partition by provider, installation_id order by number) as place
+      from oldest
+    ), next as (
+      select provider, id, attempts, row_number() over (order by place, number) as turn
+      from placed
+      order by turn
       limit ${CLAIMED_MAX}
     ), retried as (
-      select min(number) as number from next where attempts > 0
+      select min(turn) as turn from next where attempts > 0
     )
     update codehost_deliveries claimed
     set attempts = claimed.attempts + 1
@@ -41,7 +53,7 @@ export async function updateClaimedUntried(sql: Sql, shard: number, now: Date): 
     where claimed.id = next.id
       and claimed.provider = next.provider
       and claimed.status = 'received'
-      and (retried.number is null or next.number < retried.number)
+      and (retried.turn is null or next.turn < retried.turn)
     returning claimed.provider, claimed.id, claimed.lane, claimed.installation_id, claimed.attempts, claimed.number`
   return claimed.sort((a, b) => a.number - b.number)
 }

@@ -7,6 +7,7 @@ import type { HostServices, NamedRun } from '../deliveries/host-event-handler.ts
 
 /** Reads a run that something else names, and applies it, unless its own event has arrived. */
 export const readRunJob = defineJob('codehosts.read-run', {
+  waitsFor: ({ provider }) => provider,
   payload: definePayload({
     org_id: text,
     provider: text,

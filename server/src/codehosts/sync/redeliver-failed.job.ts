@@ -23,6 +23,7 @@ const WHILE_CHECKED_MS = 10_000
  * and the lists show what the deliveries reported. All connections of the host share the check.
  */
 export const redeliverFailedJob = defineJob<Services, { provider: Provider }>('codehosts.redeliver-failed', {
+  waitsFor: ({ provider }) => provider,
   class: 'bulk',
   payload: definePayload({ provider: text }),
   attemptsMax: ATTEMPTS_MAX,

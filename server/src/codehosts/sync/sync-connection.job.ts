@@ -14,6 +14,7 @@ import { listActiveConnections, listDueSyncs, type SyncScope, upsertRequest } fr
 
 /** Works on the synchronization of a connection. */
 export const syncJob = defineJob('codehosts.synchronize', {
+  waitsFor: ({ connection_id }) => connection_id,
   class: 'bulk',
   payload: definePayload({ org_id: text, connection_id: text }),
   attemptsMax: 5,

@@ -8,6 +8,7 @@ import { createPlainEnvironment, type PolicyInput } from '../policies/policy-inp
 import { decide, type PolicyDecision, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
+import { PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
 /** How many runs or deployments a dry run looks at to find those that the policy covers. */
 export const EXAMINED_MAX = 1000
@@ -22,17 +23,15 @@ type DryRunResult<Shown> = Shown & { decision: PolicyDecision; rules: RuleVerdic
 
 export type DryRun<Shown> = {
   results: DryRunResult<Shown>[]
-  /** False if the time limit ended the dry run before the last subject. */
+  /** False if its time or the budget of the policies was over before the last subject. */
   is_complete: boolean
 }
 
 const waiting = new Set<string>()
-let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Evaluates a policy that is not applied on subjects, as of now. Stores nothing. The dry runs of a
- * process run one after the other, so that the policies of gates wait for one evaluation at most.
- * Throws 429 `rate_limited` while another dry run of the organization is running.
+ * Evaluates a policy that is not applied on subjects, as of now. Stores nothing. Gates come before
+ * it. Throws 429 `rate_limited` while another dry run of the organization is running.
  */
 export async function evaluateDryRun<Shown>(
   services: Services,
@@ -45,13 +44,16 @@ export async function evaluateDryRun<Shown>(
     throw limitReached(message, { limit: 1, resetAt: null }).retryAfter(RETRY_SECONDS)
   }
   waiting.add(orgId)
-  const running = last.then(async () => evaluateSubjects(services, definition, await findSubjects()))
-  last = running.catch(() => {})
-  return running.finally(() => waiting.delete(orgId))
+  try {
+    return await evaluateSubjects(services, orgId, definition, await findSubjects())
+  } finally {
+    waiting.delete(orgId)
+  }
 }
 
 async function evaluateSubjects<Shown>(
   services: Services,
+  orgId: string,
   { engine }: PolicyDefinition,
   subjects: DryRunSubject<Shown>[],
 ): Promise<DryRun<Shown>> {
@@ -59,7 +61,12 @@ async function evaluateSubjects<Shown>(
   const results: DryRunResult<Shown>[] = []
   for (const { shown, readInput } of subjects) {
     if (services.clock.now().getTime() > end) return { results, is_complete: false }
-    const rules = await evaluatePolicy(services, engine, await readInput(), async () => null)
+    const asking = { asker: new PolicyAsker(orgId, { waitMs: TIME_MS_MAX }), findBundle: async () => null }
+    const rules = await evaluatePolicy(services, engine, await readInput(), asking).catch((error) => {
+      if (error instanceof PolicyBudgetError) return null
+      throw error
+    })
+    if (rules === null) return { results, is_complete: false }
     results.push({ ...shown, decision: decide('enforce', rules), rules })
   }
   return { results, is_complete: true }

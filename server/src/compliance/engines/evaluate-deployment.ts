@@ -2,6 +2,7 @@ import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
+import type { PolicyEngine } from '../policies/policy.schema.ts'
 import { type AskedTimes, findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
 import { isDeploymentCovered, type WorkflowName } from '../policies/policy-binding.ts'
 import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
@@ -17,6 +18,7 @@ import {
 } from '../policies/policy-verdict.ts'
 import { readPolicyInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
+import { PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
 /** A deployment as policies see it. */
 export type DeploymentSubject = {
@@ -34,10 +36,11 @@ export type DeploymentSubject = {
 }
 
 /**
- * A deployment to evaluate. `policies` are the names of the policies that its gates require. With
- * `opened`, when that was, it is also asked under earlier versions of its policies.
+ * A deployment to evaluate. `policies` are the names of the policies that its gates require, and
+ * `waitMs` is how long each may wait for its turn, if that is less than a minute. With `opened`,
+ * when that was, it is also asked under earlier versions of its policies.
  */
-export type DeploymentToEvaluate = DeploymentSubject & { policies: string[]; opened?: Date }
+export type DeploymentToEvaluate = DeploymentSubject & { policies: string[]; opened?: Date; waitMs?: number }
 
 /**
  * Evaluates the policies whose bindings cover a deployment or that its gates require, also under
@@ -66,12 +69,15 @@ export async function evaluateDeployment(
     (name) => !stored.some((policy) => policy.path === null && policy.name === name),
   )
   const verdicts = missing.map(missingPolicy)
+  let isOverBudget = false
   if (policies.length > 0) {
     const input = inputSoon ?? (await readInput())
-    const evaluated = await evaluateAll(services, policies, { org_id: deployment.org_id, input, asked })
-    verdicts.push(...[...Map.groupBy(evaluated, ({ id }) => id).values()].flatMap(selectCounting))
+    const evaluated = await evaluateAll(services, policies, { ...deployment, input, asked })
+    verdicts.push(...[...Map.groupBy(evaluated.verdicts, ({ id }) => id).values()].flatMap(selectCounting))
+    isOverBudget = evaluated.isOverBudget
   }
-  return { evaluation_id: createUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
+  const decision = decideTogether(verdicts)
+  return { evaluation_id: createUuid(at), at, decision, policies: verdicts, ...(isOverBudget && { isOverBudget }) }
 }
 
 function missingPolicy(name: string): PolicyVerdict {
@@ -93,27 +99,42 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
   return readPolicyInput(db, subject, at)
 }
 
-type Evaluated = { org_id: string; input: PolicyInput; asked: AskedTimes | undefined }
+type Evaluated = { org_id: string; waitMs?: number; input: PolicyInput; asked: AskedTimes | undefined }
 
-function evaluateAll(
+async function evaluateAll(
   services: Services,
   policies: Policy[],
-  { org_id, input, asked }: Evaluated,
-): Promise<PolicyVerdict[]> {
+  { org_id, waitMs, input, asked }: Evaluated,
+): Promise<{ verdicts: PolicyVerdict[]; isOverBudget: boolean }> {
   const counts = Map.groupBy(policies, ({ id }) => id)
-  const find = (sha256: string) => findBundle(services.sql, org_id, sha256)
-  return Promise.all(
+  const findIn = (sha256: string) => findBundle(services.sql, org_id, sha256)
+  const options = { isGate: true, ...(waitMs !== undefined && { waitMs }) }
+  const asker = new PolicyAsker(org_id, options)
+  // What repositories have in their files uses up none of the time of the organization's policies.
+  const repositoryAsker = new PolicyAsker(org_id, { ...options, isRepository: true })
+  let hasWaited = false
+  const ask = (engine: PolicyEngine, isRepository: boolean) =>
+    evaluatePolicy(services, engine, input, {
+      findBundle: findIn,
+      asker: isRepository ? repositoryAsker : asker,
+    }).catch((error) => {
+      if (!(error instanceof PolicyBudgetError)) throw error
+      hasWaited = true
+      return createErrorVerdict(error.message)
+    })
+  const verdicts = await Promise.all(
     policies.map(async ({ definition, created_at, replaced_at, ...policy }) => {
       const isTooMany = replaced_at !== null && (counts.get(policy.id)?.length ?? 0) > VERSIONS_MAX
       const rules = isTooMany
         ? createErrorVerdict(`The policy was changed more often than ${VERSIONS_MAX} times within a day`)
         : definition === null
           ? createUnreadableVerdict()
-          : await evaluatePolicy(services, definition.engine, input, find)
+          : await ask(definition.engine, policy.path !== null)
       const earlier = replaced_at && asked && { earlier: toEarlier({ created_at, replaced_at }, asked) }
       return { ...policy, ...earlier, rules, decision: decide(policy.mode, rules) }
     }),
   )
+  return { verdicts, isOverBudget: hasWaited || asker.leftMs <= 0 || repositoryAsker.leftMs <= 0 }
 }
 
 /** Versions of one policy that are evaluated for a deployment. */

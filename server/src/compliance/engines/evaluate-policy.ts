@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
 import { filterInput, listQuestions } from '../policies/evidence-view.ts'
@@ -12,20 +13,28 @@ import {
   readVerdicts,
 } from '../policies/policy-verdict.ts'
 import { evaluateDecision, evaluateRego } from './evaluate-rego.ts'
+import { EvaluationTimeError, PolicyAsker, PolicyBudget, PolicyQueue } from './policy-queue.ts'
+
+/** What jobs wait for that evaluate policies. */
+export const POLICIES = 'policies'
+
+/** Who asks a policy, and how its bundle is read. */
+export type Asking = { asker: PolicyAsker; findBundle: FindBundle }
 
 /**
- * Evaluates a policy's rules on an input; of two questions to a rule, the worse answer counts.
- * Every failure of an engine becomes an `error` verdict.
+ * Evaluates a policy's rules on an input, when it is the asker's turn; of two questions to a rule,
+ * the worse answer counts. Every failure of an engine becomes an `error` verdict. Throws
+ * `PolicyBudgetError` if the turn did not come.
  */
 export async function evaluatePolicy(
   services: Pick<Services, 'config' | 'log'>,
   engine: PolicyEngine,
   input: PolicyInput,
-  findBundle: FindBundle,
+  asking: Asking,
 ): Promise<RuleVerdict[]> {
   let verdicts: RuleVerdict[] = []
   for (const question of listQuestions(engine))
-    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, question, input, findBundle))
+    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, question, input, asking))
   return verdicts
 }
 
@@ -34,25 +43,32 @@ export async function evaluateQuestion(
   services: Pick<Services, 'config' | 'log'>,
   engine: PolicyEngine,
   input: PolicyInput,
-  findBundle: FindBundle,
+  { findBundle, asker }: Asking,
 ): Promise<RuleVerdict[]> {
-  switch (engine.type) {
-    case 'cel':
-      return evaluateRules(engine.rules, input)
-    case 'opa':
-      return evaluateDecision(services, engine.decision, filterInput(input, engine))
-    case 'rego':
-      return evaluateRego(services, engine, filterInput(input, engine))
-    case 'wasm':
-      return evaluateModule(engine, filterInput(input, engine), findBundle)
+  try {
+    switch (engine.type) {
+      case 'cel':
+        return await evaluateRules(engine.rules, input, asker)
+      case 'opa':
+        return await askServer(asker, (note) =>
+          evaluateDecision(services, engine.decision, filterInput(input, engine), note),
+        )
+      case 'rego':
+        return await askServer(asker, (note) => evaluateRego(services, engine, filterInput(input, engine), note))
+      case 'wasm':
+        return await evaluateModule(engine, filterInput(input, engine), findBundle, asker)
+    }
+  } catch (error) {
+    if (error instanceof EvaluationTimeError) return createErrorVerdict(error.message)
+    throw error
   }
 }
 
 /** Evaluates a policy's CEL rules. A rule that the process did not answer is an error. */
-async function evaluateRules(rules: CelRule[], input: PolicyInput): Promise<RuleVerdict[]> {
-  const { parts, interrupted } = await policyProcess.ask({ type: 'cel', rules, input }, POLICY_TIMEOUT_MS)
+async function evaluateRules(rules: CelRule[], input: PolicyInput, asker: PolicyAsker): Promise<RuleVerdict[]> {
+  const { parts, interrupted, timeoutMs } = await askProcess(asker, { type: 'cel', rules, input })
   const answers = parts as RuleAnswer[]
-  const limit = interrupted === 'timeout' ? `more than ${POLICY_TIMEOUT_MS} ms` : 'too much memory'
+  const limit = interrupted === 'timeout' ? `more than ${timeoutMs} ms` : 'too much memory'
   // The first rule without an answer exceeded the limit, because rules are answered in order.
   const unanswered = (index: number) =>
     createErrorAnswer(
@@ -80,15 +96,16 @@ export async function evaluateModule(
   { bundle: sha256, entrypoint }: Pick<WasmEngine, 'bundle' | 'entrypoint'>,
   input: PolicyInput,
   findBundle: FindBundle,
+  asker = new PolicyAsker(null),
 ): Promise<RuleVerdict[]> {
   const question = { sha256, entrypoint, input }
-  let { parts, interrupted } = await runModule({ ...question, bundle: null })
+  let { parts, interrupted, timeoutMs } = await runModule({ ...question, bundle: null }, asker)
   if ((parts[0] as ModuleAnswer | undefined)?.type === 'unknown') {
     const bundle = await findBundle(sha256)
     if (bundle === null) return createErrorVerdict("The policy's bundle is not stored")
-    ;({ parts, interrupted } = await runModule({ ...question, bundle }))
+    ;({ parts, interrupted, timeoutMs } = await runModule({ ...question, bundle }, asker))
   }
-  if (interrupted === 'timeout') return createErrorVerdict(`The policy took more than ${POLICY_TIMEOUT_MS} ms`)
+  if (interrupted === 'timeout') return createErrorVerdict(`The policy took more than ${timeoutMs} ms`)
   if (interrupted === 'died') return createErrorVerdict('The policy took too much memory')
   const answer = parts[0] as ModuleAnswer
   if (answer.type === 'result') return readVerdicts(answer.result)
@@ -117,12 +134,65 @@ export type ModuleAnswer =
 export type Question = RulesQuestion | ModuleQuestion
 export type Part = RuleAnswer | ModuleAnswer
 
-/** The one child process for policies. It starts with the first question. */
-const policyProcess = new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
-
 /** Time limit for all rules of a policy, or for one module. */
 const POLICY_TIMEOUT_MS = 1000
+const PROCESSES = 2
+const REQUESTS_MAX = 8
 
-export function runModule(question: Omit<ModuleQuestion, 'type'>) {
-  return policyProcess.ask({ type: 'wasm', ...question }, POLICY_TIMEOUT_MS)
+const budget = new PolicyBudget()
+
+/**
+ * Child processes for policies, each of which starts with its first question, and requests to the
+ * OPA server, which take none.
+ */
+function openQueues({ processes, requests }: { processes: number; requests: number }) {
+  const startProcess = () => new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
+  return {
+    processes: new PolicyQueue(Array.from({ length: processes }, startProcess), budget),
+    requests: new PolicyQueue(
+      Array.from({ length: requests }, () => null),
+      budget,
+    ),
+  }
+}
+
+const queues = openQueues({ processes: PROCESSES, requests: REQUESTS_MAX })
+/** Policies in files of repositories hold up none that an organization has applied. */
+const repositoryQueues = openQueues({ processes: PROCESSES / 2, requests: REQUESTS_MAX / 2 })
+
+function getQueues({ isRepository }: PolicyAsker) {
+  return isRepository ? repositoryQueues : queues
+}
+
+function askProcess(asker: PolicyAsker, question: Question) {
+  return getQueues(asker).processes.run(asker, async (child, leftMs) => {
+    const timeoutMs = Math.ceil(Math.min(POLICY_TIMEOUT_MS, leftMs))
+    let usedMs = 0
+    const answer = await child.ask(question, timeoutMs, (ms) => {
+      usedMs = ms
+    })
+    return { answer: { ...answer, timeoutMs }, usedMs }
+  })
+}
+
+/** `note` is told the time that the server has worked. */
+function askServer(
+  asker: PolicyAsker,
+  evaluate: (note: (usedMs: number) => void) => Promise<RuleVerdict[]>,
+): Promise<RuleVerdict[]> {
+  return getQueues(asker).requests.run(asker, async (_slot, leftMs) => {
+    let usedMs: number | null = null
+    const late = delay(leftMs, undefined, { ref: false }).then(() => Promise.reject(new EvaluationTimeError()))
+    const answer = await Promise.race([
+      evaluate((ms) => {
+        usedMs = (usedMs ?? 0) + ms
+      }),
+      late,
+    ])
+    return { answer, usedMs }
+  })
+}
+
+export function runModule(question: Omit<ModuleQuestion, 'type'>, asker = new PolicyAsker(null)) {
+  return askProcess(asker, { type: 'wasm', ...question })
 }

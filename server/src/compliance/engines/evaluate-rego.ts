@@ -16,16 +16,18 @@ const RESULTS = 'results'
  * Evaluates a Rego module on the OPA server. Each module has a package of its own there, named by
  * its content and by what may be called, so that modules of different repositories never meet, and
  * none is evaluated that was stored under another list. The server forgets modules when it
- * restarts; one that it does not know is stored again.
+ * restarts; one that it does not know is stored again. `note` is told the time of the server.
  */
 export async function evaluateRego(
   services: Pick<Services, 'config' | 'log'>,
   engine: RegoModule,
   input: PolicyInput,
+  note: (usedMs: number) => void,
 ): Promise<RuleVerdict[]> {
   const name = moduleName(engine)
   return withOpa(services, name, async (url) => {
-    const query = () => fetchOpaDecision(url, `shiplock/repositories/${name}/${RESULTS}`, toModuleInput(engine, input))
+    const path = `shiplock/repositories/${name}/${RESULTS}`
+    const query = () => fetchOpaDecision(url, path, toModuleInput(engine, input), note)
     const known = await query()
     if (known !== undefined) return readVerdicts(known)
     return (await storeOrExplain(url, engine)) ?? readVerdicts(await query())
@@ -89,13 +91,19 @@ function toModuleInput({ dialect }: RegoModule, input: PolicyInput): object {
   return { ...input, version: 'prodgator.input/v1', subject: 'release', attestations }
 }
 
-/** Evaluates a policy on the OPA server. A failure is logged and becomes an `error` verdict. */
+/**
+ * Evaluates a policy on the OPA server. A failure is logged and becomes an `error` verdict. `note`
+ * is told the time of the server.
+ */
 export async function evaluateDecision(
   { config, log }: Pick<Services, 'config' | 'log'>,
   decision: string,
   input: PolicyInput,
+  note: (usedMs: number) => void,
 ): Promise<RuleVerdict[]> {
-  return withOpa({ config, log }, decision, async (url) => readVerdicts(await fetchOpaDecision(url, decision, input)))
+  return withOpa({ config, log }, decision, async (url) =>
+    readVerdicts(await fetchOpaDecision(url, decision, input, note)),
+  )
 }
 
 /** Calls `evaluate` with the address of the OPA server. `policy` names the policy in the log. */

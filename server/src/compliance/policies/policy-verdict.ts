@@ -66,6 +66,8 @@ export type PolicyEvaluation = {
   at: Date
   decision: 'approve' | 'block' | 'none'
   policies: PolicyVerdict[]
+  /** Present if a policy was not evaluated, because its turn did not come in time. */
+  isOverBudget?: boolean
 }
 
 /** Decides for one policy (decisions §10). A policy in `monitor` never blocks. */

@@ -18,6 +18,7 @@ import { type FoundPolicies, type ReadFile, synchronizePolicies } from './store-
  * Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one.
  */
 export const readRepositoryPoliciesJob = defineJob('compliance.read-repository-policies', {
+  waitsFor: ({ provider }) => provider,
   payload: REPOSITORY_KEY,
   attemptsMax: 20,
   once: formatRepositoryKey,

@@ -1,4 +1,5 @@
 import { findRunRepository, listRunRepositories } from '../../ci/evidence/newest-runs.store.ts'
+import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
@@ -6,7 +7,8 @@ import { update } from '../../platform/queue/update.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
-import { evaluateQuestion } from '../engines/evaluate-policy.ts'
+import { type Asking, evaluateQuestion, POLICIES } from '../engines/evaluate-policy.ts'
+import { PolicyAsker, PolicyBudgetError } from '../engines/policy-queue.ts'
 import { type AdmittingTerms, listQuestions } from '../policies/evidence-view.ts'
 import type { PolicyEngine } from '../policies/policy.schema.ts'
 import {
@@ -27,16 +29,31 @@ import {
 } from './read-repository-inputs.ts'
 import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResults } from './result.store.ts'
 
+/** When a repository is evaluated again whose policies have waited too long for their turn. */
+const OVER_BUDGET_MS = MINUTE_MS
+
 /** Updates the results of a repository. Waiting jobs for one repository are merged. */
 export const evaluateRepositoryJob = defineJob('compliance.evaluate-repository', {
+  class: 'bulk',
+  waitsFor: () => POLICIES,
   payload: definePayload({ org_id: text, repository: text }),
   attemptsMax: 10,
   once: ({ org_id, repository }) => `${org_id} ${repository}`,
-  run: (services: Services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
+  async run(services: Services, { org_id, repository }): Promise<void> {
+    try {
+      await evaluateRepository(services, org_id, repository)
+    } catch (error) {
+      if (!(error instanceof PolicyBudgetError)) throw error
+      await enqueue(services.sql, evaluateRepositoryJob, { org_id, repository }, OVER_BUDGET_MS)
+    }
+  },
   updates: () => [update('compliance_result')],
 })
 
-/** Stores a result for each policy that covers the repository. Deletes others (decisions §10). */
+/**
+ * Stores a result for each policy that covers the repository. Deletes others (decisions §10).
+ * Throws `PolicyBudgetError`, and stores nothing then.
+ */
 export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()
@@ -45,7 +62,11 @@ export async function evaluateRepository(services: Services, orgId: string, repo
   const results: NewResult[] = []
   if (policies.length > 0) {
     const inputs = await readRepositoryInputs(sql, orgId, repository, now)
-    for (const policy of policies) results.push(await evaluate(services, orgId, policy, inputs))
+    const findIn = (sha256: string) => findBundle(sql, orgId, sha256)
+    const own = { findBundle: findIn, asker: new PolicyAsker(orgId) }
+    const ofRepositories = { findBundle: findIn, asker: new PolicyAsker(orgId, { isRepository: true }) }
+    for (const policy of policies)
+      results.push(await evaluate(services, policy.path === null ? own : ofRepositories, policy, inputs))
   }
   const hostless = getHostlessName(repository)
   await sql.begin(async (tx) => {
@@ -57,20 +78,19 @@ export async function evaluateRepository(services: Services, orgId: string, repo
 
 async function evaluate(
   services: Services,
-  orgId: string,
+  asking: Asking,
   { id, name, definition }: Policy,
   inputs: RepositoryInputs,
 ): Promise<NewResult> {
   const result = { policy_id: id, policy_name: name }
   if (!definition?.bindings) return { ...result, ...evaluated(createUnreadableVerdict()) }
   const branches = getCoveredBranches(definition)
-  const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
   let verdicts: RuleVerdict[] = []
   for (const { engine, terms } of listQuestions(definition.engine).flatMap(splitByTrust)) {
     const input = await inputs({ branches }, terms)
     // No run and no security report of the repository is known.
     if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
-    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, engine, input, find))
+    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, engine, input, asking))
   }
   return { ...result, ...evaluated(inOrder(definition.engine, verdicts)) }
 }

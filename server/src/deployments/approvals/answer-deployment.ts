@@ -37,6 +37,9 @@ import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 const OVERRIDE_SCOPE = 'write:compliance-override'
 
 type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
+/** How long a request waits for the turn of its policies. Clients give up after half a minute. */
+const POLICIES_WAIT_MS = 20_000
+
 type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at' | 'permissions'> & GivenAnswering
 
 /**
@@ -65,7 +68,9 @@ export async function answerDeployment(
   const given = { ...(await sign(sql, actor, state)), decision: input.decision, comment, reason }
   const context = await readContext(sql, state, given, clock.now())
   checkAnswerable(context, given, clock.now())
-  const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
+  const { required } = context
+  const isApproved = given.decision === 'approved'
+  const evaluation = isApproved ? await evaluatePolicies(services, { state, required, waitMs: POLICIES_WAIT_MS }) : null
   requireAuthority(actor, evaluation)
   if (evaluation?.decision === 'block') requireReason(reason)
   const status = await sql.begin((tx) => answerLocked(services, tx, context, { actor, given, evaluation }))

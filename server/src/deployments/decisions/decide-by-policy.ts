@@ -1,7 +1,9 @@
+import { POLICIES } from '../../compliance/engines/evaluate-policy.ts'
 import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { defineJob } from '../../platform/queue/job.ts'
+import { defineJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import { findUploadSubject } from '../../security/issues/policy-facts.store.ts'
@@ -36,12 +38,16 @@ import { auditOutcome, decideDeployment, hasRunEndedBadly, settleWaiting } from 
 import { evaluatePolicies, isStillEvaluated, mergeGates } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
+/** When policies are asked again that waited too long for their turn. */
+const OVER_BUDGET_MS = MINUTE_MS
+
 /**
  * Evaluates the policies of a waiting deployment and approves the gates that they approve. The
  * evaluation runs without a lock and the approval under it, so an answer that arrived in between is
- * kept. Safe to repeat.
+ * kept. With `waitMs`, it is left to a job if the policies have not answered by then, because
+ * somebody waits for the answer. Safe to repeat.
  */
-export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
+export async function decideByPolicy(services: Services, deployment: DeploymentKey, waitMs?: number): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()
   const [state, stored] = await Promise.all([
@@ -50,8 +56,9 @@ export async function decideByPolicy(services: Services, deployment: DeploymentK
   ])
   if (!state || !mustEvaluate(state, now)) return
   const required = await mergeGates(sql, state, stored, now)
-  const evaluation = await evaluatePolicies(services, state, required)
-  await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
+  const evaluation = await evaluatePolicies(services, { state, required, ...(waitMs !== undefined && { waitMs }) })
+  if (evaluation.isOverBudget && waitMs !== undefined) await enqueue(sql, decideByPolicyJob, deployment)
+  else await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
 }
 
 /** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */
@@ -76,7 +83,9 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   const required = await mergeGates(tx, state, stored, now)
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
+  const { org_id, id } = state
   await Promise.all([
+    evaluation.isOverBudget && enqueue(tx, decideByPolicyJob, { org_id, id }, OVER_BUDGET_MS),
     updatePoliciesEvaluated(tx, state, toNoted(evaluation, required), now),
     isShown(evaluation)
       ? updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
@@ -117,12 +126,16 @@ async function approveDeployment(services: Services, tx: Tx, { state, required }
   ])
 }
 
-/** Evaluates the policies of a deployment that a code host asked us about. */
+/**
+ * Evaluates the policies of a deployment that a code host asked us about, or whose evidence has
+ * changed.
+ */
 export const decideByPolicyJob = defineJob('deployments.decide-by-policy', {
+  waitsFor: () => POLICIES,
   payload: definePayload({ org_id: text, id: text }),
   attemptsMax: 10,
   once: ({ org_id, id }) => `${org_id} ${id}`,
-  run: decideByPolicy,
+  run: (services: Services, deployment) => decideByPolicy(services, deployment),
   updates: ({ id }) => [update('deployment', id)],
 })
 
@@ -161,6 +174,8 @@ export async function refreshAllGates(services: Services): Promise<void> {
   for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
 }
 
-async function reconsider(services: Services, orgId: string, filter: WaitingFilter): Promise<void> {
-  for (const deployment of await listWaiting(services.sql, orgId, filter)) await decideByPolicy(services, deployment)
+/** Each in a job of its own, because the policies of an organization may keep others waiting. */
+async function reconsider({ sql }: Services, orgId: string, filter: WaitingFilter): Promise<void> {
+  for (const { org_id, id } of await listWaiting(sql, orgId, filter))
+    await enqueue(sql, decideByPolicyJob, { org_id, id })
 }

@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { findRun } from '../../ci/runs/run.store.ts'
-import { type DeploymentSubject, evaluateDeployment } from '../../compliance/engines/evaluate-deployment.ts'
+import {
+  type DeploymentSubject,
+  type DeploymentToEvaluate,
+  evaluateDeployment,
+} from '../../compliance/engines/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
@@ -17,13 +21,15 @@ import { type DeploymentState, getRepositoryAddress, isWaiting, type RequiredGat
  */
 export async function evaluatePolicies(
   services: Services,
-  state: DeploymentState,
-  required: RequiredGate[],
+  { state, required, ...waiting }: { state: DeploymentState; required: RequiredGate[]; waitMs?: number },
 ): Promise<PolicyEvaluation> {
   const now = services.clock.now()
   const asked = { deployment_id: state.id, required, opened: state.created_at }
-  return evaluate(services, asked, () => findSubject(services.sql, state, now))
+  return evaluate(services, asked, async () => ({ ...(await findSubject(services.sql, state, now)), ...waiting }))
 }
+
+/** How long a gate that is not stored yet waits for policies, which are asked again when it is. */
+const AHEAD_MS = 1000
 
 /** The same for a deployment that is not stored yet. */
 export async function evaluateSubject(
@@ -32,7 +38,8 @@ export async function evaluateSubject(
   required: EvaluatedGate[],
 ): Promise<PolicyEvaluation> {
   const { deployment_id } = subject
-  return evaluate(services, { deployment_id, required, opened: services.clock.now() }, async () => subject)
+  const asked = { deployment_id, required, opened: services.clock.now() }
+  return evaluate(services, asked, async () => ({ ...subject, waitMs: AHEAD_MS }))
 }
 
 type EvaluatedGate = Pick<RequiredGate, 'policies' | 'asks_earlier'>
@@ -41,7 +48,7 @@ type Asked = { deployment_id: string; required: EvaluatedGate[]; opened: Date }
 async function evaluate(
   services: Services,
   { deployment_id, required, opened }: Asked,
-  readSubject: () => Promise<DeploymentSubject>,
+  readSubject: () => Promise<Omit<DeploymentToEvaluate, 'policies'>>,
 ): Promise<PolicyEvaluation> {
   const policies = [...new Set(required.flatMap(({ policies }) => policies))]
   const asksEarlier = required.length === 0 || required.some(({ asks_earlier }) => asks_earlier)

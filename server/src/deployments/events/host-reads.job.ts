@@ -5,6 +5,7 @@ import { update } from '../../platform/queue/update.ts'
 
 /** Reads the protection rules of an environment from its host. */
 export const readEnvironmentJob = defineJob('deployments.read-environment', {
+  waitsFor: ({ provider }) => provider,
   payload: definePayload({ org_id: text, provider: text, repository_id: text, environment: text }),
   attemptsMax: 6,
   once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
@@ -15,6 +16,7 @@ export const readEnvironmentJob = defineJob('deployments.read-environment', {
 
 /** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
 export const readReviewsJob = defineJob('deployments.read-reviews', {
+  waitsFor: () => 'deployments',
   payload: definePayload({ org_id: text, id: text }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
@@ -25,6 +27,7 @@ export const readReviewsJob = defineJob('deployments.read-reviews', {
 
 /** Reads which attempt of its run a deployment belongs to, because lists do not name it. */
 export const readAttemptJob = defineJob('deployments.read-attempt', {
+  waitsFor: () => 'deployments',
   payload: definePayload({ org_id: text, id: text, job_id: text, newest: integer }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,

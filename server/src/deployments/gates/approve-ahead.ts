@@ -17,17 +17,19 @@ type Opening = { subject: DeploymentSubject; required: GateToRequire[] }
 /** Policies that approve a deployment which is not stored yet. */
 export type EarlyApproval = Opening & { evaluation: PolicyEvaluation }
 
+type EarlyAnswer = {
+  approval: EarlyApproval | null
+  /** The policies have not answered in time. */
+  isLate: boolean
+}
+
 /**
  * Evaluates the policies of a deployment before its gate is opened, so that the deployment is
  * stored together with its approval. Null if the policies do not approve it: news of evidence is
  * evaluated only for stored deployments, so that any other verdict has to be found once the
  * deployment is stored. Takes no lock, because a policy engine can be a remote server.
  */
-export async function approveAhead(
-  services: Services,
-  key: OpenedGateKey,
-  deploymentId: string,
-): Promise<EarlyApproval | null> {
+export async function approveAhead(services: Services, key: OpenedGateKey, deploymentId: string): Promise<EarlyAnswer> {
   const { sql, clock } = services
   const now = clock.now()
   const [opened, run, gates] = await Promise.all([
@@ -35,12 +37,13 @@ export async function approveAhead(
     findRun(sql, key, now),
     listAskedGates(sql, key.org_id, { opened: now, now }),
   ])
-  if (opened !== null || run === null || isFinal(run.status)) return null
+  const unasked = { approval: null, isLate: false }
+  if (opened !== null || run === null || isFinal(run.status)) return unasked
   const opening = toOpening({ key, run, gates, now }, deploymentId)
-  if (opening.required.length === 0 || !opening.required.every(canApproveByPolicies)) return null
+  if (opening.required.length === 0 || !opening.required.every(canApproveByPolicies)) return unasked
   const evaluation = await evaluateSubject(services, opening.subject, opening.required)
   const approves = opening.required.every((gate) => isApprovedByPolicies(gate, evaluation))
-  return approves ? { ...opening, evaluation } : null
+  return { approval: approves ? { ...opening, evaluation } : null, isLate: evaluation.isOverBudget ?? false }
 }
 
 /**

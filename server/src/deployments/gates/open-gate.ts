@@ -7,11 +7,12 @@ import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createDeploymentId } from '../../platform/ids.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { listAskedGates } from '../asked-gate.store.ts'
 import { type GateToRequire, selectRequired } from '../asked-gate.ts'
-import { decideByPolicy } from '../decisions/decide-by-policy.ts'
+import { decideByPolicy, decideByPolicyJob } from '../decisions/decide-by-policy.ts'
 import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
 import type { NewGate } from './gate.schema.ts'
@@ -39,8 +40,14 @@ type AskedGate = {
 type Opened = { gate: StoredGate; created: boolean }
 
 /**
+ * How long a request waits for the turn of its policies. Clients give up later, and then ask again.
+ */
+const POLICIES_WAIT_MS = 3000
+
+/**
  * Opens a gate: creates a deployment that requires all configured gates which cover it, and
- * evaluates its policies. Safe to repeat and to call concurrently: run, attempt, environment and
+ * evaluates its policies. Where their turn does not come within seconds, the gate is pending, and a
+ * job evaluates them. Safe to repeat and to call concurrently: run, attempt, environment and
  * job have one gate. A repeated call evaluates the policies if the first one did not come to it,
  * because it lost the database. Throws 403 `forbidden` for a run that the token may not speak
  * about, 404 for an unknown run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
@@ -50,11 +57,16 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
   const now = services.clock.now()
   const deployment_id = createDeploymentId(now)
-  const approval = await approveAhead(services, key, deployment_id)
+  const { approval, isLate } = await approveAhead(services, key, deployment_id)
   const asked = { key, actor, credential_id: actor.credential.id, gate_id: input.gate_id, deployment_id, approval }
-  const { gate: opened, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked, now))
-  if (opened.is_evaluated) return { gate: opened, created, token: getPollToken(services, opened) }
-  await decideByPolicy(services, { org_id: opened.org_id, id: opened.deployment_id })
+  const { gate: opened, created } = await services.sql.begin(async (tx) => {
+    const found = await findOrCreate(services, tx, asked, now)
+    if (isLate && !found.gate.is_evaluated)
+      await enqueue(tx, decideByPolicyJob, { org_id: actor.org_id, id: found.gate.deployment_id })
+    return found
+  })
+  if (opened.is_evaluated || isLate) return { gate: opened, created, token: getPollToken(services, opened) }
+  await decideByPolicy(services, { org_id: opened.org_id, id: opened.deployment_id }, POLICIES_WAIT_MS)
   const gate = (await findGateById(services.sql, opened.id)) as StoredGate
   return { gate, created, token: getPollToken(services, gate) }
 }

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
-import { defineScheduledJob } from '../../platform/queue/job.ts'
+import { defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { decideByPolicy } from '../decisions/decide-by-policy.ts'
+import { decideByPolicyJob } from '../decisions/decide-by-policy.ts'
 import { settleWaiting } from '../decisions/decide-deployment.ts'
 import { EXPIRED } from '../deployment-state.ts'
 import { listOverdue, listUnevaluated } from '../waiting-deployment.store.ts'
@@ -9,10 +9,10 @@ import { assignGates } from './cover-deployment.ts'
 import { deletePolls } from './opened-gate.store.ts'
 
 /**
- * Longer than any evaluation: a gate that is not evaluated by then was opened by a process that
- * stopped.
+ * Longer than any evaluation, which waits a minute for its turn: a gate that is not evaluated by
+ * then was opened by a process that stopped.
  */
-const EVALUATION_LOST_MS = MINUTE_MS
+const EVALUATION_LOST_MS = 2 * MINUTE_MS
 const POLLS_KEPT_MS = 10 * MINUTE_MS
 
 /**
@@ -27,8 +27,8 @@ export const settleDeployments = defineScheduledJob<Services>('deployments.settl
     await expireOverdue(services)
     await assignGates(services, { org_id: null })
     const now = clock.now()
-    for (const deployment of await listUnevaluated(sql, { createdBefore: before(now, EVALUATION_LOST_MS), now }))
-      await decideByPolicy(services, deployment)
+    for (const { org_id, id } of await listUnevaluated(sql, { createdBefore: before(now, EVALUATION_LOST_MS), now }))
+      await enqueue(sql, decideByPolicyJob, { org_id, id })
     await deletePolls(sql, before(clock.now(), POLLS_KEPT_MS))
   },
 })

@@ -19,8 +19,9 @@ type EventDefinition<Payload extends object> = {
   readonly subject: (payload: Payload) => Subject
   /** Events with the same key have one job while it waits, as with jobs. */
   readonly once?: (payload: Payload) => string
-  /** The class of the job that calls its subscribers. */
+  /** The class of the job that calls its subscribers, and whom they wait for. */
   readonly class?: Job<never>['class']
+  readonly waitsFor?: (payload: Payload) => string
 }
 
 /**
@@ -101,11 +102,12 @@ export function subscribe<Context, Payload extends object>(
   })
 }
 
-function toQueued<Payload extends object>({ name, class: jobClass, once }: Event<Payload>) {
+function toQueued<Payload extends object>({ name, class: jobClass, waitsFor, once }: Event<Payload>) {
   return {
     name: `event ${name}`,
     attemptsMax: ATTEMPTS_MAX,
     ...(jobClass && { class: jobClass }),
+    ...(waitsFor && { waitsFor }),
     ...(once && { once }),
   }
 }

@@ -2,13 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Value } from 'typebox/value'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
-import type { JobClass } from './job.store.ts'
+import type { SlotClass } from './job.store.ts'
 import type { Job, ScheduledJob } from './job.ts'
 import { getJobFields, givenUp, runJobTry } from './job-work.ts'
 import {
+  type AwaitedParty,
   deleteFinishedJob,
   lockNextJob,
+  type Opening,
   type RunningJob,
+  SYSTEM_ORGANIZATION,
   type Turn,
   updateFailedTry,
   updateReturnedJob,
@@ -26,8 +29,8 @@ export type SlotsOptions<Context> = {
 const RETRY_MS = 1000
 
 /**
- * The jobs that a worker has in progress, `concurrency` at most. Bulk work leaves one slot free, so
- * that the next interactive job finds it.
+ * The jobs that a worker has in progress: `concurrency` at most that work on the database, and
+ * beside them those that ask others (`computeShares`). No organization has all slots.
  */
 export class JobSlots<Context> {
   readonly #sql: Sql
@@ -36,6 +39,7 @@ export class JobSlots<Context> {
   readonly #known: ReadonlyMap<string, (job: RunningJob) => Promise<void>>
   readonly #running = new Map<RunningJob, Promise<void>>()
   readonly #turns = new Turns()
+  readonly #shares: Record<SlotClass, Share>
   readonly #stopping = new AbortController()
   #filling: Promise<void> | null = null
   #fillAgain = false
@@ -46,7 +50,8 @@ export class JobSlots<Context> {
     this.#sql = sql
     this.#workerId = workerId
     this.#options = options
-    const { context, jobs, scheduled } = options
+    const { context, jobs, scheduled, concurrency } = options
+    this.#shares = computeShares(concurrency)
     this.#known = new Map([
       ...jobs.map((job) => [job.name, (taken: RunningJob) => this.#try(job, taken)] as const),
       ...scheduled.map(({ name, run }) => [name, () => run(context, {}, this.#stopping.signal)] as const),
@@ -85,21 +90,30 @@ export class JobSlots<Context> {
   }
 
   async #take(): Promise<RunningJob | null> {
-    for (const jobClass of this.#openClasses()) {
-      const turn = this.#turns.next(jobClass)
-      const names = [...this.#known.keys()]
-      const job = await lockNextJob(this.#sql, { workerId: this.#workerId, names, class: jobClass, turn })
-      if (job !== null) return job
-    }
-    return null
+    if (this.#stopping.signal.aborted) return null
+    const openings = this.#listClasses().flatMap((slotClass) => this.#open(slotClass) ?? [])
+    return lockNextJob(this.#sql, { workerId: this.#workerId, names: [...this.#known.keys()], openings })
   }
 
-  /** The classes of which another job fits in, the first one first. */
-  #openClasses(): JobClass[] {
-    const { concurrency } = this.#options
-    if (this.#stopping.signal.aborted || this.#running.size >= concurrency) return []
-    const bulk = Array.from(this.#running.keys()).filter((job) => job.class === 'bulk').length
-    return bulk < Math.max(1, concurrency - 1) ? ['interactive', 'bulk'] : ['interactive']
+  /** The last slot that interactive work leaves is for bulk work first. */
+  #listClasses(): readonly SlotClass[] {
+    const interactive = [...this.#running.keys()].filter((job) => job.class === 'interactive').length
+    return interactive > 0 && interactive >= this.#options.concurrency - 1 ? BULK_FIRST : CLASSES
+  }
+
+  /** What may be taken of a class next; null if it has no free slot. */
+  #open(slotClass: SlotClass): Opening | null {
+    const counts = COUNTED[slotClass].map((limiting) => {
+      const jobs = [...this.#running.keys()].filter((job) => COUNTED[job.class].includes(limiting))
+      return { jobs, share: this.#shares[limiting] }
+    })
+    if (counts.some(({ jobs, share }) => jobs.length >= share.all)) return null
+    return {
+      class: slotClass,
+      turn: this.#turns.next(slotClass),
+      full: counts.flatMap(({ jobs, share }) => listFull(jobs, share)),
+      fullAwaited: counts.flatMap(({ jobs, share }) => listFullAwaited(jobs, share.awaited)),
+    }
   }
 
   async #start(job: RunningJob): Promise<void> {
@@ -186,24 +200,95 @@ export class JobSlots<Context> {
   }
 }
 
-const FIRST: Turn = { afterOrganization: '00000000-0000-0000-0000-000000000000', isSystemFirst: true }
+/**
+ * How many jobs of a class run at once: all, of one organization, of the system, for one it waits
+ * for.
+ */
+type Share = { all: number; organization: number; system: number; awaited: number }
+
+const CLASSES: readonly SlotClass[] = ['interactive', 'bulk', 'outside', 'outside_bulk']
+const BULK_FIRST: readonly SlotClass[] = ['bulk', 'interactive', 'outside', 'outside_bulk']
+
+/** The classes whose shares a job counts in. Bulk work also takes slots of interactive work. */
+const COUNTED: Record<SlotClass, readonly SlotClass[]> = {
+  interactive: ['interactive'],
+  bulk: ['interactive', 'bulk'],
+  outside: ['outside'],
+  outside_bulk: ['outside', 'outside_bulk'],
+}
+
+/** Jobs that ask others mostly wait, so that a worker can have more of them. */
+const OUTSIDE_PER_SLOT = 8
+const AWAITED_MAX = 2
+
+/**
+ * Bulk work has half of the slots at most, and interactive work leaves it one while there is some.
+ * An organization has half of those of a class (but two slots in all) and the system a quarter, so
+ * that beside a flood of either, others find one at once. Of those that ask others, an organization
+ * has an eighth (but four), and two for each that it waits for, one of them for bulk work. Each
+ * worker keeps this by itself, so it holds for several.
+ */
+function computeShares(concurrency: number): Record<SlotClass, Share> {
+  const bulk = Math.ceil(concurrency / 2)
+  const outside = concurrency * OUTSIDE_PER_SLOT
+  const local = { system: Math.ceil(concurrency / 4), awaited: Number.POSITIVE_INFINITY }
+  return {
+    interactive: { ...local, all: concurrency, organization: Math.max(2, bulk) },
+    bulk: { ...local, all: bulk, organization: Math.ceil(bulk / 2) },
+    outside: { all: outside, organization: Math.max(4, outside / 8), system: outside / 4, awaited: AWAITED_MAX },
+    outside_bulk: {
+      all: outside / 2,
+      organization: Math.max(2, outside / 16),
+      system: outside / 8,
+      awaited: AWAITED_MAX / 2,
+    },
+  }
+}
+
+function getOrganization({ organization_id }: RunningJob): string {
+  return organization_id ?? SYSTEM_ORGANIZATION
+}
+
+/** The organizations that have as many jobs as they may. */
+function listFull(jobs: readonly RunningJob[], { organization, system }: Share): string[] {
+  return [...Map.groupBy(jobs, getOrganization)].flatMap(([owner, own]) =>
+    own.length >= (owner === SYSTEM_ORGANIZATION ? system : organization) ? [owner] : [],
+  )
+}
+
+function listFullAwaited(jobs: readonly RunningJob[], times: number): AwaitedParty[] {
+  const awaited = jobs.flatMap((job) =>
+    job.waits_for === null ? [] : [JSON.stringify([getOrganization(job), job.waits_for])],
+  )
+  return [...Map.groupBy(awaited, (party) => party)].flatMap(([party, equal]) => {
+    const [organization, waitsFor] = JSON.parse(party) as [string, string]
+    return equal.length >= times ? [{ organization, waitsFor }] : []
+  })
+}
+
+const FIRST: Turn = { afterOrganization: SYSTEM_ORGANIZATION, isSystemFirst: true, afterWaitedFor: '' }
 
 /**
  * Whose turn it is to get a slot of a worker, for each class of jobs: the organizations one after
- * the other, and the system after each of them.
+ * the other, and the system after each of them where they work on the database.
  */
 export class Turns {
-  readonly #turns: Record<JobClass, Turn> = { interactive: FIRST, bulk: FIRST }
+  readonly #turns: Record<SlotClass, Turn> = { interactive: FIRST, bulk: FIRST, outside: FIRST, outside_bulk: FIRST }
 
-  next(jobClass: JobClass): Turn {
-    return this.#turns[jobClass]
+  next(slotClass: SlotClass): Turn {
+    return this.#turns[slotClass]
   }
 
-  took({ class: jobClass, organization_id }: Pick<RunningJob, 'class' | 'organization_id'>): void {
-    const { afterOrganization } = this.#turns[jobClass]
-    this.#turns[jobClass] =
-      organization_id === null
-        ? { afterOrganization, isSystemFirst: false }
-        : { afterOrganization: organization_id, isSystemFirst: true }
+  took(job: Pick<RunningJob, 'class' | 'organization_id' | 'waits_for'>): void {
+    const { afterOrganization } = this.#turns[job.class]
+    const { organization_id, waits_for: waitedFor } = job
+    this.#turns[job.class] =
+      organization_id === null && waitedFor === null
+        ? { afterOrganization, isSystemFirst: false, afterWaitedFor: '' }
+        : {
+            afterOrganization: organization_id ?? SYSTEM_ORGANIZATION,
+            isSystemFirst: true,
+            afterWaitedFor: waitedFor ?? '',
+          }
   }
 }

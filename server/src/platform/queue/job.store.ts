@@ -1,7 +1,10 @@
 import type { Db, Sql } from '../db/sql.ts'
 
-/** `bulk` is work that nobody waits for. It never takes all slots of a worker. */
+/** `bulk` is work that nobody waits for. It takes half of the slots of a worker at most. */
 export type JobClass = 'interactive' | 'bulk'
+
+/** The classes in the table: jobs that ask others have slots apart from work on the database. */
+export type SlotClass = JobClass | 'outside' | 'outside_bulk'
 
 /** What a job has in common with others of its kind, and what caused it. */
 export type NewJobKind = {
@@ -16,28 +19,38 @@ export type NewJobKind = {
 /** A worker that waits for jobs listens here. */
 export const JOBS_CHANNEL = 'jobs'
 
+const OUTSIDE: Record<JobClass, SlotClass> = { interactive: 'outside', bulk: 'outside_bulk' }
+
 /**
  * An INSERT of one job for each row. `rows` is a query of `payload` and `key`. A job that waits
- * under the same key, or has failed, is replaced.
+ * under the same key, or has failed, is replaced; one that is ready keeps its place in line, also
+ * if the new one is to start later. `waitsFor` is whom the jobs ask; null for work on the database.
  */
-export function insertJobs(db: Db, kind: NewJobKind, rows: ReturnType<Db>, delayMs = 0): ReturnType<Db> {
+export function insertJobs(
+  db: Db,
+  kind: NewJobKind,
+  rows: ReturnType<Db>,
+  { delayMs = 0, waitsFor = null }: { delayMs?: number; waitsFor?: string | null } = {},
+): ReturnType<Db> {
+  const slotClass = waitsFor === null ? kind.class : OUTSIDE[kind.class]
   return db`
     insert into jobs (
-      name, class, priority, attempts_max, request_id, traceparent, payload, key, state, run_at
+      name, class, waits_for, priority, attempts_max, request_id, traceparent, payload, key, state, run_at
     )
-    select ${kind.name}::text, ${kind.class}::text, ${kind.priority}::smallint, ${kind.attempts_max}::smallint,
-      ${kind.request_id}::text, ${kind.traceparent}::text, job.payload::jsonb, job.key,
+    select ${kind.name}::text, ${slotClass}::text, ${waitsFor}::text, ${kind.priority}::smallint,
+      ${kind.attempts_max}::smallint, ${kind.request_id}::text, ${kind.traceparent}::text, job.payload::jsonb, job.key,
       ${delayMs > 0 ? 'scheduled' : 'ready'}::text, now() + ${delayMs}::float * interval '1 millisecond'
     from (${rows}) as job
     on conflict (key) where key is not null and state <> 'running' do update
-    set class = excluded.class, priority = excluded.priority, attempts_max = excluded.attempts_max,
-      request_id = excluded.request_id, traceparent = excluded.traceparent, payload = excluded.payload,
-      state = excluded.state, run_at = excluded.run_at, attempts = 0, interruptions = 0, last_error = null,
-      updated_at = now()
+    set class = excluded.class, waits_for = excluded.waits_for, priority = excluded.priority,
+      attempts_max = excluded.attempts_max, request_id = excluded.request_id, traceparent = excluded.traceparent, payload = excluded.payload,
+      state = case when jobs.state = 'ready' then 'ready' else excluded.state end,
+      run_at = case when jobs.state = 'ready' then jobs.run_at else excluded.run_at end,
+      attempts = 0, interruptions = 0, last_error = null, updated_at = now()
     ${delayMs > 0 ? db`` : db`returning pg_notify(${JOBS_CHANNEL}, '')`}`
 }
 
-type NewJob = NewJobKind & { key: string | null; payload: object; delayMs: number }
+type NewJob = NewJobKind & { key: string | null; payload: object; delayMs: number; waitsFor: string | null }
 
 /**
  * Stores a job, in one statement with `beside`, a statement that writes something else. The job
@@ -45,7 +58,7 @@ type NewJob = NewJobKind & { key: string | null; payload: object; delayMs: numbe
  */
 export async function insertJob(
   db: Db,
-  { key, payload, delayMs, ...kind }: NewJob,
+  { key, payload, delayMs, waitsFor, ...kind }: NewJob,
   beside: ReturnType<Db> | null = null,
 ): Promise<void> {
   const json: ReturnType<Db> = db`${db.json(payload as never)}::jsonb`
@@ -54,11 +67,11 @@ export async function insertJob(
   if (key !== null && delayMs === 0)
     await db`
       with ${written} waiting as (${waitingJob(db, key, json)}),
-        added as (${insertJobs(db, kind, db`${row} where not exists (select from waiting)`)})
+        added as (${insertJobs(db, kind, db`${row} where not exists (select from waiting)`, { waitsFor })})
       select pg_notify(${JOBS_CHANNEL}, '')
       from waiting`
-  else if (beside === null) await insertJobs(db, kind, row, delayMs)
-  else await db`with ${written} added as (${insertJobs(db, kind, row, delayMs)}) select`
+  else if (beside === null) await insertJobs(db, kind, row, { delayMs, waitsFor })
+  else await db`with ${written} added as (${insertJobs(db, kind, row, { delayMs, waitsFor })}) select`
 }
 
 /**
@@ -84,10 +97,13 @@ export async function insertSchedules(sql: Sql, names: readonly string[]): Promi
     on conflict (name) do nothing`
 }
 
-type ScheduledKind = Pick<NewJobKind, 'name' | 'class' | 'attempts_max'>
+type ScheduledKind = Pick<NewJob, 'name' | 'class' | 'attempts_max' | 'waitsFor'>
 
-/** Queues a job that the clock starts, unless another worker has queued it for the same time. */
-export async function insertScheduledJob(sql: Sql, job: ScheduledKind, at: Date): Promise<void> {
+/**
+ * Queues a job that the clock starts, unless another worker has queued it for the same time. It
+ * takes the place of an earlier one that still waits.
+ */
+export async function insertScheduledJob(sql: Sql, { waitsFor, ...job }: ScheduledKind, at: Date): Promise<void> {
   const kind = { ...job, priority: 0, request_id: null, traceparent: null }
   await sql`
     with started as (
@@ -99,5 +115,5 @@ export async function insertScheduledJob(sql: Sql, job: ScheduledKind, at: Date)
         or job_schedules.last_started_at < excluded.last_started_at
       returning name
     )
-    ${insertJobs(sql, kind, sql`select '{}'::jsonb as payload, null::text as key from started`)}`
+    ${insertJobs(sql, kind, sql`select '{}'::jsonb as payload, name as key from started`, { waitsFor })}`
 }

@@ -24,9 +24,16 @@ export type Job<Context, Payload = unknown> = {
   readonly attemptsMax: number
   /**
    * `interactive`, the default, starts before `bulk`, which is for work that nobody waits for and
-   * always leaves a slot of a worker free. Within a class, organizations take turns.
+   * leaves half of the slots of a worker free. Within a class, organizations take turns.
    */
   readonly class?: JobClass
+  /**
+   * Whom the job asks and waits for outside of the database, such as a code host or the policies.
+   * It runs in slots of its own, of which each organization has some for each that it waits for, so
+   * that one who does not answer holds up nothing else. Absent for work on the database. Work of
+   * the system that may take long has a name here too, so that it holds up no organization.
+   */
+  readonly waitsFor?: (payload: Payload) => string
   /**
    * Of the jobs of an organization and class, those with the lowest number start first; the default
    * is 0. Work that follows an import has a higher one.
@@ -92,6 +99,8 @@ function withUpdates<Context, Payload extends object>(
 
 /** A job that is started by the clock, once in the whole installation. */
 export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'class' | 'run'> & {
+  /** As of other jobs. Bulk work that waits for nobody has a slot of its own, too. */
+  readonly waitsFor?: string
   /** crontab(5) notation, in UTC. */
   readonly schedule: string
 }
@@ -105,7 +114,7 @@ export function defineScheduledJob<Context>(
 }
 
 /** What identifies a job to the queue. */
-type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'class' | 'attemptsMax' | 'priority' | 'once'>
+type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'class' | 'waitsFor' | 'attemptsMax' | 'priority' | 'once'>
 
 /**
  * Queues a job in the caller's transaction: the change that causes the job and the job are stored
@@ -117,7 +126,7 @@ export async function enqueue<Payload extends object>(
   payload: Payload,
   delayMs = 0,
 ): Promise<void> {
-  await insertJob(db, { ...toKind(job), key: getKey(job, payload), payload, delayMs })
+  await insertJob(db, { ...toKind(job), ...getPlace(job, payload), payload, delayMs })
 }
 
 /** Queues a job in the same statement that writes something else. */
@@ -127,27 +136,31 @@ export async function enqueueWith<Payload extends object>(
   job: QueuedJob<Payload>,
   payload: Payload,
 ): Promise<void> {
-  await insertJob(db, { ...toKind(job), key: getKey(job, payload), payload, delayMs: 0 }, written)
+  await insertJob(db, { ...toKind(job), ...getPlace(job, payload), payload, delayMs: 0 }, written)
 }
 
-function getKey<Payload>(job: QueuedJob<Payload>, payload: Payload): string | null {
-  return job.once ? `${job.name} ${job.once(payload)}` : null
+function getPlace<Payload>({ name, once, waitsFor }: QueuedJob<Payload>, payload: Payload) {
+  return { key: once ? `${name} ${once(payload)}` : null, waitsFor: waitsFor?.(payload) ?? null }
 }
+
+type QueuedRows = Record<'payload' | 'once' | 'from', ReturnType<Db>> & { waitsFor?: string }
 
 /**
  * The INSERT that queues a job for each row of `from`, as a part of a statement. `payload` is a
- * JSON expression of the row; `once` is a text expression with the value of the job's `once`.
+ * JSON expression of the row; `once` is a text expression with the value of the job's `once`, and
+ * `waitsFor` the value of the job's, the same for all rows.
  */
 export function enqueueRows<Payload extends object>(
   db: Db,
-  job: QueuedJob<Payload>,
-  { payload, once, from }: Record<'payload' | 'once' | 'from', ReturnType<Db>>,
+  job: Omit<QueuedJob<Payload>, 'waitsFor'>,
+  { payload, once, from, waitsFor }: QueuedRows,
 ): ReturnType<Db> {
   const key = db`${`${job.name} `}::text || ${once}`
-  return insertJobs(db, toKind(job), db`select ${payload} as payload, ${key} as key from ${from}`)
+  const rows: ReturnType<Db> = db`select ${payload} as payload, ${key} as key from ${from}`
+  return insertJobs(db, toKind(job), rows, { waitsFor: waitsFor ?? null })
 }
 
-function toKind({ name, class: jobClass, priority, attemptsMax }: QueuedJob<never>): NewJobKind {
+function toKind({ name, class: jobClass, priority, attemptsMax }: Omit<QueuedJob<never>, 'waitsFor'>): NewJobKind {
   return {
     name,
     class: jobClass ?? 'interactive',

@@ -1,12 +1,13 @@
 import { type Db, getSqlState, type Sql, UNIQUE_VIOLATION } from '../db/sql.ts'
-import type { JobClass } from './job.store.ts'
+import type { SlotClass } from './job.store.ts'
 
-/** A job in progress. `attempts` counts this try. */
+/** A job in progress. `attempts` counts this try. `waits_for` is whom it asks; null for none. */
 export type RunningJob = {
   id: number
   name: string
   payload: object
-  class: JobClass
+  class: SlotClass
+  waits_for: string | null
   organization_id: string | null
   attempts: number
   attempts_max: number
@@ -14,44 +15,41 @@ export type RunningJob = {
   traceparent: string | null
 }
 
+/** Stands for the system where jobs are ordered by organization. No organization has this id. */
+export const SYSTEM_ORGANIZATION = '00000000-0000-0000-0000-000000000000'
+
 /**
- * Whose turn it is among the jobs of a class: the organizations in order, and the system in
- * between.
+ * Whose turn it is among the jobs of a class. Of work on the database: the organizations in order,
+ * and the system in between. Of jobs that ask others: the organizations in order, and of each one
+ * those whom it waits for in order.
  */
-export type Turn = { afterOrganization: string; isSystemFirst: boolean }
+export type Turn = { afterOrganization: string; isSystemFirst: boolean; afterWaitedFor: string }
+
+/** One whom an organization waits for. */
+export type AwaitedParty = { organization: string; waitsFor: string }
+
+/**
+ * A class with a free slot. `full` are the organizations that have as many slots as they may, and
+ * `fullAwaited` the same of whom they wait for.
+ */
+export type Opening = { class: SlotClass; turn: Turn; full: readonly string[]; fullAwaited: readonly AwaitedParty[] }
 
 /** What a worker takes. It leaves jobs alone whose names it does not know. */
-type Takeable = { workerId: string; names: readonly string[]; class: JobClass; turn: Turn }
+type Takeable = { workerId: string; names: readonly string[]; openings: readonly Opening[] }
 
 /**
- * Takes the next job of a class; null if none is ready. It belongs to the organization whose turn
- * it is and that has one. The worker holds its lock from then on, whatever became of its
- * connection.
+ * Takes the next job of the first class that has one; null if none is ready. It belongs to the
+ * organization whose turn it is and that has one. The worker holds its lock from then on, whatever
+ * became of its connection.
  */
-export async function lockNextJob(
-  sql: Sql,
-  { workerId, names, class: jobClass, turn }: Takeable,
-): Promise<RunningJob | null> {
-  const { afterOrganization, isSystemFirst } = turn
-  // PostgreSQL locks rows only in subqueries of a union. It reads the next one if others are empty.
-  const ready = (whose: ReturnType<Db>): ReturnType<Db> => sql`
-    select id
-    from (
-      select id
-      from jobs
-      where state = 'ready'
-        and class = ${jobClass}
-        and name = any((select names from known)::text[])
-        and ${whose}
-      order by organization_id, priority, run_at, id
-      limit 1
-      for update skip locked
-    ) as job`
-  const system = ready(sql`organization_id is null`)
-  const organizations = sql`
-    ${ready(sql`organization_id > ${afterOrganization}`)}
-    union all
-    ${ready(sql`organization_id <= ${afterOrganization}`)}`
+export async function lockNextJob(sql: Sql, { workerId, names, openings }: Takeable): Promise<RunningJob | null> {
+  const candidates = openings.flatMap((opening) =>
+    opening.class === 'outside' || opening.class === 'outside_bulk'
+      ? listOutsideCandidates(sql, opening)
+      : listLocalCandidates(sql, opening),
+  )
+  const [first, ...others] = candidates
+  if (first === undefined) return null
   const [job] = await sql<RunningJob[]>`
     with known as materialized (
       select ${names as string[]}::text[] as names
@@ -59,9 +57,7 @@ export async function lockNextJob(
       select ${buildWorkerLock(sql, workerId)} as lock
     ), next as materialized (
       select id
-      from (
-        ${isSystemFirst ? sql`${system} union all ${organizations}` : sql`${organizations} union all ${system}`}
-      ) as candidate
+      from (${others.reduce((all, other) => sql`${all} union all ${other}`, first)}) as candidate
       limit 1
     )
     update jobs
@@ -69,8 +65,110 @@ export async function lockNextJob(
     from next, held
     where jobs.id = next.id
       and held.lock is not null
-    returning jobs.id, name, payload, class, organization_id, attempts, attempts_max, request_id, traceparent`
+    returning jobs.id, name, payload, class, waits_for, organization_id, attempts, attempts_max, request_id, traceparent`
   return job ?? null
+}
+
+/** An SQL condition: the worker may take the job. */
+function isTakeable(db: Db, slotClass: SlotClass): ReturnType<Db> {
+  return db`state = 'ready' and class = ${slotClass} and name = any((select names from known)::text[])`
+}
+
+/**
+ * Queries of the next job of a class of work on the database, the one whose turn it is first.
+ * PostgreSQL reads the next one if others are empty. It steps from one organization to the next,
+ * however many jobs of those wait that are full. It locks rows only in subqueries of a union.
+ */
+function listLocalCandidates(db: Db, { class: slotClass, turn, full }: Opening): ReturnType<Db>[] {
+  const next = (after: ReturnType<Db>): ReturnType<Db> => db`
+    select organization_id
+    from jobs
+    where ${isTakeable(db, slotClass)}
+      and organization_id > ${after}
+    order by organization_id
+    limit 1`
+  const first = (whose: ReturnType<Db>): ReturnType<Db> => db`
+    select id
+    from jobs
+    where ${isTakeable(db, slotClass)}
+      and ${whose}
+    order by priority, run_at, id
+    limit 1
+    for update skip locked`
+  const ready = (after: string): ReturnType<Db> => db`
+    select id
+    from (
+      with recursive owners as (
+        (${next(db`${after}::uuid`)})
+        union all
+        select following.organization_id
+        from owners
+        cross join lateral (${next(db`owners.organization_id`)}) as following
+      )
+      select job.id
+      from owners
+      cross join lateral (${first(db`organization_id = owners.organization_id`)}) as job
+      where owners.organization_id <> all(${full as string[]}::uuid[])
+      limit 1
+    ) as job`
+  const isSystemFree: ReturnType<Db> = db`${SYSTEM_ORGANIZATION}::uuid <> all(${full as string[]}::uuid[])`
+  const system: ReturnType<Db> = db`select id from (${first(db`organization_id is null and ${isSystemFree}`)}) as job`
+  const organizations = [ready(turn.afterOrganization), ready(SYSTEM_ORGANIZATION)]
+  return turn.isSystemFirst ? [system, ...organizations] : [...organizations, system]
+}
+
+/**
+ * The same for jobs that ask others. It steps from one whom an organization waits for to the next,
+ * however many jobs of those wait that are full.
+ */
+function listOutsideCandidates(db: Db, { class: slotClass, turn, full, fullAwaited }: Opening): ReturnType<Db>[] {
+  // As the index has it; a parameter would not be recognized.
+  const organization = db`coalesce(organization_id, '00000000-0000-0000-0000-000000000000')`
+  const nextAwaited = (after: ReturnType<Db>): ReturnType<Db> => db`
+    select ${organization} as organization, waits_for
+    from jobs
+    where ${isTakeable(db, slotClass)}
+      and waits_for is not null
+      and (${organization}, waits_for) > ${after}
+    order by ${organization}, waits_for
+    limit 1`
+  const ready = (after: ReturnType<Db>): ReturnType<Db> => db`
+    select id
+    from (
+      with recursive awaited as (
+        (${nextAwaited(after)})
+        union all
+        select following.organization, following.waits_for
+        from awaited
+        cross join lateral (${nextAwaited(db`(awaited.organization, awaited.waits_for)`)}) as following
+      )
+      select job.id
+      from awaited
+      cross join lateral (
+        select id
+        from jobs
+        where ${isTakeable(db, slotClass)}
+          and waits_for is not null
+          and ${organization} = awaited.organization
+          and waits_for = awaited.waits_for
+        order by priority, run_at, id
+        limit 1
+        for update skip locked
+      ) as job
+      where awaited.organization <> all(${full as string[]}::uuid[])
+        and not exists (
+          select from unnest(
+            ${fullAwaited.map((awaited) => awaited.organization)}::uuid[], ${fullAwaited.map((awaited) => awaited.waitsFor)}::text[]
+          ) as taken (organization, waits_for)
+          where taken.organization = awaited.organization
+            and taken.waits_for = awaited.waits_for
+        )
+      limit 1
+    ) as job`
+  return [
+    ready(db`(${turn.afterOrganization}::uuid, ${turn.afterWaitedFor}::text)`),
+    ready(db`(${SYSTEM_ORGANIZATION}::uuid, '')`),
+  ]
 }
 
 const PROMOTED_AT_ONCE_MAX = 1000

@@ -58,9 +58,12 @@ export async function openSchedule(
   )
   let doneUntil = since
   return async (now) => {
-    for (const { name, class: jobClass = 'interactive', schedule } of jobs) {
+    for (const { name, class: jobClass = 'interactive', waitsFor, schedule } of jobs) {
       const at = computeLastMinute(schedule, doneUntil, now)
-      if (at !== null) await insertScheduledJob(sql, { name, class: jobClass, attempts_max: ATTEMPTS_MAX }, at)
+      // Long work of the system has a slot of its own, so that it takes none of the organizations.
+      const own = jobClass === 'bulk' ? name : null
+      const job = { name, class: jobClass, attempts_max: ATTEMPTS_MAX, waitsFor: waitsFor ?? own }
+      if (at !== null) await insertScheduledJob(sql, job, at)
     }
     doneUntil = now
   }

@@ -30,6 +30,7 @@ const REPOSITORIES_MAX = 1000
  * Writes the records of a repository's landings that are due. An import queues much of this work.
  */
 export const recordChangesJob = defineJob('provenance.record-changes', {
+  waitsFor: ({ provider }) => provider,
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: 10,

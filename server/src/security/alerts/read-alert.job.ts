@@ -35,6 +35,7 @@ const ATTEMPTS_MAX = 12
  * that may not be read any more stays as it is.
  */
 export const readAlertJob = defineJob('security.read-alert', {
+  waitsFor: ({ provider }) => provider,
   payload,
   attemptsMax: ATTEMPTS_MAX,
   once: ({ org_id, provider, repository_id, type, number }) =>

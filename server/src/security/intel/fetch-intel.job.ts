@@ -9,12 +9,13 @@ import type { IntelSettings } from '../../config.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { importOsv } from './import-osv.ts'
-import { importEpss, importKev } from './import-source.ts'
+import { INTELLIGENCE, importEpss, importKev } from './import-source.ts'
 import { IntelError } from './intel-file.ts'
 
 /** Runs once a day, at an unusual minute to spread the load, if the settings contain addresses. */
 export const fetchIntelDaily = defineScheduledJob<Services>('security.fetch-intel', {
   class: 'bulk',
+  waitsFor: INTELLIGENCE,
   schedule: '43 4 * * *',
   async run(services): Promise<void> {
     const { intel } = services.config

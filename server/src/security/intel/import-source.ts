@@ -168,9 +168,13 @@ function refuseOlder(asOf: Date, storedAsOf: Date | null): void {
   )
 }
 
+/** What work of the system on intelligence waits for, in a slot of its own. */
+export const INTELLIGENCE = 'intelligence'
+
 /** Published by every import of vulnerability intelligence. It concerns all organizations. */
 export const intelImported = defineEvent('security.intel.imported', {
   class: 'bulk',
+  waitsFor: () => INTELLIGENCE,
   payload: definePayload({ source: text }),
   subject: ({ source }) => ({ type: 'intel_source', id: source }),
   updates: () => [update('finding'), update('issue')],

@@ -42,6 +42,7 @@ import {
 import { type PutAddress, signReportPut } from './upload-file.ts'
 import { updateQueued } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
+import { requireRoom } from './waiting-uploads.ts'
 
 export type CreatedUpload = {
   id: string
@@ -113,6 +114,7 @@ type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
+  if (!same || same.status === 'pending') await requireRoom(tx, toWaiting(upload), now)
   if (same) await updateSharedFile(tx, upload, now)
   const seenAgain = same && (await stateAgain(tx, same, row, now))
   if (!same) {
@@ -123,6 +125,10 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
   const awaitsFile = !same || same.status === 'pending'
   const put = awaitsFile ? await signReportPut(services, upload, now) : null
   return { id: upload.id, json: json as string, put, created: !same, seenAgain }
+}
+
+function toWaiting({ org_id, id, lane, size }: NewUploadRow) {
+  return { org_id, id, lane, uploads: 1, bytes: size }
 }
 
 type Uploaded = { row: NewUploadRow; repository: string }
@@ -154,7 +160,8 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
   const isNewest = isRaised || isOutdated
   const isRead = isFinished && (before === null || isNewest)
   if (isRead) {
-    await updateQueued(tx, same, now)
+    await requireRoom(tx, toWaiting({ ...row, id: same.id }), now)
+    await updateQueued(tx, { ...same, lane }, now)
     await enqueue(tx, readUploadJob, { org_id, upload_id: same.id })
   }
   if (before === null) return null

@@ -1,3 +1,4 @@
+import type { Lane } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { ReportError } from '../formats/report/parsed-report.ts'
@@ -28,10 +29,12 @@ export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): P
   return row ?? null
 }
 
-export async function updateQueued(db: Db, { org_id, id }: UploadKey, at: Date): Promise<void> {
+/** `lane` is who sent it again; absent if it waits already. */
+export async function updateQueued(db: Db, { org_id, id, lane }: UploadKey & { lane?: Lane }, at: Date): Promise<void> {
   await db`
     update security_uploads
-    set status = 'queued', outcome = null, findings = 0, updated_at = ${at}
+    set status = 'queued', outcome = null, findings = 0, updated_at = ${at},
+      waiting_lane = coalesce(${lane ?? null}, waiting_lane)
     where org_id = ${org_id}
       and id = ${id}`
 }

@@ -43,7 +43,8 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
           'returned URL with a PUT request, then complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
           '(200). Safe to repeat.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
           'code host and `provider` is missing. 403 `forbidden` if an OIDC token names another repository than its own. 413 `payload_too_large` if the plan does not allow a file of this size. ' +
-          '429 `rate_limited` if the repository and commit have reached the limit of the plan.',
+          '429 `rate_limited` if the repository and commit have reached the limit of the plan, or if 2,000 uploads or ' +
+          '4 GiB of the same kind of sender wait to be read.',
         tags,
         body: NewSecurityUpload,
         response: {

@@ -52,7 +52,7 @@ export async function insertUpload(tx: Tx, upload: NewUploadRow, at: Date): Prom
     insert into security_uploads (
       org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, category, git_ref,
       commit_sha, tracked, trust, created_by_type, created_by_id, created_by_name, put_until, artifact_id, run_id,
-      reported_at, created_at, updated_at
+      reported_at, created_at, updated_at, waiting_lane
     )
     values (
       ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin},
@@ -60,7 +60,7 @@ export async function insertUpload(tx: Tx, upload: NewUploadRow, at: Date): Prom
       ${upload.filename}, ${upload.size}, ${upload.sha256}, ${upload.category}, ${upload.git_ref}, ${upload.commit_sha},
       ${upload.tracked}, ${toTrust(upload)}, ${upload.created_by?.type ?? null}, ${upload.created_by?.id ?? null},
       ${upload.created_by?.name ?? null}, ${upload.put_until}, ${upload.artifact?.id ?? null},
-      ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
+      ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}, ${upload.lane}
     )
     on conflict do nothing`
   if (rows.count === 0) return null
@@ -252,6 +252,28 @@ export async function countUploads(
       and origin <> 'report'
       ${commitSha === null ? db`and created_at >= ${since}` : db``}`
   return row.count
+}
+
+export type Waiting = { uploads: number; bytes: number }
+
+/**
+ * Counts the uploads of an organization that wait for their file or to be read because of a lane,
+ * except one, and their bytes.
+ */
+export async function countWaiting(
+  db: Db,
+  { org_id: orgId, id, lane }: { org_id: string; id?: string; lane: Lane },
+  now: Date,
+): Promise<Waiting> {
+  const [row] = await db<[Waiting]>`
+    select count(*)::int as uploads, coalesce(sum(size), 0)::float as bytes
+    from security_uploads upload
+    where org_id = ${orgId}
+      and status in ('pending', 'queued', 'parsing')
+      and (status <> 'pending' or put_until > ${now})
+      and id is distinct from ${id ?? null}
+      and coalesce(waiting_lane, ${buildUploadLane(db, db`upload`)}) = ${lane}`
+  return row
 }
 
 /**

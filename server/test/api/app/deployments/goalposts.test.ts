@@ -20,6 +20,7 @@ import {
 import type { Json } from '../../../support/json.ts'
 import { createPerson, ownCredential, type Person, requestAs, signIn } from '../../../support/people.ts'
 import { apply } from '../../../support/policies.ts'
+import { drainQueue } from '../../../support/queue.ts'
 
 let api: TestApi
 let caller: Caller
@@ -258,6 +259,7 @@ test('a policy that was loosened still blocks for a day, and the answers say whi
   assert.deepEqual([policy_evaluation.decision, policy_evaluation.policies[1].earlier], ['block', earlier])
   api.clock.advance(2 * HOUR_MS)
   await settleDeployments.run(api.services, {})
+  await drainQueue(api)
   assert.equal(await statusOf(id), 'approved')
   assert.equal(await statusOf(await open()), 'approved')
 })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { startWork } from '../../server/src/start/work.ts'
-import { createUpload } from '../../server/test/support/reports.ts'
+import { createUpload, putFile } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
+import { notAffected, openVex } from '../../server/test/support/vex.ts'
 import {
   assertAccessible,
   assertCount,
@@ -184,6 +185,27 @@ for (const colorScheme of ['light', 'dark'] as const)
       await assertNoSidewaysScroll(page)
     }
   })
+
+test('a VEX document of somebody who may not triage is a proposal, which somebody with Triage confirms', async () => {
+  const { api, caller } = shown
+  const sender = await api.caller({ orgId: caller.orgId, scopes: ['write:security-findings', 'read:security'] })
+  const vex = openVex([notAffected('CVE-2024-4242', ['pkg:npm/lodash@4.17.20'])])
+  const bytes = Buffer.from(JSON.stringify(vex))
+  const created = await createUpload(api, sender, bytes, { filename: 'lodash.vex.json' })
+  const { id } = created.body.data.upload
+  await putFile(created, bytes)
+  await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: sender.key })
+  const address = `/orgs/${caller.slug}/security/uploads/${id}`
+  const title = 'This VEX document is a proposal'
+  const asDeveloper = await shown.open(await shown.person({ role: 'developer' }), address)
+  await asDeveloper.getByText(title).waitFor()
+  await assertCount(asDeveloper.getByRole('button', { name: 'Confirm' }), 0)
+  const page = await shown.open(await shown.person({ role: 'security' }), address)
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+  await page.getByText(title).waitFor({ state: 'detached' })
+  await page.getByText('Sent with an API key').waitFor()
+})
 
 test('a list that cannot be loaded says so, and tries again', async () => {
   const page = await openUploads()

@@ -28,6 +28,15 @@ export const ORIGIN_NAMES: Record<SecurityUpload['origin'], string> = {
   report: 'CI report',
 }
 
+/** Who sent a report, in words. */
+export const LANE_NAMES: Record<SecurityUpload['lanes'][number]['trust'], string> = {
+  verified: 'Verified by its token',
+  uploaded: 'Sent with an API key',
+  self_reported: 'Reported with an API key',
+  ui: 'Uploaded by hand',
+  untrusted: 'Sent by an untrusted job',
+}
+
 export function isBeingRead(upload: SecurityUpload | undefined): boolean {
   return upload?.status === 'queued' || upload?.status === 'parsing'
 }

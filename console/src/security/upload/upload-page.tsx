@@ -1,8 +1,11 @@
-import { Alert, Code, Group, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useOrganization } from '../../api/session.ts'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone } from '../../actions/notify.tsx'
+import { useOrganization, usePermission } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { PROVIDER_NAMES } from '../../page/names.ts'
@@ -15,7 +18,7 @@ import { Time } from '../../page/time.tsx'
 import { DownloadButton, findingsSearch, issuesSearch } from '../sending/download-button.tsx'
 import { uploadQuery } from '../sending/queries.ts'
 import type { SecurityUpload } from '../sending/upload-item.ts'
-import { FORMAT_NAMES, ORIGIN_NAMES } from '../sending/upload-words.ts'
+import { FORMAT_NAMES, LANE_NAMES, ORIGIN_NAMES } from '../sending/upload-words.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/uploads/$id')
 const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
@@ -64,6 +67,7 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
           The report has more than 100,000 findings. Only the first 100,000 are stored.
         </Alert>
       )}
+      {upload.awaits_confirmation && <Proposal org={org} upload={upload} />}
       <UploadCounts org={org} upload={upload} />
       <SimpleGrid cols={{ base: 1, md: warnings.length > 0 ? 2 : 1 }}>
         <UploadFacts upload={upload} />
@@ -84,7 +88,68 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
           </Paper>
         )}
       </SimpleGrid>
+      <Senders lanes={upload.lanes} />
     </Stack>
+  )
+}
+
+/** A VEX document that changes nothing until somebody with the permission confirms it. */
+function Proposal({ org, upload: { id, filename } }: { org: string; upload: SecurityUpload }) {
+  const mayTriage = usePermission('triage')
+  const confirm = useApiMutation('post', '/app/api/orgs/{org}/security/uploads/{uploadId}/confirm', [
+    'security_upload',
+    'issue',
+  ])
+  const dialog = useDialog<true>()
+  const send = async () => {
+    await confirm.mutateAsync({ params: { path: { org, uploadId: id } } })
+    notifyDone(`${filename} is in effect`)
+  }
+  return (
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="This VEX document is a proposal">
+      <Text size="sm">
+        Its sender may not triage, so it changes nothing until somebody with the permission Triage confirms it, other
+        than its sender.
+      </Text>
+      {mayTriage && (
+        <Button size="xs" mt="sm" onClick={() => dialog.open(true)} aria-haspopup="dialog">
+          Confirm
+        </Button>
+      )}
+      <Dialog dialog={dialog} title={`Confirm ${filename}`}>
+        {() => (
+          <ConfirmForm confirmLabel="Confirm" send={send} onClose={dialog.close}>
+            Its statements come into effect in the name of its sender and yours: findings that it states to be not
+            affected or fixed are dismissed. Read the file first.
+          </ConfirmForm>
+        )}
+      </Dialog>
+    </Alert>
+  )
+}
+
+/** Who sent the same file, each with findings of its own. */
+function Senders({ lanes }: Pick<SecurityUpload, 'lanes'>) {
+  if (lanes.length < 2) return null
+  return (
+    <Section title="Sent more than once">
+      <Text size="sm" c="dimmed" mb="xs">
+        The findings of each sender are kept apart: a report of one closes none of another.
+      </Text>
+      <List size="sm" spacing="xs">
+        {lanes.map(({ trust, commit_sha, tracked, reported_at }) => (
+          <List.Item key={trust}>
+            {LANE_NAMES[trust]}, <Time at={reported_at} />
+            {commit_sha && (
+              <>
+                , for commit <Code>{commit_sha.slice(0, 7)}</Code>
+              </>
+            )}
+            {!tracked && ', opens no issues'}
+          </List.Item>
+        ))}
+      </List>
+    </Section>
   )
 }
 
@@ -152,7 +217,8 @@ function UploadCounts({ org, upload }: { org: string; upload: SecurityUpload }) 
 
 /** The fields of an upload. */
 function UploadFacts({ upload }: { upload: SecurityUpload }) {
-  const { format, provider, git_ref, commit_sha, category, created_by, origin, tracked } = upload
+  const { format, provider, git_ref, commit_sha, category, created_by, origin, tracked, lanes } = upload
+  const [lane] = lanes
   return (
     <Section title="Report">
       <Facts
@@ -165,6 +231,7 @@ function UploadFacts({ upload }: { upload: SecurityUpload }) {
           ['Category', category],
           ['Size', formatSize(upload.size)],
           ['Sent by', created_by === null ? ORIGIN_NAMES[origin] : `${created_by.name} (${ORIGIN_NAMES[origin]})`],
+          ['Counts as', lanes.length === 1 && lane !== undefined && LANE_NAMES[lane.trust]],
           ['Created', <Time key="created" at={upload.created_at} format="absolute" />],
           ['Last changed', <Time key="changed" at={upload.updated_at} format="absolute" />],
         ]}

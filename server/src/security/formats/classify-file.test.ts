@@ -104,6 +104,16 @@ test('a truncated document is refused with the byte where it ends', async () => 
   })
 })
 
+test('text before the JSON is named, other text that contains braces is not', async () => {
+  const report = JSON.stringify({ version: '2.1.0', runs: [] }, null, 2)
+  await assert.rejects(readAs(`warning: unstable\nnext\n${report}`), {
+    message:
+      'The file has text before the JSON: it begins with "warning: unstable". Write only the report to the file.',
+  })
+  await assert.rejects(readAs('a: {"b": 1}\nc: [{"d": 1}]'), /it is YAML/)
+  await assert.rejects(readAs('<script>\n{"a": 1}</script>'), /it is XML/)
+})
+
 test('unknown JSON is refused', async () => {
   await assert.rejects(readAs({ hello: 1 }), {
     message: 'The file is JSON, but not SARIF, CycloneDX, SPDX, OpenVEX or CSAF.',

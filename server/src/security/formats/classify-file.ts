@@ -66,6 +66,8 @@ async function refuseOtherThanJson(source: ReportSource): Promise<void> {
     head = Buffer.concat([head, piece]).subarray(0, HEAD_BYTES)
     if (head.length === HEAD_BYTES) break
   }
+  const before = findTextBefore(head)
+  if (before !== null) throw new ReportError(`The file has text before the JSON: ${before}`)
   const description = describeBytes(head)
   if (description !== null) throw new ReportError(`The file is not JSON: it is ${description}.`)
 }
@@ -117,7 +119,21 @@ const TEXTS: [string, RegExp][] = [
 ]
 
 /** The number of bytes that are examined. */
-const HEAD_BYTES = 2048
+const HEAD_BYTES = 16 * 1024
+
+const LINE_SHOWN_MAX = 80
+
+/**
+ * Describes the text before a JSON document, as compilers and wrappers write it to the same stream;
+ * null if there is none. A document begins on a line of its own.
+ */
+function findTextBefore(head: Buffer): string | null {
+  const text = head.toString('utf8').trim()
+  const start = text.search(/^(?:\{\s*"|\[\s*\{\s*")/m)
+  if (start <= 0 || text.startsWith('<')) return null
+  const line = text.slice(0, start).split('\n', 1)[0]?.trim().slice(0, LINE_SHOWN_MAX)
+  return `it begins with ${JSON.stringify(line)}. Write only the report to the file.`
+}
 
 /**
  * Describes a file by its first bytes, as UTF-8, for the end of a sentence; null if it may be JSON.

@@ -26,7 +26,7 @@ const refuses = (lines: string[], reason: RegExp) =>
 
 test('scores are read with their date and model, with either kind of line end', async () => {
   const scores = [{ cve_id: 'CVE-2021-44228', score: 0.94358, percentile: 0.99956 }]
-  const facts = { version: 'v2025.03.14', as_of: new Date('2026-03-01T00:00:00Z') }
+  const facts = { version: 'v2025.03.14', as_of: new Date('2026-03-01T00:00:00Z'), skipped: 0, reasons: [] }
   for (const end of ['\n', '\r\n']) assert.deepEqual(await read([FACTS, HEADER, ROW], end), { scores, facts })
 })
 
@@ -43,11 +43,27 @@ test('the older form of the date and the exponents of small scores are read', as
 test('an error names the number of a broken line', async () => {
   await refuses(['', HEADER, ROW], /^Line 1: expected a score_date/)
   await refuses([FACTS, 'cve,score', ROW], /^Line 2: expected the header/)
-  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,1.5,0'], /^Line 4: "1.5" is not a number from 0 to 1/)
-  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,0.5'], /^Line 4: "" is not a number/)
+})
+
+test('an odd line is skipped, and its number and reason are kept', async () => {
+  const skips = async (lines: string[], reason: RegExp) => {
+    const { scores, facts } = await read([FACTS, HEADER, ...lines])
+    assert.deepEqual([scores.length, facts.skipped, facts.reasons.length], [1, 1, 1])
+    assert.match(facts.reasons[0] ?? '', reason)
+  }
+  await skips([ROW, 'CVE-2020-1234,1.5,0'], /^Line 4: "1.5" is not a number from 0 to 1/)
+  await skips([ROW, 'CVE-2020-1234,0.5'], /^Line 4: "" is not a number/)
+  await skips(['log4shell,0.5,0.5', ROW], /^Line 3: expected a CVE id/)
+  await skips([`${ROW},1`, ROW], /^Line 3: expected a CVE id, a score and a percentile/)
+  await skips([ROW, ROW], /^Line 4: CVE-2021-44228 is listed twice/)
+})
+
+test('a file of odd lines is refused, so that it cannot delete the stored scores', async () => {
   await refuses([FACTS, HEADER, 'log4shell,0.5,0.5'], /^Line 3: expected a CVE id/)
-  await refuses([FACTS, HEADER, `${ROW},1`], /^Line 3: expected a CVE id, a score and a percentile/)
-  await refuses([FACTS, HEADER, ROW, ROW], /^Line 4: CVE-2021-44228 is listed twice/)
+  const odd = Array.from({ length: 3 }, (_, n) => `odd-${n},0.5,0.5`)
+  const good = Array.from({ length: 200 }, (_, n) => `CVE-2020-${1000 + n},0.5,0.5`)
+  await refuses([FACTS, HEADER, ...good, ...odd], /3 of 203 cannot be read/)
+  assert.equal((await read([FACTS, HEADER, ...good, ...odd.slice(1)])).facts.skipped, 2)
 })
 
 test('a file without scores is refused, so that it cannot delete the stored scores', async () => {

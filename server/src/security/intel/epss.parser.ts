@@ -1,5 +1,5 @@
 import { isCveId } from '../vocabulary/vulnerability-id.ts'
-import { type FileFacts, IntelError, parseDate } from './intel-file.ts'
+import { type FileFacts, FileRows, IntelError, parseDate, type ReadFile } from './intel-file.ts'
 
 export type EpssScore = { cve_id: string; score: number; percentile: number }
 
@@ -9,9 +9,10 @@ const SCORES_MAX = 5_000_000
 /**
  * Reads a day's scores of FIRST's EPSS (first.org/epss/data_stats): a first line
  * `#model_version:…,score_date:…`, a header, and one line per CVE. Yields scores in batches and
- * returns the file's version and date. Throws IntelError, possibly after some batches.
+ * returns the file's version and date. A line that cannot be read is skipped. Throws IntelError,
+ * possibly after some batches.
  */
-export async function* parseEpss(source: AsyncIterable<Uint8Array>): AsyncGenerator<EpssScore[], FileFacts> {
+export async function* parseEpss(source: AsyncIterable<Uint8Array>): AsyncGenerator<EpssScore[], ReadFile> {
   const file = new EpssFile()
   for await (const lines of textLines(source)) {
     const scores = lines.flatMap((line) => file.read(line))
@@ -24,18 +25,19 @@ class EpssFile {
   #line = 0
   #facts: FileFacts | null = null
   readonly #seen = new Set<string>()
+  readonly #rows = new FileRows()
 
   read(text: string): EpssScore[] {
     this.#line += 1
     if (this.#line === 1) this.#facts = this.#readFacts(text)
     else if (this.#line === 2) this.#requireHeader(text)
-    else if (text !== '') return [this.#readScore(text)]
+    else if (text !== '') return this.#rows.read(() => this.#readScore(text))
     return []
   }
 
-  facts(): FileFacts {
-    if (this.#facts === null || this.#seen.size === 0) throw new IntelError('The file contains no scores.')
-    return this.#facts
+  facts(): ReadFile {
+    if (this.#facts === null) throw new IntelError('The file contains no scores.')
+    return { ...this.#facts, ...this.#rows.finish('scores') }
   }
 
   #readFacts(text: string): FileFacts {
@@ -53,8 +55,9 @@ class EpssFile {
     if (!isCveId(id) || more.length > 0) throw this.#error('expected a CVE id, a score and a percentile')
     if (this.#seen.has(id)) throw this.#error(`${id} is listed twice`)
     if (this.#seen.size >= SCORES_MAX) throw this.#error(`the file contains more than ${SCORES_MAX} scores`)
+    const row = { cve_id: id, score: this.#fraction(score), percentile: this.#fraction(percentile) }
     this.#seen.add(id)
-    return { cve_id: id, score: this.#fraction(score), percentile: this.#fraction(percentile) }
+    return row
   }
 
   #fraction(text = ''): number {

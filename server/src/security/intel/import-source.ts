@@ -5,7 +5,7 @@ import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { type EpssScore, parseEpss } from './epss.parser.ts'
-import { type FileFacts, IntelError } from './intel-file.ts'
+import { type FileFacts, IntelError, type ReadFile } from './intel-file.ts'
 import {
   type Changes,
   copyRecords,
@@ -108,7 +108,7 @@ type FullSource<Row extends Record<keyof Row, CopyValue>> = {
   noun: string
   table: FullSourceTable['table']
   columns: readonly (keyof Row & string)[]
-  parse: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Row[], FileFacts>
+  parse: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Row[], ReadFile>
 }
 
 const KEV: FullSource<KevEntry> = {
@@ -138,9 +138,12 @@ function importFullSource<Row extends Record<keyof Row, CopyValue>>(
   return withFileName(path, () =>
     importSource(services, source.name, async (tx, storedAsOf) => {
       const incoming = await copyRecords(tx, source, (copy) => copyFile(copy, source, path, progress))
-      refuseOlder(incoming.facts.as_of, storedAsOf)
+      const { skipped, reasons, ...facts } = incoming.facts
+      refuseOlder(facts.as_of, storedAsOf)
+      if (skipped > 0) services.log.warn({ source: source.name, skipped, reasons }, 'Rows of a file were skipped')
+      for (const reason of reasons) print(`Skipped: ${reason}`)
       const changes = await upsertRecords(incoming)
-      return { ...incoming.facts, read: progress.records, stored: progress.records, changes }
+      return { ...facts, read: progress.records, stored: progress.records, changes }
     }),
   )
 }
@@ -150,7 +153,7 @@ async function copyFile<Row extends Record<keyof Row, CopyValue>>(
   { columns, parse }: FullSource<Row>,
   path: string,
   progress: ReadingProgress,
-): Promise<FileFacts> {
+): Promise<ReadFile> {
   const batches = parse(readIntelFile(path))
   let step = await batches.next()
   for (; !step.done; step = await batches.next()) {

@@ -36,7 +36,12 @@ test('an entry has its dates and whether it is known to be used by ransomware', 
   assert.deepEqual(entries, [
     { cve_id: 'CVE-2021-44228', date_added: '2021-12-10', due_date: '2021-12-24', ransomware: true },
   ])
-  assert.deepEqual(facts, { version: '2026.03.01', as_of: new Date('2026-03-01T15:00:14.293Z') })
+  assert.deepEqual(facts, {
+    version: '2026.03.01',
+    as_of: new Date('2026-03-01T15:00:14.293Z'),
+    skipped: 0,
+    reasons: [],
+  })
 })
 
 test('unknown use by ransomware counts as no, and the due date is optional', async () => {
@@ -45,12 +50,21 @@ test('unknown use by ransomware counts as no, and the due date is optional', asy
   assert.deepEqual([entries[0]?.ransomware, entries[0]?.due_date], [false, null])
 })
 
-test('an error names the index and the id of a broken entry', async () => {
-  const second = (fields: object) => ({ ...CATALOG, vulnerabilities: [ENTRY, { ...ENTRY, ...fields }] })
-  await refuses(second({ cveID: 'log4shell' }), /^vulnerabilities\[1\] has no CVE id/)
-  await refuses(second({}), /^vulnerabilities\[1\] repeats CVE-2021-44228/)
-  await refuses(second({ cveID: 'CVE-2022-1234', dateAdded: '2022-02-30' }), /\[1\] \(CVE-2022-1234\): dateAdded/)
-  await refuses(second({ cveID: 'CVE-2022-1234', dueDate: 'soon' }), /\[1\] \(CVE-2022-1234\): dueDate/)
+test('an odd entry is skipped, and the reason names its index and id', async () => {
+  const skips = async (fields: object, reason: RegExp) => {
+    const { entries, facts } = await read({ ...CATALOG, vulnerabilities: [ENTRY, { ...ENTRY, ...fields }] })
+    assert.deepEqual([entries.length, facts.skipped], [1, 1])
+    assert.match(facts.reasons[0] ?? '', reason)
+  }
+  await skips({ cveID: 'log4shell' }, /^vulnerabilities\[1\] has no CVE id/)
+  await skips({}, /^vulnerabilities\[1\] repeats CVE-2021-44228/)
+  await skips({ cveID: 'CVE-2022-1234', dateAdded: '2022-02-30' }, /\[1\] \(CVE-2022-1234\): dateAdded/)
+  await skips({ cveID: 'CVE-2022-1234', dueDate: 'soon' }, /\[1\] \(CVE-2022-1234\): dueDate/)
+})
+
+test('a catalog of odd entries is refused, so that it cannot delete the stored ones', async () => {
+  await refuses({ ...CATALOG, vulnerabilities: [{ cve: 'CVE-2021-44228' }] }, /has no CVE id/)
+  await refuses({ ...CATALOG, vulnerabilities: [ENTRY, 7, 8] }, /2 of 3 cannot be read/)
 })
 
 test('a file that is not a catalog is refused', async () => {

@@ -4,7 +4,7 @@ import type { SelectedValue } from '../../platform/json/json-selector.ts'
 import { getMember, toText } from '../../platform/json/read-value.ts'
 import { selectJson } from '../../platform/json/select-json.ts'
 import { isCveId } from '../vocabulary/vulnerability-id.ts'
-import { type FileFacts, IntelError, parseDate, parseTimestamp } from './intel-file.ts'
+import { FileRows, IntelError, parseDate, parseTimestamp, type ReadFile } from './intel-file.ts'
 
 export type KevEntry = { cve_id: string; date_added: string; due_date: string | null; ransomware: boolean }
 
@@ -16,9 +16,10 @@ const ENTRIES_MAX = 1_000_000
 /**
  * Reads CISA's catalog of known exploited vulnerabilities
  * (known_exploited_vulnerabilities_schema.json). Yields entries in batches and returns the
- * catalog's version and date. Throws IntelError, possibly after some batches.
+ * catalog's version and date. An entry that cannot be read is skipped. Throws IntelError, possibly
+ * after some batches.
  */
-export async function* parseKev(source: AsyncIterable<Uint8Array>): AsyncGenerator<KevEntry[], FileFacts> {
+export async function* parseKev(source: AsyncIterable<Uint8Array>): AsyncGenerator<KevEntry[], ReadFile> {
   const catalog = new Catalog()
   try {
     for await (const values of selectJson(source, SELECTION, LIMITS)) {
@@ -35,20 +36,20 @@ class Catalog {
   #version: string | null = null
   #released: Date | null = null
   readonly #seen = new Set<string>()
+  readonly #rows = new FileRows()
 
   read(values: SelectedValue[]): KevEntry[] {
     return values.flatMap((selected) => {
-      if (selected.path === VULNERABILITIES) return [this.#entry(selected)]
+      if (selected.path === VULNERABILITIES) return this.#rows.read(() => this.#entry(selected))
       if (selected.path === 'catalogVersion') this.#version = toText(selected.value)
       else this.#released = parseTimestamp(selected.value)
       return []
     })
   }
 
-  facts(): FileFacts {
+  facts(): ReadFile {
     if (this.#released === null) throw new IntelError('The file is not a KEV catalog: it has no valid dateReleased.')
-    if (this.#seen.size === 0) throw new IntelError('The catalog contains no vulnerabilities.')
-    return { version: this.#version, as_of: this.#released }
+    return { version: this.#version, as_of: this.#released, ...this.#rows.finish('vulnerabilities') }
   }
 
   #entry({ value, keys: [index] }: SelectedValue): KevEntry {
@@ -58,13 +59,14 @@ class Catalog {
     if (this.#seen.has(id)) throw new IntelError(`${path} repeats ${id}.`)
     if (this.#seen.size >= ENTRIES_MAX)
       throw new IntelError(`The catalog contains more than ${ENTRIES_MAX} vulnerabilities.`)
-    this.#seen.add(id)
-    return {
+    const entry = {
       cve_id: id,
       date_added: requiredDate(value, 'dateAdded', path),
       due_date: toText(getMember(value, 'dueDate')) === null ? null : requiredDate(value, 'dueDate', path),
       ransomware: getMember(value, 'knownRansomwareCampaignUse') === 'Known',
     }
+    this.#seen.add(id)
+    return entry
   }
 }
 

@@ -38,11 +38,54 @@ export function collectTexts(value: unknown): string[] {
   return texts.filter((text) => text !== null)
 }
 
-/** The first line that is not blank. */
-export function getFirstLine(text: string): string {
-  const trimmed = text.trimStart()
-  const end = trimmed.search(/[\r\n]/)
-  return end < 0 ? trimmed : trimmed.slice(0, end)
+/** Names of parts of a text, in lower case. They say nothing as a title. */
+const HEADINGS = new Set(
+  `abstract|additional details|advisory|affected|affected component|affected components|affected package|
+  affected packages|affected product|affected products|affected version|affected versions|background|
+  credit|credits|cve|cwe|cvss|description|description of problem|details|disclosure|evidence|executive summary|
+  exploit|exploitation|explanation|external references|file|fix|fixed version|fixes|for more information|general|
+  how to fix|id|impact|impact summary|information|installed version|introduction|issue|issue description|
+  issue details|issue summary|level|library|line|link|links|location|matched at|mitigation|mitigations|
+  module|more details|more info|more information|name|note|notes|nvd description|original report|overview|
+  package|package name|patch|patches|path|poc|problem|problem description|proof of concept|rationale|
+  recommendation|recommendations|recommended action|reference|references|remediation|report|resolution|risk|
+  rule|rule id|see also|severity|short description|short summary|solution|source|status|steps to reproduce|
+  summary|target|technical description|technical details|technical summary|title|type|url|version|
+  vulnerability|vulnerability description|vulnerability details|vulnerability id|vulnerability summary|
+  vulnerable component|vulnerable package|what|what happened|what kind of vulnerability is it|
+  who is impacted|workaround|workarounds`
+    .replace(/\n\s*/g, '')
+    .split('|'),
+)
+
+/** What tools write if there is no description, and the beginnings of references. */
+const FILLER =
+  /^(?:no (?:further )?(?:description|details?|summary|information|title)\b|(?:description|details?|summary|information) (?:is |are )?(?:not|un)[ -]?(?:available|known|provided)|not (?:available|provided|specified)|n\/?a$|none$|null$|undefined$|unknown$|tbd$|todo$|\*\* ?(?:reserved|reject)|this (?:cve|candidate) (?:id )?(?:has been|is) (?:reserved|rejected)|(?:for )?(?:more|further|additional) (?:details|info|information) |see (?:also |the )?(?:https?:|references?\b|link)|click here|read more|learn more)/i
+
+/** A label with its value, such as `Package   : zlib` or `**Severity:** high`. */
+const LABEL = /^([A-Za-z][A-Za-z ]{1,40})(?::\*\*|\*\*:|:)(?:\s|$)/
+
+/** `CVE-2019-5188 Severity=Medium Package=e2fsprogs`, as Anchore writes it. */
+const PAIRS = /\b[A-Za-z]{1,40}=\S{1,200} [A-Za-z]{1,40}=/
+
+/**
+ * The first line of a text, if it says something as a title: it is no heading of a part, address,
+ * filler or label with a value. Null otherwise.
+ */
+export function selectTitleLine(text: string | null): string | null {
+  const [first = ''] = (text ?? '').trimStart().split(/[\r\n]/, 1)
+  const line = first
+    .slice(0, DESCRIPTION_MAX)
+    .replace(/^(?:#{1,6}\s|[>*-]\s|\*\*(?=[A-Za-z]))/, '')
+    .trim()
+  const plain = line
+    .replace(/[*_:?.=-]{1,80}$/, '')
+    .trim()
+    .toLowerCase()
+  const label = LABEL.exec(line)?.[1]?.trim().toLowerCase()
+  const isEmpty = !/[\p{L}\p{N}]/u.test(plain) || HEADINGS.has(plain) || FILLER.test(line)
+  const isElsewhere = /^<?(?:https?|file|ftp):\/\//i.test(line) || /\b(?:at|see):?$/i.test(plain)
+  return isEmpty || isElsewhere || line.endsWith(':') || PAIRS.test(line) || HEADINGS.has(label ?? '') ? null : line
 }
 
 /** An http or https URL that is safe to link to; null for any other text and for longer URLs. */

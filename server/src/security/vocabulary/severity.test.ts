@@ -100,6 +100,14 @@ test('environmental metrics change the score, temporal metrics do not', () => {
   assert.equal(score(`CVSS:3.1/${V3}/MC:N/MI:N/MA:N`), 0)
 })
 
+test('the threat metrics of version 4 are part of its score', () => {
+  assert.equal(score(`${V4}/E:U`), 8.1)
+  assert.equal(
+    selectSeverity([rating({ cvssVersion: '4.0', vector: parseCvssVector(`${V4}/E:U`, null) })]).severity,
+    'high',
+  )
+})
+
 test('an invalid or incomplete vector has no score', () => {
   const texts = ['', 'x', 'CVSS:3.1/', 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N', `CVSS:9.9/${V3}`, `${V3.slice(0, -1)}Q`]
   assert.deepEqual(

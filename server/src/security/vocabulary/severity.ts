@@ -31,17 +31,22 @@ export function parseScore(value: unknown): number | null {
 
 const WORDS: Record<string, Severity> = {
   critical: 'critical',
+  blocker: 'critical',
   high: 'high',
+  important: 'high',
   moderate: 'medium',
   medium: 'medium',
   low: 'low',
   info: 'info',
+  information: 'info',
+  informational: 'info',
+  negligible: 'info',
   none: 'info',
 }
 
 /** The severity that a term names; null for `unknown` and any other term. */
 export function parseSeverity(text: string | null): Severity | null {
-  const word = text?.toLowerCase() ?? ''
+  const word = text?.trim().toLowerCase() ?? ''
   return Object.hasOwn(WORDS, word) ? (WORDS[word] ?? null) : null
 }
 
@@ -120,7 +125,10 @@ const CALCULATORS = {
   '2.0': calculator.Cvss2,
 }
 
-/** Metrics of the environmental group. They change the score; tools leave out temporal metrics. */
+/**
+ * Metrics of the environmental group. They change the score; tools leave out temporal metrics,
+ * which are part of every score of version 4 (CVSS 4.0 §1.3).
+ */
 const ENVIRONMENTAL = /\/(?:M[A-Z]{1,2}|[CIA]R):/
 
 /**
@@ -155,7 +163,7 @@ export function computeCvssScore({ version, vector }: CvssVector): number | null
     const cvss = new CALCULATORS[version](vector)
     if (!cvss.isBaseFullyDefined()) return null
     const scores = cvss.calculateScores()
-    if (ENVIRONMENTAL.test(vector)) return scores.overall
+    if (version === '4.0' || ENVIRONMENTAL.test(vector)) return scores.overall
     return ('baseMetricsOnly' in scores ? scores.baseMetricsOnly : scores.base) ?? null
   } catch {
     return null

@@ -122,11 +122,43 @@ test('the path comes from the properties of known tools, else from the evidence,
   })
   assert.equal(await path(property('aquasecurity:trivy:FilePath', 'app/package-lock.json')), 'app/package-lock.json')
   assert.equal(await path(property('SrcFile', '/builds/acme/app/pom.xml')), 'pom.xml')
-  assert.equal(await path(property('syft:location:0:path', '/lib/apk/db/installed')), '/lib/apk/db/installed')
-  assert.equal(await path(property('syft:location:0:path', '/srv/x/package.json')), '/srv/x/package.json')
+  assert.equal(await path(property('syft:location:0:path', '/lib/apk/db/installed')), 'lib/apk/db/installed')
+  assert.equal(await path(property('syft:location:0:path', '/srv/x/package.json')), 'srv/x/package.json')
   const occurrences = [{ location: './src/b.java#12' }, { location: 'src/a.java#7' }]
   assert.equal(await path({ evidence: { occurrences } }), 'src/a.java')
   assert.equal(await path({}), null)
+})
+
+test('an absolute path is kept in the document of an image', async () => {
+  for (const [type, expected] of [
+    ['container', '/lib/apk/db/installed'],
+    ['application', 'lib/apk/db/installed'],
+  ]) {
+    const components = [
+      { 'bom-ref': 'a', name: 'a', properties: [{ name: 'syft:location:0:path', value: '/lib/apk/db/installed' }] },
+    ]
+    const vulnerabilities = [{ id: 'CVE-2020-1000', affects: [{ ref: 'a' }] }]
+    const { findings } = await parseReport({
+      bomFormat: 'CycloneDX',
+      specVersion: '1.5',
+      metadata: { component: { type, name: 'acme/web' } },
+      components,
+      vulnerabilities,
+    })
+    assert.equal(findings[0]?.path, expected)
+  }
+})
+
+test('unreadable vulnerabilities beside components close nothing, and without components fail the document', async () => {
+  const document = (components: object[]) => ({
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    components,
+    vulnerabilities: [{ source: { name: 'VulnDB' } }],
+  })
+  const { components, tools, skipped } = await parseReport(document([{ name: 'a' }]))
+  assert.deepEqual([components, tools, skipped], [1, [], 1])
+  await assert.rejects(parseReport(document([])), /None of the vulnerabilities could be read/)
 })
 
 test('an empty list of vulnerabilities closes findings, a missing list does not', async () => {

@@ -41,10 +41,11 @@ export async function parseCycloneDx(
   const reader = new VulnerabilityReader(document, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
   await reader.batch.flush()
-  reader.entries.refuseIfNoneWasRead('vulnerabilities')
+  if (document.components === 0) reader.entries.refuseIfNoneWasRead('vulnerabilities')
+  // A document without a list of vulnerabilities, or without a readable one, closes no findings.
+  const hasStatement = document.hasVulnerabilities && !reader.entries.isUnread
   return {
-    // A document without a list of vulnerabilities closes no findings.
-    tools: document.hasVulnerabilities ? [reader.batch.toolWithRules(document.tool)] : [],
+    tools: hasStatement ? [reader.batch.toolWithRules(document.tool)] : [],
     findings: reader.batch.count,
     components: document.components,
     skipped: reader.entries.skipped,

@@ -32,7 +32,7 @@ export function defineSelection(paths: readonly string[]): SelectionNode {
   const services = tree.members.get('services')
   if (components !== undefined) {
     components.element?.members.set('components', components)
-    subject?.members.set('components', components)
+    if (subject?.typePath) subject.members.set('components', components)
   }
   if (services !== undefined) services.element?.members.set('services', services)
   return tree
@@ -147,6 +147,8 @@ const NOT_FOUND = -1
  */
 export class ComponentIndex {
   readonly paths = new ReportPaths()
+  /** True if the paths are those of an image. */
+  isInImage = false
   readonly #checkout = new CheckoutDirectories()
   readonly #components = new JsonStore()
   /** The number of each component in the store, by the key of its `bom-ref`. */
@@ -206,7 +208,7 @@ export class ComponentIndex {
     const number = this.#numbers.get(hashKey(ref)) ?? NOT_FOUND
     if (number === NOT_FOUND) return null
     const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string | null]
-    return { name, version, purl, path: path === null ? null : this.#checkout.relative(path) }
+    return { name, version, purl, path: path === null ? null : this.#checkout.relative(path, this.isInImage) }
   }
 }
 

@@ -14,6 +14,7 @@ const SELECTION = defineSelection([
   'specVersion',
   'serialNumber',
   'metadata.tools',
+  'metadata.component.type',
   'components:type',
   'components[*]:type',
   'vulnerabilities:type',
@@ -60,6 +61,7 @@ class DocumentReader {
     }
     refuseUnlessSupported(readVersion(header('specVersion'), header('$schema')), warnings)
     this.#affected.serialNumber = toText(header('serialNumber'))
+    this.#affected.isInImage = MACHINES.includes(toText(header('metadata.component.type')) ?? '')
     return {
       tool: readTool(header('metadata.tools')),
       components: this.#components,
@@ -73,6 +75,9 @@ class DocumentReader {
     if (ref !== null) this.#affected.want(ref)
   }
 }
+
+/** Types of a document's subject whose paths are those of a machine. */
+const MACHINES = ['container', 'operating-system', 'device', 'firmware']
 
 /** A list that cannot be read fails the document, because an empty list would close findings. */
 function refuseUnlessArray(path: string, type: unknown): void {

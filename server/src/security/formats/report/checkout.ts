@@ -113,15 +113,19 @@ export class CheckoutDirectories {
     this.isWanted = false
   }
 
-  /** The path from the top of the repository; unchanged if it is not in a checkout. */
-  relative(path: string): string {
+  /**
+   * The path from the top of the repository. Outside of a checkout `/file` is `file`, unless the
+   * path is one of an image.
+   */
+  relative(path: string, isInImage = false): string {
     if (!isAbsolutePath(path)) return path
     if (this.#directories === null) {
       this.isWanted = true
       return path
     }
     const directory = this.#directories.find((candidate) => path !== candidate && isWithin(path, candidate))
-    return directory === undefined ? path : path.slice(directory.length + 1)
+    if (directory !== undefined) return path.slice(directory.length + 1)
+    return isInImage ? path : path.replace(/^\//, '')
   }
 }
 

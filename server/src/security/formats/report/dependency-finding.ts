@@ -2,6 +2,7 @@ import {
   DESCRIPTION_MAX,
   NAME_MAX,
   RULE_ID_MAX,
+  selectTitleLine,
   TITLE_MAX,
   truncateText,
   VERSION_MAX,
@@ -51,6 +52,15 @@ export type Vulnerability = {
   severity: SeverityFields
 }
 
+/** What tools write for a version that does not exist. */
+const NO_FIX = /^\W{0,3}(?:none|n\/?a|unknown|not?|never|won'?t|will not|without|unfixed|deferred|unavailable)\b/i
+
+/** The version with a fix; null for a text like `None`, `not fixed` or `(won't fix)`. */
+export function normalizeFix(text: string | null): string | null {
+  const fix = truncateText(text, VERSION_MAX)
+  return fix === null || !/\d/.test(fix) || NO_FIX.test(fix.replace('’', "'")) ? null : fix
+}
+
 type DependencyFacts = {
   tool: ReportTool
   vulnerability: Vulnerability
@@ -80,7 +90,7 @@ export function createDependencyFinding({
     state: dismissal === null ? 'open' : 'dismissed',
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
-    title: truncateText(summary ?? plainTitle, TITLE_MAX) ?? 'Vulnerability',
+    title: truncateText(selectTitleLine(summary) ?? plainTitle, TITLE_MAX) ?? 'Vulnerability',
     description: truncateText(description, DESCRIPTION_MAX),
     native_url: vulnerability.url,
     path: component.path,
@@ -90,7 +100,7 @@ export function createDependencyFinding({
     end_column: null,
     package_name: component.name,
     package_version: component.version,
-    fixed_version: truncateText(fixedVersion, VERSION_MAX),
+    fixed_version: normalizeFix(fixedVersion),
     purl: component.purl,
     vuln_ids: ids,
     cwes: vulnerability.cwes,

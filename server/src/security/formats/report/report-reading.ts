@@ -121,12 +121,17 @@ export class EntryCount {
     this.#warnings.add(`${reason}; it was skipped.`)
   }
 
+  /** True if there are entries, and none could be read. */
+  get isUnread(): boolean {
+    return this.skipped > 0 && this.#read === 0
+  }
+
   /**
    * Fails a report without any readable entry. Read as an empty report, it would close all
    * findings.
    */
   refuseIfNoneWasRead(entries: string): void {
-    if (this.skipped === 0 || this.#read > 0) return
+    if (!this.isUnread) return
     throw new ReportError(`None of the ${entries} could be read (${this.skipped} skipped). ${this.#firstSkip}`)
   }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseReport } from '../../../../test/support/parse-report.ts'
 import { readLevel, readScannerScore, selectTitle, toSeverity } from './finding.ts'
+import { NO_PACKAGE } from './package-facts.ts'
 import { readRule } from './rule.ts'
 import { createComponent, createRun, type SarifRule } from './sarif-run.ts'
 
@@ -68,7 +70,15 @@ test('each level has a severity', () => {
 
 const LOCAL = 'tmp.w.scan.semgrep-rules.python.lang.security.audit.exec-detected'
 const title = (description: string | null, message: string, ruleId = 'rule', path = 'src/a.py') =>
-  selectTitle({ rule: { description } as SarifRule, ruleId, message, path })
+  selectTitle({
+    rule: { description, name: null as string | null } as SarifRule,
+    ruleId,
+    message,
+    path,
+    kind: 'code',
+    vulnIds: [],
+    about: NO_PACKAGE,
+  })
 
 test("the title is the rule's description", () => {
   assert.equal(title('Use of exec', 'exec(x) is called'), 'Use of exec')
@@ -90,4 +100,71 @@ test('the title has no directory of the machine that scanned', () => {
     assert.equal(title(null, `A secret in ${file}.`), 'A secret in src/a.py.', file)
   }
   assert.equal(title(null, 'The route /api/v1/users has no check.'), 'The route /api/v1/users has no check.')
+})
+
+const dependency = (description: string | null, message: string, name: string | null = null) =>
+  selectTitle({
+    rule: { description, name } as SarifRule,
+    ruleId: 'CVE-2024-1000',
+    message,
+    path: null,
+    kind: 'dependency',
+    vulnIds: ['CVE-2024-1000'],
+    about: { ...NO_PACKAGE, name: 'zlib' },
+  })
+
+test('a heading, an address, filler and a label with a value are no title', () => {
+  for (const nothing of [
+    '### Impact',
+    '**Summary**',
+    'https://x.example/1',
+    'More details at',
+    'Description of problem:',
+    'Severity: High',
+    'Package         : zlib',
+    'No description is available for this CVE.',
+    'N/A',
+    '-',
+    'CVE-2024-1000',
+    'CVE-2019-5188 Severity=Medium Package=e2fsprogs Type=dpkg',
+  ]) {
+    assert.equal(dependency(nothing, 'Package: zlib'), 'CVE-2024-1000 in zlib', nothing)
+  }
+  for (const title of ['openssl: information disclosure', '# Uncontrolled recursion', 'CVE-2024-1: a flaw in zlib']) {
+    assert.equal(dependency(title, 'x'), title.replace('# ', ''))
+  }
+})
+
+test('a rule whose description says nothing gives its name, if that is one for people', () => {
+  const named = (name: string) =>
+    selectTitle({
+      rule: { description: 'More details at', name } as SarifRule,
+      ruleId: 'tls-version',
+      message: 'TLS Version found',
+      path: null,
+      kind: 'code',
+      vulnIds: [],
+      about: NO_PACKAGE,
+    })
+  assert.equal(named('TLS Version'), 'TLS Version')
+  assert.equal(named('TlsVersionCheck'), 'TLS Version found')
+  assert.equal(named('tls-version'), 'TLS Version found')
+})
+
+const severity = async (result: object, rule: object = {}) => {
+  const run = { tool: { driver: { name: 'T', rules: [{ id: 'R', ...rule }] } }, results: [{ ruleId: 'R', ...result }] }
+  return (await parseReport({ version: '2.1.0', runs: [run] })).findings[0]?.severity
+}
+
+test('the word in the properties of the result, then of the rule, counts after the score and before the level', async () => {
+  const word = (text: string, name = 'severity') => ({ properties: { [name]: text } })
+  assert.equal(await severity({ level: 'note', ...word('High', 'Severity') }), 'high')
+  assert.equal(await severity({ level: 'error', ...word('Informational') }, word('critical')), 'info')
+  assert.equal(await severity({ level: 'error' }, word('low')), 'low')
+  assert.equal(await severity({ level: 'error', ...word('unheard of') }), 'high')
+  assert.equal(await severity({ properties: { severity: 'low', 'security-severity': '9.1' } }), 'critical')
+})
+
+test('a result of an unknown kind failed', async () => {
+  assert.equal(await severity({ kind: 'vulnerability' }, { defaultConfiguration: { level: 'error' } }), 'high')
 })

@@ -1,10 +1,17 @@
-import { getMember, type JsonObject, toInteger, toObjects, toText } from '../../../platform/json/read-value.ts'
+import {
+  getMember,
+  type JsonObject,
+  toInteger,
+  toObject,
+  toObjects,
+  toText,
+} from '../../../platform/json/read-value.ts'
 import {
   COMMENT_MAX,
   DESCRIPTION_MAX,
-  getFirstLine,
   parseWebUrl,
   RULE_ID_MAX,
+  selectTitleLine,
   TITLE_MAX,
   truncateText,
 } from '../../vocabulary/bounded-text.ts'
@@ -13,9 +20,10 @@ import { normalizeRuleId } from '../../vocabulary/rule-name.ts'
 import { classifyScore, parseScore, type Severity } from '../../vocabulary/severity.ts'
 import type { Dismissal } from '../report/dependency-finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
-import { type ResultLocation, readLocation } from './location.ts'
+import { listLocations, type ResultLocation, readLocation } from './location.ts'
+import type { PackageFacts } from './package-facts.ts'
 import { findResourceName, formatMessage, formatOtherLocations, OTHER_LOCATIONS_MAX } from './result-text.ts'
-import { collectResultCwes, findRule, readRuleReference } from './rule.ts'
+import { collectResultCwes, findRule, readRuleReference, readSeverityWord } from './rule.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { readSubject } from './subject.ts'
 
@@ -26,11 +34,12 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const ruleId = reference.id ?? rule?.id ?? null
   const message = formatMessage(run, result.message, rule) ?? rule?.description ?? rule?.name ?? ruleId
   if (message === null) return null
-  const locations = toObjects(result.locations)
+  const locations = listLocations(result)
   const resolved = locations.slice(0, 1 + OTHER_LOCATIONS_MAX).map((location) => readLocation(run, location))
   const [location] = resolved
   const path = location?.path ?? null
   const score = readScannerScore(result, rule)
+  const word = readSeverityWord(toObject(result.properties)) ?? rule?.severity ?? null
   const dismissal = readDismissal(result)
   const { kind, vulnIds, about, context, similarity, identity } = readSubject({
     run,
@@ -46,11 +55,11 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     tool_version: run.tool.version,
     kind,
     type: null,
-    severity: toSeverity(score, readLevel(run, result, rule)),
+    severity: (score === null ? word : null) ?? toSeverity(score, readLevel(run, result, rule)),
     state: dismissal === null ? 'open' : 'dismissed',
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
-    title: selectTitle({ rule, ruleId, message, path }) ?? ruleId ?? run.tool.name,
+    title: selectTitle({ rule, ruleId, message, path, kind, vulnIds, about }) ?? run.tool.name,
     description: truncateText(message + formatOtherLocations(resolved, locations.length), DESCRIPTION_MAX),
     native_url: parseWebUrl(toText(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
@@ -87,26 +96,48 @@ function isInLines(location: ResultLocation | undefined): location is ResultLoca
 /** A logical location is a cloud resource in infrastructure, and a function or the like in code. */
 function findResource(location: ResultLocation | undefined, kind: FindingKind, message: string): string | null {
   if (location === undefined) return null
-  if (location.path === null) return location.address ?? location.logicalName
-  return kind === 'iac' || kind === 'container' ? findResourceName({ ...location, message }) : null
+  if (location.path === null) return location.address ?? location.logicalName ?? location.target
+  return kind === 'iac' || kind === 'container' ? findResourceName({ ...location, message }) : location.target
 }
 
-type TitleTexts = { rule: SarifRule | undefined; ruleId: string | null; message: string; path: string | null }
+type TitleFacts = {
+  rule: SarifRule | undefined
+  ruleId: string | null
+  message: string
+  path: string | null
+  kind: FindingKind
+  vulnIds: readonly string[]
+  about: PackageFacts
+}
 
 /**
- * The title of a finding: the description of its rule, or the message of the result if the
- * description only repeats the id of the rule or has placeholders. It contains no directory of the
- * machine that scanned.
+ * The title of a finding: the description of its rule; the message if there is none. Of texts that
+ * say nothing as a title, the next counts: "ID in package", or the name of the rule in words. It
+ * contains no directory of the machine that scanned.
  */
-export function selectTitle({ rule, ruleId, message, path }: TitleTexts): string | null {
-  const description = rule?.description ?? null
-  const text = description === null || saysNothing(description, ruleId) ? message : description
-  return truncateText(getFirstLine(withoutMachine(text, ruleId, path)), TITLE_MAX)
+export function selectTitle({ rule, ruleId, message, path, kind, vulnIds, about }: TitleFacts): string | null {
+  const stated = rule?.description ?? null
+  const description = stated === null || repeatsIds(stated, ruleId, vulnIds) ? null : stated
+  const isAboutPackage = kind === 'dependency' && vulnIds.length > 0 && about.name !== null
+  const summary = isAboutPackage ? `${vulnIds[0]} in ${about.name}` : null
+  const name = rule?.name ?? null
+  const isTitle = name !== null && name !== ruleId && (/\s/.test(name) || !IDENTIFIER.test(name))
+  const instead = kind === 'dependency' ? summary : isTitle ? name : null
+  const candidates = [description, description === null ? null : instead, message, summary, name]
+  const title = candidates.map((text) => selectTitleLine(text)).find((line) => line !== null) ?? ruleId
+  return title === null ? null : truncateText(withoutMachine(title, ruleId, path), TITLE_MAX)
 }
 
-/** Semgrep describes a rule as `Semgrep Finding: <id>`, and Ruff with a placeholder: `{string}`. */
-function saysNothing(description: string, ruleId: string | null): boolean {
-  return /^\w+ Finding: /.test(description) || description === ruleId || /\{\w*\}/.test(description)
+/** A name for programs: `OsPackageVulnerability`, `hardcoded-password`. */
+const IDENTIFIER = /[a-z][A-Z]|\w[_/.:-]\w/
+
+/**
+ * Semgrep describes a rule as `Semgrep Finding: <id>`, Wiz by the id of a vulnerability, and Ruff
+ * with a placeholder: `{string}`.
+ */
+function repeatsIds(description: string, ruleId: string | null, vulnIds: readonly string[]): boolean {
+  const isId = description === ruleId || vulnIds.includes(description)
+  return isId || /^\w+ Finding: /.test(description) || /\{\w*\}/.test(description)
 }
 
 /** An absolute path of at least two names. */
@@ -123,6 +154,7 @@ function withoutMachine(text: string, ruleId: string | null, path: string | null
 }
 
 const NO_PROBLEM = new Set<unknown>(['pass', 'notApplicable', 'informational'])
+const NO_FAILURE = new Set<unknown>([...NO_PROBLEM, 'open', 'review'])
 
 /** False for a result without a problem (§3.27.9), and for one that is fixed (§3.27.24). */
 export function isFinding(result: JsonObject): boolean {
@@ -171,8 +203,8 @@ export function readScannerScore(result: JsonObject, rule: SarifRule | undefined
 export function readLevel(run: SarifRun, result: JsonObject, rule: SarifRule | undefined): string {
   const own = knownLevel(toText(result.level))
   if (own !== null) return own
-  const kind = toText(result.kind)
-  if (kind !== null && kind !== 'fail') return 'none'
+  // An unknown kind is one of a problem.
+  if (NO_FAILURE.has(result.kind)) return 'none'
   return overriddenLevel(run, result, rule) ?? knownLevel(rule?.level ?? null) ?? 'warning'
 }
 

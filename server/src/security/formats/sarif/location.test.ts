@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { parseReport } from '../../../../test/support/parse-report.ts'
 import { getFileLocation } from './location.ts'
 import { createRun, type SarifRun } from './sarif-run.ts'
 
@@ -64,12 +65,14 @@ function runIn(...directories: string[]): SarifRun {
 test('the inferred checkout directory is removed, however a tool writes it', () => {
   const run = runIn('/builds/acme/repo', 'C:/agent/_work/7/s')
   assert.equal(path('file:///builds/acme/repo/src/a.ts', null, run), 'src/a.ts')
-  assert.equal(path('file:///builds/acme/repository/a.ts', null, run), '/builds/acme/repository/a.ts')
+  assert.equal(path('file:///builds/acme/repository/a.ts', null, run), 'builds/acme/repository/a.ts')
   assert.equal(path('/builds/acme/./x/../repo/src/../../repo/a.ts', null, run), 'a.ts')
   for (const uri of ['C:\\agent\\_work\\7\\s\\a.ts', 'file:///c%3A/agent/_work/7/s/a.ts', 'c:/agent/_work/7/s/a.ts']) {
     assert.equal(path(uri, null, run), 'a.ts', uri)
   }
-  assert.equal(path('/builds/acme/repo', null, run), '/builds/acme/repo')
+  assert.equal(path('/builds/acme/repo', null, run), 'builds/acme/repo')
+  run.isImage = true
+  assert.equal(path('/var/lib/dpkg/status', null, run), '/var/lib/dpkg/status')
 })
 
 test('the checkout is wanted once an absolute path is not explained', () => {
@@ -110,4 +113,37 @@ test('an artifact index is resolved like a URI', () => {
   const run = { ...createRun(), artifacts: [base('src/a.ts', '%SRCROOT%')] }
   assert.equal(getFileLocation(run, { uri: null, uriBaseId: null, index: 0 }).path, 'src/a.ts')
   assert.equal(getFileLocation(run, { uri: null, uriBaseId: null, index: 7 }).path, null)
+})
+
+test('JSON, a sentence and "/" are no paths; what is said in them is the address', () => {
+  const found = (uri: string) => getFileLocation(createRun(), base(uri))
+  for (const uri of ['/', '', 'file:///', 'N/A', 'not_found_from_package_manager_files'])
+    assert.deepEqual(found(uri), { path: null, address: null }, uri)
+  assert.deepEqual(found('%7B%22service%22%3A%22web%22%7D'), { path: null, address: '{"service":"web"}' })
+  assert.deepEqual(found('the whole web service'), { path: null, address: 'the whole web service' })
+  for (const file of ['My Documents/the first one', 'my first script.py', '{{cookiecutter.name}}/setup.py', '[id].tsx'])
+    assert.equal(found(file).path, file)
+})
+
+test('a path keeps its drive', () => assert.equal(path('C:\\agent\\x.c'), 'C:/agent/x.c'))
+
+test('tops that differ below a common directory go in front of the paths, unless they are one checkout', async () => {
+  const run = (top: string) => ({
+    tool: { driver: { name: 'Snyk Open Source' } },
+    originalUriBaseIds: { PROJECTROOT: { uri: `file://${top}/` } },
+    results: [
+      {
+        ruleId: 'R',
+        message: { text: 'm' },
+        locations: [{ physicalLocation: { artifactLocation: { uri: 'package.json', uriBaseId: 'PROJECTROOT' } } }],
+      },
+    ],
+  })
+  const paths = async (...tops: string[]) =>
+    (await parseReport({ version: '2.1.0', runs: tops.map(run) })).findings.map((finding) => finding.path)
+  assert.deepEqual(await paths('/ci/app/services/a', '/ci/app/services/b'), ['a/package.json', 'b/package.json'])
+  assert.deepEqual(await paths('/ci/app', '/ci/app/web'), ['package.json', 'web/package.json'])
+  assert.deepEqual(await paths('/builds/1/app', '/builds/2/app'), ['package.json', 'package.json'])
+  assert.deepEqual(await paths('/tmp/x1', '/tmp/x2'), ['package.json', 'package.json'])
+  assert.deepEqual(await paths('/ci/app'), ['package.json'])
 })

@@ -1,6 +1,7 @@
 import {
   getMember,
   type JsonObject,
+  toArray,
   toInteger,
   toObject,
   toObjects,
@@ -8,6 +9,7 @@ import {
 } from '../../../platform/json/read-value.ts'
 import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
 import { decodePercents } from '../../vocabulary/package-url.ts'
+import { isAbsolutePath } from '../report/directory.ts'
 import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
 /** Where a result is. Lines and columns count from 1. */
@@ -21,6 +23,10 @@ export type ResultLocation = FileLocation & {
   surroundings: string | null
   /** The name of the logical location: a function, a package, a cloud resource. */
   logicalName: string | null
+  /** Texts that may be packages: all logical names, and an address of the form `pkg:…`. */
+  packageNames: string[]
+  /** What was scanned, such as a web address, by the words of the location. */
+  target: string | null
 }
 
 /** Percent-encoding makes a path at most nine times as long. */
@@ -37,6 +43,9 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
   const isLine = toInteger(region?.startLine, 1) !== null
   const { startLine, endLine } = readLines(isLine ? region : toObject(physical?.contextRegion))
   const { path, address } = getFileLocation(run, artifact)
+  // Nuclei writes what it scanned as the description of the artifact.
+  const described = toText(getMember(physical?.artifactLocation, 'description', 'text'))
+  const target = described ?? (path === null ? toText(getMember(location, 'message', 'text')) : null)
   return {
     path,
     address,
@@ -47,8 +56,30 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
     // cargo-deny writes the text instead of an object.
     snippet: toText(getMember(region, 'snippet', 'text')) ?? toText(region?.snippet),
     surroundings: toText(getMember(physical?.contextRegion, 'snippet', 'text')),
-    logicalName: logicalName(run, location),
+    logicalName: logicalNames(run, location)[0] ?? null,
+    packageNames: [...(address === null ? [] : [address]), ...logicalNames(run, location)],
+    target: /\s/.test(target?.trim() ?? '') ? null : truncateText(target, PATH_MAX),
   }
+}
+
+/**
+ * The locations of a result (§3.27.12). If it has none that says where, it is at the end of its
+ * flow, else at a related location, else in the target of the analysis.
+ */
+export function listLocations(result: JsonObject): JsonObject[] {
+  const stated = toObjects(result.locations)
+  if (stated.some(isSomewhere)) return stated
+  const [flow] = toObjects(result.codeFlows)
+  const [thread] = toObjects(flow?.threadFlows)
+  const end = toObject(toObjects(thread?.locations).at(-1)?.location)
+  const target = toObject(result.analysisTarget) && { physicalLocation: { artifactLocation: result.analysisTarget } }
+  const candidates = [end, ...toObjects(result.relatedLocations).slice(0, 1), target]
+  const found = candidates.find((location) => location !== null && isSomewhere(location))
+  return found ? [found] : stated
+}
+
+function isSomewhere(location: JsonObject): boolean {
+  return toObject(location.physicalLocation) !== null || toObjects(location.logicalLocations).length > 0
 }
 
 export function readArtifactLocation(value: unknown): ArtifactLocation {
@@ -71,19 +102,31 @@ function readColumn(value: unknown): number | null {
   return column === null || column > INTEGER_MAX ? null : column
 }
 
-function logicalName(run: SarifRun, location: JsonObject): string | null {
-  const [logical] = toObjects(location.logicalLocations)
-  if (logical === undefined) return null
-  const index = toInteger(logical.index, 0)
-  return readLogicalName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
+const LOGICAL_READ_MAX = 10
+
+function logicalNames(run: SarifRun, location: JsonObject): string[] {
+  const names = toObjects(toArray(location.logicalLocations).slice(0, LOGICAL_READ_MAX)).map((logical) => {
+    const index = toInteger(logical.index, 0)
+    return readLogicalName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
+  })
+  return names.filter((name) => name !== null && name !== undefined)
 }
 
 export function readLogicalName(logical: unknown): string | null {
   return truncateText(toText(getMember(logical, 'fullyQualifiedName')) ?? toText(getMember(logical, 'name')), PATH_MAX)
 }
 
-/** OpenSSF Scorecard writes this for a result without a file. */
-const NO_FILE = 'no file associated with this alert'
+/** What tools write for a result without a file: OpenSSF Scorecard and Black Duck, among others. */
+const NO_FILE =
+  /^(?:|\.|\/+|file:\/*|no file associated with this alert|not_found_from_package_manager_files|n\/a|none|null|undefined)$/i
+
+const WORDS_MAX = 2
+
+/** Whether a text is JSON, or a sentence: more words than a file's name, without its extension. */
+function isProse(text: string): boolean {
+  if (/^(?:\{\s*"|\[\s*[{"\]])/.test(text) || /[\r\n]/.test(text)) return true
+  return text.split(/\s+/).length > WORDS_MAX && !/[/\\]|\.\w{1,10}$/.test(text)
+}
 
 const NOWHERE: FileLocation = { path: null, address: null }
 
@@ -108,19 +151,23 @@ export function isRootBase(run: SarifRun, id: string): boolean {
 export function getFileLocation(run: SarifRun, location: ArtifactLocation): FileLocation {
   const indexed = location.index === null ? undefined : run.artifacts[location.index]
   const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
-  if (uri === null || uri === NO_FILE) return NOWHERE
+  if (uri === null || NO_FILE.test(uri.trim())) return NOWHERE
   const key = `${uriBaseId?.length ?? ''} ${uriBaseId} ${uri}`
   return run.fileLocations.get(key, () => locateUri(run, uri, uriBaseId))
 }
 
 function locateUri(run: SarifRun, uri: string, uriBaseId: string | null): FileLocation {
+  const text = uri.replace(ENCODED, decodePercents).trim()
+  if (isProse(text)) return { path: null, address: truncateText(text, PATH_MAX) }
   const resolved = resolve(run, uri, uriBaseId)
   const scheme = getScheme(resolved)
   if (scheme !== null && scheme !== 'file') return { path: null, address: truncateText(resolved, PATH_MAX) }
   const path = repositoryPath(run, scheme === 'file' ? filePath(resolved) : resolved)
   // Below a base, `/src/a.c` means `src/a.c`, although §3.4.3 requires a relative reference.
   const isBelowBase = scheme === null && uriBaseId !== null
-  return { path: truncateText(isBelowBase ? path.replace(/^\//, '') : path, PATH_MAX), address: null }
+  const relative = isBelowBase ? path.replace(/^\//, '') : path
+  const isBelowTop = run.directory !== '' && !isAbsolutePath(relative)
+  return { path: truncateText(isBelowTop ? `${run.directory}/${relative}` : relative, PATH_MAX), address: null }
 }
 
 /** Adds the URIs of the bases up to the top of the repository, an absolute or an unknown base. */
@@ -161,7 +208,7 @@ function repositoryPath(run: SarifRun, path: string): string {
   const absolute = normalized(path)
   const root = run.rootDirectories.find((directory) => absolute.startsWith(`${directory}/`))
   if (root !== undefined) return absolute.slice(root.length + 1)
-  return run.checkout.relative(absolute)
+  return run.isImage ? absolute : run.checkout.relative(absolute)
 }
 
 /** The absolute directories among these URIs, outermost first. */
@@ -171,11 +218,13 @@ export function listDirectories(uris: readonly (string | null)[]): string[] {
   return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
 }
 
+const ENCODED = /(?:%[0-9a-f]{2})+/gi
+
 /** Percent-decoded, with `/` as separator and without `.`, `..` and empty names. */
 function normalized(path: string): string {
   const decoded = path
     // Invalid percent-encoding is kept: tools write file names with a bare percent sign.
-    .replace(/(?:%[0-9a-f]{2})+/gi, decodePercents)
+    .replace(ENCODED, decodePercents)
     .replaceAll('\\', '/')
     // Windows does not distinguish the letters of drives, and tools write both.
     .replace(/^[a-z](?=:\/)/, (drive) => drive.toUpperCase())

@@ -1,5 +1,5 @@
 import type { Element } from '../../../platform/json/read-spans.ts'
-import { getMember, toObject, toObjects } from '../../../platform/json/read-value.ts'
+import { getMember, toObject } from '../../../platform/json/read-value.ts'
 import {
   type Checkout,
   computeCheckout,
@@ -10,7 +10,7 @@ import {
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
 import { isFinding, readFinding } from './finding.ts'
-import { getFileLocation, listDirectories, readArtifactLocation } from './location.ts'
+import { getFileLocation, listDirectories, listLocations, readArtifactLocation } from './location.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
 import { explainUnscanned, isParseError, listTools, selectCategory, UnscannedFiles } from './report-scope.ts'
 import { readRuleReference } from './rule.ts'
@@ -136,7 +136,11 @@ async function readCheckout(source: ReportSource, report: ReadRuns, repository: 
   for (const run of runs) for (const file of run.unscannedFiles.values()) paths.add(getFileLocation(run, file).path)
   for await (const { span, elements } of readResults(source, report.spans)) {
     const run = report.runs[span.run]
-    if (run !== undefined) for (const { value } of elements) paths.add(readPath(run, value))
+    for (const { value } of run === undefined ? [] : elements) {
+      const [location] = listLocations(toObject(value) ?? {})
+      const artifact = readArtifactLocation(getMember(location, 'physicalLocation', 'artifactLocation'))
+      paths.add(getFileLocation(run as SarifRun, artifact).path)
+    }
     run?.fileLocations.clear()
     if (paths.isFull) break
   }
@@ -147,11 +151,6 @@ async function readCheckout(source: ReportSource, report: ReadRuns, repository: 
     paths: [...repository.paths, ...relative],
     workingDirectories,
   })
-}
-
-function readPath(run: SarifRun, result: unknown): string | null {
-  const [location] = toObjects(getMember(result, 'locations'))
-  return getFileLocation(run, readArtifactLocation(getMember(location, 'physicalLocation', 'artifactLocation'))).path
 }
 
 const DIRECTORY_SHOWN_MAX = 80

@@ -3,6 +3,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { readSpans } from '../../../platform/json/read-spans.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { CheckoutDirectories } from '../report/checkout.ts'
+import { listCommonNames } from '../report/directory.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-reading.ts'
 import { isRootBase, listDirectories } from './location.ts'
@@ -33,7 +34,10 @@ const SELECTION = createSelectionTree(
   },
 )
 
-/** Members of a result that can be most of a report and that findings do not need. */
+/**
+ * Members of a result that can be most of a report, and that findings need at most if they are
+ * short.
+ */
 const UNREAD_MEMBERS = [
   'codeFlows',
   'graphs',
@@ -44,7 +48,6 @@ const UNREAD_MEMBERS = [
   'attachments',
   'webRequest',
   'webResponse',
-  'analysisTarget',
 ]
 
 /** A run; undefined if it is not an object. */
@@ -114,6 +117,7 @@ class RunsReader {
     }
     if (this.#hasOutsideResults) this.#warnings.add('The report has results outside its runs; they were not read.')
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
+    setDirectories(this.#runs.filter((run) => run !== undefined))
     return { runs: this.#runs, spans: this.#spans, checkout: this.#checkout }
   }
 
@@ -156,10 +160,30 @@ class RunsReader {
   }
 }
 
+/** Scanners of images alone. */
+const IMAGE_SCANNERS = /^(?:docker scout|dockle)\b/i
+
+/** Directories of machines in which checkouts have names that say nothing. */
+const TEMPORARY = /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders(?:\/.*)?)$/
+
+/**
+ * Runs of a report that state different tops below one directory, such as those of Snyk in each
+ * service of a repository, have paths from that directory. Tops of one name are the same checkout
+ * on several machines.
+ */
+function setDirectories(runs: readonly SarifRun[]): void {
+  const tops = [...new Set(runs.flatMap(({ rootDirectories: [top] }) => top ?? []))]
+  const common = listCommonNames(tops.map((top) => `${top}/`)).join('/')
+  const names = new Set(tops.map((top) => top.slice(top.lastIndexOf('/') + 1)))
+  if (common === '' || TEMPORARY.test(common) || names.size < tops.length) return
+  for (const run of runs) run.directory = (run.rootDirectories[0] ?? common).slice(common.length + 1)
+}
+
 /** Sets the members that need the whole run. */
 function finishRun(run: SarifRun): void {
   run.tool.name = run.driver.name ?? 'unknown'
   run.kind = classifyScanner(run.tool.name)
+  run.isImage ||= IMAGE_SCANNERS.test(run.tool.name)
   const roots = [...run.uriBases].filter(([id]) => isRootBase(run, id))
   // The directories that the report states as the top of the repository, outermost first.
   run.rootDirectories = listDirectories(roots.map(([, base]) => base.uri))

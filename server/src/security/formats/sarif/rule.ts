@@ -17,9 +17,9 @@ import {
   truncateText,
 } from '../../vocabulary/bounded-text.ts'
 import { collectCwes, toCweText } from '../../vocabulary/cwe.ts'
-import { parseScore } from '../../vocabulary/severity.ts'
-import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
-import { parsePackageFacts } from './package-facts.ts'
+import { parseScore, parseSeverity, type Severity } from '../../vocabulary/severity.ts'
+import { collectMentionedIds, collectStatedIds, collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { mergeFacts, parsePackageFacts, parseRulePackage, readPackageProperties } from './package-facts.ts'
 import type {
   ComponentReference,
   DescriptorReference,
@@ -38,30 +38,39 @@ const RELATIONSHIPS_MAX = 20
 export function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
   const short = toText(getMember(rule, 'shortDescription', 'text'))
   const full = toText(getMember(rule, 'fullDescription', 'text'))
+  const properties = toObject(rule.properties)
+  const id = truncateText(toText(rule.id), RULE_ID_MAX)
   return {
-    id: truncateText(toText(rule.id), RULE_ID_MAX),
+    id,
     guid: readGuid(rule.guid),
     name: truncateText(toText(rule.name), NAME_MAX),
     description: truncateText(short ?? full, TITLE_MAX),
     helpUri: parseWebUrl(toText(rule.helpUri)),
     level: truncateText(toText(getMember(rule, 'defaultConfiguration', 'level')), LEVEL_MAX),
-    securitySeverity: parseScore(getMember(rule, 'properties', 'security-severity')),
+    securitySeverity: parseScore(properties?.['security-severity']),
+    severity: readSeverityWord(properties),
     ...readCvss(rule),
-    tags: collectTexts(getMember(rule, 'properties', 'tags')),
+    tags: collectTexts(properties?.tags),
     vulnIds: collectVulnerabilityIds([
       ...toTexts(rule.id),
       ...collectTexts(rule.deprecatedIds),
       ...toTexts(rule.name),
       ...leadingIds(short),
       ...leadingIds(full),
+      ...collectStatedIds(collectValues(rule.properties)),
     ]),
+    mentionedIds: collectMentionedIds([short, full, ...listHelpTexts(rule)].filter((text) => text !== null)),
     taxa: toObjects(rule.relationships)
       .slice(0, RELATIONSHIPS_MAX)
       .map((relation) => readDescriptorReference(toObject(relation.target))),
-    cwes: collectCwes(collectStatedCwes(rule)),
+    cwes: collectCwes([...collectStatedCwes(rule), ...leadingCwes(short), ...leadingCwes(full)]),
     messages: readMessages(rule.messageStrings),
-    purls: collectTexts(getMember(rule, 'properties', 'purls')),
-    package: parsePackageFacts(toText(getMember(rule, 'help', 'text'))),
+    purls: [...collectTexts(properties?.purls), ...collectTexts(properties?.purl)],
+    package: mergeFacts([
+      parseRulePackage(id),
+      ...listHelpTexts(rule).map(parsePackageFacts),
+      { ...readPackageProperties(properties), purl: null },
+    ]),
     component,
   }
 }
@@ -89,6 +98,33 @@ export function collectRule(component: SarifComponent, index: number, value: unk
 function leadingIds(text: string | null): string[] {
   const match = /^(?:\(([^)]{1,500})\)|(\S{1,100}))/.exec(text ?? '')
   return match === null ? [] : [match[1] ?? match[2] ?? '']
+}
+
+/** The CWE with which a description begins. Veracode writes `CWE-89: Improper Neutralization …`. */
+function leadingCwes(text: string | null): string[] {
+  return /^\W{0,3}cwe[-: ]?\d{1,5}(?!\d)/i.exec(text ?? '')?.slice() ?? []
+}
+
+function listHelpTexts(rule: JsonObject): string[] {
+  return [...toTexts(getMember(rule, 'help', 'text')), ...toTexts(getMember(rule, 'help', 'markdown'))]
+}
+
+const VALUES_MAX = 200
+
+/** The texts in the members of an object, and in their lists. */
+export function collectValues(object: unknown): string[] {
+  return Object.values(toObject(object) ?? {})
+    .slice(0, VALUES_MAX)
+    .flatMap(collectTexts)
+}
+
+/**
+ * The severity that `severity` in the properties of a rule or result names. AppScan writes
+ * `Severity`.
+ */
+export function readSeverityWord(properties: JsonObject | null): Severity | null {
+  const name = Object.keys(properties ?? {}).find((key) => key.toLowerCase() === 'severity')
+  return name === undefined ? null : parseSeverity(toText(properties?.[name]))
 }
 
 function readCvss(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore' | 'cvssVector'> {

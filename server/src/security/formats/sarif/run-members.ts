@@ -36,6 +36,10 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   'runs[*].automationDetails.id': ({ run, value }) => {
     run.automationId = truncateText(toText(value), NAME_MAX)
   },
+  // Trivy names the image to which the paths belong.
+  'runs[*].properties.imageName': ({ run, value }) => {
+    run.isImage ||= toText(value) !== null
+  },
   'runs[*].artifacts[*].location': ({ run, indexes: [index = 0], value, budget }) => {
     const location = readArtifactLocation(value)
     if (budget.hasRoomForName(location.uri ?? '')) run.artifacts[index] = location

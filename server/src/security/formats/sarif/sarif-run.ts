@@ -1,4 +1,5 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
+import type { Severity } from '../../vocabulary/severity.ts'
 import { CheckoutDirectories } from '../report/checkout.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
 import { Memo, type ReportWarnings } from '../report/report-reading.ts'
@@ -30,7 +31,11 @@ export type SarifRun = {
   rootBases: Set<string>
   /** The absolute directories that the report states as the top of the repository. */
   rootDirectories: string[]
+  /** The directory in front of its paths, if the runs of the report have different tops. */
+  directory: string
   workingDirectories: string[]
+  /** True if it is about an image, whose paths are those of a machine. */
+  isImage: boolean
   /** Shared by all runs of the report. */
   checkout: CheckoutDirectories
   /** Caches for results of the run. */
@@ -62,11 +67,15 @@ export type SarifRule = {
   helpUri: string | null
   level: string | null
   securitySeverity: number | null
+  /** The severity that its properties name in a word. */
+  severity: Severity | null
   cvssVersion: string | null
   cvssScore: number | null
   cvssVector: string | null
   tags: string[]
+  /** The ids that its members state, and those that its texts only mention. */
   vulnIds: string[]
+  mentionedIds: string[]
   taxa: DescriptorReference[]
   /** At first from its properties only. Tags and taxa are added after the whole run was read. */
   cwes: string[]
@@ -111,7 +120,9 @@ export function createRun(checkout = new CheckoutDirectories()): SarifRun {
     uriBases: new Map(),
     rootBases: new Set(),
     rootDirectories: [],
+    directory: '',
     workingDirectories: [],
+    isImage: false,
     checkout,
     fileLocations: new Memo(),
     kinds: new Memo(),

@@ -7,7 +7,11 @@ const KINDS: [FindingKind, string[]][] = [
     'iac',
     [
       'snyk iac',
+      ' iac',
+      'iac ',
+      'infrastructure as code',
       'checkov',
+      'bridgecrew',
       'tfsec',
       'defsec',
       'kics',
@@ -35,6 +39,10 @@ const KINDS: [FindingKind, string[]][] = [
       'ggshield',
       'secret',
       'noseyparker',
+      'nosey parker',
+      'credscan',
+      'gitguardian',
+      'whispers',
       'talisman',
       'kingfisher',
     ],
@@ -56,6 +64,19 @@ const KINDS: [FindingKind, string[]][] = [
       'pip-audit',
       'cargo-audit',
       'cargo audit',
+      'cargo-deny',
+      'cargo deny',
+      'yarn audit',
+      'pnpm audit',
+      'composer audit',
+      'dependency-track',
+      'dependency track',
+      'software composition',
+      'supply chain',
+      'whitesource',
+      'sonatype',
+      'cve-bin-tool',
+      'debricked',
       'bundler-audit',
       'govulncheck',
       'docker scout',
@@ -78,32 +99,42 @@ export function classifyScanner(tool: string): FindingKind {
 }
 
 /**
- * Names and tags of rules by which scanners of several kinds tell them apart: Trivy, Wiz, GitLab.
+ * Names and tags of rules by which scanners of several kinds tell them apart: Trivy, Wiz, GitLab,
+ * cargo-deny.
  */
-const MARKS: Record<string, FindingKind> = {
-  secret: 'secret',
-  misconfiguration: 'iac',
-  license: 'license',
-  vulnerability: 'dependency',
-}
+const MARKS = new Map<string, FindingKind>([
+  ['secret', 'secret'],
+  ['secrets', 'secret'],
+  ['misconfiguration', 'iac'],
+  ['iac-misconfiguration', 'iac'],
+  ['iac', 'iac'],
+  ['license', 'license'],
+  ['licenses', 'license'],
+  ['license_violation', 'license'],
+])
 
 /** The kind of findings of a rule by its name and tags; null if none of them is known. */
 export function classifyMarks(marks: readonly string[]): FindingKind | null {
-  for (const mark of marks) {
-    const kind = Object.hasOwn(MARKS, mark.toLowerCase()) ? MARKS[mark.toLowerCase()] : undefined
-    if (kind !== undefined) return kind
-  }
-  return null
+  return marks.map((mark) => MARKS.get(mark.toLowerCase())).find((kind) => kind !== undefined) ?? null
 }
 
-/** Directories of Semgrep's registry with rules for secrets and for infrastructure. */
-const RULE_DIRECTORIES: [FindingKind, RegExp][] = [
-  ['secret', /(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/],
+/**
+ * Beginnings of rule ids, whatever the tool: those of Checkov, Snyk and Trivy, which other tools
+ * pass on, and the directories of Semgrep's registry.
+ */
+const RULES: [FindingKind, RegExp][] = [
+  [
+    'secret',
+    /^CKV_SECRET_|(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/,
+  ],
+  ['license', /^(?:snyk:lic:|BC_LIC_)/],
+  ['dependency', /^(?:ssc-|BC_VUL_|CKV_CVE_)/],
+  ['iac', /^(?:SNYK-CC-|CKV2?_(?!SAST)[A-Z0-9]+_\d|AVD-[A-Z]|KSV-?\d)/],
   ['iac', /^(?:terraform|dockerfile|json\.aws|yaml\.(?:kubernetes|docker-compose|argo))\./],
 ]
 
-/** The kind of findings of a rule of a scanner for code; null if its id does not tell. */
+/** The kind of findings of a rule by its id; null if that does not tell. */
 export function classifyRule(ruleId: string): FindingKind | null {
   const stable = normalizeRuleId(ruleId)
-  return RULE_DIRECTORIES.find(([, pattern]) => pattern.test(stable))?.[0] ?? null
+  return RULES.find(([, pattern]) => pattern.test(stable))?.[0] ?? null
 }

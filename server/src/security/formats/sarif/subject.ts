@@ -1,9 +1,9 @@
-import { type JsonObject, toObject, toText, toTexts } from '../../../platform/json/read-value.ts'
+import { type JsonObject, toObject, toText } from '../../../platform/json/read-value.ts'
 import { collectTexts } from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import { getPackageIdentity } from '../../vocabulary/package-url.ts'
 import { computeSketch } from '../../vocabulary/text-sketch.ts'
-import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { collectMentionedIds, collectStatedIds, collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import {
   computeDependencyIdentity,
   computeFileIdentity,
@@ -11,8 +11,19 @@ import {
   type Identity,
 } from '../report/parsed-report.ts'
 import type { ResultLocation } from './location.ts'
-import { mergeFacts, NO_PACKAGE, type PackageFacts, parsePackageFacts, parsePackageName } from './package-facts.ts'
+import {
+  findVersionInText,
+  isManifest,
+  mergeFacts,
+  NO_PACKAGE,
+  type PackageFacts,
+  parsePackageFacts,
+  parsePackageName,
+  readFlowPackage,
+  readPackageProperties,
+} from './package-facts.ts'
 import { isCutKey, normalizeSnippet } from './result-text.ts'
+import { collectValues } from './rule.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { classifyMarks, classifyRule } from './scanner-kind.ts'
 
@@ -38,16 +49,14 @@ type Subject = {
 }
 
 export function readSubject({ run, result, rule, ruleId, message, location }: ResultFacts): Subject {
-  const kind = classifyResult(run, rule, ruleId)
+  const { kind, vulnIds, about } = readVulnerability({ run, result, rule, ruleId, message, location })
   const isDependency = kind === 'dependency'
-  const vulnIds = isDependency ? listVulnerabilities(result, rule, ruleId) : []
-  const about = isDependency ? readPackage(result, rule, message, location?.logicalName ?? null) : NO_PACKAGE
   const vulnerabilityId = vulnIds[0] ?? ruleId
   const context = normalizeSnippet(location?.snippet ?? null, kind === 'secret')
   const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
   const identity = computeIdentity(result, {
     ruleId,
-    path: location?.path ?? location?.address ?? location?.logicalName ?? null,
+    path: location?.path ?? location?.address ?? location?.logicalName ?? location?.target ?? null,
     context,
     message,
     line: location?.startLine ?? null,
@@ -63,6 +72,32 @@ export function readSubject({ run, result, rule, ruleId, message, location }: Re
   }
 }
 
+/** Kinds whose findings may turn out to be about a vulnerable package. */
+const MAY_BE_ABOUT_PACKAGE: readonly FindingKind[] = ['code', 'other', 'container', 'dependency']
+/** An address that is a package, and no image. */
+const PACKAGE_ADDRESS = /^pkg:(?!oci\/|docker\/)/i
+
+/**
+ * The kind of a finding, its vulnerabilities and package. A vulnerability that a text only mentions
+ * is one of the finding if the result names a package or is in a manifest. Then it is about a
+ * dependency, whatever the tool.
+ */
+function readVulnerability(facts: ResultFacts): Pick<Subject, 'kind' | 'vulnIds' | 'about'> {
+  const { run, result, rule, ruleId, message, location } = facts
+  const ofRule = classifyResult(run, rule, ruleId)
+  const kind = ofRule === 'code' && PACKAGE_ADDRESS.test(location?.address ?? '') ? 'dependency' : ofRule
+  if (kind === 'license') return { kind, vulnIds: [], about: readPackage(result, rule, message, location) }
+  const stated = kind === 'secret' ? [] : listVulnerabilities(result, rule, ruleId)
+  if (!MAY_BE_ABOUT_PACKAGE.includes(kind)) return { kind, vulnIds: stated, about: NO_PACKAGE }
+  const own = stated.length > 0 ? stated : collectMentionedIds([message])
+  const ids = own.length > 0 ? own : (rule?.mentionedIds ?? [])
+  if (ids.length === 0 && kind !== 'dependency') return { kind, vulnIds: [], about: NO_PACKAGE }
+  const about = readPackage(result, rule, message, location)
+  const isAboutPackage = about.name !== null || isManifest(location?.path ?? null)
+  if (isAboutPackage && ids.length > 0) return { kind: 'dependency', vulnIds: ids, about }
+  return { kind, vulnIds: stated, about: kind === 'dependency' ? about : NO_PACKAGE }
+}
+
 function computeSimilarity(
   kind: FindingKind,
   context: string | null,
@@ -72,13 +107,12 @@ function computeSimilarity(
   return computeSketch(location.snippet ?? '', location.surroundings)
 }
 
-/** The kind by the marks of the rule, else by the name of the tool. */
+/** The kind by the id and the marks of the rule, else by the name of the tool. */
 export function classifyResult(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
-  if (run.kind === 'dependency') return classifyMarks([rule?.name ?? '', ...(rule?.tags ?? [])]) ?? 'dependency'
-  if (run.kind !== 'code') return run.kind
-  return run.kinds.get(ruleId ?? '', () =>
-    isVulnerabilityId(ruleId) ? 'dependency' : (classifyRule(ruleId ?? '') ?? 'code'),
-  )
+  return run.kinds.get(`${ruleId} ${rule?.id}`, () => {
+    const own = classifyRule(ruleId ?? '') ?? classifyMarks([rule?.name ?? '', ...(rule?.tags ?? [])])
+    return own ?? (isVulnerabilityId(ruleId) && run.kind !== 'secret' ? 'dependency' : run.kind)
+  })
 }
 
 function isVulnerabilityId(ruleId: string | null): boolean {
@@ -86,44 +120,64 @@ function isVulnerabilityId(ruleId: string | null): boolean {
   return id !== undefined && (ruleId ?? '').toUpperCase().startsWith(id.toUpperCase())
 }
 
-/** Properties with vulnerability ids. */
+/** Properties with vulnerability ids, also in long lists. */
 const ID_PROPERTIES = ['cve', 'cves', 'vulnerabilityId', 'vulnerability_id', 'aliases', 'tags']
 
-/** The vulnerability ids of a dependency finding. The id of its rule is first. */
+/** The vulnerability ids that a result and its rule state. The id of its rule is first. */
 export function listVulnerabilities(result: JsonObject, rule: SarifRule | undefined, ruleId: string | null): string[] {
   const properties = toObject(result.properties)
   const stated = ID_PROPERTIES.flatMap((name) => collectTexts(properties?.[name]))
+  const values = [result.properties, result.fingerprints, result.partialFingerprints].flatMap(collectValues)
   return [
     ...new Set([
       ...collectVulnerabilityIds([ruleId ?? '']),
       ...(rule?.vulnIds ?? []),
       ...collectVulnerabilityIds([...stated, ...(rule?.tags ?? [])]),
+      ...collectStatedIds(values),
     ]),
   ]
 }
+
+const NAME_AND_VERSION = /^[\w./-]{1,200}@\d[\w.+-]{0,100}$/
 
 /** The package of a dependency finding. Tools state it in different members. */
 export function readPackage(
   result: JsonObject,
   rule: SarifRule | undefined,
   message: string,
-  logicalName: string | null,
+  location: Pick<ResultLocation, 'packageNames' | 'snippet'> | undefined,
 ): PackageFacts {
-  const properties = toObject(result.properties)
-  const purls = [...toTexts(properties?.purl), ...toTexts(properties?.purls)]
   const own = mergeFacts([
-    parsePackageName(purls[0] ?? null),
+    readPackageProperties(toObject(result.properties)),
+    readFlowPackage(result),
     parsePackageFacts(message),
-    parsePackageName(logicalName),
+    ...(location?.packageNames ?? []).map(parsePackageName),
+    // cargo-deny writes the package as a fingerprint, others hashes.
+    ...collectValues(result.partialFingerprints)
+      .filter((value) => NAME_AND_VERSION.test(value))
+      .map(parsePackageName),
   ])
-  return rule === undefined ? own : mergeFacts([own, selectRulePackage(rule, own.name)])
+  const facts = rule === undefined ? own : mergeFacts([own, selectRulePackage(rule, own.name)])
+  return { ...facts, version: facts.version ?? findVersionInText(location?.snippet ?? null, facts.name) }
 }
 
-/** The package of the rule, unless the result names another one: packages may share a rule. */
+/**
+ * The package of the rule, unless the result names another one: packages may share a rule. Of
+ * several package URLs one counts that the result names, or any if all are versions of a package.
+ */
 function selectRulePackage(rule: SarifRule, name: string | null): PackageFacts {
-  const purl = rule.purls.length === 1 ? parsePackageName(rule.purls[0] ?? null) : NO_PACKAGE
-  const facts = mergeFacts([rule.package, purl])
-  return name === null || name === facts.name ? facts : NO_PACKAGE
+  const purls = rule.purls.map(parsePackageName)
+  const isOne = new Set(purls.map((facts) => facts.name)).size === 1
+  const named = isOne ? purls[0] : purls.find((facts) => isSamePackage(facts.name, name))
+  const facts = mergeFacts([rule.package, named ?? NO_PACKAGE])
+  if (name === null || isSamePackage(facts.name, name)) return facts
+  return named !== undefined && isSamePackage(named.name, name) ? named : NO_PACKAGE
+}
+
+/** `group:artifact` of Maven is `group/artifact` in package URLs. */
+function isSamePackage(one: string | null, other: string | null): boolean {
+  if (one === null || other === null) return false
+  return one.replaceAll(':', '/').toLowerCase() === other.replaceAll(':', '/').toLowerCase()
 }
 
 export type IdentifyingFacts = {

@@ -26,7 +26,8 @@ export function linkBucket(members: readonly GroupingFacts[], names: Names): Lin
 export function applyRules(links: Links, canonicalId: CanonicalId): void {
   if (links.members.length < 2) return
   const first = links.getFacts(0)
-  linkByVulnerability(links, canonicalId)
+  // Code that has a vulnerability may have it in several places.
+  if (isAboutPackage(first.kind)) linkByVulnerability(links, canonicalId)
   linkByFingerprint(links)
   if (isAboutPackage(first.kind)) linkByRule(links)
   else if (isSecret(first, links.getRule(0))) {

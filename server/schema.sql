@@ -1540,6 +1540,7 @@ create table opened_gates (
   created_at timestamp(3) with time zone not null,
   credential_id uuid,
   lane text,
+  unread boolean not null default false,
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
   constraint opened_gates_pkey PRIMARY KEY (org_id, id),
   constraint opened_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),

@@ -3,7 +3,13 @@ import { renameVerifiedRuns } from './ci/provider-runs/apply-host-run.ts'
 import { completeRunsJob, readRunDetailsJob, readRunFailuresJob } from './ci/provider-runs/provider-runs.job.ts'
 import { forgetUnfinishedArtifacts } from './ci/reports/remove-artifacts.job.ts'
 import { readOwnership } from './ci/reports/save-attestations.ts'
-import { artifactCompleted, ownershipCompleted, reportChanged, runFinished } from './ci/runs/run.events.ts'
+import {
+  artifactCompleted,
+  evidenceReplaced,
+  ownershipCompleted,
+  reportChanged,
+  runFinished,
+} from './ci/runs/run.events.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { connectionMade } from './codehosts/connections/apply-installation-event.ts'
 import { removeWebhooks } from './codehosts/connections/remove-connection.job.ts'
@@ -36,6 +42,7 @@ import {
   refreshUploadGates,
 } from './deployments/decisions/decide-by-policy.ts'
 import { followRun } from './deployments/decisions/decide-deployment.ts'
+import { followEvidence } from './deployments/decisions/follow-evidence.ts'
 import { renameDeployments } from './deployments/events/apply-deployment.ts'
 import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/host-reads.job.ts'
 import { followCall } from './deployments/events/read-reviews.ts'
@@ -92,6 +99,7 @@ export const jobs: Job<HostServices, never>[] = [
   readRunFailuresJob,
   subscribe(runFinished, followRun, refreshRunGates, refreshRunResults),
   subscribe(reportChanged, refreshRunGates, refreshRunResults),
+  subscribe(evidenceReplaced, followEvidence),
   subscribe(artifactCompleted, readArtifact),
   subscribe(ownershipCompleted, readOwnership),
   readUploadJob,

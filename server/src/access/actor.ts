@@ -61,6 +61,12 @@ export function toAuthor(actor: Actor, { reason = null }: { reason?: string | nu
   return { principal: { ...principal, name }, reason }
 }
 
+/** Who states something, in words. */
+export function formatCredential({ credential }: Actor): string {
+  if (credential.type === 'user') return formatPerson(credential.name, credential.email)
+  return credential.type === 'api_key' ? `the API key ${credential.name}` : `a CI job of the trust ${credential.name}`
+}
+
 /** The context of a list request. Cursors are bound to its route and organization. */
 export function listContext({ clock, cursorKey }: Services, request: FastifyRequest): ListContext {
   const { org_id, plan } = request.actor

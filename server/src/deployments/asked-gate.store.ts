@@ -56,7 +56,8 @@ export type StoredGate = RequiredGate & {
 export async function listStoredGates(db: Db, { org_id, id }: DeploymentKey): Promise<StoredGate[]> {
   return db<StoredGate[]>`
     select id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at, replaced_at, not allow_run_creator as asks_earlier,
+      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at, approved_by, replaced_at,
+      not allow_run_creator as asks_earlier,
       (
         select case when newest.version > 1 then newest.created_at end
         from gate_versions newest

@@ -23,7 +23,7 @@ export function isTargetCovered(gate: GatePatterns, target: GateTarget): boolean
 }
 
 /** A gate that a deployment requires, before it is approved. */
-export type GateToRequire = Omit<RequiredGate, 'approved_at'>
+export type GateToRequire = Omit<RequiredGate, 'approved_at' | 'approved_by'>
 
 type Settings = Omit<GateToRequire, 'asks_earlier' | 'replaced_at'>
 
@@ -66,7 +66,8 @@ export function mergeRequired(
       : [...current, stored, ...covering.filter((version) => !isCurrent(version))]
   const merged = { ...mergeVersions(asked, !isExempt), name: gate.name }
   const isStricter = !isDeepStrictEqual(selectStrictest([gate, merged]), selectStrictest([gate]))
-  return { ...merged, approved_at: isStricter ? null : gate.approved_at }
+  const { approved_at, approved_by } = gate
+  return { ...merged, ...(isStricter ? { approved_at: null, approved_by: null } : { approved_at, approved_by }) }
 }
 
 /**

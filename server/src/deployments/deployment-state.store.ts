@@ -58,7 +58,13 @@ function stateColumns(db: Db) {
   return db`org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
     attempt, environment, host, repository_full_name, branch, commit_sha,
     workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at,
-    created_at`
+    created_at,
+    coalesce((
+      select unread
+      from opened_gates gate
+      where gate.org_id = deployments.org_id
+        and gate.deployment_id = deployments.id
+    ), false) as unread`
 }
 
 /** A deployment that a policy can be tried on. */
@@ -123,12 +129,56 @@ export async function updateDeploymentResult(
 export async function updateGateState(tx: Tx, { org_id, id }: DeploymentKey, state: GateState): Promise<void> {
   const [gate] = await tx<{ id: string }[]>`
     update opened_gates
-    set status = ${state.status}, decision = ${state.decision}, decided_by = ${state.decided_by}, note = ${state.note}
+    set status = ${state.status}, decision = ${state.decision}, decided_by = ${state.decided_by}, note = ${state.note},
+      unread = ${state.decision === 'approved'}
     where org_id = ${org_id}
       and deployment_id = ${id}
     returning id`
   // A statement of its own: if there are several servers, the coordinator has to notify.
   if (gate) await tx`select pg_notify(${GATE_CHANNEL}, ${gate.id})`
+}
+
+/**
+ * Makes an approved deployment wait again, and its gates that `gateIds` do not keep open. Does
+ * nothing and returns false if the approval was read meanwhile.
+ */
+export async function updateWaitingAgain(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { gateIds, until }: { gateIds: readonly string[]; until: Date },
+  at: Date,
+): Promise<boolean> {
+  const unread = await tx`
+    update opened_gates
+    set status = 'waiting', decision = 'pending', decided_by = null, note = null, unread = false
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+      and unread
+    returning id`
+  if (unread.length === 0) return false
+  await tx`
+    update deployments
+    set status = 'pending_approval', custom_rule_state = 'pending', custom_rule_awaiting = 'manual_decision_required',
+      answer_until = ${until}, policy_evaluation = policy_evaluation || '{"answered": null}', updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+  await updateGatesOpen(tx, { org_id, id }, gateIds)
+  await publishUpdates(tx, org_id, [update('deployment', id)])
+  return true
+}
+
+/** Opens required gates of a locked deployment again that policies had approved. */
+export async function updateGatesOpen(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  gateIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update required_gates
+    set approved_at = null, approved_by = null
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+      and id = any(${[...gateIds]}::uuid[])`
 }
 
 /** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */
@@ -287,6 +337,21 @@ export async function updateSelfApproved(tx: Tx, { org_id, id }: DeploymentKey, 
     set self_approved = true, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
+}
+
+/** The rules that were overridden when a deployment was approved. */
+export async function listOverriddenRules(
+  db: Db,
+  { org_id, id }: DeploymentKey,
+): Promise<{ id: string; rule: string }[]> {
+  return db<{ id: string; rule: string }[]>`
+    select policy ->> 'id' as id, rule ->> 'rule' as rule
+    from deployments
+    cross join jsonb_array_elements(override -> 'policies') policy
+    cross join jsonb_array_elements(policy -> 'rules') rule
+    where org_id = ${org_id}
+      and deployments.id = ${id}
+    limit 10000`
 }
 
 /** Stores the `override` of a locked deployment. `override` has the wire form. */

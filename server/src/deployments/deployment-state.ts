@@ -37,12 +37,19 @@ export type DeploymentState = DeploymentKey & {
   required_reviewers: string[]
   required_reviewer_teams: string[]
   policies_asked_at: Date | null
+  /** Whether the client that opened the gate has yet to read the approval. */
+  unread: boolean
 }
 
 /** True if the service's own protection rule still waits for an answer at `now`. */
 export function isWaiting({ status, custom_rule_state, answer_until }: DeploymentState, now: Date): boolean {
   const isOverdue = answer_until !== null && answer_until <= now
   return status === 'pending_approval' && custom_rule_state === 'pending' && !isOverdue
+}
+
+/** True if the deployment is approved, but nobody knows it yet: nothing can have been deployed. */
+export function isApprovalUnused({ status, custom_rule_state, unread }: DeploymentState): boolean {
+  return status === 'approved' && custom_rule_state === 'approved' && unread
 }
 
 /** `host/owner/name`, or only `owner/name` if the host is unknown. */
@@ -69,6 +76,8 @@ export type RequiredGate = {
   approve_by_policies: ApproveByPolicies
   require_linked_accounts: boolean
   approved_at: Date | null
+  /** Null until it is approved. */
+  approved_by: 'policies' | 'principals' | null
   /** Whether its policies are also asked under versions that were replaced. */
   asks_earlier: boolean
   /** When settings that still decide were changed or deleted; null if those of now decide. */

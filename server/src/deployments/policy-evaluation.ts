@@ -1,3 +1,4 @@
+import { SYSTEM } from '../audit/audit.store.ts'
 import {
   getBlockingRules,
   isApproving,
@@ -26,6 +27,11 @@ export function isApprovedByPolicies(gate: PolicyGate, evaluation: PolicyEvaluat
   if (evaluation.decision === 'block' || !canApproveByPolicies(gate)) return false
   const asked = selectAsked(gate, evaluation)
   return asked.length > 0 && asked.every((policy) => policy !== undefined && isApproving(policy))
+}
+
+/** The gates that policies have approved and would not approve now. */
+export function selectLost(required: readonly RequiredGate[], evaluation: PolicyEvaluation): RequiredGate[] {
+  return required.filter((gate) => gate.approved_by === 'policies' && !isApprovedByPolicies(gate, evaluation))
 }
 
 /** The policies that together approve a gate. Undefined stands for one that was not evaluated. */
@@ -97,7 +103,8 @@ export function createPolicyApproval(evaluation: PolicyEvaluation, gates: readon
   const approving = new Set(gates.flatMap((gate) => selectAsked(gate, evaluation)))
   const name = evaluation.policies.flatMap((policy) => (approving.has(policy) ? [policy.name] : [])).join(', ')
   const reason = formatOutcome(evaluation)
-  const principal = { type: 'policy', id: evaluation.evaluation_id, name } as const
+  // People had approved all gates, and the policies no longer block.
+  const principal = name === '' ? SYSTEM : ({ type: 'policy', id: evaluation.evaluation_id, name } as const)
   const audited = { principal, outcome: 'approved', reason } as const
   return { outcome: createDecidedOutcome('approved', 'policy', reason), audited }
 }

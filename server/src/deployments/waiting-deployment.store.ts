@@ -1,3 +1,4 @@
+import type { EvidenceReplaced } from '../ci/runs/run.events.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
 
@@ -48,6 +49,41 @@ export async function listWaiting(
       ${repository === undefined ? db`` : db`and lower(repository_full_name) = lower(${repository})`}
     order by created_at, id
     limit 1000`
+}
+
+const ASKED_DAYS = 30
+
+/** `is_open`: the deployment waits, or nobody has read its approval. */
+type Asked = { id: string; asked_at: Date; is_open: boolean }
+
+/**
+ * The deployments of the last 30 days whose policies were asked with evidence that has gone, newest
+ * first.
+ */
+export async function listAskedWith(
+  db: Db,
+  { org_id, run_id, attempt = 1, repository, branch, since, at }: EvidenceReplaced,
+): Promise<Asked[]> {
+  const place = run_id
+    ? db`pipeline_run_id = ${run_id} and attempt = ${attempt}`
+    : db`lower(repository_full_name) = lower(${repository ?? ''})
+        and (${branch ?? null}::text is null or branch = branch_name(${branch ?? null}))`
+  return db<Asked[]>`
+    select id, policies_asked_at as asked_at,
+      status = 'pending_approval' or exists (
+        select from opened_gates gate
+        where gate.org_id = deployments.org_id
+          and gate.deployment_id = deployments.id
+          and gate.unread
+      ) as is_open
+    from deployments
+    where org_id = ${org_id}
+      and ${place}
+      and created_at between ${at}::timestamptz - make_interval(days => ${ASKED_DAYS}) and ${at}::timestamptz
+      and policies_asked_at >= ${since}::timestamptz
+      and policy_evaluation is not null
+    order by created_at desc, id desc
+    limit 100`
 }
 
 /**

@@ -113,6 +113,8 @@ const ACTIONS: Record<string, [kind: TimelineEntry['kind'], title: string]> = {
   'deployment.reject': ['rejected', 'Rejected'],
   'deployment.expire': ['ended', 'Expired'],
   'deployment.cancel': ['ended', 'Cancelled'],
+  'deployment.replace_evidence': ['policy', 'Evidence replaced'],
+  'deployment.ask_again': ['policy', 'Waits again'],
 }
 
 /** The bypass stands on the deployment, with who did it. */

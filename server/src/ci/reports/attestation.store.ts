@@ -81,6 +81,51 @@ export async function upsertAttestations(
     from stored`
 }
 
+type GivenEvidence = {
+  attestations: readonly Pick<AttestationRow, 'kind' | 'name' | 'data'>[]
+  artifacts: readonly { path: string; size: number; sha256: string }[]
+}
+
+/**
+ * An attestation or uploaded artifact that is about to be replaced or deleted. `at`: since when
+ * there has been one of this name.
+ */
+export type LostEvidence = { name: string; path: string | null; at: Date }
+
+/**
+ * What a report loses when it is given this, newest first. If that is the whole report, what it
+ * does not name is lost too. What is sent again unchanged is not.
+ */
+export async function listLostEvidence(
+  tx: Tx,
+  report: ReportKey,
+  { attestations, artifacts }: GivenEvidence,
+  isWhole: boolean,
+): Promise<LostEvidence[]> {
+  return tx<LostEvidence[]>`
+    select stored.kind || ' ' || stored.name as name, null as path, stored.created_at as at
+    from ci_attestations stored
+    left join jsonb_to_recordset(${tx.json(attestations as never)}::jsonb) as given (kind text, name text, data jsonb)
+      on given.kind = stored.kind and given.name = stored.name
+    where stored.org_id = ${report.org_id}
+      and stored.report_id = ${report.report_id}
+      and case when given.kind is null then ${isWhole} else given.data <> stored.data end
+    union all
+    select stored.path, stored.path, stored.created_at
+    from ci_artifacts stored
+    left join jsonb_to_recordset(${tx.json(artifacts as never)}::jsonb) as given (path text, size bigint, sha256 text)
+      on given.path = stored.path
+    where stored.org_id = ${report.org_id}
+      and stored.report_id = ${report.report_id}
+      and stored.status = 'uploaded'
+      and case when given.path is null then ${isWhole} else (given.size, given.sha256) <> (stored.size, stored.sha256) end
+    order by at desc, name
+    limit ${LOST_MAX}`
+}
+
+/** More than a report can have. */
+const LOST_MAX = 2000
+
 /**
  * Deletes the attestations of a report except those with the kind and name of an item of `keep`.
  */

@@ -1,19 +1,20 @@
-import type { Actor } from '../../access/actor.ts'
+import { type Actor, formatCredential } from '../../access/actor.ts'
 import { otherLane } from '../../errors/ci.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import { publish } from '../../platform/queue/event.ts'
+import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
-import { artifactCompleted, ownershipCompleted, reportChanged } from '../runs/run.events.ts'
+import { artifactCompleted, evidenceReplaced, ownershipCompleted, reportChanged } from '../runs/run.events.ts'
 import { lockRunFor } from '../runs/token-run.ts'
 import { getLane, type TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem } from './artifact.schema.ts'
 import { countArtifacts, type ReportKey, updateAnnounced } from './artifact.store.ts'
 import { signSlots } from './artifact-object.ts'
-import { countAttestations } from './attestation.store.ts'
+import { countAttestations, type LostEvidence, listLostEvidence } from './attestation.store.ts'
 import { API_RULES, readAttestations } from './read-attestations.ts'
 import type { AttestationItem, ReportPath } from './report.schema.ts'
-import { lockReport } from './report.store.ts'
+import { lockReport, type ReportRow } from './report.store.ts'
 import { checkArtifactPaths, reserveArtifacts } from './reserve-artifacts.ts'
 import { saveAttestations } from './save-attestations.ts'
 
@@ -26,7 +27,7 @@ export async function withLockedReport<Result>(
   { sql, clock }: Services,
   actor: Actor,
   report: ReportKey,
-  change: (tx: Tx, trust: TrustClass) => Promise<Result>,
+  change: (tx: Tx, trust: TrustClass, stored: ReportPlace) => Promise<Result>,
 ): Promise<Result> {
   return (await sql.begin(async (tx) => {
     const run = await lockRunFor(tx, actor, report.run_id, clock.now())
@@ -34,7 +35,7 @@ export async function withLockedReport<Result>(
     const stored = await lockReport(tx, report)
     if (stored === null) throw createNotFoundError('report of the run')
     if (stored.trust !== run.stated) throw otherLane('The report was sent by another kind of credential')
-    return change(tx, run.stated)
+    return change(tx, run.stated, stored)
   })) as Result
 }
 
@@ -56,6 +57,24 @@ export async function publishChange(services: Services, tx: Tx, report: ReportKe
   await publish(tx, reportChanged, { org_id, run_id })
 }
 
+/** Where a report stands in its run. */
+type ReportPlace = Pick<ReportRow, 'attempt' | 'job_name'>
+
+type Loss = { actor: Actor; report: ReportKey & ReportPlace; lost: readonly LostEvidence[]; now: Date }
+const LOST_SHOWN_MAX = 3
+
+/** Publishes who replaced or deleted what policies can have been given. */
+export async function publishLoss(tx: Tx, { actor, report, lost, now }: Loss): Promise<void> {
+  if (lost.length === 0) return
+  const { org_id, run_id, attempt, job_name } = report
+  const names = lost.slice(0, LOST_SHOWN_MAX).map(({ name }) => truncate(name, 100))
+  const more = lost.length > names.length ? ` and ${lost.length - names.length} more` : ''
+  const what = `${names.join(', ')}${more} of the job ${truncate(job_name, 100)}`
+  const since = new Date(Math.min(...lost.map(({ at }) => at.getTime()))).toISOString()
+  const by = formatCredential(actor)
+  await publish(tx, evidenceReplaced, { org_id, run_id, attempt, what, by, since, at: now.toISOString() })
+}
+
 /** Limits of one report over all calls. */
 const ATTESTATIONS_PER_REPORT_MAX = 200
 const ARTIFACTS_PER_REPORT_MAX = 1000
@@ -68,12 +87,18 @@ export async function appendAttestations(services: Services, actor: Actor, path:
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   const { rows, warnings } = readAttestations(items, API_RULES, now)
-  const stored = await withLockedReport(services, actor, report, async (tx, trust) => {
+  const stored = await withLockedReport(services, actor, report, async (tx, trust, place) => {
+    const lost = await listLostEvidence(tx, report, { attestations: rows, artifacts: [] }, false)
     const merged = await saveAttestations(tx, { ...report, trust, isNew: false }, rows, now)
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }
+<<<<<<< HEAD
     await publishChange(services, tx, report)
+=======
+    await publishLoss(tx, { actor, report: { ...report, ...place }, lost, now })
+    await publishChange(tx, report)
+>>>>>>> trust-rest
     return merged
   })
   // In the order of the request. A replaced one has kept its id.
@@ -89,11 +114,15 @@ export async function appendArtifacts(services: Services, actor: Actor, path: Re
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   checkArtifactPaths(items)
-  const { slots, skipped } = await withLockedReport(services, actor, report, async (tx, trust) => {
+  const { slots, skipped } = await withLockedReport(services, actor, report, async (tx, trust, place) => {
+    const replaced = await listLostEvidence(tx, report, { attestations: [], artifacts: items }, false)
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items, now })
     if ((await countArtifacts(tx, report)) > ARTIFACTS_PER_REPORT_MAX) {
       throw tooMany('artifacts', ARTIFACTS_PER_REPORT_MAX)
     }
+    // What the plan does not allow replaces nothing.
+    const lost = replaced.filter(({ path }) => !reserved.skipped.some((skipped) => skipped.path === path))
+    await publishLoss(tx, { actor, report: { ...report, ...place }, lost, now })
     return reserved
   })
   const uploads = await signSlots(services, actor, slots, now)

@@ -9,8 +9,8 @@ import { lockRunFor, selectAttempt } from '../runs/token-run.ts'
 import { selectStrongest, type TrustClass } from '../runs/trust.ts'
 import { signSlots } from './artifact-object.ts'
 import { deleteOtherArtifacts } from './artifact-removal.store.ts'
-import { deleteOtherAttestations } from './attestation.store.ts'
-import { publishChange } from './change-report.ts'
+import { deleteOtherAttestations, listLostEvidence } from './attestation.store.ts'
+import { publishChange, publishLoss } from './change-report.ts'
 import { type AttestationRules, readAttestations } from './read-attestations.ts'
 import { type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
 import { listLanes, type ReportIdentity, type ReportRow, upsertReport } from './report.store.ts'
@@ -42,6 +42,9 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     const report = { org_id: actor.org_id, run_id: runId, report_id: row.id }
     const { created, runnerBefore } = await upsertReport(tx, report, row, now)
     if (!created) {
+      const given = { attestations: attestations.rows, artifacts: input.artifacts }
+      const lost = await listLostEvidence(tx, report, given, true)
+      await publishLoss(tx, { actor, report: { ...report, ...identity }, lost, now })
       await deleteOtherAttestations(tx, report, attestations.rows)
       await deleteOtherArtifacts(tx, report, input.artifacts)
     }

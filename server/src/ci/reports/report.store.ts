@@ -62,8 +62,8 @@ const REPORTS_OF_JOB_MAX = TRUST_CLASSES.length
 
 /** Locks a report until the transaction ends; null when the run has no such report. */
 export async function lockReport(tx: Tx, { org_id, run_id, report_id }: ReportKey) {
-  const [row] = await tx<{ id: string; runner: string | null; trust: TrustClass }[]>`
-    select id, runner, trust
+  const [row] = await tx<Pick<ReportRow, 'id' | 'runner' | 'trust' | 'attempt' | 'job_name'>[]>`
+    select id, runner, trust, attempt, job_name
     from ci_reports
     where org_id = ${org_id}
       and id = ${report_id}

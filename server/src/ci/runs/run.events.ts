@@ -1,5 +1,5 @@
 import { defineEvent } from '../../platform/queue/event.ts'
-import { definePayload, integer, OneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
+import { definePayload, integer, OneOf, Optional, type PayloadOf, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import { RUN_STATUSES } from './run-status.ts'
 
@@ -40,3 +40,29 @@ export const ownershipCompleted = defineEvent('ci.ownership.completed', {
   subject: ({ artifact_id }) => ({ type: 'artifact', id: artifact_id }),
   updates: () => [],
 })
+
+/**
+ * Published when evidence that policies may have been given is no longer what it was: attestations
+ * or artifacts of a run's attempt were replaced or deleted, or a stream of security reports was
+ * replaced or ended (trust §2). `what` and `by` are words for people. `since` and `at` are RFC 3339
+ * times: when policies can have been given it first, and when it went. A stream has its repository,
+ * and its branch unless it is that of the tracked one.
+ */
+export const evidenceReplaced = defineEvent('ci.evidence.replaced', {
+  payload: definePayload({
+    org_id: text,
+    what: text,
+    by: text,
+    since: text,
+    at: text,
+    run_id: Optional(text),
+    attempt: Optional(integer),
+    repository: Optional(text),
+    branch: Optional(text),
+  }),
+  subject: ({ run_id = null, repository }) =>
+    run_id === null ? { type: 'repository', id: null, ...(repository && { repository }) } : { type: 'run', id: run_id },
+  updates: () => [],
+})
+
+export type EvidenceReplaced = PayloadOf<typeof evidenceReplaced.payload>

@@ -19,8 +19,9 @@ import { listStoredGates } from '../asked-gate.store.ts'
 import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
 import { evaluatePolicies, isStillEvaluated, mergeGates } from '../decisions/evaluate-policies.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { findDeploymentState, isRunTakenOver, lockDeployment } from '../deployment-state.store.ts'
+import { findDeploymentState, isRunTakenOver, lockDeployment, updateGatesOpen } from '../deployment-state.store.ts'
 import { type DeploymentState, TAKEN_OVER } from '../deployment-state.ts'
+import { selectLost } from '../policy-evaluation.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, findOpening, listAnswers } from './answer.store.ts'
 import {
@@ -177,7 +178,17 @@ async function answerLocked(
   if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw createNotDeployableError()
   if (given.decision === 'approved' && (await isRunTakenOver(tx, state))) throw runAlreadyFinished(TAKEN_OVER.gate.note)
   const answer = { ...given, id: createUuid(now), answered_at: now, permissions }
-  return recordAnswer(services, tx, context, { answer, evaluation })
+  const required = evaluation === null ? context.required : await reopenLost(tx, context, evaluation)
+  return recordAnswer(services, tx, { ...context, required }, { answer, evaluation })
+}
+
+/** Gates that policies had approved are open again where they do not approve them now. */
+async function reopenLost(tx: Tx, { state, required }: AnswerContext, evaluation: PolicyEvaluation) {
+  const lost = selectLost(required, evaluation)
+  if (lost.length === 0) return required
+  const ids = lost.map(({ id }) => id)
+  await updateGatesOpen(tx, state, ids)
+  return required.map((gate) => (ids.includes(gate.id) ? { ...gate, approved_at: null, approved_by: null } : gate))
 }
 
 export function createNotDeployableError(): ApiError {

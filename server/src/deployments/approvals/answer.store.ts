@@ -1,7 +1,6 @@
 import type { PolicyVerdict, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import type { DecisionGate } from './answer.schema.ts'
 
 /** An approval or rejection of a deployment by one principal. */
 export type Answer = {
@@ -79,15 +78,4 @@ export async function findEvaluatedPolicies(db: Db, { org_id, id }: DeploymentKe
     where org_id = ${org_id}
       and id = ${id}`
   return row
-}
-
-/** What approved each gate of a deployment, by the gate's id. */
-export async function listGateApprovers(db: Db, { org_id, id }: DeploymentKey) {
-  const rows = await db<{ id: string; approved_by: DecisionGate['approved_by'] }[]>`
-    select id, approved_by
-    from required_gates
-    where org_id = ${org_id}
-      and deployment_id = ${id}
-    limit 1000`
-  return new Map(rows.map((gate) => [gate.id, gate.approved_by]))
 }

@@ -20,7 +20,16 @@ function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
     approve_by_policies: false,
     require_linked_accounts: false,
   }
-  return { id, name: id, ...asks, approved_at: null, asks_earlier: false, replaced_at: null, ...fields }
+  return {
+    id,
+    name: id,
+    ...asks,
+    approved_at: null,
+    approved_by: null,
+    asks_earlier: false,
+    replaced_at: null,
+    ...fields,
+  }
 }
 
 function makeApproval(principal_id: string, fields: Partial<Answer> = {}): Answer {
@@ -88,17 +97,15 @@ test('a rejection approves no gate, and an approved gate is not returned again',
   )
 })
 
-test('an answer to a deployment whose gates were approved in the meantime is refused as already decided', () => {
+test('a deployment that waits although its gates are approved takes the answer of who could approve them', () => {
   const waiting = { host: null, status: 'pending_approval', custom_rule_state: 'pending', answer_until: null }
   const context = { state: waiting as DeploymentState, required: [gate('one', { approved_at: new Date(0) })] }
+  const late = { ...makeApproval('late'), scopes: [] }
+  checkAnswerable({ ...context, answers: [], openers: NOBODY }, late, new Date(1))
+  const opened = { ...context, required: [gate('one', { approved_at: new Date(0), allow_run_creator: false })] }
   assert.throws(
-    () =>
-      checkAnswerable(
-        { ...context, answers: [], openers: NOBODY },
-        { ...makeApproval('late'), scopes: [] },
-        new Date(1),
-      ),
-    { status: 409, code: 'already_decided' },
+    () => checkAnswerable({ ...opened, answers: [], openers: { ...NOBODY, creator_ids: ['late'] } }, late, new Date(1)),
+    { status: 409, code: 'run_creator_refused' },
   )
 })
 

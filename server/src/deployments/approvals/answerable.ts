@@ -81,9 +81,9 @@ export function checkAnswerable(context: AnswerContext, given: GivenAnswering, n
 
 /** Throws unless an open gate accepts the answer. */
 function requireOpenGate({ required, answers, openers }: AnswerContext, given: Answering): void {
-  const open = required.filter(({ approved_at }) => approved_at === null)
-  // Another answer decided the deployment after its state was read.
-  if (open.length === 0) throw alreadyDecided('All gates of the deployment are approved.')
+  const waiting = required.filter(({ approved_at }) => approved_at === null)
+  // All were approved, and policies have blocked it since: an override opens it.
+  const open = waiting.length > 0 ? waiting : required
   const accepting = open.filter((gate) => acceptsAnswer(gate, given, openers))
   if (accepting.length === 0) {
     if (!open.some((gate) => acceptsAnswer(gate, given, NOBODY))) throw requiresHuman(given)

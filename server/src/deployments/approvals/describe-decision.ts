@@ -12,7 +12,7 @@ import { hasRunEndedBadly } from '../decisions/decide-deployment.ts'
 import { findDeploymentState } from '../deployment-state.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import type { DecisionGate, DecisionPolicy, DeploymentDecision, Opener, Refusal } from './answer.schema.ts'
-import { type EvaluatedPolicies, findEvaluatedPolicies, findOpening, listGateApprovers } from './answer.store.ts'
+import { type EvaluatedPolicies, findEvaluatedPolicies, findOpening } from './answer.store.ts'
 import { createNotDeployableError, readContext, sign } from './answer-deployment.ts'
 import { type AnswerContext, checkAnswerable, getApprovers } from './answerable.ts'
 
@@ -42,7 +42,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
     return {
       answer_until: state.answer_until,
       opened_by,
-      gates: await describeGates(tx, context),
+      gates: describeGates(context),
       policies: await describePolicies(tx, actor.org_id, evaluated),
       history: history.flatMap(({ principal: { type, name }, ...entry }) =>
         type === 'policy' || type === 'system' ? { ...entry, by: name, principal: type } : [],
@@ -73,12 +73,11 @@ async function findOpener(db: Db, key: DeploymentKey): Promise<Opener | null> {
   return host_creator === null ? null : { type: 'account', name: host_creator }
 }
 
-async function describeGates(db: Db, { state, required, answers, openers }: AnswerContext): Promise<DecisionGate[]> {
-  const approvers = await listGateApprovers(db, state)
+function describeGates({ required, answers, openers }: AnswerContext): DecisionGate[] {
   return required.map((gate) => {
     const { asks_earlier: _, ...shown } = gate
     const approvals = getApprovers(gate, answers, openers).size
-    return { ...shown, approvals, approved_by: approvers.get(gate.id) ?? null }
+    return { ...shown, approvals }
   })
 }
 

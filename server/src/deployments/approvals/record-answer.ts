@@ -94,12 +94,14 @@ async function recordOverride(
 async function approveGates(tx: Tx, context: AnswerContext, answer: Answer, overrides: boolean): Promise<boolean> {
   const { state, required, openers } = context
   const answers = [...context.answers, answer]
-  if (required.length === 0) return !overrides || canOverride(answers.filter(({ decision }) => decision === 'approved'))
+  const approvals = answers.filter(({ decision }) => decision === 'approved')
+  if (required.length === 0) return !overrides || canOverride(approvals)
   const approved = selectApprovedGates({ required, answers, openers }, overrides)
   const gates = required.filter(({ id }) => approved.includes(id))
   await updateGatesApproved(tx, state, gates, { at: answer.answered_at, by: 'principals' })
   if (isSelfApproved(gates, answers, openers)) await updateSelfApproved(tx, state, answer.answered_at)
-  return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
+  const isApproved = required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
+  return isApproved && (!overrides || gates.length > 0 || canOverride(approvals))
 }
 
 function toPrincipal({ principal_type, principal_id, principal_name }: Answer): Principal {

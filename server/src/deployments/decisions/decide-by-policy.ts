@@ -1,6 +1,7 @@
+import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
 import { POLICIES } from '../../compliance/engines/evaluate-policy.ts'
 import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
-import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { defineJob, enqueue } from '../../platform/queue/job.ts'
@@ -13,14 +14,19 @@ import {
   deleteEvaluation,
   findDeploymentState,
   isRunTakenOver,
+  listOverriddenRules,
   lockDeployment,
   updateEvaluation,
   updateGatesApproved,
+  updateGatesOpen,
   updatePoliciesEvaluated,
+  updateWaitingAgain,
 } from '../deployment-state.store.ts'
 import {
+  ANSWER_WITHIN_MS,
   type DeploymentKey,
   type DeploymentState,
+  isApprovalUnused,
   isWaiting,
   type RequiredGate,
   TAKEN_OVER,
@@ -30,6 +36,7 @@ import {
   createPolicyApproval,
   isApprovedByPolicies,
   isShown,
+  selectLost,
   toNoted,
   toStoredEvaluation,
 } from '../policy-evaluation.ts'
@@ -64,7 +71,7 @@ export async function decideByPolicy(services: Services, deployment: DeploymentK
 /** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */
 function mustEvaluate(state: DeploymentState, now: Date): boolean {
   const hasBypassed = state.custom_rule_state === 'pending' && state.policies_asked_at === null
-  return isWaiting(state, now) || (state.status !== 'pending_approval' && hasBypassed)
+  return isWaiting(state, now) || isApprovalUnused(state) || (state.status !== 'pending_approval' && hasBypassed)
 }
 
 type Gated = { state: DeploymentState; required: RequiredGate[] }
@@ -84,27 +91,65 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
   const { org_id, id } = state
+  const deployment = { state, required }
+  if (evaluation.isOverBudget) await enqueue(tx, decideByPolicyJob, { org_id, id }, OVER_BUDGET_MS)
+  // That policies had no turn says nothing about an approval.
+  if (isApprovalUnused(state) && (evaluation.isOverBudget || !(await takeBack(tx, deployment, evaluation, now)))) return
   await Promise.all([
-    evaluation.isOverBudget && enqueue(tx, decideByPolicyJob, { org_id, id }, OVER_BUDGET_MS),
     updatePoliciesEvaluated(tx, state, toNoted(evaluation, required), now),
     isShown(evaluation)
       ? updateEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
       : deleteEvaluation(tx, state, now),
   ])
-  const deployment = { state, required }
+  if (isApprovalUnused(state)) return
   if (!isWaiting(state, now)) await settleHostDeployment(tx, state, now)
   else await approveGates(services, tx, deployment, evaluation)
+}
+
+/**
+ * An approval that nobody has read waits again if the policies no longer approve its gates, or
+ * block it beyond what was overridden (trust §2). Returns whether it does.
+ */
+async function takeBack(tx: Tx, { state, required }: Gated, evaluation: PolicyEvaluation, now: Date) {
+  const overridden = await listOverriddenRules(tx, state)
+  const blocking = evaluation.policies.flatMap((policy) =>
+    getBlockingRules(policy).map(({ rule }) => [policy.id, rule]),
+  )
+  const isOverridden = ([id, rule]: (string | undefined)[]) =>
+    overridden.some((known) => known.id === id && known.rule === rule)
+  const isBlocked = evaluation.decision === 'block' && (blocking.length === 0 || !blocking.every(isOverridden))
+  const lost = overridden.length > 0 && !isBlocked ? [] : selectLost(required, evaluation)
+  if (lost.length === 0 && !isBlocked) return false
+  const until = new Date(now.getTime() + ANSWER_WITHIN_MS)
+  if (!(await updateWaitingAgain(tx, state, { gateIds: lost.map(({ id }) => id), until }, now))) return false
+  const reason =
+    'Evidence was replaced or removed before the approval was read, and the policies do not approve any more.'
+  const entry = {
+    principal: SYSTEM,
+    action: 'deployment.ask_again',
+    object: { type: 'deployment', id: state.id },
+    reason,
+  }
+  await insertAuditEntry(tx, state.org_id, entry, now)
+  return true
 }
 
 /** Gate by gate. Without a gate nothing but a person may decide. */
 async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {
   const { state, required } = deployment
-  const open = required.filter(({ approved_at }) => approved_at === null)
+  const lost = selectLost(required, evaluation)
+  const open = required.filter((gate) => gate.approved_at === null || lost.includes(gate))
   const now = services.clock.now()
   const approved = open.filter((gate) => isApprovedByPolicies(gate, evaluation))
   const answered = required.map((gate) => (approved.includes(gate) ? { ...gate, approved_at: now } : gate))
-  const isLast = approved.length === open.length && required.length > 0
+  const isLast = approved.length === open.length && required.length > 0 && evaluation.decision !== 'block'
   await Promise.all([
+    lost.length > 0 &&
+      updateGatesOpen(
+        tx,
+        state,
+        lost.map(({ id }) => id),
+      ),
     updateGatesApproved(tx, state, approved, { at: now, by: 'policies' }),
     isLast && approveDeployment(services, tx, deployment, evaluation),
     !isLast && state.host !== null && explainWaiting(services, tx, { state, required: answered }, evaluation),

@@ -10,7 +10,14 @@ import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
 import { isPollToken, toDeploymentGate } from './opened-gate.ts'
-import { admitPoll, type PollAllowance, PollCounter, parseWaitSeconds, waitForDecision } from './poll-gate.ts'
+import {
+  admitPoll,
+  type PollAllowance,
+  PollCounter,
+  parseWaitSeconds,
+  readAnswer,
+  waitForDecision,
+} from './poll-gate.ts'
 
 export async function registerGateRoutes(app: HttpServer, services: Services): Promise<void> {
   const watch = new GateWatch(services.sql)
@@ -44,7 +51,8 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
       },
     },
     async (request, reply) => {
-      const { gate, created, token } = await openGate(services, request.actor, request.body as NewGate)
+      const { gate: opened, created, token } = await openGate(services, request.actor, request.body as NewGate)
+      const gate = await readAnswer(services, opened)
       request.created = gate.deployment_id
       reply.code(created ? 201 : 200)
       return { data: { ...toWire(gate), poll_token: token.text, expires_at: token.expiresAt.toISOString() } }
@@ -74,10 +82,11 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
       const poll = { id: request.params.gate_id, token: requirePollToken(request.headers.authorization) }
       const gate = await admitPoll(services, counter, poll, (allowance) => setHeaders(reply, allowance))
       const waitSeconds = parseWaitSeconds(request.headers.prefer)
-      if (waitSeconds === null) return { data: toWire(gate) }
+      if (waitSeconds === null) return { data: toWire(await readAnswer(services, gate)) }
       reply.header('preference-applied', `wait=${waitSeconds}`)
       const limits = { waitMs: waitSeconds * 1000, gone: disconnected(reply) }
-      return { data: toWire(await waitForDecision(services, watch, gate, limits)) }
+      const decided = await waitForDecision(services, watch, gate, limits)
+      return { data: toWire(await readAnswer(services, decided)) }
     },
   )
 }

@@ -84,6 +84,8 @@ export type StoredGate = GateState & {
   answer_until: Date | null
   /** Whether the policies of the deployment were evaluated. */
   is_evaluated: boolean
+  /** Whether it was approved and nobody has read that. */
+  unread: boolean
   poll_token_sha256: Buffer
   poll_token_issued_at: Date
   created_at: Date
@@ -103,7 +105,7 @@ function buildGateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
     json_build_object('id', required.id, 'name', required.name) as gate, gate.status, gate.decision, gate.decided_by,
-    gate.note, deployment.answer_until, deployment.policies_asked_at is not null as is_evaluated,
+    gate.note, gate.unread, deployment.answer_until, deployment.policies_asked_at is not null as is_evaluated,
     gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
 }
 
@@ -119,6 +121,18 @@ function buildGateTables(db: Db) {
       order by approved_at is not null, position
       limit 1
     ) required`
+}
+
+/** Notes that an approval was read. Returns false if it was before, or the gate waits again. */
+export async function updateRead(db: Db, { org_id, id }: Pick<StoredGate, 'org_id' | 'id'>): Promise<boolean> {
+  const rows = await db`
+    update opened_gates
+    set unread = false
+    where org_id = ${org_id}
+      and id = ${id}
+      and unread
+    returning id`
+  return rows.length > 0
 }
 
 export async function updatePollToken(

@@ -12,11 +12,23 @@ import {
   type Poll,
   type PolledGate,
   type StoredGate,
+  updateRead,
 } from './opened-gate.store.ts'
 import { getGateStateAt, hashPollToken, POLL_TOKEN_LIFETIME_MS, verifyPollToken } from './opened-gate.ts'
 
 const waiting = defineGauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
 const polls = defineCounter('shiplock_gate_polls_total', 'Polls of gates, by the status of the gate.', ['status'])
+
+/**
+ * The gate as its client is told: an approval counts as used from then on, so that new evidence no
+ * longer takes it back (trust §2).
+ */
+export async function readAnswer({ sql }: Pick<Services, 'sql'>, gate: StoredGate): Promise<StoredGate> {
+  if (!gate.unread || (await updateRead(sql, gate))) return gate
+  // It waits again, or another client has read it.
+  const current = await findGateById(sql, gate.id)
+  return current === null ? { ...gate, unread: false } : readAnswer({ sql }, current)
+}
 
 /** The values of the `RateLimit-*` headers. */
 export type PollAllowance = { limit: number; remaining: number; resetSeconds: number }

@@ -1,12 +1,15 @@
 import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
+import { evidenceReplaced } from '../../ci/runs/run.events.ts'
 import { otherStream, streamEnded, weakerStream } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
+import { publish } from '../../platform/queue/event.ts'
+import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import { updateEndedFindings, updateInheritedFindings } from '../writing/finding-writing.store.ts'
 import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
 import { listSameFindings } from './match-report.ts'
-import { type LockedStream, lockReportedStreams, updateEndedStream } from './stream.store.ts'
+import { findStreamRepository, type LockedStream, lockReportedStreams, updateEndedStream } from './stream.store.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock'>
 type Request = { orgId: string; principal: Principal }
@@ -82,4 +85,16 @@ async function close(
   await refreshTriaged(tx, orgId, [...new Set([...issueIds, ...ended])], at)
   const object = { type: 'finding_stream', id: String(stream.id) }
   await insertAuditEntry(tx, orgId, { principal, action: `finding_stream.${action}`, object, reason }, at)
+  const repository = await findStreamRepository(tx, orgId, stream.id)
+  if (repository === null) return
+  const { tool, git_ref, tracked, seen_at } = stream
+  await publish(tx, evidenceReplaced, {
+    org_id: orgId,
+    repository: repository.name,
+    ...(!tracked && git_ref !== null && { branch: git_ref }),
+    what: `the stream of security reports of ${truncate(tool, 100)}${git_ref === null ? '' : ` for ${git_ref}`}, which was ended`,
+    by: principal.name,
+    since: seen_at.toISOString(),
+    at: at.toISOString(),
+  })
 }

@@ -52,7 +52,10 @@ export const NO_OUTCOME: ReconcileOutcome = {
 }
 
 /** `at` is the time that was stored with the changes. */
-type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date }
+type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date; replaced: ReplacedReports | null }
+
+/** The reports that this one replaces: their tools, and when the oldest of them was read. */
+export type ReplacedReports = { tools: string[]; since: Date }
 
 /**
  * What decides about findings beside the report, like VEX documents. Called with the changed
@@ -84,7 +87,10 @@ export async function reconcileReport(
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
   const outdated = current.length < streams.length ? [OUTDATED] : []
   const outcome = { ...merged, ...without(merged, closed), openBySeverity }
-  return { outcome, warnings: [...warnings, ...outdated], at }
+  const earlier = current.filter(({ seen_at, continues_id }) => seen_at.getTime() > 0 && continues_id === null)
+  const since = new Date(Math.min(...earlier.map(({ seen_at }) => seen_at.getTime())))
+  const replaced = earlier.length === 0 ? null : { tools: earlier.map(({ tool }) => tool), since }
+  return { outcome, warnings: [...warnings, ...outdated], at, replaced }
 }
 
 /**

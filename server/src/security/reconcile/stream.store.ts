@@ -142,12 +142,16 @@ export type LockedStream = {
   identity: string
   lane_rank: number
   ended_at: Date | null
+  tool: string
+  git_ref: string | null
+  tracked: boolean
+  seen_at: Date
 }
 
 /** Locks streams of reports until the transaction ends, in the order of their ids. */
 export async function lockReportedStreams(tx: Tx, orgId: string, ids: readonly number[]): Promise<LockedStream[]> {
   return tx<LockedStream[]>`
-    select id, repository_no, ended_at, ${buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))} as lane_rank,
+    select id, repository_no, ended_at, tool, git_ref, tracked, seen_at, ${buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))} as lane_rank,
       jsonb_build_array(repository_no, tool, coalesce(category, ''), branch_name(git_ref))::text as identity
     from finding_streams stream
     where org_id = ${orgId}

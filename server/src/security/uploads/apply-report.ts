@@ -1,18 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
+import { evidenceReplaced } from '../../ci/runs/run.events.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { runStoppable } from '../../platform/db/transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
+import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import { isVexFormat, type ReportFormat, type UploadFormat, type VexFormat } from '../formats/catalogue.ts'
 import { readFormat, readReport } from '../formats/read-report.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
 import { createContextHasher } from '../issues/grouping/grouping-facts.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
+import { findUploadSubject } from '../issues/policy-facts.store.ts'
 import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
-import { NO_OUTCOME, type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
+import {
+  NO_OUTCOME,
+  type ReplacedReports,
+  type ReportToReconcile,
+  reconcileReport,
+} from '../reconcile/reconcile-report.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
 import { requireKnownRepository } from '../repositories/reported-repository.store.ts'
 import { followStatements } from '../vex/apply-statements.ts'
@@ -82,8 +90,34 @@ async function applyFindings(
   const { tracked } = stated
   const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, tracked, source, format })
   const reconciling = toReconcile({ org_id, id, upload, stated }, { ...report, format })
-  const { outcome, at, ...reconciled } = await reconcileReport(incoming, reconciling, services.clock, followStatements)
+  const reconciled = await reconcileReport(incoming, reconciling, services.clock, followStatements)
+  const { outcome, at, replaced } = reconciled
+  if (replaced !== null) await publishReplaced(tx, { org_id, id, upload, stated }, replaced, at)
   return { result: { ...report, format, warnings: [...report.warnings, ...reconciled.warnings], outcome }, at }
+}
+
+const TOOLS_SHOWN_MAX = 3
+
+/** Publishes that policies can have been given an earlier report. */
+async function publishReplaced(
+  tx: Tx,
+  { org_id, id, upload, stated }: Omit<Reading, 'source'>,
+  { tools, since }: ReplacedReports,
+  at: Date,
+): Promise<void> {
+  const subject = await findUploadSubject(tx, org_id, id)
+  if (subject === null) return
+  const { git_ref } = upload
+  const names = tools.slice(0, TOOLS_SHOWN_MAX).map((tool) => truncate(tool, 100))
+  await publish(tx, evidenceReplaced, {
+    org_id,
+    repository: subject.name,
+    ...(!stated.tracked && git_ref !== null && { branch: git_ref }),
+    what: `the security report of ${names.join(', ')}${git_ref === null ? '' : ` for ${git_ref}`}`,
+    by: stated.sender_name,
+    since: since.toISOString(),
+    at: at.toISOString(),
+  })
 }
 
 /** A VEX document contains no findings. It changes the state of stored ones. */

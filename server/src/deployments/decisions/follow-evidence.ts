@@ -1,0 +1,35 @@
+import { insertAuditEntry, listHistory, SYSTEM } from '../../audit/audit.store.ts'
+import type { EvidenceReplaced } from '../../ci/runs/run.events.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import { publishUpdates, update } from '../../platform/queue/update.ts'
+import type { Services } from '../../services.ts'
+import { listAskedWith } from '../waiting-deployment.store.ts'
+import { decideByPolicyJob } from './decide-by-policy.ts'
+
+const ACTION = 'deployment.replace_evidence'
+
+/**
+ * Notes on each deployment whose policies were asked with evidence that is gone, what it was, when
+ * it went and by whom (trust §2); once until they are asked again. Those that wait are asked again,
+ * and so are approved ones if nobody has read the approval. Safe to repeat.
+ */
+export async function followEvidence({ sql, clock }: Services, gone: EvidenceReplaced): Promise<void> {
+  const { org_id, what, by, at } = gone
+  const said = `Policies were asked with ${what}. `
+  const reason = `${said}It was replaced or removed by ${by} (${at.slice(0, 19).replace('T', ' ')} UTC).`
+  await sql.begin(async (tx) => {
+    for (const { id, asked_at, is_open } of await listAskedWith(tx, gone)) {
+      const object = { type: 'deployment', id }
+      const isNoted = (await listHistory(tx, org_id, object)).some(
+        (entry) =>
+          entry.action === ACTION &&
+          (entry.reason === reason || (entry.reason?.startsWith(said) && entry.at > asked_at)),
+      )
+      if (isNoted) continue
+      const entry = { principal: SYSTEM, action: ACTION, object, reason, details: { what, by, at } }
+      await insertAuditEntry(tx, org_id, entry, clock.now())
+      await publishUpdates(tx, org_id, [update('deployment', id)])
+      if (is_open) await enqueue(tx, decideByPolicyJob, { org_id, id })
+    }
+  })
+}

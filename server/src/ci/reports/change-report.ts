@@ -93,12 +93,8 @@ export async function appendAttestations(services: Services, actor: Actor, path:
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }
-<<<<<<< HEAD
-    await publishChange(services, tx, report)
-=======
     await publishLoss(tx, { actor, report: { ...report, ...place }, lost, now })
-    await publishChange(tx, report)
->>>>>>> trust-rest
+    await publishChange(services, tx, report)
     return merged
   })
   // In the order of the request. A replaced one has kept its id.

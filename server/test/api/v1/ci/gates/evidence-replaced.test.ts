@@ -86,10 +86,11 @@ test('an approval that nobody has read waits again when its evidence is replaced
   const polled = (await pollGate(api, gate)).body.data
   assert.deepEqual([polled.status, polled.decision], ['waiting', 'pending'])
   const history = await historyOf(gate)
-  assert.deepEqual(
-    history.map(([action]) => action).sort(),
-    ['deployment.approve', 'deployment.ask_again', 'deployment.replace_evidence'],
-  )
+  assert.deepEqual(history.map(([action]) => action).sort(), [
+    'deployment.approve',
+    'deployment.ask_again',
+    'deployment.replace_evidence',
+  ])
   const said = history.find(([action]) => action === 'deployment.replace_evidence')?.[1] ?? ''
   assert.match(
     said,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { settleDeployments } from '../../src/deployments/gates/settle-deployments.job.ts'
+import { listUnevaluated } from '../../src/deployments/waiting-deployment.store.ts'
 import { importKev } from '../../src/security/intel/import-source.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
@@ -324,6 +325,29 @@ test('events of a run do not change a decided gate or a gate of a failed run', a
   await patchRun(api, caller, run_id, { status: 'failure' })
   await drainQueue(api)
   assert.equal((await pollGate(api, failed)).body.data.status, 'cancelled')
+})
+
+test('beside many lost evaluations of one organization, that of another is found', async () => {
+  const { sql } = api.services
+  const [loud, quiet] = [await api.caller(), await api.caller()]
+  for (const own of [loud, quiet]) {
+    await configureGate(api, own)
+    const { id: run_id } = await createRun(api, own, { ref: 'main' })
+    const { deployment_id } = await openGate(api, own, { run_id })
+    await sql`update deployments set policies_asked_at = null where org_id = ${own.orgId} and id = ${deployment_id}`
+  }
+  await sql`
+    insert into deployments
+    select (jsonb_populate_record(lost, jsonb_build_object('id', lost.id || '-' || number))).*
+    from deployments lost, generate_series(1, 1200) as number
+    where org_id = ${loud.orgId}`
+  await sql`update deployments set created_at = created_at - interval '1 minute' where org_id = ${loud.orgId}`
+  api.clock.advance(120_000)
+  const now = api.clock.now()
+  const found = await listUnevaluated(sql, { createdBefore: now, now })
+  assert.equal(found.filter(({ org_id }) => org_id === quiet.orgId).length, 1)
+  assert.equal(found.filter(({ org_id }) => org_id === loud.orgId).length, 100)
+  await sql`delete from deployments where org_id = ${loud.orgId} and id like '%-%'`
 })
 
 test('a gate whose evaluation was interrupted is evaluated by the scheduled job', async () => {

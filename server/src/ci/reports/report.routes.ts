@@ -77,7 +77,8 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         description:
           'Replaces the attestations of the report that have the same kind and name, and adds the others. No attestation ' +
           'is deleted. Safe to repeat.\n\nErrors: 400 `kind_not_allowed` for the kinds `provenance` and `ownership`. 403 ' +
-          '`forbidden` if a token is about a run of another repository. 403 `other_lane` for a report of another trust level.',
+          '`forbidden` if a token is about a run of another repository. 403 `other_lane` for a report of another trust level. 429 `rate_limited` if too much of the same kind of ' +
+          'sender waits to be read.',
         tags,
         params: ReportPath,
         body: NewAttestations,
@@ -119,7 +120,7 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         description:
           'Compares each file with its declared size and checksum, and deletes files that do not match. An artifact whose ' +
           'file has not been sent is `missing` and can be completed later. Safe to repeat.\n\nErrors: 403 `other_lane` for a ' +
-          'report of another trust level.',
+          'report of another trust level. 429 `rate_limited` if 2,000 uploads or 4 GiB of the same kind of sender wait to be read.',
         tags,
         params: ReportPath,
         body: CompletedArtifacts,

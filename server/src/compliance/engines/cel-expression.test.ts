@@ -89,3 +89,20 @@ test('the size and depth of an expression are bounded', () => {
   assert.ok(checkExpression(`${'('.repeat(100)}true${')'.repeat(100)}`))
   assert.ok(checkExpression(`${'!'.repeat(1200)}true`))
 })
+
+test('regular expressions are those of RE2, and take linear time on any text', () => {
+  const ask = (expression: string, text: string) =>
+    evaluate(expression, policyInput({ attestations: [attestationOf({ data: { text } })] }))
+  const inData = (pattern: string) => `attestations.all(a, a.data.text.matches(${JSON.stringify(pattern)}))`
+  assert.equal(ask(inData('^v[0-9]+[.][0-9]{1,20}$'), 'v1.20').status, 'pass')
+  assert.equal(ask(inData('^v[0-9]+[.][0-9]{1,20}$'), 'v1.').status, 'fail')
+  assert.equal(evaluate('"a-b".matches("b") && !"a-b".matches("^b")').status, 'pass')
+  // The engine of JavaScript needs longer for these than there is.
+  for (const pattern of ['^(a+)+$', '^(a|aa)+$', '^(a*)*(b|$)*!!$', '(x+x+)+y'])
+    assert.equal(ask(inData(pattern), `${'a'.repeat(5000)}${'x'.repeat(5000)}!`).status, 'fail', pattern)
+})
+
+test('a regular expression that RE2 does not have is an error', () => {
+  for (const pattern of ['a(?=b)', '(a)\\\\1', '('])
+    assert.match(evaluate(`"ab".matches("${pattern}")`).reason ?? '', /regexp/, pattern)
+})

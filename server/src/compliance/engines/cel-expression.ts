@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
+import { RE2JS } from 're2js'
 import { findSourceNotImported } from '../policies/found-evidence.ts'
 import { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createErrorAnswer, normalizeText, type RuleAnswer } from '../policies/policy-verdict.ts'
@@ -30,6 +31,36 @@ const LIMITS = { maxAstNodes: 1000, maxDepth: 40, maxListElements: 200, maxMapEn
 
 /** The CEL environment with every member of the policy input as a typed variable. */
 const celEnvironment = new Environment({ limits: LIMITS })
+
+const MATCHES = 'matches'
+/**
+ * What `matches` is when it is evaluated: regular expressions of CEL are those of RE2, in linear
+ * time. The library has those of JavaScript, and takes no other function of that name.
+ */
+const MATCHES_LINEAR = 'matches_linear'
+const PATTERNS_MAX = 200
+const patterns = new Map<string, RE2JS>()
+
+celEnvironment.registerFunction(`string.${MATCHES_LINEAR}(string): bool`, (value: string, pattern: string) =>
+  compilePattern(pattern).test(value),
+)
+
+function compilePattern(pattern: string): RE2JS {
+  const known = patterns.get(pattern)
+  if (known) return known
+  const compiled = RE2JS.compile(pattern)
+  if (patterns.size >= PATTERNS_MAX) patterns.clear()
+  patterns.set(pattern, compiled)
+  return compiled
+}
+
+/** Changes the calls of `matches` in a parsed expression. Those in macros are the same nodes. */
+function replaceMatches(node: unknown): void {
+  if (Array.isArray(node)) for (const item of node) replaceMatches(item)
+  if (!isNode(node)) return
+  if (node.op === 'rcall' && node.args[0] === MATCHES) node.args[0] = MATCHES_LINEAR
+  replaceMatches(node.args)
+}
 
 const members = Object.entries((PolicyInput as unknown as SchemaNode).properties ?? {}).map(([name, schema]) => {
   const { type, read } = celType(name, schema)
@@ -181,6 +212,7 @@ function compile(expression: string): ParseResult {
   const known = compiledExpressions.get(expression)
   if (known) return known
   const compiled = celEnvironment.parse(expression)
+  replaceMatches(compiled.ast)
   if (compiledExpressions.size >= COMPILED_MAX) compiledExpressions.clear()
   compiledExpressions.set(expression, compiled)
   return compiled

@@ -42,20 +42,21 @@ export function PendingChanges({ kind, describe }: PendingChangesProps) {
     api.queryOptions('get', '/app/api/orgs/{org}/pending-changes', { params: { path: { org } } }),
   )
   const changes = data?.data.filter((change) => change.kind === kind) ?? []
-  if (changes.length === 0) return null
+  if (changes.length === 0 && !data?.next_cursor) return null
   return (
     <Alert color="yellow" icon={<IconUsers />} title="Waiting for a second person" mb="md">
       <Stack gap="sm">
         {changes.map((change) => (
           <PendingChangeCard key={change.id} change={change} describe={describe} />
         ))}
+        {data?.next_cursor && <Text size="sm">More changes wait. Confirm or withdraw these first.</Text>}
       </Stack>
     </Alert>
   )
 }
 
 function PendingChangeCard({ change, describe }: { change: PendingChange; describe: Describe | undefined }) {
-  const { kind, action, name, content, base_version, proposed_by, reason, created_at } = change
+  const { kind, action, name, content, before, base_version, proposed_by, reason, created_at } = change
   return (
     <Paper p="md" component="section" aria-label={`${ACTIONS[action]} ${kind} ${name}`}>
       <Stack gap="xs">
@@ -67,24 +68,56 @@ function PendingChangeCard({ change, describe }: { change: PendingChange; descri
           <Time at={created_at} />
         </Text>
         {reason !== null && <Text size="sm">“{reason}”</Text>}
-        {content !== null && <NewContent content={content} describe={describe} />}
+        {before && <StoredContent title="Now" content={before} describe={describe} />}
+        {content !== null && (
+          <StoredContent title={before ? 'Then' : undefined} content={content} describe={describe} other={before} />
+        )}
         <Answers change={change} />
       </Stack>
     </Paper>
   )
 }
 
-/** What will be stored. */
-function NewContent({ content, describe }: { content: Content; describe: Describe | undefined }) {
-  if ('file' in content) return <Code block>{content.file}</Code>
+type StoredContentProps = {
+  title: string | undefined
+  content: Content
+  describe: Describe | undefined
+  /** What it replaces: only settings that differ are emphasized. */
+  other?: Content | null | undefined
+}
+
+/** What is stored, or will be. Of a changed gate, what differs is emphasized. */
+function StoredContent({ title, content, describe, other }: StoredContentProps) {
+  const heading = title && (
+    <Text size="sm" fw={500}>
+      {title}
+    </Text>
+  )
+  if ('file' in content)
+    return (
+      <Stack gap={4}>
+        {heading}
+        <Code block>{content.file}</Code>
+      </Stack>
+    )
+  const before = new Map(other && !('file' in other) ? describe?.(other) : undefined)
   return (
-    <List size="sm" c="dimmed">
-      {describe?.(content).map(([label, value]) => (
-        <List.Item key={label}>
-          {label}: {value}
-        </List.Item>
-      ))}
-    </List>
+    <Stack gap={4}>
+      {heading}
+      <List size="sm" c="dimmed">
+        {describe?.(content).map(([label, value]) => (
+          <List.Item key={label}>
+            {before.size > 0 && before.get(label) !== value ? (
+              <strong>
+                {label}: {value}
+              </strong>
+            ) : (
+              `${label}: ${value}`
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </Stack>
   )
 }
 
@@ -122,8 +155,8 @@ function Answers({ change: { id, kind, name, proposed_by } }: { change: PendingC
             send={() => send(confirm.mutateAsync, 'confirmed')}
             onClose={confirming.close}
           >
-            It is stored in the name of who proposed it. What it loosens applies to what is opened 24 hours later,
-            except at gates that let openers approve.
+            It is stored in the name of who proposed it. A new gate or policy applies at once. What a change loosens
+            applies to what is opened 24 hours later, except at gates of one approval that let openers approve.
           </ConfirmForm>
         )}
       </Dialog>

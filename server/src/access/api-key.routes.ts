@@ -6,11 +6,12 @@ import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 import { toAuthor } from './actor.ts'
 import { CreatedApiKey, ListedApiKey, NewApiKey } from './api-key.schema.ts'
-import { listApiKeys } from './api-key.store.ts'
+import { type ApiKey, listApiKeys } from './api-key.store.ts'
 import { ORGANIZATION_PATH } from './gateway/authorize-people.ts'
 import { ItemPath, OrganizationPath, WithReason } from './gateway/open-to-people.ts'
 import { createApiKey, revokeApiKey } from './manage-access.ts'
 import { toGrantor } from './members/author.ts'
+import { formatReach } from './scopes.ts'
 
 const PATH = `${ORGANIZATION_PATH}/api-keys`
 const tags = ['API keys']
@@ -33,7 +34,7 @@ export async function registerApiKeyRoutes(app: HttpServer, services: Services):
         response: { 200: Envelope(Type.Array(ListedApiKey), 'The API keys.') },
       },
     },
-    async ({ actor }) => ({ data: await listApiKeys(sql, actor.org_id) }),
+    async ({ actor }) => ({ data: (await listApiKeys(sql, actor.org_id)).map(withReach) }),
   )
 
   app.post(
@@ -67,7 +68,7 @@ export async function registerApiKeyRoutes(app: HttpServer, services: Services):
       const wanted = { name, scopes, environment, expiresAt, repositories, grantor: toGrantor(actor, body) }
       const key = await sql.begin((tx) => createApiKey(tx, actor.org_id, wanted, clock.now()))
       request.created = key.id
-      return reply.code(201).send({ data: { ...key, revoked_at: null, last_used_at: null } })
+      return reply.code(201).send({ data: withReach({ ...key, revoked_at: null, last_used_at: null }) })
     },
   )
 
@@ -93,7 +94,11 @@ export async function registerApiKeyRoutes(app: HttpServer, services: Services):
       },
     },
     async ({ actor, params, body }) => ({
-      data: await revokeApiKey(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, body)),
+      data: withReach(await revokeApiKey(services, { org_id: actor.org_id, id: params.id }, toAuthor(actor, body))),
     }),
   )
+}
+
+function withReach<Key extends Pick<ApiKey, 'scopes' | 'repositories'>>(key: Key): Key & { reach: string } {
+  return { ...key, reach: formatReach({ speaks_as: 'api_key', ...key }) }
 }

@@ -57,6 +57,7 @@ const FIELDS = {
   revoked_at: MaybeTime('When the key was revoked. Null if it is not revoked.'),
   repositories: Nullable(Type.Array(Type.String(), { description: `${REPOSITORIES} Null: all.` })),
   last_used_at: MaybeTime('When the key was last used, to the minute. Null if it was never used.'),
+  reach: Type.String({ description: 'What the key may state, close and answer, in words.' }),
 }
 
 /** An API key without its secret, which is not stored. */

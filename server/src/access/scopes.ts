@@ -37,6 +37,42 @@ function invalid(problem: string): ApiError {
   return invalidRequest(`${problem}; the scopes are ${SCOPES.join(', ')}`)
 }
 
+/** A credential, as far as it determines what it reaches. */
+type Reaching = {
+  /** A CI job whose code strangers may have changed is `untrusted`. */
+  speaks_as: 'api_key' | 'job' | 'untrusted'
+  scopes: readonly string[]
+  /** Globs of the repositories that it speaks about; null for all. */
+  repositories: readonly string[] | null
+}
+
+/**
+ * What a credential reaches, in words (trust §3): "may report …; may close …; may answer …". A lane
+ * closes only what was stated in it.
+ */
+export function formatReach({ speaks_as, scopes, repositories }: Reaching): string {
+  const isKey = speaks_as === 'api_key'
+  const all = repositories === null ? 'all repositories' : repositories.join(', ')
+  const lane = { api_key: 'as an API key', job: 'as verified', untrusted: 'as untrusted' }[speaks_as]
+  const about = isKey
+    ? all
+    : speaks_as === 'job'
+      ? 'its run, and others of its repository as an API key'
+      : 'its run only'
+  const sentences: [scope: string, says: string][] = [
+    ['write:ci', `may report runs and evidence about ${about}, ${lane}; may open gates`],
+    ['write:security-findings', `may add security reports about ${isKey ? all : 'its repository'}, ${lane}`],
+    ['write:security-findings', `may close findings of earlier reports sent ${lane}, and of no others`],
+    ['write:triage', `may dismiss, reopen and close findings of ${all}, whoever reported them`],
+    ['write:deployments', `may answer gates of ${all} that let API keys in`],
+    ['write:compliance-override', 'may override policies where it answers'],
+  ]
+  const said = sentences.flatMap(([scope, says]) => (scopes.includes(scope) ? [says] : []))
+  const isOpener = scopes.includes('write:ci') && scopes.includes('write:deployments')
+  if (isOpener) said.push('answers no gate that was opened through the API, because it opens gates itself')
+  return said.length === 0 ? 'may only read' : said.join('; ')
+}
+
 /** Who creates a credential, and why. */
 export type Grantor = Author & {
   /** The permissions that they have themselves. They keep them until the transaction ends. */

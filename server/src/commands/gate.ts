@@ -4,7 +4,7 @@ import { COMMAND_LINE, OPERATOR } from '../audit/audit.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure-gate.ts'
 import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configured-gate.schema.ts'
 import { listGates } from '../deployments/gates/configured-gate.store.ts'
-import { listPendingChanges } from '../deployments/gates/pending-change.store.ts'
+import { listPendingChanges, PENDING_CHANGES_MAX } from '../deployments/gates/pending-change.store.ts'
 import { confirmChange, removeChange, toOperator } from '../deployments/gates/pending-change.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
@@ -117,9 +117,16 @@ export const gateChanges = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const changes = await withServices(context, async ({ sql }) =>
-      listPendingChanges(sql, (await requireOrganization(sql, org)).id),
-    )
+    const changes = await withServices(context, async ({ sql, clock }) => {
+      const window = {
+        since: new Date(0),
+        until: clock.now(),
+        retentionClamped: false,
+        asked: [null, null] as [null, null],
+      }
+      const page = { ...window, limit: PENDING_CHANGES_MAX, after: null }
+      return listPendingChanges(sql, (await requireOrganization(sql, org)).id, page)
+    })
     const rows = changes.map(({ id, kind, action, name, proposed_by }) => [
       id,
       `${action} ${kind}`,
@@ -162,7 +169,8 @@ async function settle(
 
 const ALONE =
   'One person alone can answer it, and not what they opened themselves, for example with an API key that they created. To ' +
-  'let them, create the gate with --allow-run-creator.'
+  'let them, create the gate with --allow-run-creator. If you delete this one for that, it is asked for 24 hours more, and ' +
+  'nobody can approve what they open in this time.'
 
 type CreatorOptions = { 'allow-run-creator': boolean; 'refuse-run-creator': boolean }
 

@@ -1,7 +1,7 @@
 import { requireChoice } from '@shiplock/command-line/options'
 import { type ApiKey, listApiKeys } from '../access/api-key.store.ts'
 import { createApiKey, revokeApiKey } from '../access/manage-access.ts'
-import { OPERATOR_GRANTOR, SCOPES } from '../access/scopes.ts'
+import { formatReach, OPERATOR_GRANTOR, SCOPES } from '../access/scopes.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/organization.ts'
@@ -76,10 +76,10 @@ export const keyList = defineCommand({
       listApiKeys(sql, (await requireOrganization(sql, org)).id),
     )
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES', 'REPOSITORIES']
-    context.print({
-      json: keys,
-      text: formatTable(heading, keys.map(toRow), `The organization ${org} has no API keys.`),
-    })
+    const listed = formatTable(heading, keys.map(toRow), `The organization ${org} has no API keys.`)
+    const live = keys.filter(({ revoked_at }) => revoked_at === null)
+    const reach = live.map((key) => `"${key.name}" (${key.id}) ${formatReach({ speaks_as: 'api_key', ...key })}.`)
+    context.print({ json: keys, text: [listed, ...reach].join('\n') })
   },
 })
 

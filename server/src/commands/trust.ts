@@ -210,12 +210,12 @@ export const trustTest = defineCommand({
 
 const HEADING = ['TRUST', 'CLAIM', 'EXPECTED', 'TOKEN', '']
 
-function toText({ trust, trusts }: TokenExplanation, org: string): string {
+function toText({ trust, reach, trusts }: TokenExplanation, org: string): string {
   const rows = trusts.flatMap(({ name, issuer, audience, conditions }) =>
     [issuer, audience, ...conditions].map((condition) => [name, ...toCells(condition)]),
   )
   const compared = formatTable(HEADING, rows, `The organization ${org} has no live trusts.`)
-  return trust === null ? compared : `${compared}\n\nAccepted by the trust "${trust.name}" (${trust.id}).`
+  return trust === null ? compared : `${compared}\n\nAccepted by the trust "${trust.name}" (${trust.id}). It ${reach}.`
 }
 
 function toCells({ claim, expected, seen, matches }: CheckedCondition): string[] {

@@ -19,11 +19,11 @@ export async function listAskedGates(
 ): Promise<AskedVersion[]> {
   const dayAgo = new Date(now.getTime() - DAY_MS)
   const rows = await db<AskedVersion[]>`
-    select id, ${versionColumns(db)}, null::timestamptz as replaced_at, created_at
+    select id, ${versionColumns(db)}, null::timestamptz as replaced_at, updated_at as made_at, created_at
     from configured_gates
     where org_id = ${orgId}
     union all
-    select gate_id, ${versionColumns(db)}, replaced_at, created_at
+    select gate_id, ${versionColumns(db)}, replaced_at, created_at as made_at, created_at
     from (
       select earlier.*, next.created_at as replaced_at
       from gate_versions next
@@ -57,7 +57,7 @@ export async function listStoredGates(db: Db, { org_id, id }: DeploymentKey): Pr
   return db<StoredGate[]>`
     select id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
       ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at, approved_by, replaced_at,
-      not allow_run_creator as asks_earlier,
+      not allow_run_creator or required_approvals > 1 as asks_earlier,
       (
         select case when newest.version > 1 then newest.created_at end
         from gate_versions newest

@@ -32,6 +32,8 @@ export type AskedVersion = Settings &
   GatePatterns & {
     /** When the version was changed or the gate deleted; null for the version of now. */
     replaced_at: Date | null
+    /** When the version was stored. */
+    made_at: Date
   }
 
 /**
@@ -47,6 +49,22 @@ export function selectRequired(versions: readonly AskedVersion[], target: GateTa
 }
 
 /**
+ * The same for a deployment that has waited without a gate. A gate of which a version of now is
+ * `later` lets nobody approve who could not without it, or it would be a way around the second
+ * person: people who did not open the deployment.
+ */
+export function selectLater(
+  versions: readonly AskedVersion[],
+  later: readonly AskedVersion[],
+  target: GateTarget,
+  now: Date,
+): GateToRequire[] {
+  const made = new Set(later.filter(isCurrent).map(({ id }) => id))
+  const alone = { allow_api_keys: false, allow_run_creator: false, approve_by_policies: false, asks_earlier: true }
+  return selectRequired(versions, target, now).map((gate) => (made.has(gate.id) ? { ...gate, ...alone } : gate))
+}
+
+/**
  * The same for a gate that a stored deployment already requires: as it was at the opening, and
  * stricter if it has become so: then it is open again, and the answers are counted again. It stays
  * required when it is deleted.
@@ -56,7 +74,7 @@ export function mergeRequired(
   versions: readonly AskedVersion[],
   { target, now }: { target: GateTarget; now: Date },
 ): RequiredGate {
-  const isExempt = hasLetOpenersIn(versions, now)
+  const isExempt = hasLetOpenersIn([gate], now) && hasLetOpenersIn(versions, now)
   const covering = versions.filter((version) => isTargetCovered(version, target))
   const current = covering.filter(isCurrent)
   const stored = { ...gate, replaced_at: gate.replaced_at ?? getLatest(versions) }
@@ -71,13 +89,13 @@ export function mergeRequired(
 }
 
 /**
- * True if the gate has let openers in since it was made, or for a day: whoever loosens it could
- * approve anyway, so that it is asked under its version of now.
+ * True if the gate has let openers in since it was made, or for a day, and asked for one approval:
+ * whoever loosens it could approve alone anyway, so that it is asked under its version of now.
  */
-function hasLetOpenersIn(versions: readonly AskedVersion[], now: Date): boolean {
+function hasLetOpenersIn(versions: readonly (Settings & Replaceable)[], now: Date): boolean {
   const dayAgo = now.getTime() - DAY_MS
   const recent = versions.filter(({ replaced_at }) => replaced_at === null || replaced_at.getTime() > dayAgo)
-  return recent.length > 0 && recent.every(({ allow_run_creator }) => allow_run_creator)
+  return recent.length > 0 && recent.every((gate) => gate.allow_run_creator && gate.required_approvals <= 1)
 }
 
 type Replaceable = Pick<AskedVersion, 'replaced_at'>

@@ -51,6 +51,12 @@ export const Approval = Closed({
       description: 'Whether who opened the deployment approved it with this answer. Absent in older answers.',
     }),
   ),
+  blocked: Type.Optional(
+    Type.Boolean({
+      description:
+        'True if a policy blocked the deployment when this was given. It can count later, when none does. Else absent.',
+    }),
+  ),
 })
 
 export const Bypass = Closed(

@@ -133,9 +133,19 @@ export const tooManyPendingChanges = defineError({
 export const secondPersonRequired = defineError({
   status: 409,
   code: 'second_person_required',
-  cause: 'A change of a gate or policy is confirmed by the person who proposed it.',
+  cause:
+    'A change of a gate or policy is confirmed by the person who proposed it, or by one who has become a member, or whose role ' +
+    'was changed, since it was proposed.',
   remedy: 'Ask another person to confirm it, or withdraw it.',
-  message: 'You have proposed this change. Another person must confirm it.',
+  message: (why: string) => `${why} Another person must confirm it.`,
+})
+
+export const proposerRefused = defineError({
+  status: 409,
+  code: 'proposer_refused',
+  cause: 'Who proposed a change of a gate or policy may not make it any more.',
+  remedy: 'Withdraw it. Whoever may make it proposes it again.',
+  message: 'Who proposed this change may not make it any more. Withdraw it and propose it again.',
 })
 
 export const operatorRequired = defineError({

@@ -72,14 +72,15 @@ async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
 export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, config } = services
   const describe = async (organization: Organization) => {
-    const [is_demo, isOnly, default_trust] = await Promise.all([
+    const [is_demo, isOnly, default_trust, two_person_changes] = await Promise.all([
       isDemo(sql, organization.id),
       isOnlyOrganization(sql, organization.id),
       findDefaultTrust(sql, organization.id),
+      isChangedByTwo(sql, organization.id),
     ])
     const origin = new URL(config.baseUrl).origin
     const job_audience = getDefaultAudience({ origin, slug: organization.slug, isOnly })
-    return { ...organization, is_demo, job_audience, default_trust }
+    return { ...organization, is_demo, job_audience, default_trust, two_person_changes }
   }
 
   app.get(

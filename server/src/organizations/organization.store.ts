@@ -64,23 +64,20 @@ export async function isRepositoryVexAccepted(db: Db, id: string): Promise<boole
 
 /** What the organization has said of its default trust. Null if nobody has said anything. */
 export async function findDefaultTrust(db: Db, id: string): Promise<DefaultTrust | null> {
-  const [row] = await db<{ default_trust: DefaultTrust | null }[]>`
-    select default_trust
-    from organizations
-    where id = ${id}`
-  return row?.default_trust ?? null
+  const [row] = await db<[{ trust: DefaultTrust | null }]>`select ${buildDefaultTrust(db, id, null)} as trust`
+  return row.trust
 }
 
 /**
- * The default trust under which a deployment is asked: that of now, or `verified` if it was
- * loosened since a time (trust §5).
+ * SQL: the default trust of an organization. With `since`, that under which a deployment is asked:
+ * `verified` if it was loosened later (trust §5).
  */
-export async function findAskedDefaultTrust(db: Db, id: string, since: Date): Promise<DefaultTrust | null> {
-  const [row] = await db<{ default_trust: DefaultTrust | null }[]>`
-    select case when default_trust_loosened_at > ${since} then 'verified' else default_trust end as default_trust
+export function buildDefaultTrust(db: Db, id: string, since: Date | null): ReturnType<Db> {
+  return db`(
+    select case when default_trust_loosened_at > ${since}::timestamptz then 'verified' else default_trust end
     from organizations
-    where id = ${id}`
-  return row?.default_trust ?? null
+    where id = ${id}
+  )`
 }
 
 /** Stores the default trust, and if this loosens it, who did so and when. */

@@ -88,13 +88,21 @@ async function evidenceOf(branch: string) {
   return filterEvidence(input, { trust: 'verified', max_age_ms: null, absent_evidence: 'error' }).evidence
 }
 
-test('a list of alerts that was read to its end is evidence; one that the host denies, or that goes on, is none', async () => {
+test('lists of alerts about code and dependencies that were read to their ends are evidence; fewer, or that go on, are none', async () => {
   const { org_id, connection_id } = source
-  const scope = { org_id, connection_id, repository_id: '1001', list: 'code_scanning_alerts' }
-  const read = (etag: string | null, next: string | null) =>
+  const scope = { org_id, connection_id, repository_id: '1001' }
+  const read = (etag: string | null, next: string | null, type = 'code_scanning') =>
     api.services.sql.begin((tx) =>
-      upsertPosition(tx, scope, { read_in: 1, etag, next, until: null, newest_at: null, walk: null }),
+      upsertPosition(
+        tx,
+        { ...scope, list: `${type}_alerts` },
+        { read_in: 1, etag, next, until: null, newest_at: null, walk: null },
+      ),
     )
+  await read('"1"', null, 'secret_scanning')
+  await read('"1"', null)
+  assert.match((await evidenceOf('main')).missing ?? '', /no security report/)
+  await read('"1"', null, 'dependabot')
   await read(null, null)
   assert.match((await evidenceOf('main')).missing ?? '', /no security report/)
   await read('"1"', 'page 2')

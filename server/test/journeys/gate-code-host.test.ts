@@ -22,6 +22,7 @@ import {
 } from '../support/host-deployments.ts'
 import { hostRun, insertConnection } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
+import { createPerson, requestAs } from '../support/people.ts'
 import { drainQueue } from '../support/queue.ts'
 
 const ID = 'gh_deployment_501'
@@ -289,7 +290,11 @@ test('409 gate_not_configured where no gate covers the environment; a gate that 
   assert.equal((await show()).status, 'pending_approval')
   await configureGate(api, caller)
   await drainQueue(api)
-  assert.equal((await answer(api, caller, ID, 'approve')).body.data.status, 'approved')
+  // A person must approve, as without the gate.
+  assertError(await answer(api, caller, ID, 'approve'), 409, 'reviewer_gate_requires_human')
+  const grace = await createPerson(api, { ...caller, role: 'release_manager' })
+  const approved = await requestAs(api, grace, 'POST', `/deployments/${ID}/approve`, {})
+  assert.equal(approved.body.data.status, 'approved')
 })
 
 test('a run that ends without success cancels its waiting deployment, which then cannot be answered', async () => {

@@ -78,10 +78,10 @@ function reviews(deployment: Deployment): TimelineEntry[] {
 }
 
 function approvals(deployment: Deployment): TimelineEntry[] {
-  return deployment.approvals.map(({ decision, principal, display_name, email, at, note }) => ({
+  return deployment.approvals.map(({ decision, principal, display_name, email, at, note, blocked }) => ({
     at,
     kind: decision === 'approved' ? 'approved' : 'rejected',
-    title: decision === 'approved' ? 'Approved' : 'Rejected',
+    title: decision === 'approved' ? (blocked ? 'Approved while policies blocked' : 'Approved') : 'Rejected',
     by: principal === 'api_key' ? `the API key “${display_name}”, not a person` : formatPerson(display_name, email),
     note,
   }))

@@ -121,10 +121,13 @@ function apiKeyColumns(onRevoke: (key: ApiKey) => void): Column<ApiKey>[] {
       key: 'scopes',
       header: 'Scopes',
       width: 'minmax(0, 3fr)',
-      cell: ({ scopes, repositories }) => (
+      cell: ({ scopes, repositories, reach }) => (
         <Stack gap={0}>
           <Text size="xs" lineClamp={2}>
             {scopes.join(', ')}
+          </Text>
+          <Text size="xs" c="dimmed">
+            It {reach}.
           </Text>
           {repositories && (
             <Text size="xs" lineClamp={2}>

@@ -107,7 +107,7 @@ export function GateForm({ gate, submitLabel, send, notice }: GateFormProps) {
         label="Who opened the deployment or started its run can approve"
         description={
           isAlone
-            ? 'You are the only member. Switch it on if you made the key that opens the gate. The deployment says that it is self-approved.'
+            ? 'You are the only member. Switch it on if you made the key that opens the gate. The deployment says that it is self-approved. If you switch it on later, it applies to what is opened 24 hours after that.'
             : 'Otherwise somebody else must. If switched on, the deployment says that it is self-approved.'
         }
         {...form.getInputProps('allow_run_creator', { type: 'checkbox' })}

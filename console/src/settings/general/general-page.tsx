@@ -1,4 +1,4 @@
-import { NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Code, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ApiFormView, useApiForm } from '../../actions/api-form.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
@@ -24,10 +24,21 @@ export function GeneralPage() {
   return (
     <Page title="General" description="What identifies the organization.">
       <QueryView query={query} of="organization">
-        {({ data: { name, slug, id, default_trust } }) => (
+        {({ data: { name, slug, id, default_trust, two_person_changes } }) => (
           <Stack maw={520} gap="xl">
             <NameForm name={name} key={name} />
             <TrustForm trust={default_trust} key={default_trust} />
+            <Stack gap={4}>
+              <Text size="sm" fw={500}>
+                Changes of gates and policies
+              </Text>
+              <Text size="sm">
+                {two_person_changes ? 'A second person confirms what people change.' : 'One person alone changes them.'}
+              </Text>
+              <Text size="xs" c="dimmed">
+                The operator decides: <Code>shiplock-server org set {slug} --two-person-changes yes</Code>
+              </Text>
+            </Stack>
             <Stack>
               <CopyField
                 label="Slug"

@@ -49,14 +49,14 @@ export function TokenTest({ onClose }: { onClose: () => void }) {
   )
 }
 
-function Explanation({ explained: { accepted, details, trust, job, trusts } }: { explained: Explained }) {
+function Explanation({ explained: { accepted, details, trust, job, reach, trusts } }: { explained: Explained }) {
   const about =
     job && [job.repository.address ?? job.repository.id, job.ref, job.environment].filter(Boolean).join(' · ')
   return (
     <>
       {accepted ? (
         <Alert color="green" variant="light" icon={<IconCircleCheck />} title="The token is accepted">
-          The trust {trust?.name} accepts it. {about && `Its job: ${about}.`}
+          The trust {trust?.name} accepts it. {about && `Its job: ${about}.`} It {reach}.
         </Alert>
       ) : (
         <Alert color="red" variant="light" icon={<IconCircleX />} title="The token is rejected">

@@ -133,6 +133,9 @@ export const OrganizationSettings = Closed(
           'Whose evidence the rules of policies admit that name no `trust`: `verified`, or also security reports of API keys (`uploaded`). Null until somebody says; `uploaded` counts then.',
       }),
     ),
+    two_person_changes: Type.Boolean({
+      description: 'Whether changes of gates and policies by people wait for a second person.',
+    }),
   },
   { description: 'An organization.' },
 )

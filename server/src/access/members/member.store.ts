@@ -44,6 +44,16 @@ export async function findMember(db: Db, orgId: string, userId: string): Promise
   }
 }
 
+/** When a user became a member of an organization. Null if they are none. */
+export async function findMemberSince(db: Db, orgId: string, userId: string): Promise<Date | null> {
+  const [row] = await db<{ created_at: Date }[]>`
+    select created_at
+    from members
+    where org_id = ${orgId}
+      and user_id = ${userId}`
+  return row?.created_at ?? null
+}
+
 type NewMember = StoredRole & { user_id: string; created_at: Date }
 
 /** Stores a member. Returns false if the user is one already, disabled or not. */

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { getAlertListName, HOST_ALERT_TYPES } from '../host-alert.ts'
+import { getAlertListName } from '../host-alert.ts'
 import type { WalkState } from '../kit/page-walk.ts'
 import type { Sync, SyncScope } from './sync.store.ts'
 
@@ -104,17 +104,21 @@ export function isFirstReadRunning(db: Db, alias: string) {
   )`
 }
 
+/** What is wrong with code and with dependencies; alerts about secrets say neither. */
+const FINDING_LISTS = (['code_scanning', 'dependabot'] as const).map(getAlertListName)
+
 /**
- * Whether the alerts of a connected repository are switched on, and one of their lists was read to
- * its end. A list that the host does not let us read has neither a version nor an item.
+ * Whether the alerts of a connected repository are switched on, and their lists were read to the
+ * end: one list says nothing about what the other would find. A list that the host does not let us
+ * read has neither a version nor an item.
  */
 export async function hasReadAlerts(
   db: Db,
   orgId: string,
   { provider, id }: { provider: string; id: string },
 ): Promise<boolean> {
-  const rows = await db`
-    select
+  const [row] = await db<[{ lists: number }]>`
+    select count(distinct synced.list)::int as lists
     from codehost_sync_lists synced
     join codehost_connections connection
       on connection.org_id = synced.org_id and connection.id = synced.connection_id
@@ -122,12 +126,11 @@ export async function hasReadAlerts(
       and synced.repository_id = ${id}
       and connection.provider = ${provider}
       and connection.status = 'active'
-      and synced.list = any(${HOST_ALERT_TYPES.map(getAlertListName)}::text[])
+      and synced.list = any(${FINDING_LISTS}::text[])
       and synced.next is null
       and (synced.etag is not null or synced.newest_at is not null)
-      and synced.walk ->> 'failed_in' is null
-    limit 1`
-  return rows.length > 0
+      and synced.walk ->> 'failed_in' is null`
+  return row.lists === FINDING_LISTS.length
 }
 
 function buildScope(db: Db, { org_id, connection_id }: SyncScope) {

@@ -136,7 +136,8 @@ const Evidence = Closed(
         'Whether the connected code host has reported that the deployed commit was pushed to the tracked branch.',
     }),
     alerts: Type.Boolean({
-      description: 'Whether the alerts of the connected code host are switched on and were read.',
+      description:
+        'Whether the alerts of the connected code host about code and about dependencies are switched on and were read.',
     }),
     imported: names('The sources of vulnerability data that were imported: `kev`, `epss` and `osv`.'),
     tools: names('The scanners whose reports count for the rule.'),

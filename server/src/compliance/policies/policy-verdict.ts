@@ -90,15 +90,15 @@ function isVetoing({ mode, decision }: PolicyVerdict): boolean {
   return mode === 'enforce' && decision === 'block'
 }
 
-/** From a veto to an approval. */
+/** From a veto to an approval. An enforced policy that does not approve can keep a gate waiting. */
 function getBadness(policy: PolicyVerdict | undefined): number {
-  if (policy === undefined) return 1
-  return isVetoing(policy) ? 2 : isApproving(policy) ? 0 : 1
+  if (policy?.mode !== 'enforce') return 1
+  return isVetoing(policy) ? 3 : isApproving(policy) ? 0 : 2
 }
 
 /**
  * The verdicts of one policy that count: that of now, and the worst of its earlier versions if that
- * is worse. Without a version of now, an earlier one counts only if it blocks.
+ * is worse. Where none is enforced now, an earlier one counts if it was and does not approve.
  */
 export function selectCounting(verdicts: readonly PolicyVerdict[]): PolicyVerdict[] {
   const current = verdicts.find(({ earlier }) => earlier === undefined)

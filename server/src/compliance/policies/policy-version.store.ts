@@ -82,7 +82,8 @@ const CHANGES_MAX = 10_000
  */
 export async function listPolicyChanges(db: Db, orgId: string, since: Date): Promise<PolicyChange[]> {
   const rows = await db<(Pick<PolicyChange, 'user_id' | 'name'> & Record<'before' | 'after', unknown>)[]>`
-    select stored.principal_id as user_id, policy.name, before.definition as before, stored.definition as after
+    select stored.principal_id as user_id, policy.name, before.definition as before, stored.definition as after,
+      stored.created_at as at
     from policy_versions stored
     join policy_versions before
       on before.org_id = stored.org_id and before.policy_id = stored.policy_id and before.version = stored.version - 1
@@ -92,16 +93,22 @@ export async function listPolicyChanges(db: Db, orgId: string, since: Date): Pro
       and stored.principal_type = 'user'
       and policy.repository_id is null
     union all
-    select removed.removed_by_id, policy.name, removed.definition, null
+    select removed.removed_by_id, policy.name, removed.definition, null, removed.removed_at
     from policy_versions removed
     join policies policy on policy.org_id = removed.org_id and policy.id = removed.policy_id
     where removed.org_id = ${orgId}
       and removed.removed_at >= ${since}
       and removed.removed_by_id is not null
       and policy.repository_id is null
+    order by at desc, name
     limit ${CHANGES_MAX}`
   const toDefinition = (stored: unknown) => (Check(PolicyDefinition, stored) ? stored : null)
-  return rows.map((row) => ({ ...row, before: toDefinition(row.before), after: toDefinition(row.after) }))
+  return rows.map(({ user_id, name, before, after }) => ({
+    user_id,
+    name,
+    before: toDefinition(before),
+    after: toDefinition(after),
+  }))
 }
 
 /**

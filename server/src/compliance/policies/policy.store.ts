@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Principal } from '../../audit/audit.store.ts'
-import { findAskedDefaultTrust, findDefaultTrust } from '../../organizations/organization.store.ts'
+import { buildDefaultTrust, type DefaultTrust } from '../../organizations/organization.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findByAddress } from '../../repositories/repository.store.ts'
@@ -82,7 +82,10 @@ export async function listPolicies(
   const repositories = repository === null ? [] : await findByAddress(db, orgId, repository)
   const isListed = buildIsListed(db, orgId, repositories)
   const max = asked ? ASKED_MAX : POLICIES_MAX + POLICY_FILES_MAX
-  const stored = db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
+  const trust = buildDefaultTrust(db, orgId, asked ? getAskedSince(asked) : null)
+  const rows = await db<(Omit<Policy, 'definition'> & { definition: unknown; trust: DefaultTrust | null })[]>`
+    select listed.*, ${trust} as trust
+    from (
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
       stored.definition, stored.created_at, null::timestamptz as replaced_at
     from policies policy
@@ -91,12 +94,11 @@ export async function listPolicies(
     where ${isListed}
       and policy.removed_at is null
     ${asked ? db`union all ${selectReplaced(db, isListed, asked)}` : db``}
+    ) listed
     order by name, id, replaced_at desc nulls first
     limit ${max}`
-  const trusting = asked ? findAskedDefaultTrust(db, orgId, getAskedSince(asked)) : findDefaultTrust(db, orgId)
-  const [rows, trust] = await Promise.all([stored, trusting])
   if (asked && rows.length === max) throw new Error(`The policies of ${orgId} have too many versions of the last day`)
-  return rows.map(({ definition, ...row }) => ({
+  return rows.map(({ definition, trust, ...row }) => ({
     ...row,
     definition: Check(PolicyDefinition, definition) ? applyDefaultTrust(definition, trust ?? 'uploaded') : null,
   }))

@@ -48,12 +48,12 @@ export async function recordAnswer(
   const { state } = context
   const { decision, reason, answered_at: now } = answer
   await insertAnswer(tx, state, answer)
-  await insertApproval(tx, state, toApproval(answer, context), now)
+  const isBlocked = evaluation?.decision === 'block'
+  await insertApproval(tx, state, { ...toApproval(answer, context), ...(isBlocked && { blocked: true }) }, now)
   await auditOutcome(tx, state, { principal: toPrincipal(answer), outcome: decision, reason }, now)
-  const overrides = evaluation?.decision === 'block'
   if (evaluation) await recordEvaluation(tx, context, evaluation, now)
-  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer, overrides))
-  if (isLast && overrides) await recordOverride(tx, context, answer, evaluation)
+  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer, isBlocked))
+  if (isLast && isBlocked) await recordOverride(tx, context, answer, evaluation)
   if (!isLast) {
     await sendComment(services, tx, state, { about: `answer:${answer.id}`, text: answerText(answer) })
     return state.status

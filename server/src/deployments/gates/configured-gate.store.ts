@@ -175,6 +175,7 @@ export async function listGateChanges(db: Db, orgId: string, since: Date): Promi
     where after.org_id = ${orgId}
       and after.created_at >= ${since}
       and after.principal_type = 'user'
+    order by after.created_at desc, after.gate_id, after.version desc
     limit ${CHANGES_MAX}`
 }
 

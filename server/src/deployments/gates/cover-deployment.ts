@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { listAskedGates } from '../asked-gate.store.ts'
-import { selectRequired } from '../asked-gate.ts'
+import { selectLater, selectRequired } from '../asked-gate.ts'
 import { decideByPolicyJob } from '../decisions/decide-by-policy.ts'
 import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
 import { updateAnswerUntil } from '../host/host-deployment.store.ts'
@@ -26,8 +26,13 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   if (await hasRequiredGates(tx, key)) return settled
   const { repository_address: repository, environment, org_id } = settled.facts.deployment
   const target = { environment, repository, branch: settled.derived.branch }
-  const versions = await listAskedGates(tx, org_id, { opened: settled.facts.deployment.created_at, now })
-  const covering = selectRequired(versions, target, now)
+  const opened = settled.facts.deployment.created_at
+  const versions = await listAskedGates(tx, org_id, { opened, now })
+  const hasWaited = settled.before.custom_rule_state === 'pending'
+  // Of another branch, it may not have been known that gates from before the opening cover it.
+  const later =
+    settled.before.branch === settled.derived.branch ? versions : versions.filter(({ made_at }) => made_at > opened)
+  const covering = hasWaited ? selectLater(versions, later, target, now) : selectRequired(versions, target, now)
   if (covering.length === 0) return settled
   await insertRequiredGates(tx, key, covering, null)
   await updateAnswerUntil(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))

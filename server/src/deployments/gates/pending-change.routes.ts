@@ -1,14 +1,13 @@
-import { Type } from 'typebox'
-import { type Actor, toAuthor } from '../../access/actor.ts'
+import { type Actor, listContext, toAuthor } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { ItemPath, OrganizationPath } from '../../access/gateway/open-to-people.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { Envelope } from '../../platform/http/schemas.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import { PendingChange } from './pending-change.schema.ts'
-import { listPendingChanges } from './pending-change.store.ts'
-import { confirmChange, removeChange, type Settler } from './pending-change.ts'
+import { PendingChange, PendingChangeQuery } from './pending-change.schema.ts'
+import { confirmChange, listChanges, removeChange, type Settler } from './pending-change.ts'
 
 const PATH = `${ORGANIZATION_PATH}/pending-changes`
 const CHANGE = {
@@ -28,14 +27,21 @@ export async function registerPendingChangeRoutes(app: HttpServer, services: Ser
         operationId: 'listPendingChanges',
         summary: 'List changes that wait for a second person',
         description:
-          'Returns the changes of gates and policies that wait for a second person, at most 100. There are none unless ' +
-          'the organization has `two_person_changes`.',
+          'Returns the changes of gates and policies that wait for a second person, newest first, with what they would ' +
+          'replace. There are none unless the organization has `two_person_changes`.',
         tags,
         params: OrganizationPath,
-        response: { 200: Envelope(Type.Array(PendingChange), 'The changes, oldest first.') },
+        querystring: PendingChangeQuery,
+        response: { 200: ListEnvelope(PendingChange, 'A page of changes.') },
       },
     },
-    async ({ actor }) => ({ data: await listPendingChanges(services.sql, actor.org_id) }),
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      // A change waits however old it is.
+      const page = { ...readPage(query, context), since: new Date(0) }
+      return sendPage(reply, { rows: await listChanges(services, actor.org_id, page), page, query, context })
+    },
   )
 
   app.post(
@@ -48,7 +54,8 @@ export async function registerPendingChangeRoutes(app: HttpServer, services: Ser
         description:
           'Stores a change of a gate or policy that another person has proposed, in their name. Requires `manage_gates` ' +
           'or `manage_policies`, whichever it is about.\n\nErrors: 404 `not_found` if no such change waits. 409 ' +
-          '`second_person_required` for who proposed it. 409 `version_conflict` if the gate or policy has changed since, ' +
+          '`second_person_required` for who proposed it, and for who has become a member, or got another role, since. 409 ' +
+          '`proposer_refused` if who proposed it may not make it any more. 409 `version_conflict` if the gate or policy has changed since, ' +
           'and the errors of the change itself.',
         tags,
         params: ItemPath,

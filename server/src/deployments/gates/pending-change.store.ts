@@ -1,4 +1,6 @@
+import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Page } from '../../platform/http/lists.ts'
 import type { PendingChange } from './pending-change.schema.ts'
 
 /** Changes that wait in an organization. */
@@ -27,14 +29,15 @@ export async function countPendingChanges(db: Db, orgId: string): Promise<number
   return row.count
 }
 
-/** The changes that wait for a second person, oldest first. */
-export async function listPendingChanges(db: Db, orgId: string): Promise<PendingChange[]> {
+/** One page of the changes that wait for a second person, newest first, and one more. */
+export async function listPendingChanges(db: Db, orgId: string, page: Page): Promise<PendingChange[]> {
   return db<PendingChange[]>`
     select ${columns(db)}
     from pending_changes
     where org_id = ${orgId}
-    order by created_at, id
-    limit ${PENDING_CHANGES_MAX}`
+      and ${buildPageCondition(db, page, db`pending_changes`)}
+    order by created_at desc, id desc
+    limit ${page.limit + 1}`
 }
 
 /**

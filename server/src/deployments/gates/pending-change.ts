@@ -1,16 +1,26 @@
+import { hash } from 'node:crypto'
 import type { Actor } from '../../access/actor.ts'
-import { requireCovers } from '../../access/members/author.ts'
+import { findPermissions, requireCovers } from '../../access/members/author.ts'
+import { findMemberSince } from '../../access/members/member.store.ts'
 import { PERMISSIONS, type Permission } from '../../access/role.ts'
-import { type Author, insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
+import { type Author, insertAuditEntry, listHistory, type Principal } from '../../audit/audit.store.ts'
 import { removePolicy, savePolicy } from '../../compliance/policies/apply-policy.ts'
 import { findCurrentPolicy, findPolicy } from '../../compliance/policies/policy.store.ts'
+import { findVersion } from '../../compliance/policies/policy-version.store.ts'
 import { readPolicyText } from '../../compliance/policy-file/policy.parser.ts'
-import { policyInRepository, secondPersonRequired, tooManyPendingChanges } from '../../errors/deployments.ts'
+import {
+  policyInRepository,
+  proposerRefused,
+  secondPersonRequired,
+  tooManyPendingChanges,
+} from '../../errors/deployments.ts'
 import { versionConflict } from '../../errors/organizations.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
+import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { createUuid, isUuid } from '../../platform/ids.ts'
+import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import { createGate, deleteGate, type GateChange, mergeGateChange, updateGate } from './configure-gate.ts'
 import type { GateSettings, GivenGate } from './configured-gate.schema.ts'
@@ -21,6 +31,7 @@ import {
   countPendingChanges,
   deletePendingChange,
   insertPendingChange,
+  listPendingChanges,
   PENDING_CHANGES_MAX,
 } from './pending-change.store.ts'
 
@@ -52,6 +63,30 @@ export async function createPendingChange(
   return { ...stored, proposed_by: principal }
 }
 
+/** One page of the changes that wait, newest first, each with what it would replace. */
+export async function listChanges({ sql }: Pick<Needs, 'sql'>, orgId: string, page: Page): Promise<PageRow[]> {
+  const changes = await listPendingChanges(sql, orgId, page)
+  return Promise.all(
+    changes.map(async (change) => {
+      const { id, created_at } = change
+      return { id, created_at, json: JSON.stringify({ ...change, before: await findBefore(sql, orgId, change) }) }
+    }),
+  )
+}
+
+async function findBefore(db: Db, orgId: string, change: PendingChange): Promise<PendingChange['content']> {
+  const { kind, object_id, base_version } = change
+  if (object_id === null) return null
+  if (kind === 'policy') {
+    const version = await findVersion(db, orgId, object_id, base_version)
+    return version === null || version.file === null ? null : { file: version.file }
+  }
+  const gate = await findGate(db, orgId, object_id)
+  if (gate === null) return null
+  const { id: _id, version: _version, created_at: _created, updated_at: _updated, ...settings } = gate
+  return settings
+}
+
 /** Who confirms or withdraws a change: a person, or an administrator at the command line. */
 export type Settler = { org_id: string; principal: Principal; permissions: readonly Permission[] }
 
@@ -69,12 +104,35 @@ export async function confirmChange({ sql, clock }: Needs, settler: Settler, id:
   return sql.begin(async (tx) => {
     const change = await takeChange(tx, settler, id)
     const { proposed_by, reason } = change
-    if (proposed_by === null || proposed_by.id === settler.principal.id) throw secondPersonRequired()
-    await applyChange(tx, { org_id: settler.org_id, author: { principal: proposed_by, reason } }, change, clock)
-    const author = { principal: settler.principal, reason: null }
-    await audit(tx, settler.org_id, change, { author, verb: 'confirm', now: clock.now() })
+    await requireSecond(tx, settler, change)
+    const author = { principal: proposed_by as Principal, reason }
+    await applyChange(tx, { org_id: settler.org_id, author }, change, clock)
+    const confirmed = {
+      author: { principal: settler.principal, reason: null },
+      verb: 'confirm',
+      now: clock.now(),
+    } as const
+    await audit(tx, settler.org_id, change, confirmed)
     return change
   })
+}
+
+/**
+ * The second person was there, with the role of now, before the change was proposed: nobody makes
+ * one for the purpose. Who proposed it may still make it.
+ */
+async function requireSecond(tx: Tx, { org_id, principal }: Settler, change: PendingChange): Promise<void> {
+  const { proposed_by, created_at: proposedAt } = change
+  if (proposed_by?.id === principal.id) throw secondPersonRequired('You have proposed this change.')
+  if (!(await findPermissions(tx, org_id, proposed_by?.id ?? '')).includes(NEEDED[change.kind])) throw proposerRefused()
+  if (principal.type !== 'user' || principal.id === null) return
+  const [since, history] = await Promise.all([
+    findMemberSince(tx, org_id, principal.id),
+    listHistory(tx, org_id, { type: 'user', id: principal.id }),
+  ])
+  const isChanged = history.some(({ action, at }) => action.startsWith('member.') && at > proposedAt)
+  const isNew = since === null || since > proposedAt || isChanged
+  if (isNew) throw secondPersonRequired('You have become a member, or your role was changed, since this was proposed.')
 }
 
 /** Takes a change back, also that of another person. Throws 403 and 404. */
@@ -134,6 +192,8 @@ async function applyPolicyChange(
   await savePolicy(tx, org_id, { ...policy, author, expected_version: base_version }, now)
 }
 
+const AUDITED_CHARS_MAX = 2000
+
 type Audited = { author: Author; verb: 'propose' | 'confirm' | 'withdraw'; now: Date }
 
 async function audit(
@@ -143,7 +203,12 @@ async function audit(
   { author, verb, now }: Audited,
 ): Promise<void> {
   const object = { type: kind, id: object_id ?? id }
-  const details = { change_id: id, action, name, ...(verb === 'propose' && { content }) }
+  // Of a policy file, its start and its checksum.
+  const kept =
+    content !== null && 'file' in content
+      ? { file: truncate(content.file, AUDITED_CHARS_MAX), sha256: hash('sha256', content.file, 'hex') }
+      : content
+  const details = { change_id: id, action, name, ...(verb === 'propose' && { content: kept }) }
   await insertAuditEntry(tx, orgId, { ...author, action: `${kind}.${verb}_change`, object, details }, now)
 }
 

@@ -1,4 +1,5 @@
 import type { Services } from '../../../services.ts'
+import { formatReach } from '../../scopes.ts'
 import { type Claims, getClaimTexts } from '../claims.ts'
 import { type CheckedCondition, checkConditions } from '../conditions.ts'
 import { readTokenJob } from '../read-token-job.ts'
@@ -22,6 +23,8 @@ export type TokenExplanation = {
   /** The trust that accepts the token, and the job that the claims describe. */
   trust: Pick<Trust, 'id' | 'name'> | null
   job: TokenJob | null
+  /** What the token may state, close and open, in words. */
+  reach: string | null
   trusts: CheckedTrust[]
 }
 
@@ -44,10 +47,13 @@ async function verdictOn(needs: Needs, orgId: string, token: string): Promise<Om
     const { trust, claims } = await new TokenVerifier(needs).verify(token, orgId)
     const job = readTokenJob(trust, claims)
     await checkPinned(needs, trust, job)
-    return { accepted: true, reason: null, details: null, trust: { id: trust.id, name: trust.name }, job }
+    // Without a job, what the token says of itself cannot be read, and it speaks as a key does.
+    const speaks_as = job === null ? 'api_key' : job.foreign_code === 'none' ? 'job' : 'untrusted'
+    const reach = formatReach({ speaks_as, scopes: trust.scopes, repositories: null })
+    return { accepted: true, reason: null, details: null, trust: { id: trust.id, name: trust.name }, job, reach }
   } catch (error) {
     if (!(error instanceof TokenRejection)) throw error
-    return { accepted: false, reason: error.reason, details: error.details, trust: null, job: null }
+    return { accepted: false, reason: error.reason, details: error.details, trust: null, job: null, reach: null }
   }
 }
 

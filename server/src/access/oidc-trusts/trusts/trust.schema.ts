@@ -162,6 +162,7 @@ export const ExplainedToken = Closed({
     OneOf(['expired', 'invalid', 'unmatched'], { description: 'Why the token is rejected. Null if it is accepted.' }),
   ),
   details: MaybeText('The reason in words. Null if the token is accepted.'),
+  reach: MaybeText('What the token may state, close and open, in words. Null if it is rejected.'),
   trust: Nullable(Closed(NAME, { description: 'The trust that accepts the token. Null if none does.' })),
   job: Nullable(Job),
   trusts: Type.Array(

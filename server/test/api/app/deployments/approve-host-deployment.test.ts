@@ -19,6 +19,7 @@ import {
 } from '../../../support/host-deployments.ts'
 import { hostAccount, hostRun, insertConnection } from '../../../support/host-objects.ts'
 import { createPerson, type Person, requestAs } from '../../../support/people.ts'
+import { apply } from '../../../support/policies.ts'
 import { drainQueue } from '../../../support/queue.ts'
 
 const ID = 'gh_deployment_501'
@@ -107,6 +108,23 @@ test('409 reviewer_gate_requires_human once only the reviewers of the code host 
   const refused = await approve(await person())
   assertError(refused, 409, 'reviewer_gate_requires_human')
   assert.match(refused.body.error.message, /on the code host/)
+})
+
+test('a gate that is made while a deployment waits without one lets neither its opener nor policies approve it', async () => {
+  await arrive(...WAITING)
+  const opener = await person('octo-cat')
+  assertError(await approve(opener), 409, 'run_creator_refused')
+  await apply(api, caller, "name: always\nmode: enforce\nrules:\n  - rule: r\n    expression: 'true'\n")
+  const gate = await configureGate(api, caller, { allowRunCreator: true, policies: ['always'] })
+  await drainQueue(api)
+  assert.equal((await getDeployment(api, caller, ID)).status, 'pending_approval')
+  assertError(await approve(opener), 409, 'run_creator_refused')
+  const admin = await createPerson(api, caller)
+  const change = { allow_run_creator: true, name: 'again' }
+  assert.equal((await requestAs(api, admin, 'PATCH', `/gates/${gate.id}`, change)).status, 200)
+  await drainQueue(api)
+  assertError(await approve(opener), 409, 'run_creator_refused')
+  assert.equal((await approve(await person('grace'))).body.data.status, 'approved')
 })
 
 test('409 run_creator_refused for the persons whose accounts started the run and its attempt', async () => {

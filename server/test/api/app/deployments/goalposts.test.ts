@@ -7,6 +7,7 @@ import { settleDeployments } from '../../../../src/deployments/gates/settle-depl
 import { HOUR_MS, MINUTE_MS } from '../../../../src/platform/clock.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
+import { sendReport, TESTS } from '../../../support/ci-reports.ts'
 import { createRun } from '../../../support/ci-runs.ts'
 import {
   answerWithKey,
@@ -144,8 +145,8 @@ test('a stricter gate, a gate that does not cover the deployment, and a new gate
 
 test('where the gate let openers in before, who loosened it counts, and the deployment says so', async () => {
   const rita = await manager()
-  const gate = await configure({ allowRunCreator: true, requiredApprovals: 2 })
-  await patch(rita, gate.id, { required_approvals: 1 })
+  const gate = await configure({ allowRunCreator: true, allowApiKeys: false })
+  await patch(rita, gate.id, { allow_api_keys: true })
   const id = await open()
   assert.equal((await approve(rita, id)).body.data.status, 'approved')
   assert.equal((await getDeployment(api, caller, id)).self_approved, true)
@@ -204,10 +205,14 @@ test('two people with the same one of the two permissions override nothing', asy
 })
 
 test('an answer with override_compliance alone counts for no approval once nothing blocks', async () => {
-  const id = await openBlocked({ requiredApprovals: 2, allowRunCreator: true })
+  await apply(api, caller, `${policy('attestations.exists(a, a.status == "pass")')}    trust: any\n`)
+  await configure({ requiredApprovals: 2, allowRunCreator: true })
+  const run = await createRun(api, caller)
+  const id = (await openGate(api, caller, { run_id: run.id })).deployment_id
   const sam = await withPermissions('view', 'override_compliance')
   assert.equal((await approve(sam, id, { reason: REASON })).status, 200)
-  await apply(api, caller, policy('true'))
+  assert.equal((await getDeployment(api, caller, id)).approvals[0].blocked, true)
+  await sendReport(api, caller, run.id, { attestations: [TESTS] })
   assert.equal((await approve(await manager(), id)).body.data.status, 'pending_approval')
   assert.equal((await approve(await manager(), id)).body.data.status, 'approved')
 })
@@ -412,12 +417,12 @@ test('a gate that is approved again after it became stricter stays approved', as
 test('a gate that has let openers in since it was made is asked as it is now, and so are its policies', async () => {
   const admin = await createPerson(api, caller)
   await apply(api, caller, STRICT)
-  const gate = await named({ allowRunCreator: true, requiredApprovals: 2 })
+  const gate = await named({ allowRunCreator: true, allowApiKeys: false })
   const waiting = await open()
   await apply(api, caller, LOOSE)
-  await patch(admin, gate.id, { required_approvals: 1 })
+  await patch(admin, gate.id, { allow_api_keys: true })
   assert.equal(await statusOf(await open()), 'approved')
-  assert.equal((await decisionOf(admin, waiting)).gates[0].required_approvals, 1)
+  assert.equal((await decisionOf(admin, waiting)).gates[0].allow_api_keys, true)
   await patch(admin, gate.id, { policies: [] })
   await requestAs(api, await fresh(admin), 'DELETE', `/gates/${gate.id}`)
   const run = await createRun(api, caller)
@@ -435,5 +440,36 @@ test('letting openers in releases from earlier versions only after a day', async
   assert.deepEqual([shown.required_approvals, shown.allow_run_creator], [2, false])
   api.clock.advance(HOUR_MS)
   await apply(api, caller, LOOSE)
+  assert.equal(await statusOf(await open()), 'approved')
+})
+
+test('a gate that lets openers in and asked for two people asks for two for a day after it was lowered', async () => {
+  const [admin, grace] = [await createPerson(api, caller), await manager()]
+  await apply(api, caller, STRICT)
+  const gate = await configure({ allowRunCreator: true, requiredApprovals: 2 })
+  await apply(api, caller, LOOSE)
+  const waiting = await open()
+  await patch(admin, gate.id, { required_approvals: 1 })
+  for (const id of [waiting, await open()]) {
+    const [shown] = (await decisionOf(admin, id)).gates
+    assert.equal(shown.required_approvals, 2)
+    assert.equal((await getDeployment(api, caller, id)).policy_evaluation.decision, 'block')
+  }
+  api.clock.advance(24 * HOUR_MS)
+  assert.equal((await approve(grace, await open())).body.data.status, 'approved')
+})
+
+test('a removed policy that did not approve keeps a covering gate waiting for a day', async () => {
+  const sam = await createPerson(api, caller)
+  const undecided = policy('true').replace("'true'", '\'{"status": "warn"}\'')
+  const { id: policyId } = await apply(api, caller, undecided)
+  const gate = await configure()
+  // As a gate that was stored before gates said who approves.
+  await api.services.sql`update configured_gates set approve_by_policies = null where id = ${gate.id}`
+  await api.services.sql`update gate_versions set approve_by_policies = null where gate_id = ${gate.id}`
+  assert.equal((await requestAs(api, sam, 'DELETE', `/policies/${policyId}`)).status, 200)
+  await apply(api, caller, policy('true').replace('name: Tests', 'name: New'))
+  assert.equal(await statusOf(await open()), 'pending_approval')
+  api.clock.advance(24 * HOUR_MS)
   assert.equal(await statusOf(await open()), 'approved')
 })

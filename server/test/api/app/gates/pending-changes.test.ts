@@ -168,3 +168,64 @@ test('409 too_many_pending_changes beyond 100', async () => {
   const more = await call(rita, 'POST', '/gates', { name: 'one more', environment: 'staging' })
   assertError(more, 409, 'too_many_pending_changes')
 })
+
+test('a second person who was made one for the purpose confirms nothing', async () => {
+  const first = await createPerson(api, { ...caller, role: 'viewer' })
+  const { id } = await propose(rita, 'POST', '/gates', { name: 'new', environment: 'staging' })
+  api.clock.advance(1000)
+  const late = await createPerson(api, caller)
+  assertError(await confirm(late, id), 409, 'second_person_required')
+  const promoted = await call(rita, 'PATCH', `/members/${first.userId}`, { role: 'org_admin' })
+  assert.equal(promoted.status, 200, promoted.text)
+  assertError(await confirm(first, id), 409, 'second_person_required')
+  assert.equal((await confirm(mona, id)).status, 200)
+})
+
+test('a change of somebody who may not make it any more is not confirmed', async () => {
+  const former = await createPerson(api, caller)
+  const { id } = await propose(former, 'POST', '/gates', { name: 'new', environment: 'staging' })
+  const demoted = await call(rita, 'PATCH', `/members/${former.userId}`, { role: 'viewer' })
+  assert.equal(demoted.status, 200, demoted.text)
+  assertError(await confirm(mona, id), 409, 'proposer_refused')
+  assert.deepEqual(
+    (await list()).map((change) => change.id),
+    [id],
+  )
+})
+
+test('the list has pages, newest first, and says what each change would replace', async () => {
+  const gate = await configureGate(api, caller, { requiredApprovals: 2 })
+  const { id: policyId } = await apply(api, caller, POLICY)
+  const proposed: string[] = []
+  for (const [method, path, body] of [
+    ['PATCH', `/gates/${gate.id}`, { required_approvals: 1 }],
+    ['POST', '/policies', { file: POLICY.replace("'true'", "'false'") }],
+    ['DELETE', `/policies/${policyId}`],
+    ['POST', '/gates', { name: 'new', environment: 'staging' }],
+  ] as const) {
+    api.clock.advance(1000)
+    proposed.unshift((await propose(rita, method, path, body)).id)
+  }
+  const first = (await call(mona, 'GET', '/pending-changes?limit=3')).body
+  const second = (await call(mona, 'GET', `/pending-changes?limit=3&cursor=${first.next_cursor}`)).body
+  const changes: Json[] = [...first.data, ...second.data]
+  assert.deepEqual([changes.map(({ id }) => id), second.next_cursor], [proposed, null])
+  const [created, removed, changed, lowered] = changes as [Json, Json, Json, Json]
+  assert.equal(created.before, null)
+  assert.deepEqual([removed.before.file, removed.content], [POLICY, null])
+  assert.equal(changed.before.file, POLICY)
+  assert.deepEqual([lowered.before.required_approvals, lowered.content.required_approvals], [2, 1])
+  assert.deepEqual(Object.keys(lowered.before).sort(), Object.keys(lowered.content).sort())
+})
+
+test('the audit log keeps the start of a long policy and its checksum', async () => {
+  const file = `${POLICY}# ${'x'.repeat(30_000)}\n`
+  const { id } = await propose(rita, 'POST', '/policies', { file })
+  const [entry] = await auditOf(api, caller, id)
+  assert.ok(entry?.details.content.file.length <= 2000)
+  assert.match(entry?.details.content.sha256, /^[0-9a-f]{64}$/)
+})
+
+test('the settings of the organization say that changes wait', async () => {
+  assert.equal((await call(mona, 'GET', '')).body.data.two_person_changes, true)
+})

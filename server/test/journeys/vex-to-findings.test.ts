@@ -85,16 +85,25 @@ test('a statement about one version stops to apply when the package changes', as
   assert.equal((await states())[`grype ${LODASH} ${ID}`], 'dismissed')
 })
 
-test('a newer document of the author replaces the older one, and affected reopens', async () => {
+test('a newer version of a document replaces the older one; a document with another id is kept beside it', async () => {
   await upload(vulnerable({ [LODASH]: [ID, 'CVE-2020-8203'] }))
   await upload(openVex([notAffected(ID, [LODASH]), notAffected('CVE-2020-8203', [LODASH])]))
   assert.deepEqual(Object.values(await states()), ['dismissed', 'dismissed'])
   const affected = { ...notAffected(ID, [LODASH]), status: 'affected', action_statement: 'Update.' }
-  const { warnings } = await upload(
-    openVex([affected], { '@id': 'https://acme.example/vex/2', timestamp: '2024-06-01T00:00:00Z' }),
-  )
-  assert.match(warnings[0], /^The document replaced https:\/\/acme\.example\/vex\/1 of the same author/)
+  await upload(openVex([affected], { '@id': 'https://acme.example/vex/2', timestamp: '2024-06-01T00:00:00Z' }))
+  assert.deepEqual(await states(), {
+    [`grype ${LODASH} ${ID}`]: 'open',
+    [`grype ${LODASH} CVE-2020-8203`]: 'dismissed',
+  })
+  await upload(openVex([affected], { version: 2, timestamp: '2024-06-02T00:00:00Z' }))
   assert.deepEqual(Object.values(await states()), ['open', 'open'])
+})
+
+test('statements that match no finding are counted in a warning', async () => {
+  await upload(vulnerable({ [LODASH]: ID }))
+  const image = 'pkg:oci/app@sha256%3Aaaaa?repository_url=ghcr.io%2Facme'
+  const { warnings } = await upload(openVex([notAffected(ID, [LODASH]), notAffected(ID, [image])]))
+  assert.deepEqual(warnings, ['Statements that match no finding: 1. They apply to what later reports contain.'])
 })
 
 test('documents of several authors and categories apply together; the newest statement counts', async () => {

@@ -17,12 +17,15 @@ import {
   listStatements,
   type RepositoryScope,
 } from './verdict.store.ts'
-import { Judge, type Verdict } from './verdict.ts'
+import { Judge } from './verdict.ts'
 import { writeVerdicts } from './write-verdicts.ts'
 
-/** The findings that were dismissed or reopened, and the issues of this time that were closed. */
-type Applied = { changed: number; closed: NewIssues }
-const NOTHING: Applied = { changed: 0, closed: { open: 0, critical: 0, high: 0 } }
+/**
+ * The findings that were dismissed or reopened, the issues of this time that were closed, and how
+ * many statements of each document match a finding.
+ */
+type Applied = { changed: number; closed: NewIssues; matched: ReadonlyMap<string, number> }
+const NOTHING: Applied = { changed: 0, closed: { open: 0, critical: 0, high: 0 }, matched: new Map() }
 
 /**
  * Brings findings in line with the statements of the repository's VEX documents: all findings, or
@@ -37,9 +40,10 @@ export async function applyStatements(
   if (documents.length === 0) return NOTHING
   const candidates = await listCandidates(tx, scope, changedSince)
   if (candidates.length === 0) return NOTHING
-  const verdicts = await evaluateFindings(tx, scope, documents, candidates)
+  const { verdicts, matched } = await evaluateFindings(tx, scope, documents, candidates)
   const { changed, issueIds } = await writeVerdicts(tx, scope, candidates, verdicts)
-  return issueIds.length === 0 ? { ...NOTHING, changed } : { changed, closed: await countClosed(tx, scope, issueIds) }
+  const closed = issueIds.length === 0 ? NOTHING.closed : await countClosed(tx, scope, issueIds)
+  return { changed, closed, matched }
 }
 
 /** Applies the statements to the findings that a report or alert has just changed. */
@@ -53,7 +57,7 @@ export async function evaluateFindings(
   scope: RepositoryScope,
   documents: readonly AppliedDocument[],
   candidates: readonly JudgedFacts[],
-): Promise<ReadonlyMap<string, Verdict>> {
+): Promise<Pick<Judge, 'verdicts' | 'matched'>> {
   const ids = [...new Set(candidates.flatMap(({ vuln_ids }) => vuln_ids.map(removeDistribution)))]
   const aliases = await listCanonicalIds(db, ids)
   const canonicalId = (id: string) => aliases.get(id) ?? id
@@ -66,7 +70,7 @@ export async function evaluateFindings(
   for await (const statements of listStatements(db, scope.org_id, [...byId.keys()], names)) {
     for (const statement of statements) judge.hear(statement, byId.get(statement.document_id) as AppliedDocument)
   }
-  return judge.verdicts
+  return judge
 }
 
 /**

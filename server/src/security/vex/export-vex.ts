@@ -67,7 +67,8 @@ async function judge(
       (finding) => finding.repository_no === repository_no && finding.source !== 'shiplock',
     )
     if (documents.length === 0 || judged.length === 0) continue
-    for (const [id, verdict] of await evaluateFindings(sql, scope, documents, judged)) verdicts.set(id, verdict)
+    const evaluated = await evaluateFindings(sql, scope, documents, judged)
+    for (const [id, verdict] of evaluated.verdicts) verdicts.set(id, verdict)
   }
   return verdicts
 }

@@ -2,7 +2,7 @@ import type { Lane } from '../../ci/runs/trust.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { getVexFormat, type VexFormat } from '../formats/catalogue.ts'
+import type { VexFormat } from '../formats/catalogue.ts'
 import { readVexDocument } from '../formats/read-report.ts'
 import type { ReportSource } from '../formats/report/parsed-report.ts'
 import type { VexDocument } from '../formats/report/vex-statement.ts'
@@ -66,9 +66,11 @@ export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpl
   const { tracked, upload_id, sender_id, sender_name } = upload
   if (!stream.pending) await deleteProposals(tx, stream, upload_id)
   await insertDocument(tx, { ...stream, ...next, tracked, upload_id, sender_id, sender_name }, at)
-  const warnings = [...document.warnings, ...explainReplacement(next, stored)]
-  if (stream.pending) return { warnings: [...warnings, PROPOSED], changed: 0, at }
-  return { warnings, changed: (await applyStatements(tx, { org_id, repository_no, at })).changed, at }
+  if (stream.pending) return { warnings: [...document.warnings, PROPOSED], changed: 0, at }
+  const { changed, matched } = await applyStatements(tx, { org_id, repository_no, at })
+  const unmatched = next.statements - (matched.get(id) ?? 0)
+  const warnings = unmatched === 0 ? document.warnings : [...document.warnings, explainUnmatched(unmatched)]
+  return { warnings, changed, at }
 }
 
 async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id: string): Promise<VexDocument> {
@@ -85,7 +87,7 @@ async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id
 
 function toVexStream(upload: VexUpload, { publisher, document_id }: VexDocument): VexStream {
   const { org_id, repository_no, format, category, git_ref, lane, may_triage } = upload
-  const series = getVexFormat(format).hasStableIds ? (document_id ?? '') : ''
+  const series = document_id ?? ''
   return { org_id, repository_no, format, publisher, series, category, git_ref, lane, pending: !may_triage }
 }
 
@@ -122,9 +124,6 @@ function isLower(version: string | null, other: string | null): boolean {
   return false
 }
 
-function explainReplacement(next: Facts, stored: StoredDocument | null): string[] {
-  if (stored === null || stored.document_id === null || stored.document_id === next.document_id) return []
-  return [
-    `The document replaced ${stored.document_id.slice(0, 150)} of the same author. Use a category for each to keep both.`,
-  ]
+function explainUnmatched(statements: number): string {
+  return `Statements that match no finding: ${statements}. They apply to what later reports contain.`
 }

@@ -32,6 +32,8 @@ export class Judge {
   readonly #ownPackages: ReadonlySet<string>
   readonly #byName: ReadonlyMap<string, FindingsByPackage>
   readonly verdicts = new Map<string, Verdict>()
+  /** The number of statements that match a finding, by their document. */
+  readonly matched = new Map<string, number>()
 
   /** `packages` are the identities of the packages in which the repository has findings. */
   constructor(repository: OwnRepository, packages: ReadonlySet<string>, findings: readonly JudgedFinding[]) {
@@ -58,8 +60,11 @@ export class Judge {
     if (subject === null) return
     const found = new Set([...names].flatMap((name) => this.#selectFindings(name, subject)))
     const verdict = toVerdict(statement, document, subject)
-    for (const finding of found) {
-      if (!hasStated(names, finding.names) || !isInScope(document, finding) || !subject.isAbout(finding)) continue
+    const about = [...found].filter(
+      (finding) => hasStated(names, finding.names) && isInScope(document, finding) && subject.isAbout(finding),
+    )
+    if (about.length > 0) this.matched.set(document.id, (this.matched.get(document.id) ?? 0) + 1)
+    for (const finding of about) {
       const other = this.verdicts.get(finding.id)
       if (other === undefined || isStronger(verdict, other)) this.verdicts.set(finding.id, verdict)
     }

@@ -37,11 +37,14 @@ export async function findDocument(db: Db, stream: VexStream): Promise<StoredDoc
       and repository_no = ${repository_no}
       and format = ${format}
       and publisher = ${publisher}
-      and series = ${series}
+      -- OpenVEX documents were stored without a series once.
+      and (series = ${series} or (series = '' and document_id = ${series}))
       and coalesce(category, '') = coalesce(${category}, '')
       and branch_name(git_ref) is not distinct from branch_name(${git_ref})
       and pending = ${pending}
-      and ${buildDocumentLane(db, org_id)} = ${lane}`
+      and ${buildDocumentLane(db, org_id)} = ${lane}
+    order by series desc
+    limit 1`
   return row ?? null
 }
 

@@ -76,7 +76,7 @@ export function selectTitleLine(text: string | null): string | null {
   const [first = ''] = (text ?? '').trimStart().split(/[\r\n]/, 1)
   const line = first
     .slice(0, DESCRIPTION_MAX)
-    .replace(/^(?:#{1,6}\s|[>*-]\s|\*\*(?=[A-Za-z]))/, '')
+    .replace(/^(?:#{1,6}\s|[*-]\s|\*\*(?=[A-Za-z]))/, '')
     .trim()
   const plain = line
     .replace(/[*_:?.=-]{1,80}$/, '')

@@ -24,6 +24,7 @@ test('all spellings of a package have the same canonical form', () => {
   assert.equal(withoutVersion('pkg:npm/@angular/core@1'), withoutVersion('pkg:npm/%40angular/core'))
   assert.equal(withoutVersion('pkg:pypi/Foo_Bar@1'), withoutVersion('PKG:pypi/foo-bar@2'))
   assert.equal(withoutVersion('pkg://deb/debian/curl@7?arch=x'), 'pkg:deb/debian/curl')
+  assert.equal(withoutVersion('pkg:golang/github.com%2Fa%2Fb@v1'), 'pkg:golang/github.com/a/b')
 })
 
 test('the version does not change the package, even if its type does not allow that version', () => {

@@ -62,7 +62,8 @@ export function parsePackageUrl(text: string): PackageUrl | null {
   // A scoped npm name begins with @. The @ of the version is after the name.
   const at = rest.lastIndexOf('@')
   const hasVersion = at > 0 && at > rest.lastIndexOf('/') + 1
-  const encoded = (hasVersion ? rest.slice(0, at) : rest).replace(/(?<!\/)\/+$/, '')
+  // govulncheck encodes the slashes of a Go module, others that of a scope.
+  const encoded = (hasVersion ? rest.slice(0, at) : rest).replace(/%2f/gi, '/').replace(/(?<!\/)\/+$/, '')
   if (encoded === '') return null
   const version = hasVersion ? decodePercents(rest.slice(at + 1)) : null
   const named = DISTRIBUTION_TYPES.has(type.toLowerCase()) ? encoded.slice(encoded.lastIndexOf('/') + 1) : encoded

@@ -4,6 +4,5 @@ import type { VexFileFormat } from '../report/file-format.ts'
 export const csaf: VexFileFormat = {
   title: 'CSAF',
   marks: { texts: [['document.csaf_version', /^\d/]] },
-  hasStableIds: true,
   loadParser: async () => (await import('./parser.ts')).parseCsaf,
 }

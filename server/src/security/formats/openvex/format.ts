@@ -7,6 +7,5 @@ export const openvex: VexFileFormat = {
     texts: [['@context', /openvex\.dev\/ns/i]],
     shapes: ['statements[].vulnerability & statements[].status'],
   },
-  hasStableIds: false,
   loadParser: async () => (await import('./parser.ts')).parseOpenVex,
 }

@@ -39,10 +39,5 @@ type ParseVexDocument = (source: ReportSource, onStatements: OnStatements) => Pr
 
 /** A format of documents that state which findings do not matter, and contain no findings. */
 export type VexFileFormat = FileFormat & {
-  /**
-   * True if all versions of a document have the same id, so that other ids are other documents.
-   * Otherwise programs give each version another id.
-   */
-  hasStableIds: boolean
   loadParser(): Promise<ParseVexDocument>
 }

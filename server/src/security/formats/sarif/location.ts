@@ -118,7 +118,7 @@ export function readLogicalName(logical: unknown): string | null {
 
 /** What tools write for a result without a file: OpenSSF Scorecard and Black Duck, among others. */
 const NO_FILE =
-  /^(?:|\.|\/+|file:\/*|no file associated with this alert|not_found_from_package_manager_files|n\/a|none|null|undefined)$/i
+  /^(?:|\.|\/+|file:\/*|no file associated with this alert|not_found_from_package_manager_files|unknown[ _-]file|n\/a|none|null|undefined)$/i
 
 const WORDS_MAX = 2
 

@@ -92,7 +92,7 @@ const SENTENCES = [
   // govulncheck: Your code calls vulnerable functions in 1 package (golang.org/x/net/http2).
   /\b\d{1,4} (?:vulnerable )?(?:packages?|modules?) \(([^\s(),]{1,300})/,
   // Semgrep: golang.org/x/crypto < 0.17.0 is vulnerable to …; Affected versions of lodash are …
-  /^([\w@][\w@./:+-]{1,200}) (?:[<>=]{1,2} ?|before |prior to )v?\d[^\s,]{0,60}(?:, ?[<>=]{1,2} ?v?\d[^\s,]{0,60})? (?:is|are) (?:vulnerable|affected)\b/,
+  /^(?:[A-Z]{2,8}-[\w-]{3,40}(?: -|:) )?([\w@][\w@./:+-]{1,200}) (?:[<>=]{1,2} ?|before |prior to )v?\d[^\s,]{0,60}(?:, ?[<>=]{1,2} ?v?\d[^\s,]{0,60})? (?:is|are) (?:vulnerable|affected)\b/,
   /^(?:affected |vulnerable )?versions of (?:the )?(?:package )?[`'"]?([\w@][\w@./:+-]{1,200})[`'"]?,? (?:package )?(?:(?:before|prior to|up to|from|[<>=]{1,2}) [^.\n]{0,20}\d[\w.+~-]{0,40},? )?(?:is|are) (?:vulnerable|affected)\b/i,
   // Malicious package colors 1.4.1; Vulnerable component phpmailer 5.2.17 (CVE-2016-10033)
   /\b(?:vulnerable|malicious) (?:component|package|library|dependency|module):? [`'"]?(@?[\w][\w./:+-]{0,200})[`'"]?(?:[ @]|,? version )v?(\d[\w.+~:-]{0,100})/i,

@@ -30,9 +30,10 @@ const CASES: Case[] = [
   {
     id: 'F21',
     rule: "the package of a finding is the module at the end of its flow, so that another scanner's finding joins",
-    steps: [upload('F21-1'), upload('F21-2')],
+    steps: [upload('F21-1'), upload('F21-2'), upload('F21-3')],
     check: ({ findings, issues }) => {
       assert.deepEqual(values(findings, 'package_name'), ['github.com/tidwall/gjson', 'github.com/tidwall/gjson'])
+      assert.deepEqual(values(findings, 'state'), ['dismissed', 'dismissed'])
       assert.deepEqual([issues.length, issues[0].member_count], [1, 2])
     },
   },
@@ -60,6 +61,23 @@ const CASES: Case[] = [
     rule: 'a rule of SNYK-CC- is about infrastructure, and is no vulnerability',
     steps: [upload('F25-1')],
     check: ({ findings: [{ kind, vuln_ids: ids }] }) => assert.deepEqual([kind, ids], ['iac', []]),
+  },
+  {
+    id: 'F27',
+    rule: 'a statement about an image without components that matches no finding is counted in a warning',
+    steps: [upload('F27-1'), upload('F27-2')],
+    check: ({ uploads, findings: [finding] }) => {
+      const isWarned = uploads[1].warnings.some((text: string) =>
+        text.startsWith('Statements that match no finding: 1.'),
+      )
+      assert.ok(isWarned || finding.state === 'dismissed')
+    },
+  },
+  {
+    id: 'F29',
+    rule: 'documents of one author with different ids are kept beside each other',
+    steps: [upload('F29-1'), upload('F29-2'), upload('F29-3')],
+    check: ({ findings }) => assert.deepEqual(values(findings, 'state'), ['dismissed', 'dismissed']),
   },
   {
     id: 'F32',

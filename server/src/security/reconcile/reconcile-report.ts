@@ -1,7 +1,17 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
-import { updateInheritedFindings, updateTriagedFindings } from '../writing/finding-writing.store.ts'
+import {
+  formatReportedTool,
+  type ReportedScope,
+  type ReportSummary,
+  type ReportTool,
+} from '../formats/report/parsed-report.ts'
+import { normalizeToolName } from '../vocabulary/stream-name.ts'
+import {
+  updateInheritedFindings,
+  updateStreamOfFindings,
+  updateTriagedFindings,
+} from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
 import { type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
 import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
@@ -9,22 +19,26 @@ import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
+  deleteStreams,
   lockStreams,
+  type ReplacedStream,
   type SeverityCounts,
   type Stream,
+  type StreamKey,
   type StreamReport,
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Closing, evaluateStreams } from './judge-streams.ts'
+import { type Completeness, evaluateStreams, type JudgedStream } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
+import type { ReportedStream } from './pair-exactly.store.ts'
 import { hasPairs } from './paired.store.ts'
 import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
 
 const OUTDATED =
   'A newer report of the same tool was processed before this report. This report did not change the findings of that tool.'
 
-export type ReportToReconcile = StreamReport & { summary: ReportSummary }
+export type ReportToReconcile = StreamReport & Completeness & { summary: ReportSummary }
 
 /** What a report changed: numbers of findings, and of issues that became visible and are open. */
 export type ReconcileOutcome = {
@@ -51,8 +65,11 @@ export const NO_OUTCOME: ReconcileOutcome = {
   newHigh: 0,
 }
 
+/** The findings that a report lacks without closing them, and why. */
+export type HeldFindings = { findings: number; reasons: string[] }
+
 /** `at` is the time that was stored with the changes. */
-type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date }
+type Reconciled = { outcome: ReconcileOutcome; held: HeldFindings | null; warnings: string[]; at: Date }
 
 /**
  * What decides about findings beside the report, like VEX documents. Called with the changed
@@ -71,12 +88,18 @@ export async function reconcileReport(
   follow: Follow,
 ): Promise<Reconciled> {
   const { tx } = incoming
-  const tools = new Set(report.summary.tools.map(({ name }) => name))
-  const streams = await lockStreams(tx, report, [...tools].sort(), clock.now())
+  const keyed = groupTools(report.summary.tools)
+  const locked = await lockStreams(tx, report, keyed, clock.now())
+  const streams = locked.streams.map((stream) => withReported(stream, keyed))
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
-  const { warnings, hasTriages, ...merged } = await mergeReport(incoming, report, current, at)
+  const { warnings, hasTriages, held, ...merged } = await mergeReport(
+    incoming,
+    report,
+    { ...locked, streams: current },
+    at,
+  )
   const isNews = hasTriages && merged.created + merged.updated > 0
   const { org_id, repository_no } = report
   const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
@@ -84,7 +107,7 @@ export async function reconcileReport(
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
   const outdated = current.length < streams.length ? [OUTDATED] : []
   const outcome = { ...merged, ...without(merged, closed), openBySeverity }
-  return { outcome, warnings: [...warnings, ...outdated], at }
+  return { outcome, held, warnings: [...warnings, ...outdated], at }
 }
 
 /**
@@ -102,21 +125,69 @@ async function continueStream(tx: Tx, { org_id }: StreamReport, stream: Stream, 
 /** No issues. */
 const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
 
+/** The tools of a report whose findings are in one stream, and what it states of them together. */
+type KeyedTool = StreamKey & { names: string[]; reported: ReportTool }
+
+/** Several runs of one tool about one subject are one report. */
+function groupTools(tools: readonly ReportTool[]): KeyedTool[] {
+  const byKey = Map.groupBy(tools, ({ name, subject }) => formatReportedTool(normalizeToolName(name), subject))
+  return [...byKey.values()].map((same) => {
+    const [{ name, subject = null }] = same as [ReportTool]
+    return {
+      tool: name,
+      tool_family: normalizeToolName(name),
+      subject,
+      names: same.map((tool) => formatReportedTool(tool.name, tool.subject)),
+      reported: same.reduce(mergeTools),
+    }
+  })
+}
+
+function mergeTools(one: ReportTool, other: ReportTool): ReportTool {
+  const { incomplete = one.incomplete } = other
+  const [first, second] = [one.scope, other.scope]
+  const scope = first &&
+    second && {
+      files: first.files + second.files,
+      rules: first.rules + second.rules,
+      hasFile: (path: string) => first.hasFile(path) || second.hasFile(path),
+      hasRule: (id: string) => first.hasRule(id) || second.hasRule(id),
+    }
+  return {
+    ...one,
+    ...(incomplete === undefined ? {} : { incomplete }),
+    failures: [...(one.failures ?? []), ...(other.failures ?? [])],
+    unscanned: [...(one.unscanned ?? []), ...(other.unscanned ?? [])],
+    unrunRules: [...(one.unrunRules ?? []), ...(other.unrunRules ?? [])],
+    ...((scope ?? first ?? second) ? { scope: (scope ?? first ?? second) as ReportedScope } : {}),
+  }
+}
+
+function withReported(stream: Stream, keyed: readonly KeyedTool[]): ReportedStream {
+  const { names, reported } = keyed.find(
+    ({ tool_family, subject }) => tool_family === stream.tool_family && subject === stream.subject,
+  ) as KeyedTool
+  return { ...stream, names, reported, unscanned: reported.unscanned ?? [] }
+}
+
 type Counts = Omit<ReconcileOutcome, 'openBySeverity'>
-type Merged = Counts & { warnings: string[]; hasTriages: boolean }
+type Merged = Counts & { held: HeldFindings | null; warnings: string[]; hasTriages: boolean }
 
 async function mergeReport(
   incoming: Incoming,
   report: ReportToReconcile,
-  streams: readonly Stream[],
+  { streams, replaced }: { streams: readonly ReportedStream[]; replaced: readonly ReplacedStream[] },
   at: Date,
 ): Promise<Merged> {
   const { org_id, repository_no } = report
   const { has_triages, has_edits } = await lockRepository(incoming.tx, org_id, repository_no)
+  for (const stream of replaced) await updateStreamOfFindings(incoming.tx, org_id, stream, at)
+  const replacedIds = replaced.map(({ from }) => from)
+  if (replaced.length > 0) await deleteStreams(incoming.tx, org_id, replacedIds)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
-  const paired = await matchReport(incoming, scope, withUnscanned(streams, report.summary))
-  const judged = evaluateStreams(streams, paired.counts, report.summary)
+  const paired = await matchReport(incoming, scope, streams)
+  const judged = await evaluateStreams(paired, streams, report)
   const grouped = await groupReport(paired)
   const written = await writeAndFollow(grouped, judged, has_triages)
   const recorded = await updateReportedStreams(
@@ -135,14 +206,17 @@ async function mergeReport(
     resolved,
     unchanged: report.summary.findings - created - updated,
     ...newIssues(grouped.opened, shown),
-    warnings: judged.flatMap(({ warning }) => warning ?? []),
+    held: sumHeld(judged),
+    warnings: judged.flatMap((stream) => stream.warnings),
     hasTriages: has_triages,
   }
 }
 
-function withUnscanned(streams: readonly Stream[], { tools }: ReportSummary) {
-  const unscanned = new Map(tools.map((tool) => [tool.name, tool.unscanned ?? []]))
-  return streams.map((stream) => ({ ...stream, unscanned: unscanned.get(stream.tool) ?? [] }))
+function sumHeld(judged: readonly JudgedStream[]): HeldFindings | null {
+  const held = judged.flatMap(({ update }) => update.held ?? [])
+  if (held.length === 0) return null
+  const reasons = new Set(held.flatMap((ofStream) => ofStream.reasons))
+  return { findings: held.reduce((sum, { findings }) => sum + findings, 0), reasons: [...reasons] }
 }
 
 function newIssues(opened: NewIssues, shown: NewIssues) {
@@ -176,7 +250,9 @@ type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
 export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconcile, clock: Clock): Promise<boolean> {
   const { tx, members } = incoming
   const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
-  const streams = await lockStreams(tx, alerts, [...versions.keys()].sort(), clock.now())
+  const keys = [...versions.keys()].map((tool) => ({ tool, tool_family: null, subject: null }))
+  const locked = await lockStreams(tx, alerts, keys, clock.now())
+  const streams = locked.streams.map((stream) => ({ ...stream, names: [stream.tool] }))
   const { org_id, repository_no } = alerts
   const at = clock.now()
   const { has_triages, has_edits } = await lockRepository(tx, org_id, repository_no)
@@ -184,7 +260,13 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
   members.assignStreams(streams)
   const grouped = await groupReport(await insertAlertPairs(incoming, scope, streams))
   const written = await writeAndFollow(grouped, [], has_triages)
-  const updates = streams.map(({ id, tool }) => ({ id, tool_version: versions.get(tool) ?? null, rules_named: null }))
+  const updates = streams.map(({ id, tool }) => ({
+    id,
+    tool,
+    tool_version: versions.get(tool) ?? null,
+    facts: null,
+    held: null,
+  }))
   const recorded = await updateReportedStreams(written, alerts, updates)
   const issueIds = [...grouped.touched, ...(await upsertAlertLinks(recorded))]
   const streamIds = streams.filter(({ tracked }) => tracked !== alerts.tracked).map(({ id }) => id)
@@ -199,7 +281,7 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
  */
 async function writeAndFollow(
   grouped: GroupedReport,
-  judged: readonly { id: number; closing: Closing }[],
+  judged: readonly { id: number; kept: readonly string[] }[],
   hasTriages: boolean,
 ): Promise<Written> {
   if (!hasTriages || grouped.touched.length === 0) return upsertFindings(grouped, judged)

@@ -81,7 +81,7 @@ function streamJson(db: Db, orgId: string, now: Date) {
     select row_to_json(item)::text
     from (
       select stream.id::text, repository.name as repository, repository.provider,
-        repository.provider_id as repository_id, stream.tool, stream.category, stream.git_ref,
+        repository.provider_id as repository_id, stream.tool, stream.source as format, stream.subject, stream.category, stream.git_ref,
         ${buildShownTrust(db, { lane, origin: db`stream.origin` })} as trust, stream.tracked,
         ${streamStatus(db, now)} as status, ${openFindings(db, db`stream`)} as open, stream.commit_sha,
         rfc3339(stream.reported_at) as reported_at, ${othersJson(db, orgId)} as can_take_over,
@@ -122,7 +122,9 @@ function othersJson(db: Db, orgId: string) {
         and other.repository_no = stream.repository_no
         and coalesce(other.category, '') = coalesce(stream.category, '')
         and branch_name(other.git_ref) is not distinct from branch_name(stream.git_ref)
-        and other.tool = stream.tool
+        and coalesce(other.tool_family, lower(other.tool)) = coalesce(stream.tool_family, lower(stream.tool))
+        and coalesce(other.format_family, other.source) = coalesce(stream.format_family, stream.source)
+        and other.subject is not distinct from stream.subject
         and other.origin <> 'alert'
         and other.id <> stream.id
         and other.ended_at is null
@@ -148,7 +150,10 @@ export type LockedStream = {
 export async function lockReportedStreams(tx: Tx, orgId: string, ids: readonly number[]): Promise<LockedStream[]> {
   return tx<LockedStream[]>`
     select id, repository_no, ended_at, ${buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))} as lane_rank,
-      jsonb_build_array(repository_no, tool, coalesce(category, ''), branch_name(git_ref))::text as identity
+      jsonb_build_array(
+        repository_no, coalesce(tool_family, lower(tool)), coalesce(format_family, source), coalesce(subject, ''),
+        coalesce(category, ''), branch_name(git_ref)
+      )::text as identity
     from finding_streams stream
     where org_id = ${orgId}
       and id = any(${[...ids]}::bigint[])

@@ -82,8 +82,14 @@ async function applyFindings(
   const { tracked } = stated
   const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, tracked, source, format })
   const reconciling = toReconcile({ org_id, id, upload, stated }, { ...report, format })
-  const { outcome, at, ...reconciled } = await reconcileReport(incoming, reconciling, services.clock, followStatements)
-  return { result: { ...report, format, warnings: [...report.warnings, ...reconciled.warnings], outcome }, at }
+  const { outcome, held, at, ...reconciled } = await reconcileReport(
+    incoming,
+    reconciling,
+    services.clock,
+    followStatements,
+  )
+  const warnings = [...report.warnings, ...reconciled.warnings]
+  return { result: { ...report, format, warnings, outcome, held }, at }
 }
 
 /** A VEX document contains no findings. It changes the state of stored ones. */
@@ -96,7 +102,7 @@ async function applyDocument(
   const { warnings, changed, at } = imported
   const outcome = { ...NO_OUTCOME, updated: changed }
   return {
-    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome },
+    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome, held: null },
     at,
   }
 }
@@ -106,7 +112,7 @@ type ReadReport = ReportSummary & { format: ReportFormat }
 /** The category that the upload states has priority over the category in the report. */
 function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport): ReportToReconcile {
   const { repository_no, git_ref } = upload
-  const { lane, commit_sha, tracked, reported_at } = stated
+  const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
   return {
     org_id,
     repository_no,
@@ -114,6 +120,8 @@ function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, re
     lane,
     commit_sha,
     tracked,
+    complete,
+    confirmed,
     reported_at,
     upload_id: id,
     category: upload.category ?? report.category,

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { ReportError } from '../formats/report/parsed-report.ts'
-import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import type { HeldFindings, ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 
 /** What identifies an upload. */
@@ -31,7 +31,7 @@ export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): P
 export async function updateQueued(db: Db, { org_id, id }: UploadKey, at: Date): Promise<void> {
   await db`
     update security_uploads
-    set status = 'queued', outcome = null, findings = 0, updated_at = ${at}
+    set status = 'queued', outcome = null, held = null, findings = 0, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
 }
@@ -91,6 +91,7 @@ export type FinishedUpload = {
   truncated: boolean
   warnings: string[]
   outcome: ReconcileOutcome
+  held: HeldFindings | null
 }
 
 /**
@@ -107,7 +108,7 @@ export async function updateFinished(
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
       findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
-      truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
+      truncated = ${result.truncated}, held = ${result.held && tx.json(result.held)}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
       and status = 'parsing'`

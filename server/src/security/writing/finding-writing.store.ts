@@ -129,6 +129,33 @@ export async function updateInheritedFindings(
   return updateSettledFindings(tx, orgId, into, at)
 }
 
+/**
+ * Moves all findings of a stream to another one, in which they go on. The open ones were last seen
+ * when the stream was last reported. The repository must be locked.
+ */
+export async function updateStreamOfFindings(
+  tx: Tx,
+  orgId: string,
+  { from, into }: { from: number; into: number },
+  at: Date,
+): Promise<void> {
+  const [{ base }] = await tx<[{ base: number }]>`
+    select coalesce(max(ordinal), -1) + 1 as base
+    from findings
+    where org_id = ${buildAverageId(tx, orgId)}
+      and stream_id = ${into}`
+  await tx`
+    update findings finding
+    set stream_id = ${into}, ordinal = finding.ordinal + ${base}, updated_at = ${at},
+      last_seen_at = coalesce(finding.last_seen_at, nullif(stream.seen_at, '-infinity'), finding.first_seen_at),
+      last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end
+    from finding_streams stream
+    where stream.org_id = ${orgId}
+      and stream.id = ${from}
+      and finding.org_id = stream.org_id
+      and finding.stream_id = stream.id`
+}
+
 /** Closes the findings of a stream that has ended. Returns the issues to refresh. */
 export async function updateEndedFindings(tx: Tx, orgId: string, streamId: number, at: Date): Promise<string[]> {
   const rows = await tx<{ issue_id: string }[]>`

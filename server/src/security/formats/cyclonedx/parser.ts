@@ -36,7 +36,7 @@ export async function parseCycloneDx(
 ): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const document = await readDocument(source, warnings)
-  await readComponents(source, document.affected, warnings)
+  if (document.hasVulnerabilities) await readComponents(source, document.affected, warnings)
   if (document.affected.paths.absolute.size > 0) document.affected.setCheckout(await readRepository())
   const reader = new VulnerabilityReader(document, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
@@ -44,7 +44,7 @@ export async function parseCycloneDx(
   reader.entries.refuseIfNoneWasRead('vulnerabilities')
   return {
     // A document without a list of vulnerabilities closes no findings.
-    tools: document.hasVulnerabilities ? [reader.batch.toolWithRules(document.tool)] : [],
+    tools: document.hasVulnerabilities ? [{ ...document.tool, components: document.affected.listed }] : [],
     findings: reader.batch.count,
     components: document.components,
     skipped: reader.entries.skipped,

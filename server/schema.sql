@@ -963,6 +963,7 @@ create table finding_streams (
   format_family text,
   subject text,
   facts jsonb,
+  reports integer not null default 0,
   held jsonb,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),

@@ -10,6 +10,8 @@ alter table finding_streams
   -- What the last complete report states of itself, or else the first one: with what the next one
   -- is compared. Null before the first report since.
   add column if not exists facts jsonb,
+  -- How many files were its newest report. 0 for streams that were stored before, until the next.
+  add column if not exists reports integer not null default 0,
   -- What the newest report lacks without closing it. Null if it closed all it lacks.
   add column if not exists held jsonb;
 

@@ -1,8 +1,10 @@
-import { Alert, Code, Group, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useOrganization } from '../../api/session.ts'
+import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
+import { useOrganization, usePermission } from '../../api/session.ts'
+import { useApiMutation } from '../../api/updates.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { PROVIDER_NAMES } from '../../page/names.ts'
@@ -64,6 +66,7 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
           The report has more than 100,000 findings. Only the first 100,000 are stored.
         </Alert>
       )}
+      <Held org={org} upload={upload} />
       <UploadCounts org={org} upload={upload} />
       <SimpleGrid cols={{ base: 1, md: warnings.length > 0 ? 2 : 1 }}>
         <UploadFacts upload={upload} />
@@ -85,6 +88,47 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
         )}
       </SimpleGrid>
     </Stack>
+  )
+}
+
+/** The findings that a report may lack because it is incomplete, and whoever may triage confirms it. */
+function Held({ org, upload: { id, filename, held } }: { org: string; upload: SecurityUpload }) {
+  const mayTriage = usePermission('triage')
+  const confirm = useApiMutation('post', '/app/api/orgs/{org}/security/uploads/{uploadId}/confirm', ['security_upload'])
+  const dialog = useDialog<true>()
+  if (held === null || held.findings === 0) return null
+  const findings = held.findings === 1 ? '1 finding stays' : `${formatCount(held.findings)} findings stay`
+  return (
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title={`${findings} open`}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">
+          The report does not have them, and may be incomplete. They close if somebody confirms the report, or if the
+          next one does not have them either.
+        </Text>
+        <List size="sm">
+          {held.reasons.map((reason) => (
+            <List.Item key={reason}>{reason}</List.Item>
+          ))}
+        </List>
+        {mayTriage && (
+          <Button size="xs" variant="default" onClick={() => dialog.open(true)} aria-haspopup="dialog">
+            Confirm the report
+          </Button>
+        )}
+      </Stack>
+      <Dialog dialog={dialog} title={`Confirm ${filename}`}>
+        {() => (
+          <ConfirmForm
+            confirmLabel="Confirm"
+            send={() => confirm.mutateAsync({ params: { path: { org, uploadId: id } } })}
+            onClose={dialog.close}
+          >
+            The report is read again as a complete one: the {formatCount(held.findings)} open findings that it does not
+            have are fixed. A report that is cut cannot be confirmed.
+          </ConfirmForm>
+        )}
+      </Dialog>
+    </Alert>
   )
 }
 

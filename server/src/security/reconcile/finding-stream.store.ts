@@ -56,6 +56,7 @@ export type Stream = StreamKey & {
   facts: StreamFacts | null
   held: Held | null
   upload_id: string | null
+  commit_sha: string | null
   /**
    * The stream of another lane that was stored as one with this: what was decided there until they
    * were separated, at `seen_at`, holds here too.
@@ -66,7 +67,7 @@ export type Stream = StreamKey & {
 
 /** A stream that goes on in another one, which has the same key. */
 export type ReplacedStream = { from: number; into: number }
-export type LockedStreams = { streams: Stream[]; replaced: ReplacedStream[] }
+type LockedStreams = { streams: Stream[]; replaced: ReplacedStream[] }
 
 /**
  * Creates the streams with these keys in the lane of the report where they are missing, and locks
@@ -98,7 +99,7 @@ export async function lockStreams(
     on conflict do nothing`
   const streams = await tx<Stream[]>`
     select id, tool, tool_family, subject, tracked,
-      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, facts, held, upload_id,
+      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, facts, held, upload_id, commit_sha,
       continues_id,
       case when seen_at = '-infinity' then 'epoch' else seen_at end as seen_at
     from finding_streams

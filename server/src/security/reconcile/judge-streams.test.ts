@@ -31,6 +31,7 @@ function judge(open: number, missing: readonly Missing[], fields: Partial<Stream
     open,
     missing,
     mayAgree: false,
+    isPart: false,
     directories: [],
   }
   const { kept, reasons, hint } = decideClosing({ ...judged, reported: open - missing.length, ...fields })
@@ -72,6 +73,12 @@ test('a cut report closes nothing, whoever states that it is complete', () => {
   ])
     assert.equal(judge(1, lacking(1), reporting({ summary, complete: true, confirmed: true })).kept, 1)
   assert.equal(judge(1, lacking(1), stating({ incomplete: 'It was cut.' })).kept, 1)
+})
+
+test('a part of a scan closes nothing unless it is stated to be complete', () => {
+  const part = judge(40, lacking(39), { isPart: true })
+  assert.deepEqual([part.kept, part.reasons, part.hint.length], [39, [], 1])
+  assert.equal(judge(2, lacking(1), { isPart: true, ...reporting({ complete: true }) }).kept, 0)
 })
 
 test('a stated failure holds what is missing, unless it is normal or somebody confirms', () => {

@@ -1,5 +1,5 @@
 import type { ReportedScope, ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
-import type { Held, Stream, StreamFacts } from './finding-stream.store.ts'
+import type { Held, Stream, StreamFacts, StreamReport } from './finding-stream.store.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { listDirectories, listMissing, type Missing, type PairCounts, type Paired } from './paired.store.ts'
 
@@ -18,7 +18,8 @@ export type StreamUpdate = {
 /** `kept` are findings that the report lacks and that stay as they are. */
 export type JudgedStream = { id: number; kept: readonly string[]; warnings: string[]; update: StreamUpdate }
 
-type ReportToJudge = Completeness & { summary: ReportSummary; upload_id: string | null }
+type ReportToJudge = Completeness &
+  Pick<StreamReport, 'upload_id' | 'commit_sha' | 'reported_at'> & { summary: ReportSummary }
 
 /**
  * Decides for each stream which findings the report closes (decisions §7, "Complete"), and what is
@@ -47,7 +48,8 @@ async function judgeStream(
   const missing = absent > 0 ? await listMissing(paired, stream.id) : []
   const mayAgree = missing_before > 0 && returned === 0 && agreesInNumber(stream.held, reported)
   const directories = mayAgree ? await listDirectories(paired, stream.id) : []
-  const facts = { stream, tool: stream.reported, report, reported, open, missing, directories, mayAgree }
+  const isPart = isPartOfScan(stream, report)
+  const facts = { stream, tool: stream.reported, report, reported, open, missing, directories, mayAgree, isPart }
   const { kept, reasons, mayBeRepeated, isCut, hint } = decideClosing(facts)
   const held =
     reasons.length === 0
@@ -61,7 +63,7 @@ async function judgeStream(
       id: stream.id,
       tool: stream.tool,
       tool_version: stream.reported.version,
-      facts: held === null || isFirst(stream) ? toFacts(stream.reported) : stream.facts,
+      facts: (held === null && !isPart) || isFirst(stream) ? toFacts(stream.reported) : stream.facts,
       held,
     },
   }
@@ -70,6 +72,15 @@ async function judgeStream(
 /** Whether a report has nine tenths of the results of the one that was held before, and any. */
 function agreesInNumber(held: Held | null, reported: number): boolean {
   return held?.may_be_repeated === true && reported > 0 && reported >= held.results * NEARLY_ALL
+}
+
+const SCAN_MS = 60 * 60 * 1000
+
+/** Whether a report is about the commit of the one before it, within an hour: jobs share a scan. */
+function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_at }: ReportToJudge): boolean {
+  if (commit_sha === null || stream.commit_sha === null || stream.upload_id === upload_id) return false
+  const isSame = commit_sha.startsWith(stream.commit_sha) || stream.commit_sha.startsWith(commit_sha)
+  return isSame && reported_at.getTime() - stream.reported_at.getTime() <= SCAN_MS
 }
 
 function isFirst({ reported_at }: Stream): boolean {
@@ -85,7 +96,13 @@ function toFacts({ failures = [], scope, components }: ReportTool): StreamFacts 
   }
 }
 
-type HeldFacts = { findings: number; reasons: readonly string[]; mayBeRepeated: boolean; isCut: boolean; reported: number }
+type HeldFacts = {
+  findings: number
+  reasons: readonly string[]
+  mayBeRepeated: boolean
+  isCut: boolean
+  reported: number
+}
 
 function toHeld({ upload_id }: ReportToJudge, { findings, reasons, mayBeRepeated, isCut, reported }: HeldFacts): Held {
   return { upload_id, findings, reasons, results: reported, may_be_repeated: mayBeRepeated, is_cut: isCut }
@@ -117,6 +134,8 @@ export type StreamToJudge = {
   directories: readonly string[]
   /** Whether the report may agree with the one before, which was held. */
   mayAgree: boolean
+  /** Whether the report and the one before are parts of one scan. */
+  isPart: boolean
 }
 
 type Verdict = {
@@ -148,7 +167,15 @@ export function decideClosing(judged: StreamToJudge): Verdict {
   if (report.complete === false) return stop('The sender states that the report is not complete.')
   const failure = whyFailed(judged)
   if (failure !== null) return stop(failure)
+  if (judged.isPart && report.complete !== true) return addUp(judged, all)
   return decideByContent(judged)
+}
+
+/** Parts of a scan close nothing of each other. */
+function addUp({ tool, missing }: StreamToJudge, kept: string[]): Verdict {
+  const text = `${tool.name}: the report adds to the one of the same commit before it, and closed nothing. Give jobs that scan different things a category each.`
+  const hint = missing.some(({ was_open }) => was_open) ? [text] : []
+  return { kept, reasons: [], mayBeRepeated: false, isCut: false, hint }
 }
 
 function whyCut({ truncated, skipped }: Pick<ReportSummary, 'skipped' | 'truncated'>, tool: ReportTool): string | null {

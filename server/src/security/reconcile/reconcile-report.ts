@@ -9,12 +9,21 @@ import {
 import { normalizeToolName } from '../vocabulary/stream-name.ts'
 import {
   updateInheritedFindings,
+  updateMovedFindings,
   updateStreamOfFindings,
   updateTriagedFindings,
 } from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
 import { type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
 import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
+import {
+  deleteElsewherePairs,
+  type EarlierStream,
+  hasMostFindings,
+  hasOpenFindings,
+  lockEarlierStreams,
+  updateContinuing,
+} from './continued-stream.store.ts'
 import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
@@ -32,8 +41,9 @@ import type { Incoming } from './incoming.store.ts'
 import { type Completeness, evaluateStreams, type JudgedStream } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
-import { hasPairs } from './paired.store.ts'
+import { countPairs, hasPairs, type Paired } from './paired.store.ts'
 import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
+import { countSimilarStreams, updateEndedStream } from './stream.store.ts'
 
 const OUTDATED =
   'A newer report of the same tool was processed before this report. This report did not change the findings of that tool.'
@@ -91,13 +101,14 @@ export async function reconcileReport(
   const keyed = groupTools(report.summary.tools)
   const locked = await lockStreams(tx, report, keyed, clock.now())
   const streams = locked.streams.map((stream) => withReported(stream, keyed))
+  const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
   const { warnings, hasTriages, held, ...merged } = await mergeReport(
     incoming,
     report,
-    { ...locked, streams: current },
+    { ...locked, streams: current, earlier },
     at,
   )
   const isNews = hasTriages && merged.created + merged.updated > 0
@@ -176,17 +187,16 @@ type Merged = Counts & { held: HeldFindings | null; warnings: string[]; hasTriag
 async function mergeReport(
   incoming: Incoming,
   report: ReportToReconcile,
-  { streams, replaced }: { streams: readonly ReportedStream[]; replaced: readonly ReplacedStream[] },
+  locked: StreamsToMerge,
   at: Date,
 ): Promise<Merged> {
   const { org_id, repository_no } = report
   const { has_triages, has_edits } = await lockRepository(incoming.tx, org_id, repository_no)
-  for (const stream of replaced) await updateStreamOfFindings(incoming.tx, org_id, stream, at)
-  const replacedIds = replaced.map(({ from }) => from)
-  if (replaced.length > 0) await deleteStreams(incoming.tx, org_id, replacedIds)
+  await mergeReplaced(incoming.tx, org_id, locked.replaced, at)
+  const streams = await continueEarlier(incoming.tx, org_id, locked, at)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
-  const paired = await matchReport(incoming, scope, streams)
+  const paired = await returnElsewhere(await matchReport(incoming, scope, streams), streams)
   const judged = await evaluateStreams(paired, streams, report)
   const grouped = await groupReport(paired)
   const written = await writeAndFollow(grouped, judged, has_triages)
@@ -207,9 +217,85 @@ async function mergeReport(
     unchanged: report.summary.findings - created - updated,
     ...newIssues(grouped.opened, shown),
     held: sumHeld(judged),
-    warnings: judged.flatMap((stream) => stream.warnings),
+    warnings: [
+      ...judged.flatMap((stream) => stream.warnings),
+      ...(await listCategoryWarnings(incoming.tx, report, streams)),
+    ],
     hasTriages: has_triages,
   }
+}
+
+/** Streams that were stored before they had keys, and have the key of another one, go on in it. */
+async function mergeReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[], at: Date): Promise<void> {
+  if (replaced.length === 0) return
+  for (const stream of replaced) await updateStreamOfFindings(tx, orgId, { ...stream, isReplaced: true }, at)
+  await deleteStreams(
+    tx,
+    orgId,
+    replaced.map(({ from }) => from),
+  )
+}
+
+type StreamsToMerge = {
+  streams: readonly ReportedStream[]
+  replaced: readonly ReplacedStream[]
+  /** By the id of a new stream. */
+  earlier: ReadonlyMap<number, EarlierStream>
+}
+type ContinuedStream = ReportedStream & { continued_id?: number }
+
+/**
+ * The first report with a category or subject continues the stream without one if it has most of
+ * its findings: a scanner began to name what it scans.
+ */
+async function continueEarlier(
+  tx: Tx,
+  orgId: string,
+  { streams, earlier }: StreamsToMerge,
+  at: Date,
+): Promise<ContinuedStream[]> {
+  const continued: ContinuedStream[] = []
+  for (const stream of streams) {
+    const from = earlier.get(stream.id)
+    if (from === undefined || !(await hasMostFindings(tx, orgId, stream, from))) {
+      continued.push(stream)
+      continue
+    }
+    await updateStreamOfFindings(tx, orgId, { from: from.id, into: stream.id, isReplaced: false }, at)
+    await updateContinuing(tx, orgId, stream.id, from)
+    const { id, ...state } = from
+    continued.push({ ...stream, ...state, tool: stream.tool, subject: stream.subject, continued_id: id })
+  }
+  return continued
+}
+
+/** What the report cannot tell of stays in the stream that was continued, which ends if that is nothing. */
+async function returnElsewhere(paired: Paired, streams: readonly ContinuedStream[]): Promise<Paired> {
+  const { tx, scope } = paired
+  const continued = streams.filter(({ continued_id }) => continued_id !== undefined)
+  if (continued.length === 0) return paired
+  for (const { id, continued_id, names } of continued) {
+    const from = continued_id as number
+    const elsewhere = await deleteElsewherePairs(tx, scope.org_id, id)
+    if (elsewhere.length > 0) await updateMovedFindings(tx, scope.org_id, elsewhere, from)
+    if (await hasOpenFindings(tx, scope.org_id, from)) continue
+    const reason = `The reports of ${names[0]?.split('\n')[0]} go on in the stream ${id}, with a category or subject.`
+    await updateEndedStream(tx, scope.org_id, from, { at: scope.at, reason, by_name: 'Shiplock' })
+  }
+  return { ...paired, counts: await countPairs(tx) }
+}
+
+/** From this many on, categories that were reported once each and differ in numbers get a warning. */
+const SIMILAR_MIN = 3
+
+async function listCategoryWarnings(tx: Tx, report: StreamReport, streams: readonly Stream[]): Promise<string[]> {
+  const { category } = report
+  if (category === null || !/\d|[a-f]{7}/.test(category) || streams.length === 0) return []
+  const similar = await countSimilarStreams(tx, report.org_id, streams.map(getStreamId))
+  if (similar < SIMILAR_MIN) return []
+  return [
+    `The category ${category} is the ${similar}th that differs from others only in numbers, dates or hashes and was reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
+  ]
 }
 
 function sumHeld(judged: readonly JudgedStream[]): HeldFindings | null {

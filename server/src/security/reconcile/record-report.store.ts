@@ -19,7 +19,7 @@ export async function updateReportedStreams(
   await tx`
     update finding_streams stream
     set tool = updated.tool, tool_version = updated.tool_version, facts = updated.facts::jsonb,
-      held = updated.held::jsonb, source = ${report.source},
+      held = updated.held::jsonb, reports = reports + (upload_id is distinct from ${report.upload_id}::text)::integer, source = ${report.source},
       origin = ${report.origin}, tracked = ${report.tracked}, git_ref = ${report.git_ref},
       upload_id = ${report.upload_id}, commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at},
       seen_at = ${scope.at}, continues_id = null, ended_at = null, ended_reason = null, ended_by_name = null

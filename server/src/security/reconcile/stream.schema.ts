@@ -60,7 +60,7 @@ export const FindingStream = Closed(
     tracked: Type.Boolean({ description: 'Whether its findings can open issues.' }),
     status: OneOf(STREAM_STATUSES, {
       description:
-        '`active`, `stale` if it has had no report for 30 days while others of its ref had, or `ended`. A stale stream counts until it is ended.',
+        '`active`, `stale` if it has had no report for 30 days while others of its ref had, or if its category differs from newer ones only in numbers, dates or hashes, or `ended`. A stale stream counts until it is ended.',
     }),
     open: Type.Integer({ minimum: 0, description: 'The number of its open findings.' }),
     commit_sha: text('The commit of its newest report.'),

@@ -57,7 +57,52 @@ export async function findStreamRepository(db: Db, orgId: string, id: number): P
   return row ?? null
 }
 
-/** A stream is stale if others of its ref were reported to in the last 30 days and it was not. */
+/**
+ * SQL: streams of one scanner whose categories differ only in numbers, dates or hashes, and which
+ * were reported once each. Those of one commit are parts of one scan.
+ */
+function isSimilar(db: Db, other: ReturnType<Db>, stream: ReturnType<Db>) {
+  const pattern = (of: ReturnType<Db>) => db`regexp_replace(${of}.category, '[0-9a-f]{7,}|[0-9]+', '#', 'g')`
+  return db`
+    ${other}.org_id = ${stream}.org_id
+    and ${other}.repository_no = ${stream}.repository_no
+    and branch_name(${other}.git_ref) is not distinct from branch_name(${stream}.git_ref)
+    and ${other}.tool_family = ${stream}.tool_family
+    and ${other}.format_family = ${stream}.format_family
+    and ${other}.subject is not distinct from ${stream}.subject
+    and ${other}.lane = ${stream}.lane
+    and ${other}.reports = 1
+    and ${other}.ended_at is null
+    and ${pattern(other)} = ${pattern(stream)}
+    and (
+      ${other}.id = ${stream}.id
+      or ${other}.commit_sha is null
+      or ${other}.commit_sha is distinct from ${stream}.commit_sha
+    )`
+}
+
+/** How many streams there are like one of these, with it; at most those of the one with the most. */
+export async function countSimilarStreams(db: Db, orgId: string, ids: readonly number[]): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select coalesce(max(alike.count), 0) as count
+    from finding_streams stream
+    cross join lateral (
+      select count(*) as count
+      from finding_streams other
+      where ${isSimilar(db, db`other`, db`stream`)}
+    ) alike
+    where stream.org_id = ${orgId}
+      and stream.id = any(${[...ids]}::bigint[])
+      and stream.reports = 1`
+  return row.count
+}
+
+const SIMILAR_MIN = 3
+
+/**
+ * A stream is stale if others of its ref were reported to in the last 30 days and it was not, or if
+ * it is not the newest of several that only differ in numbers.
+ */
 function streamStatus(db: Db, now: Date) {
   const since = db`${now}::timestamptz - make_interval(days => ${STALE_DAYS})`
   return db`
@@ -70,6 +115,11 @@ function streamStatus(db: Db, now: Date) {
           and branch_name(other.git_ref) is not distinct from branch_name(stream.git_ref)
           and other.origin <> 'alert'
           and other.reported_at >= ${since}
+      ) then 'stale'
+      when stream.reports = 1 and stream.category ~ '[0-9]|[a-f]{7}' and (
+        select count(*) >= ${SIMILAR_MIN} and max(other.reported_at) > stream.reported_at
+        from finding_streams other
+        where ${isSimilar(db, db`other`, db`stream`)}
       ) then 'stale'
       else 'active'
     end`

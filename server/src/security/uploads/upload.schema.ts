@@ -67,7 +67,7 @@ export const NewSecurityUpload = Closed({
   tracked: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the findings can open issues. Defaults to true if `gitRef` is the tracked branch of the repository.',
+        'Whether the findings can open issues. Defaults to true if `gitRef` is the tracked branch of the repository. If that is not known, to true unless it is of a pull or merge request or a merge queue.',
     }),
   ),
   complete: Type.Optional(

@@ -959,12 +959,18 @@ create table finding_streams (
   ended_at timestamp(3) with time zone,
   ended_reason text,
   ended_by_name text,
+  tool_family text,
+  format_family text,
+  subject text,
+  facts jsonb,
+  reports integer not null default 0,
+  held jsonb,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint finding_streams_ended_check CHECK (((num_nulls(ended_at, ended_reason, ended_by_name) = ANY (ARRAY[0, 3])) AND (length(ended_reason) <= 1000))),
   constraint finding_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
-CREATE UNIQUE INDEX finding_streams_by_lane ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));
+CREATE UNIQUE INDEX finding_streams_by_key ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));
 CREATE INDEX finding_streams_by_report ON public.finding_streams USING btree (org_id, reported_at, id) WHERE (origin <> 'alert'::text);
 CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
 CREATE INDEX finding_streams_unseen ON public.finding_streams USING btree (org_id, seen_at) WHERE (NOT tracked);
@@ -2204,6 +2210,8 @@ create table security_upload_lanes (
   may_triage boolean not null,
   sender_id text not null,
   sender_name text not null,
+  complete boolean,
+  confirmed boolean not null default false,
   constraint security_upload_lanes_pkey PRIMARY KEY (org_id, upload_id, lane),
   constraint security_upload_lanes_org_id_upload_id_fkey FOREIGN KEY (org_id, upload_id) REFERENCES security_uploads(org_id, id) ON DELETE CASCADE,
   constraint security_upload_lanes_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text]))),
@@ -2244,6 +2252,7 @@ create table security_uploads (
   created_by_id text,
   created_by_name text,
   waiting_lane text,
+  held jsonb,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),

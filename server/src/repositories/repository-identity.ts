@@ -72,12 +72,21 @@ export function parseBranchName(ref: string | null): string | null {
 /**
  * Whether a report about this ref is about the tracked branch of its repository. A report without a
  * ref is. If the repository is not connected, its tracked branch is unknown and every report
- * counts: it is better to show too many findings than to hide some.
+ * counts: it is better to show too many findings than to hide some. What only a pull or merge
+ * request or a merge queue proposes never does.
  */
 export function isTracked(ref: string | null, trackedBranch: string | null): boolean {
-  if (ref === null || trackedBranch === null) return true
+  if (ref === null) return true
+  if (trackedBranch === null) return !isProposed(ref)
   const branch = parseBranchName(ref)
   return branch !== null && branch === parseBranchName(trackedBranch)
+}
+
+/** Merge queues have branches of their own on some code hosts. Some CI systems shorten refs. */
+function isProposed(ref: string): boolean {
+  const isShortened = /^(?:pull|pull-requests|merge-requests)\/\d+\//.test(ref)
+  const isOfQueue = parseBranchName(ref)?.startsWith('gh-readonly-queue/') === true
+  return isShortened || isOfQueue || isRequestRef(ref)
 }
 
 /** Pull and merge requests have refs that are neither branches nor tags. */

@@ -45,7 +45,7 @@ async function forgetLanes(): Promise<void> {
       await tx`delete from findings where org_id = ${caller.orgId} and stream_id = ${id}`
       await tx`delete from finding_streams where org_id = ${caller.orgId} and id = ${id}`
     }
-    await tx`update finding_streams set lane = null where org_id = ${caller.orgId} and id = ${newest?.id as number}`
+    await tx`update finding_streams set lane = null, tool_family = null, format_family = null where org_id = ${caller.orgId} and id = ${newest?.id as number}`
     await tx`delete from security_upload_lanes where org_id = ${caller.orgId}`
   })
 }

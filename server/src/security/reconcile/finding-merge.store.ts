@@ -5,7 +5,6 @@ import { buildIntel } from '../intel/intel.store.ts'
 import { buildKevAt, buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
 import type { GroupedReport } from './group-report.ts'
 import type { After } from './incoming.store.ts'
-import type { Closing } from './judge-streams.ts'
 import { hasPairs, type Paired } from './paired.store.ts'
 
 /** How many findings were written. */
@@ -22,7 +21,7 @@ export type Written = After<'write'> & {
  */
 export async function upsertFindings(
   grouped: GroupedReport,
-  streams: readonly { id: number; closing: Closing }[],
+  streams: readonly { id: number; kept: readonly string[] }[],
 ): Promise<Written> {
   const { paired } = grouped
   const updated = hasPairs(paired, 'changed') ? await updateChanged(grouped) : 0
@@ -144,35 +143,34 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
 
 /**
  * Records when the findings that the report does not contain were last seen, and marks those that
- * the report may close as fixed. Returns how many are shown as fixed: a triage still dismisses.
+ * are not kept as fixed. Returns how many are shown as fixed: a triage still dismisses.
  */
-async function settleMissing(paired: Paired, streams: readonly { id: number; closing: Closing }[]): Promise<number> {
+async function settleMissing(
+  paired: Paired,
+  streams: readonly { id: number; kept: readonly string[] }[],
+): Promise<number> {
   const { tx, scope } = paired
   const { org_id, at } = scope
   const [row] = await tx<[{ resolved: number }]>`
     with settled as (
       update findings finding
-      set reported_state = case when ${isClosed(tx)} then 'fixed' else finding.reported_state end,
+      set reported_state = case when kept_id is null then 'fixed' else finding.reported_state end,
         last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
         last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end,
         updated_at = ${at}
       from paired
-      join unnest(${streams.map(({ id }) => id)}::bigint[], ${streams.map(({ closing }) => closing)}::text[])
-        as judged (stream_id, closing) using (stream_id)
+      left join unnest(${streams.flatMap(({ kept }) => kept)}::uuid[]) as kept (kept_id) on kept_id = paired.finding_id
       join finding_streams stream on stream.org_id = ${buildAverageId(tx, org_id)} and stream.id = stream_id
       where paired.position is null
+        and paired.stream_id = any(${streams.map(({ id }) => id)}::bigint[])
         and finding.org_id = stream.org_id
         and finding.id = paired.finding_id
-        and (finding.last_seen_at is null or ${isClosed(tx)})
+        and (finding.last_seen_at is null or kept_id is null)
       returning finding.state
     )
     select count(*) filter (where state = 'fixed') as resolved
     from settled`
   return row.resolved
-}
-
-function isClosed(tx: Tx) {
-  return tx`(judged.closing = 'all' or (judged.closing = 'missing_before' and paired.was_missing))`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Tx } from '../../platform/db/sql.ts'
 import { copyBytes, copyField, openCopy } from '../../platform/db/table-copy.ts'
-import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import { formatReportedTool, type ParsedFinding } from '../formats/report/parsed-report.ts'
 import {
   type AddedMember,
   ALERT_CONTENT,
@@ -127,7 +127,7 @@ function incomingLine(finding: IncomingFinding, { position, context }: AddedMemb
   const similarity = copyBytes(finding.similarity)
   const fields = [
     position,
-    copyField(finding.tool),
+    copyField(formatReportedTool(finding.tool, finding.subject)),
     copyBytes(finding.fingerprint),
     finding.fingerprint_method,
     relocation,

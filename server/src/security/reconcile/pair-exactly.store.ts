@@ -1,5 +1,6 @@
 import { buildAverageId, buildAverageIds, isSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { ReportTool } from '../formats/report/parsed-report.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After, Incoming } from './incoming.store.ts'
@@ -12,7 +13,7 @@ export type ExactPairs = After<'pair exactly'> & Pairs
 export async function insertExactPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
-  streams: readonly Stream[],
+  streams: readonly NamedStream[],
 ): Promise<ExactPairs> {
   const earlier = streams.filter(({ reported_at }) => reported_at.getTime() > 0)
   if (earlier.length > 0) await createPaired(tx, scope.org_id, streams)
@@ -24,7 +25,7 @@ export async function insertExactPairs(
 }
 
 /** All findings of the report are new. */
-async function createUnpaired(tx: Tx, streams: readonly Stream[]): Promise<void> {
+async function createUnpaired(tx: Tx, streams: readonly NamedStream[]): Promise<void> {
   await tx`
     create temporary table paired on commit drop as
     select position, stream.id as stream_id, null::uuid as finding_id, null::boolean as was_open,
@@ -39,7 +40,7 @@ async function createUnpaired(tx: Tx, streams: readonly Stream[]): Promise<void>
  * equally many at the same lines. `lines` is equal in both cases. The order of equal findings does
  * not depend on their order in the report.
  */
-async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): Promise<void> {
+async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream[]): Promise<void> {
   const path = tx`coalesce(path, '') collate "C"`
   const lines = tx`
     case
@@ -87,14 +88,17 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
     full join stored using (stream_id, fingerprint, path, lines, rank)`
 }
 
-export function buildNamedStreams(tx: Tx, streams: readonly Stream[]) {
-  const ids = streams.map(({ id }) => id)
-  const tools = streams.map(({ tool }) => tool)
-  return tx`unnest(${ids}::bigint[], ${tools}::text[]) as stream (id, tool)`
+export function buildNamedStreams(tx: Tx, streams: readonly NamedStream[]) {
+  const named = streams.flatMap(({ id, names }) => names.map((name) => ({ id, name })))
+  const ids = named.map(({ id }) => id)
+  const names = named.map(({ name }) => name)
+  return tx`unnest(${ids}::bigint[], ${names}::text[]) as stream (id, tool)`
 }
 
-/** A stream with the paths of the files that its tool could not scan. */
-export type ReportedStream = Stream & { unscanned: readonly string[] }
+/** A stream with the names that its tool has in the report (`formatReportedTool`). */
+export type NamedStream = Stream & { names: readonly string[] }
+/** A stream with what the report states of its tool. */
+export type ReportedStream = NamedStream & { reported: ReportTool; unscanned: readonly string[] }
 
 /**
  * Leaves stored findings as they are if the tool could not scan their files: they are neither

@@ -18,14 +18,17 @@ export async function updateReportedStreams(
   const { tx, scope } = paired
   await tx`
     update finding_streams stream
-    set tool_version = updated.tool_version, rules_named = updated.rules_named, source = ${report.source},
+    set tool = updated.tool, tool_version = updated.tool_version, facts = updated.facts::jsonb,
+      held = updated.held::jsonb, reports = reports + (upload_id is distinct from ${report.upload_id}::text)::integer, source = ${report.source},
       origin = ${report.origin}, tracked = ${report.tracked}, git_ref = ${report.git_ref},
       upload_id = ${report.upload_id}, commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at},
       seen_at = ${scope.at}, continues_id = null, ended_at = null, ended_reason = null, ended_by_name = null
     from unnest(
-      ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool_version }) => tool_version)}::text[],
-      ${updates.map(({ rules_named }) => rules_named)}::integer[]
-    ) as updated (id, tool_version, rules_named)
+      ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool }) => tool)}::text[],
+      ${updates.map(({ tool_version }) => tool_version)}::text[],
+      ${updates.map(({ facts }) => facts && JSON.stringify(facts))}::text[],
+      ${updates.map(({ held }) => held && JSON.stringify(held))}::text[]
+    ) as updated (id, tool, tool_version, facts, held)
     where stream.org_id = ${scope.org_id}
       and stream.id = updated.id`
   return { paired } as Recorded

@@ -1,4 +1,4 @@
-import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import { formatReportedTool, type ParsedFinding } from '../formats/report/parsed-report.ts'
 import { Memo } from '../formats/report/report-reading.ts'
 import { computeBucket, isAboutPackage } from '../issues/grouping/bucket.ts'
 import { type ContextHash, type GroupingFacts, getRuleMessage, type Member } from '../issues/grouping/grouping-facts.ts'
@@ -16,6 +16,8 @@ export type AddedMember = { position: number; context: string | null }
 export class ReportMembers {
   readonly rules: KnownRules
   readonly #members: Member[] = []
+  /** The positions of findings with a subject, by the name of their stream. */
+  readonly #subjects = new Map<number, string>()
   readonly #isTracked: boolean
   readonly #contextHash: ContextHash
   readonly #buckets = new Memo<string>()
@@ -32,6 +34,7 @@ export class ReportMembers {
     const member = toMember(finding, { position, context }, this.#isTracked)
     member.bucket = this.#computeBucket(member)
     this.#members.push(member)
+    if (finding.subject != null) this.#subjects.set(position, formatReportedTool(finding.tool, finding.subject))
     return { position, context }
   }
 
@@ -49,9 +52,10 @@ export class ReportMembers {
   }
 
   /** Assigns the findings to the streams of their tools, which are known after parsing. */
-  assignStreams(streams: readonly { id: number; tool: string }[]): void {
-    const ids = new Map(streams.map(({ id, tool }) => [tool, id]))
-    for (const member of this.#members) member.stream_id = ids.get(member.tool) ?? 0
+  assignStreams(streams: readonly { id: number; names: readonly string[] }[]): void {
+    const ids = new Map(streams.flatMap(({ id, names }) => names.map((name) => [name, id])))
+    for (const [position, member] of this.#members.entries())
+      member.stream_id = ids.get(this.#subjects.get(position) ?? member.tool) ?? 0
   }
 
   /** The finding at a position of the report. `stored` is its row where it is stored already. */

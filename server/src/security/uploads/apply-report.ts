@@ -90,10 +90,15 @@ async function applyFindings(
   const { tracked } = stated
   const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, tracked, source, format })
   const reconciling = toReconcile({ org_id, id, upload, stated }, { ...report, format })
-  const reconciled = await reconcileReport(incoming, reconciling, services.clock, followStatements)
-  const { outcome, at, replaced } = reconciled
+  const { outcome, held, at, replaced, ...reconciled } = await reconcileReport(
+    incoming,
+    reconciling,
+    services.clock,
+    followStatements,
+  )
   if (replaced !== null) await publishReplaced(tx, { org_id, id, upload, stated }, replaced, at)
-  return { result: { ...report, format, warnings: [...report.warnings, ...reconciled.warnings], outcome }, at }
+  const warnings = [...report.warnings, ...reconciled.warnings]
+  return { result: { ...report, format, warnings, outcome, held }, at }
 }
 
 const TOOLS_SHOWN_MAX = 3
@@ -130,7 +135,7 @@ async function applyDocument(
   const { warnings, changed, at } = imported
   const outcome = { ...NO_OUTCOME, updated: changed }
   return {
-    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome },
+    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome, held: null },
     at,
   }
 }
@@ -140,7 +145,7 @@ type ReadReport = ReportSummary & { format: ReportFormat }
 /** The category that the upload states has priority over the category in the report. */
 function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport): ReportToReconcile {
   const { repository_no, git_ref } = upload
-  const { lane, commit_sha, tracked, reported_at } = stated
+  const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
   return {
     org_id,
     repository_no,
@@ -148,6 +153,8 @@ function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, re
     lane,
     commit_sha,
     tracked,
+    complete,
+    confirmed,
     reported_at,
     upload_id: id,
     category: upload.category ?? report.category,

@@ -2,7 +2,7 @@ import type { Lane } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { ReportError } from '../formats/report/parsed-report.ts'
-import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import type { HeldFindings, ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 
 /** What identifies an upload. */
@@ -33,7 +33,7 @@ export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): P
 export async function updateQueued(db: Db, { org_id, id, lane }: UploadKey & { lane?: Lane }, at: Date): Promise<void> {
   await db`
     update security_uploads
-    set status = 'queued', outcome = null, findings = 0, updated_at = ${at},
+    set status = 'queued', outcome = null, held = null, findings = 0, updated_at = ${at},
       waiting_lane = coalesce(${lane ?? null}, waiting_lane)
     where org_id = ${org_id}
       and id = ${id}`
@@ -94,6 +94,7 @@ export type FinishedUpload = {
   truncated: boolean
   warnings: string[]
   outcome: ReconcileOutcome
+  held: HeldFindings | null
 }
 
 /**
@@ -110,7 +111,7 @@ export async function updateFinished(
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
       findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
-      truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
+      truncated = ${result.truncated}, held = ${result.held && tx.json(result.held)}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
       and status = 'parsing'`

@@ -129,6 +129,54 @@ export async function updateInheritedFindings(
   return updateSettledFindings(tx, orgId, into, at)
 }
 
+/** `isReplaced`: the newest report is one of the other stream, and does not have the findings. */
+type MovedFindings = { from: number; into: number; isReplaced: boolean }
+
+/** Moves all findings of a stream to another one, in which they go on. The repository must be locked. */
+export async function updateStreamOfFindings(
+  tx: Tx,
+  orgId: string,
+  { from, into, isReplaced }: MovedFindings,
+  at: Date,
+): Promise<void> {
+  const [{ base }] = await tx<[{ base: number }]>`
+    select coalesce(max(ordinal), -1) + 1 as base
+    from findings
+    where org_id = ${buildAverageId(tx, orgId)}
+      and stream_id = ${into}`
+  await tx`
+    update findings finding
+    set stream_id = ${into}, ordinal = finding.ordinal + ${base}, updated_at = ${at},
+      last_seen_at = case
+        when ${isReplaced}
+        then coalesce(finding.last_seen_at, nullif(stream.seen_at, '-infinity'), finding.first_seen_at)
+        else finding.last_seen_at
+      end,
+      last_commit_sha = case
+        when ${isReplaced} and finding.last_seen_at is null then stream.commit_sha
+        else finding.last_commit_sha
+      end
+    from finding_streams stream
+    where stream.org_id = ${orgId}
+      and stream.id = ${from}
+      and finding.org_id = stream.org_id
+      and finding.stream_id = stream.id`
+}
+
+/** Moves findings back to the stream that they were moved from. */
+export async function updateMovedFindings(
+  tx: Tx,
+  orgId: string,
+  ids: readonly string[],
+  streamId: number,
+): Promise<void> {
+  await tx`
+    update findings
+    set stream_id = ${streamId}
+    where org_id = ${buildAverageId(tx, orgId)}
+      and id = any(${[...ids]}::uuid[])`
+}
+
 /** Closes the findings of a stream that has ended. Returns the issues to refresh. */
 export async function updateEndedFindings(tx: Tx, orgId: string, streamId: number, at: Date): Promise<string[]> {
   const rows = await tx<{ issue_id: string }[]>`

@@ -98,8 +98,8 @@ const SENTENCES = [
   /\b(?:vulnerable|malicious) (?:component|package|library|dependency|module):? [`'"]?(@?[\w][\w./:+-]{0,200})[`'"]?(?:[ @]|,? version )v?(\d[\w.+~:-]{0,100})/i,
   /\b(?:vulnerable|malicious) (?:component|package|library|dependency|module):? [`'"](@?[\w][\w./:+-]{0,200})[`'"]/i,
   /\b(?:component|package|library|dependency|module):? [`'"]?(@?[\w][\w./:+-]{0,200})[`'"]?(?:[ @]|,? version )v?(\d[\w+~:-]{0,60}\.[\w.+~:-]{0,100})/i,
-  // log4j-core 2.14.1 has CVE-2021-44228; lodash@4.17.20 is affected by …
-  /^[`'"]?(@?[\w][\w./:+-]{0,200})[`'"]?(?:[ @]|,? version )v?(\d[\w.+~:-]{0,100})[`'"]?:? (?:has|have|contains|is (?:vulnerable|affected)|was found)\b/,
+  // log4j-core 2.14.1 has CVE-2021-44228; lodash@4.17.20 is affected by …; rack 2.0.0: …
+  /^[`'"]?(@?[\w][\w./:+-]{0,200})[`'"]?(?:[ @]|,? version )v?(\d[\w.+~:-]{0,100})[`'"]?(?::? (?:has|have|contains|is (?:vulnerable|affected)|was found)\b|: )/,
   // Xray: [CVE-2022-25878] protobufjs 6.11.2
   /^\[[A-Z][\w:-]{3,60}\] (@?[\w][\w./:+-]{0,200}) v?(\d[\w.+~:-]{0,100})$/m,
   // Mend: CVE-2021-44228 (Critical) detected in log4j-core-2.14.1.jar

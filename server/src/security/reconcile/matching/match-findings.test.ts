@@ -323,6 +323,18 @@ test('a dependency is never taken for another one at its line', () => {
   assert.deepEqual(matchFindings([DEPENDENCY], [other], []), [])
 })
 
+test('a finding that is read as one about a package stays, if it is alone with its rule at its place', () => {
+  const reread = { ...DEPENDENCY, fingerprint: 'aa', relocation: 'aa' }
+  const same = [{ stored: 0, reported: 0, method: 'same_place' }]
+  const asCode = { ...DEPENDENCY, kind: 'code' as const, fingerprint_method: 'message' }
+  const unnamed = { ...DEPENDENCY, fingerprint_method: 'message' }
+  for (const stored of [asCode, unnamed]) {
+    assert.deepEqual(matchFindings([stored], [reread], []), same)
+    assert.deepEqual(matchFindings([stored], [reread, { ...reread, fingerprint: 'bb', relocation: 'bb' }], []), [])
+    assert.deepEqual(matchFindings([stored], [{ ...reread, start_line: 2, end_line: 2 }], []), [])
+  }
+})
+
 test('a dependency is recognized in a renamed manifest', () => {
   const moved = { ...DEPENDENCY, path: 'web/package-lock.json', fingerprint: 'aa' }
   assert.deepEqual(matchFindings([DEPENDENCY], [moved], []), [{ stored: 0, reported: 0, method: 'file_renamed' }])

@@ -5,6 +5,7 @@ import {
   getPlacedContent,
   groupIndexes,
   hasContent,
+  isOfPackage,
   type Match,
   Matching,
   type Pair,
@@ -35,6 +36,7 @@ export function matchFindings(
   for (const file of renamed) matchSame(file, 'file_renamed', 'file_renamed')
   matchElsewhere(matching, before, after)
   matchMovedBlocks(matching, before, after)
+  matchReread(matching)
   for (const file of files) matchEdited(file, { same: 'same_place', edited: 'edited_in_place' })
   for (const file of renamed) matchEdited(file, { same: 'file_renamed', edited: 'file_renamed' })
   return matching.matches
@@ -76,6 +78,27 @@ function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void
       const target = arrived.get(`${(finding.start_line ?? 0) + offset} ${getPlacedContent(finding)}`)?.[0]
       if (target !== undefined) matching.match([index, target], 'moved_to_file')
     }
+  }
+}
+
+/**
+ * Matches findings that are read in another way than before, so that they have another kind or name
+ * their package now: those that are alone with their rule at their place on each side.
+ */
+function matchReread(matching: Matching): void {
+  const [stored, reported] = (['stored', 'reported'] as const).map((side) =>
+    groupIndexes([...matching[side].keys()], (index) => {
+      const { path, rule_id, start_line, end_line, start_column, end_column } = matching[side][index] as TrackedFinding
+      if (!matching.isFree(side, index) || rule_id === null) return null
+      return JSON.stringify([path, rule_id, start_line, end_line, start_column, end_column])
+    }),
+  ) as [Map<string, number[]>, Map<string, number[]>]
+  for (const [place, [from, other]] of stored) {
+    const [to, another] = reported.get(place) ?? []
+    if (from === undefined || to === undefined || other !== undefined || another !== undefined) continue
+    const [before, after] = [matching.stored[from] as TrackedFinding, matching.reported[to] as TrackedFinding]
+    const isNamed = isOfPackage(after) && before.fingerprint_method !== after.fingerprint_method
+    if (isNamed || before.kind !== after.kind) matching.match([from, to], 'same_place')
   }
 }
 

@@ -22,7 +22,7 @@ export type ExportedFinding = JudgedFacts & {
 export function listExported(db: Db, orgId: string, repositoryNos: readonly number[]): Promise<ExportedFinding[]> {
   return db<ExportedFinding[]>`
     select finding.id, stream.repository_no, finding.purl, finding.package_name, finding.package_version,
-      finding.vuln_ids, branch_name(stream.git_ref) as ref,
+      finding.vuln_ids, branch_name(stream.git_ref) as ref, stream.subject,
       coalesce(finding.last_commit_sha, stream.commit_sha) as commit_sha, triage.action, triage.source, triage.reason,
       triage.comment, triage.created_at as at, finding.state = 'dismissed' as is_dismissed
     from finding_streams stream

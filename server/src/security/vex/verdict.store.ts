@@ -60,6 +60,8 @@ export type JudgedFacts = FoundPackage & {
   vuln_ids: string[]
   ref: string | null
   commit_sha: string | null
+  /** The image or other subject of the report; null if it stated none. */
+  subject: string | null
 }
 
 /** A finding that statements can be about, and the triage of a document that it has. */
@@ -75,7 +77,7 @@ export async function listCandidates(tx: Tx, scope: RepositoryChange, changedSin
   return tx<Candidate[]>`
     select finding.id, finding.purl, finding.package_name, finding.package_version, finding.vuln_ids,
       branch_name(stream.git_ref) as ref, coalesce(finding.last_commit_sha, stream.commit_sha) as commit_sha,
-      stated.triage_id
+      stream.subject, stated.triage_id
     from finding_streams stream
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     left join lateral (

@@ -113,7 +113,15 @@ test('20,000 statements about 20,000 findings of one vulnerability are not compa
     stated_by_name: 'Kim',
   } as const
   const [names, texts] = [['CVE-1'], { justification: null, comment: null, stated_at: null }]
-  const facts = { names, vuln_ids: names, package_name: null, package_version: null, ref: 'main', commit_sha: null }
+  const facts = {
+    names,
+    vuln_ids: names,
+    package_name: null,
+    package_version: null,
+    ref: 'main',
+    commit_sha: null,
+    subject: null,
+  }
   const findings = purls.map((purl) => ({ id: purl, purl, ...facts }))
   const judge = new Judge(REPOSITORY, new Set(), findings)
   for (const purl of purls.slice(1))

@@ -4,6 +4,8 @@ import {
   getPackageKey,
   hasStated,
   isAbout,
+  isImage,
+  listSubjectNames,
   matchProduct,
   type OwnRepository,
   type Product,
@@ -31,6 +33,8 @@ export class Judge {
   readonly #repository: OwnRepository
   readonly #ownPackages: ReadonlySet<string>
   readonly #byName: ReadonlyMap<string, FindingsByPackage>
+  /** What reports of the repository are about, such as its images. */
+  readonly #subjects: ReadonlySet<string>
   readonly verdicts = new Map<string, Verdict>()
   /** The number of statements that match a finding, by their document. */
   readonly matched = new Map<string, number>()
@@ -39,6 +43,7 @@ export class Judge {
   constructor(repository: OwnRepository, packages: ReadonlySet<string>, findings: readonly JudgedFinding[]) {
     this.#repository = repository
     this.#ownPackages = packages
+    this.#subjects = new Set(findings.flatMap(({ subject }) => subject ?? []))
     const named = findings.flatMap((finding) => finding.names.map((name) => ({ name, finding })))
     const byName = Map.groupBy(named, ({ name }) => name)
     this.#byName = new Map(
@@ -82,6 +87,8 @@ export class Judge {
    */
   #toSubject({ package: purl, product }: AppliedStatement): Subject | null {
     const whole = matchProduct(product, this.#repository)
+    const subjects = listSubjectNames(product).filter((name) => this.#subjects.has(name))
+    if (subjects.length > 0 || isImage(product)) return subjectOfReports(subjects, purl === product ? null : purl)
     const isProductOnly = purl === null || (purl === product && whole.is === 'repository')
     if (isProductOnly) return whole.is === 'repository' ? repositorySubject(whole.version) : null
     const stated = parseStatedPackage(purl)
@@ -111,6 +118,16 @@ function repositorySubject(version: string | null): Subject {
   const isCommit = (sha: string | null) => sha !== null && version.length >= COMMIT_CHARS_MIN && sha.startsWith(version)
   const isRef = (ref: string | null) => ref !== null && ref.replace(/^refs\/tags\//, '') === version
   return { precision: 0, keys: null, isAbout: ({ ref, commit_sha }) => isRef(ref) || isCommit(commit_sha) }
+}
+
+/** A package in reports about these images or other subjects, or all of their findings. */
+function subjectOfReports(names: readonly string[], purl: string | null): Subject | null {
+  const stated = purl === null ? null : parseStatedPackage(purl)
+  if (names.length === 0 || (purl !== null && stated === null)) return null
+  const isOfReport = ({ subject }: JudgedFacts) => subject !== null && names.includes(subject)
+  if (stated === null) return { precision: 0, keys: null, isAbout: isOfReport }
+  const precision = stated.version === null ? 1 : 2
+  return { precision, keys: getKeys(stated), isAbout: (finding) => isOfReport(finding) && isAbout(stated, finding) }
 }
 
 /** A document of the tracked branch is about the whole repository, any other about its own ref. */

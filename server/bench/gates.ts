@@ -13,7 +13,8 @@ export async function configureGate(
   const covers = { environment, repository: null, branch: null }
   const allows = { allow_api_keys: true, allow_run_creator: true, require_linked_accounts: false }
   const asks = { required_approvals: 1, ...allows, policies }
-  await createGate({ sql, clock: systemClock }, ours.orgId, OPERATOR, { name: environment, ...covers, ...asks })
+  const name = [environment, ...policies.slice(0, 1)].join(' ')
+  await createGate({ sql, clock: systemClock }, ours.orgId, OPERATOR, { name, ...covers, ...asks })
 }
 
 export async function createRun(setting: Pick<Setting, 'ours'>): Promise<string> {

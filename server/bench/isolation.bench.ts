@@ -23,6 +23,7 @@ const REPORTS = 20
 const RESULTS_PER_REPORT = 20_000
 const SLOW_POLICIES = 50
 const SLOW_GATES = 5
+const POLICIES_PER_GATE = 20
 const CALM_MS = 5000
 const FLOOD_MS_MAX = 5 * 60_000
 const PAUSE_MS = 50
@@ -93,14 +94,15 @@ function names(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${name} ${index}`)
 }
 
-/** Policies for one environment, and a gate that they approve. */
+/** Policies for one environment, and gates that they approve. */
 async function prepare({ sql, ours }: Organization, policies: string[], expression: string): Promise<void> {
   for (const name of policies) {
     const source = `name: ${name}\nmode: enforce\nrules:\n  - rule: r\n    expression: '${expression}'`
     const policy = { definition: definitionOf(source), source, bundle: null, file: null }
     await applyPolicy({ sql, clock: systemClock } as Services, ours.orgId, OPERATOR, policy)
   }
-  await configureGate({ sql, ours }, 'decided', policies)
+  for (let first = 0; first < policies.length; first += POLICIES_PER_GATE)
+    await configureGate({ sql, ours }, 'decided', policies.slice(first, first + POLICIES_PER_GATE))
 }
 
 /** Takes minutes, so that each policy is ended after its second. */

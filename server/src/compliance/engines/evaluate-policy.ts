@@ -182,7 +182,9 @@ function askServer(
 ): Promise<RuleVerdict[]> {
   return getQueues(asker).requests.run(asker, async (_slot, leftMs) => {
     let usedMs: number | null = null
-    const late = delay(leftMs, undefined, { ref: false }).then(() => Promise.reject(new EvaluationTimeError()))
+    const late = delay(Math.ceil(leftMs) + 1, undefined, { ref: false }).then(() =>
+      Promise.reject(new EvaluationTimeError()),
+    )
     const answer = await Promise.race([
       evaluate((ms) => {
         usedMs = (usedMs ?? 0) + ms

@@ -61,8 +61,13 @@ async function lock(sql: Sql, locks: Locks, name: string): Promise<boolean> {
 
 function connect(sql: Sql, locks: Locks): Promise<Connection> {
   locks.connection ??= sql.reserve().then(async (connection) => {
-    for (const name of locks.held) await tryLock(connection, name)
-    return connection
+    try {
+      for (const name of locks.held) await tryLock(connection, name)
+      return connection
+    } catch (error) {
+      connection.release()
+      throw error
+    }
   })
   return locks.connection
 }
@@ -90,7 +95,10 @@ async function drop(locks: Locks, connection: Locks['connection']): Promise<void
   locks.connection = null
   // Where it could not be opened, there is none.
   const opened = await connection.catch(() => null)
-  opened?.release()
+  if (opened === null) return
+  // Where it is not lost, others get it next.
+  await opened`select pg_advisory_unlock_all()`.catch(() => {})
+  opened.release()
 }
 
 type Drain = {

@@ -69,6 +69,8 @@ export function parseBranchName(ref: string | null): string | null {
   return ref.startsWith(BRANCH_REF) ? ref.slice(BRANCH_REF.length) || null : null
 }
 
+const PROPOSED = /^(?:pull|pull-requests|merge-requests)\/\d+\/|^(?:refs\/heads\/)?gh-readonly-queue\//
+
 /**
  * Whether a report about this ref is about the tracked branch of its repository. A report without a
  * ref is. If the repository is not connected, its tracked branch is unknown and every report
@@ -77,16 +79,10 @@ export function parseBranchName(ref: string | null): string | null {
  */
 export function isTracked(ref: string | null, trackedBranch: string | null): boolean {
   if (ref === null) return true
-  if (trackedBranch === null) return !isProposed(ref)
+  // Merge queues have branches of their own on some code hosts. Some CI systems shorten refs.
+  if (trackedBranch === null) return !isRequestRef(ref) && !PROPOSED.test(ref)
   const branch = parseBranchName(ref)
   return branch !== null && branch === parseBranchName(trackedBranch)
-}
-
-/** Merge queues have branches of their own on some code hosts. Some CI systems shorten refs. */
-function isProposed(ref: string): boolean {
-  const isShortened = /^(?:pull|pull-requests|merge-requests)\/\d+\//.test(ref)
-  const isOfQueue = parseBranchName(ref)?.startsWith('gh-readonly-queue/') === true
-  return isShortened || isOfQueue || isRequestRef(ref)
 }
 
 /** Pull and merge requests have refs that are neither branches nor tags. */

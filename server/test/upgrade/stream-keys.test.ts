@@ -67,6 +67,19 @@ test('stored streams of one tool go on in the newest; what the next report lacks
   assert.deepEqual(await states(), ['a fixed', 'a open', 'b open', 'c open', 'd open'])
 })
 
+test('what the newest stored file states of failures is normal for a stored stream', async () => {
+  const stating = (exitCode: number) => ({ invocations: [{ executionSuccessful: false, exitCode }] })
+  const send = (rules: string[], exitCode: number) => {
+    api.clock.advance(2 * 60 * 60 * 1000)
+    const results = rules.map((rule) => sarifResult(rule))
+    return uploadReport(api, caller, { ...sarif(results, 'Bugs', stating(exitCode)), properties: { n: ++reports } })
+  }
+  await send(['a', 'b', 'c'], 7)
+  await storeAsBefore()
+  assert.equal((await send(['a', 'b'], 8)).held.findings, 1)
+  assert.equal((await send(['a', 'b'], 7)).counts.resolved, 1)
+})
+
 test('two reports at once settle the stored streams once', async () => {
   const all = (number: number) => ({
     ...sarif([], 'One'),

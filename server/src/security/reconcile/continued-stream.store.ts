@@ -27,7 +27,9 @@ export async function lockEarlierStreams(
   report: StreamReport,
   streams: readonly Stream[],
 ): Promise<Map<number, EarlierStream>> {
-  const fresh = streams.filter(({ reported_at, subject }) => isNew(reported_at) && (report.category || subject))
+  const fresh = streams.filter(
+    ({ reported_at, subject }) => reported_at.getTime() === 0 && (report.category || subject),
+  )
   if (fresh.length === 0) return new Map()
   const found = await tx<FoundStream[]>`
     select id, tool, tool_family, subject, coalesce(category, '') <> '' as has_category, tracked, reported_at, seen_at,
@@ -52,10 +54,6 @@ export async function lockEarlierStreams(
     return first === undefined ? [] : [[stream.id, first] as const]
   })
   return new Map(pairs)
-}
-
-function isNew(reportedAt: Date): boolean {
-  return reportedAt.getTime() === 0
 }
 
 function isWithout(other: FoundStream, stream: Stream, category: string | null): boolean {

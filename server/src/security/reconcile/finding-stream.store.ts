@@ -24,7 +24,9 @@ export type StreamReport = {
   reported_at: Date
 }
 
-/** What tells the streams of a report apart. Null for alerts, whose tools are told apart by name. */
+/**
+ * What tells the streams of a report apart. Null for alerts, whose tools are told apart by name.
+ */
 export type StreamKey = { tool: string; tool_family: string | null; subject: string | null }
 
 /** What a report states of itself, with which the next one is compared (`ReportTool`). */
@@ -52,7 +54,9 @@ export type Stream = StreamKey & {
   id: number
   tracked: boolean
   reported_at: Date
-  /** Of the last complete report, or else the first one. Null if that was before they were stored. */
+  /**
+   * Of the last complete report, or else the first one. Null if that was before they were stored.
+   */
   facts: StreamFacts | null
   held: Held | null
   upload_id: string | null
@@ -285,7 +289,9 @@ export async function updateSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean>
   return rows.count > 0
 }
 
-/** The lanes whose streams an upload holds as their newest report, and may close if it is confirmed. */
+/**
+ * The lanes whose streams an upload holds as their newest report, and may close if it is confirmed.
+ */
 export async function listHeldLanes(tx: Tx, { org_id, id }: { org_id: string; id: string }): Promise<Lane[]> {
   const rows = await tx<{ lane: Lane }[]>`
     select distinct ${buildStreamLane(tx, org_id, tx`stream`)} as lane

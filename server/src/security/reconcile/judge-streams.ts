@@ -46,32 +46,31 @@ async function judgeStream(
 ): Promise<JudgedStream> {
   const { reported, open, missing_before, returned, absent } = counts ?? NO_PAIRS
   const missing = absent > 0 ? await listMissing(paired, stream.id) : []
-  const mayAgree = missing_before > 0 && returned === 0 && agreesInNumber(stream.held, reported)
+  // It has nine tenths of the results of the one that was held before, and any.
+  const isAsLarge = reported > 0 && reported >= (stream.held?.results ?? 0) * NEARLY_ALL
+  const mayAgree = missing_before > 0 && returned === 0 && isAsLarge && stream.held?.may_be_repeated === true
   const directories = mayAgree ? await listDirectories(paired, stream.id) : []
   const isPart = isPartOfScan(stream, report)
   const facts = { stream, tool: stream.reported, report, reported, open, missing, directories, mayAgree, isPart }
   const { kept, reasons, mayBeRepeated, isCut, hint } = decideClosing(facts)
-  const held =
-    reasons.length === 0
-      ? null
-      : toHeld(report, { findings: countOpen(missing, kept), reasons, mayBeRepeated, isCut, reported })
+  const isKept = new Set(kept)
+  const findings = missing.filter(({ finding_id, was_open }) => was_open && isKept.has(finding_id)).length
+  const { upload_id } = report
+  const stated = { upload_id, findings, reasons, results: reported, may_be_repeated: mayBeRepeated, is_cut: isCut }
+  const held = reasons.length === 0 ? null : stated
+  const isFirst = stream.reported_at.getTime() === 0
   return {
     id: stream.id,
     kept,
-    warnings: [...reasons.map((reason) => formatHeld(facts, held?.findings ?? 0, reason)), ...hint],
+    warnings: [...reasons.map((reason) => formatHeld(facts, findings, reason)), ...hint],
     update: {
       id: stream.id,
-      tool: stream.tool,
+      tool: stream.reported.name,
       tool_version: stream.reported.version,
-      facts: (held === null && !isPart) || isFirst(stream) ? toFacts(stream.reported) : stream.facts,
+      facts: (held === null && !isPart) || isFirst ? toFacts(stream.reported) : stream.facts,
       held,
     },
   }
-}
-
-/** Whether a report has nine tenths of the results of the one that was held before, and any. */
-function agreesInNumber(held: Held | null, reported: number): boolean {
-  return held?.may_be_repeated === true && reported > 0 && reported >= held.results * NEARLY_ALL
 }
 
 const SCAN_MS = 60 * 60 * 1000
@@ -83,34 +82,13 @@ function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_at }: Re
   return isSame && reported_at.getTime() - stream.reported_at.getTime() <= SCAN_MS
 }
 
-function isFirst({ reported_at }: Stream): boolean {
-  return reported_at.getTime() === 0
-}
-
-function toFacts({ failures = [], scope, components }: ReportTool): StreamFacts {
+export function toFacts({ failures = [], scope, components }: ReportTool): StreamFacts {
   return {
     failures: failures.slice(0, FAILURES_MAX),
     files: scope?.files ?? 0,
     rules: scope?.rules ?? 0,
     components: components?.sample() ?? [],
   }
-}
-
-type HeldFacts = {
-  findings: number
-  reasons: readonly string[]
-  mayBeRepeated: boolean
-  isCut: boolean
-  reported: number
-}
-
-function toHeld({ upload_id }: ReportToJudge, { findings, reasons, mayBeRepeated, isCut, reported }: HeldFacts): Held {
-  return { upload_id, findings, reasons, results: reported, may_be_repeated: mayBeRepeated, is_cut: isCut }
-}
-
-function countOpen(missing: readonly Missing[], kept: readonly string[]): number {
-  const isKept = new Set(kept)
-  return missing.filter(({ finding_id, was_open }) => was_open && isKept.has(finding_id)).length
 }
 
 /** A stream with fewer open findings may lose most of them at once. */
@@ -167,15 +145,11 @@ export function decideClosing(judged: StreamToJudge): Verdict {
   if (report.complete === false) return stop('The sender states that the report is not complete.')
   const failure = whyFailed(judged)
   if (failure !== null) return stop(failure)
-  if (judged.isPart && report.complete !== true) return addUp(judged, all)
-  return decideByContent(judged)
-}
-
-/** Parts of a scan close nothing of each other. */
-function addUp({ tool, missing }: StreamToJudge, kept: string[]): Verdict {
+  if (!judged.isPart || report.complete === true) return decideByContent(judged)
+  // Parts of a scan close nothing of each other.
   const text = `${tool.name}: the report adds to the one of the same commit before it, and closed nothing. Give jobs that scan different things a category each.`
   const hint = missing.some(({ was_open }) => was_open) ? [text] : []
-  return { kept, reasons: [], mayBeRepeated: false, isCut: false, hint }
+  return { kept: all, reasons: [], mayBeRepeated: false, isCut: false, hint }
 }
 
 function whyCut({ truncated, skipped }: Pick<ReportSummary, 'skipped' | 'truncated'>, tool: ReportTool): string | null {
@@ -253,7 +227,9 @@ function* listDoubts(
   if (stream.facts !== null) yield* listUnlisted(stream.facts, scope, missing)
 }
 
-/** A report that lists under nine tenths of the files or rules as before did not look at the others. */
+/**
+ * A report that lists under nine tenths of the files or rules as before did not look at the others.
+ */
 function* listUnlisted(
   facts: StreamFacts,
   scope: ReportedScope | undefined,

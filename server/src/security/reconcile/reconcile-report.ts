@@ -38,7 +38,7 @@ import {
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Completeness, evaluateStreams, type JudgedStream } from './judge-streams.ts'
+import { type Completeness, evaluateStreams, toFacts } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { countPairs, hasPairs, type Paired } from './paired.store.ts'
@@ -48,7 +48,14 @@ import { countSimilarStreams, updateEndedStream } from './stream.store.ts'
 const OUTDATED =
   'A newer report of the same tool was processed before this report. This report did not change the findings of that tool.'
 
-export type ReportToReconcile = StreamReport & Completeness & { summary: ReportSummary }
+export type ReportToReconcile = StreamReport &
+  Completeness & {
+    summary: ReportSummary
+    /**
+     * What the stored file of an earlier upload states of its tools; nothing if it cannot be read.
+     */
+    readTools: (uploadId: string) => Promise<readonly ReportTool[]>
+  }
 
 /** What a report changed: numbers of findings, and of issues that became visible and are open. */
 export type ReconcileOutcome = {
@@ -109,11 +116,16 @@ export async function reconcileReport(
   const { tx } = incoming
   const keyed = groupTools(report.summary.tools)
   const locked = await lockStreams(tx, report, keyed, clock.now())
-  const streams = locked.streams.map((stream) => withReported(stream, keyed))
+  const streams = locked.streams.map((stream) => {
+    const isOf = (of: KeyedTool) => of.tool_family === stream.tool_family && of.subject === stream.subject
+    const { names, reported } = keyed.find(isOf) as KeyedTool
+    return { ...stream, names, reported, unscanned: reported.unscanned ?? [] }
+  })
   const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
+  await findStoredFacts(current, report)
   const { warnings, hasTriages, held, ...merged } = await mergeReport(
     incoming,
     report,
@@ -186,13 +198,6 @@ function mergeTools(one: ReportTool, other: ReportTool): ReportTool {
   }
 }
 
-function withReported(stream: Stream, keyed: readonly KeyedTool[]): ReportedStream {
-  const { names, reported } = keyed.find(
-    ({ tool_family, subject }) => tool_family === stream.tool_family && subject === stream.subject,
-  ) as KeyedTool
-  return { ...stream, names, reported, unscanned: reported.unscanned ?? [] }
-}
-
 type Counts = Omit<ReconcileOutcome, 'openBySeverity'>
 type Merged = Counts & { held: HeldFindings | null; warnings: string[]; hasTriages: boolean }
 
@@ -222,18 +227,39 @@ async function mergeReport(
   const isAnyTouched = grouped.touched.length > 0 || turned.length > 0 || hasPairs(paired, 'absent')
   const shown = isAnyTouched ? await updateReportedIssues(recorded, touched) : NONE
   const { created, updated, resolved } = written
+  const held = judged.flatMap(({ update }) => update.held ?? [])
   return {
     created,
     updated,
     resolved,
     unchanged: report.summary.findings - created - updated,
     ...newIssues(grouped.opened, shown),
-    held: sumHeld(judged),
+    held:
+      held.length === 0
+        ? null
+        : {
+            findings: held.reduce((sum, { findings }) => sum + findings, 0),
+            reasons: [...new Set(held.flatMap(({ reasons }) => reasons))],
+          },
     warnings: [
       ...judged.flatMap((stream) => stream.warnings),
       ...(await listCategoryWarnings(incoming.tx, report, streams)),
     ],
     hasTriages: has_triages,
+  }
+}
+
+/**
+ * What is normal for the tool of a stream that was stored before reports were compared: what its
+ * newest stored file states.
+ */
+async function findStoredFacts(streams: readonly ReportedStream[], { upload_id, readTools }: ReportToReconcile) {
+  for (const stream of streams) {
+    const { reported, upload_id: earlier } = stream
+    const isCompared = (reported.failures ?? []).length > 0 || reported.components !== undefined
+    if (stream.facts !== null || earlier === null || earlier === upload_id || !isCompared) continue
+    const tools = (await readTools(earlier)).filter(({ name }) => normalizeToolName(name) === stream.tool_family)
+    if (tools.length > 0) stream.facts = toFacts(tools.reduce(mergeTools))
   }
 }
 
@@ -281,7 +307,10 @@ async function continueEarlier(
   return continued
 }
 
-/** What the report cannot tell of stays in the stream that was continued, which ends if that is nothing. */
+/**
+ * What the report cannot tell of stays in the stream that was continued, which ends if that is
+ * nothing.
+ */
 async function returnElsewhere(paired: Paired, streams: readonly ContinuedStream[]): Promise<Paired> {
   const { tx, scope } = paired
   const continued = streams.filter(({ continued_id }) => continued_id !== undefined)
@@ -297,7 +326,9 @@ async function returnElsewhere(paired: Paired, streams: readonly ContinuedStream
   return { ...paired, counts: await countPairs(tx) }
 }
 
-/** From this many on, categories that were reported once each and differ in numbers get a warning. */
+/**
+ * From this many on, categories that were reported once each and differ in numbers get a warning.
+ */
 const SIMILAR_MIN = 3
 
 async function listCategoryWarnings(tx: Tx, report: StreamReport, streams: readonly Stream[]): Promise<string[]> {
@@ -308,13 +339,6 @@ async function listCategoryWarnings(tx: Tx, report: StreamReport, streams: reado
   return [
     `The category ${category} is the ${similar}th that differs from others only in numbers, dates or hashes and was reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
   ]
-}
-
-function sumHeld(judged: readonly JudgedStream[]): HeldFindings | null {
-  const held = judged.flatMap(({ update }) => update.held ?? [])
-  if (held.length === 0) return null
-  const reasons = new Set(held.flatMap((ofStream) => ofStream.reasons))
-  return { findings: held.reduce((sum, { findings }) => sum + findings, 0), reasons: [...reasons] }
 }
 
 function newIssues(opened: NewIssues, shown: NewIssues) {

@@ -81,7 +81,9 @@ function isSimilar(db: Db, other: ReturnType<Db>, stream: ReturnType<Db>) {
     )`
 }
 
-/** How many streams there are like one of these, with it; at most those of the one with the most. */
+/**
+ * How many streams there are like one of these, with it; at most those of the one with the most.
+ */
 export async function countSimilarStreams(db: Db, orgId: string, ids: readonly number[]): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select coalesce(max(alike.count), 0) as count

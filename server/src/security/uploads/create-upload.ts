@@ -144,9 +144,9 @@ async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded,
 
 /**
  * Records that a stored file was sent again. It is read again if this lane has not sent it before,
- * or has sent another one since, or says anew whether it is complete, or if its stream was ended. Who sends it as the newest again
- * vouches for it alone: it has no more permission than they have. Returns what is to be recorded if
- * its findings are current and were seen in another commit.
+ * or has sent another one since, or says anew whether it is complete, or if its stream was ended.
+ * Who sends it as the newest again vouches for it alone: it has no more permission than they have.
+ * Returns what is to be recorded if its findings are current and were seen in another commit.
  */
 async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Date): Promise<SeenAgain | null> {
   const { org_id, repository_no, lane, commit_sha } = row

@@ -12,7 +12,10 @@ export type UploadStatement = {
   lane: Lane
   commit_sha: string | null
   tracked: boolean
-  /** Whether the sender states that the report is complete, or that it is not. Null: it says nothing. */
+  /**
+   * Whether the sender states that the report is complete, or that it is not. Null: it says
+   * nothing.
+   */
   complete: boolean | null
   /** Whether the sender may triage. */
   may_triage: boolean

@@ -67,6 +67,9 @@ function listWords(tag: string): string[] {
     .filter((word) => !OF_VERSION.test(word))
 }
 
+/** The beginning of a path, or any part of one of Windows. */
+const PATH = /^(?:[./~\\]|[a-z]:[/\\])|\\/i
+
 /** What a bill of materials is about. */
 type Subject = { isImage: boolean; name: string | null; purl: string | null }
 
@@ -79,7 +82,7 @@ export function normalizeSubject({ isImage, name, purl }: Subject): string | nul
   // The name of an image has the words of its tag, and some tools write only the digest there.
   if (isImage && name !== null && !/^sha256[:@]/.test(name)) return normalizeImageName(name)
   if (image !== null) return normalizeImageName(image)
-  return isImage || name === null || isPath(name) ? null : name.trim() || null
+  return isImage || name === null || PATH.test(name.trim()) ? null : name.trim() || null
 }
 
 /** The image of a package URL like `pkg:oci/pay@sha256:…?repository_url=ghcr.io/acme/pay&tag=1`. */
@@ -91,8 +94,4 @@ function parseImageUrl(purl: string): string | null {
   const tag = qualifiers.get('tag')
   const repository = qualifiers.get('repository_url') ?? decodeURIComponent(name.replace(/%(?![0-9a-f]{2})/gi, '%25'))
   return tag === null ? repository : `${repository}:${tag}`
-}
-
-function isPath(name: string): boolean {
-  return /^(?:[./~\\]|[a-z]:[/\\])/i.test(name.trim()) || name.includes('\\')
 }

@@ -132,7 +132,10 @@ export async function updateInheritedFindings(
 /** `isReplaced`: the newest report is one of the other stream, and does not have the findings. */
 type MovedFindings = { from: number; into: number; isReplaced: boolean }
 
-/** Moves all findings of a stream to another one, in which they go on. The repository must be locked. */
+/**
+ * Moves all findings of a stream to another one, in which they go on. The repository must be
+ * locked.
+ */
 export async function updateStreamOfFindings(
   tx: Tx,
   orgId: string,

@@ -115,7 +115,9 @@ function listFailures(run: SarifRun): string[] {
     .flatMap((invocation) => {
       const { hasFailed, exitCode, hasSignal, locatedErrors, otherErrors } = invocation
       const isExplained = locatedErrors > 0 && otherErrors.size === 0 && !run.isEmpty && !isUnresolved
-      const isFailure = exitCode !== null && isFailureCode(run, exitCode)
+      const isFound = exitCode === 1 || FOUND_CODES.get(normalizeToolName(run.tool.name))?.includes(exitCode ?? 0)
+      // Also a code for "found" is a failure if nothing was.
+      const isFailure = exitCode !== null && exitCode !== 0 && (!isFound || run.isEmpty)
       return [
         ...(hasFailed && !isExplained ? ['executionSuccessful is false'] : []),
         ...(isFailure && !isExplained ? [`the exit code is ${exitCode}${run.isEmpty ? ' without results' : ''}`] : []),
@@ -123,13 +125,6 @@ function listFailures(run: SarifRun): string[] {
         ...[...otherErrors].map((error) => (error === '' ? 'it states an error' : `it states the error "${error}"`)),
       ]
     })
-}
-
-/** Also a code for "found" is a failure if nothing was. */
-function isFailureCode({ tool, isEmpty }: SarifRun, exitCode: number): boolean {
-  if (exitCode === 0) return false
-  const isFound = exitCode === 1 || FOUND_CODES.get(normalizeToolName(tool.name))?.includes(exitCode)
-  return !isFound || isEmpty
 }
 
 /** Which files and rules the runs list; null if they list none. */

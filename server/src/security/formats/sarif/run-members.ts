@@ -1,4 +1,4 @@
-import { getMember, type JsonObject, toObject, toObjects, toText } from '../../../platform/json/read-value.ts'
+import { getMember, toObject, toObjects, toText } from '../../../platform/json/read-value.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { normalizeImageName } from '../../vocabulary/stream-name.ts'
 import { readArtifactLocation, readLogicalName } from './location.ts'
@@ -131,7 +131,10 @@ function keepError({ run, indexes: [index], value, budget }: RunMember): void {
   const rule = toObject(getMember(value, 'associatedRule'))
   if (files.length > 0 || rule !== null) invocation.locatedErrors++
   else if (invocation.otherErrors.size < ERRORS_MAX) invocation.otherErrors.add(nameError(value))
-  if (files.length === 0 && rule !== null) keepRule(run, rule)
+  if (files.length === 0 && rule !== null) {
+    if (run.unrunRules.length < UNRUN_RULES_MAX) run.unrunRules.push(readDescriptorReference(rule))
+    else run.hasManyUnscanned = true
+  }
   for (const file of files) {
     const key = JSON.stringify(file)
     if (run.unscannedFiles.has(key)) continue
@@ -141,12 +144,9 @@ function keepError({ run, indexes: [index], value, budget }: RunMember): void {
   }
 }
 
-function keepRule(run: SarifRun, rule: JsonObject): void {
-  if (run.unrunRules.length < UNRUN_RULES_MAX) run.unrunRules.push(readDescriptorReference(rule))
-  else run.hasManyUnscanned = true
-}
-
-/** What is the same if the next report has the error again: its kind, else its text without numbers. */
+/**
+ * What is the same if the next report has the error again: its kind, else its text without numbers.
+ */
 function nameError(notification: unknown): string {
   const id = toText(getMember(notification, 'descriptor', 'id'))
   const text = toText(getMember(notification, 'message', 'text')) ?? toText(getMember(notification, 'message', 'id'))

@@ -14,7 +14,7 @@ import { classifyScore, parseScore, type Severity } from '../../vocabulary/sever
 import type { Dismissal } from '../report/dependency-finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { type ResultLocation, readLocation } from './location.ts'
-import { findResourceName, formatMessage, formatOtherLocations, OTHER_LOCATIONS_MAX } from './result-text.ts'
+import { findResourceName, formatDescription, formatMessage, OTHER_LOCATIONS_MAX } from './result-text.ts'
 import { collectResultCwes, findRule, readRuleReference } from './rule.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { readSubject } from './subject.ts'
@@ -32,7 +32,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const path = location?.path ?? null
   const score = readScannerScore(result, rule)
   const dismissal = readDismissal(result)
-  const { kind, vulnIds, about, context, similarity, identity } = readSubject({
+  const { kind, vulnIds, about, context, similarity, identity, earlier } = readSubject({
     run,
     result,
     rule,
@@ -51,7 +51,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
     title: selectTitle({ rule, ruleId, message, path }) ?? ruleId ?? run.tool.name,
-    description: truncateText(message + formatOtherLocations(resolved, locations.length), DESCRIPTION_MAX),
+    description: truncateText(formatDescription(message, resolved, locations.length), DESCRIPTION_MAX),
     native_url: parseWebUrl(toText(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
@@ -76,6 +76,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     relocation: identity.relocation,
     similarity,
     context,
+    ...(earlier.length > 0 && { earlier }),
   }
 }
 

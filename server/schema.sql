@@ -1268,6 +1268,7 @@ create table issue_regroups (
   updated_at timestamp(3) with time zone not null,
   in_progress jsonb not null default '{}'::jsonb,
   last_batch integer not null default 0,
+  reopened bigint not null default 0,
   constraint issue_regroups_pkey PRIMARY KEY (org_id, id),
   constraint issue_regroups_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint issue_regroups_batches_check CHECK ((batches >= 0)),
@@ -2406,6 +2407,9 @@ create table triage_findings (
   triage_id uuid not null,
   finding_id uuid not null,
   no bigint not null generated always as identity,
+  ended_at timestamp(3) with time zone,
+  changed text[],
+  regroup_id uuid,
   constraint triage_findings_pkey PRIMARY KEY (org_id, triage_id, finding_id),
   constraint triage_findings_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id),
   constraint triage_findings_org_id_triage_id_fkey FOREIGN KEY (org_id, triage_id) REFERENCES triages(org_id, id)
@@ -2429,6 +2433,7 @@ create table triages (
   ended_by_id text,
   ended_by_name text,
   ended_at timestamp(3) with time zone,
+  scope text not null default 'issue'::text,
   constraint triages_pkey PRIMARY KEY (org_id, id),
   constraint triages_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint triages_action_check CHECK ((action = ANY (ARRAY['dismiss'::text, 'reopen'::text, 'split'::text, 'merge'::text]))),
@@ -2438,6 +2443,7 @@ create table triages (
   constraint triages_comment_check CHECK (((length(comment) >= 1) AND (length(comment) <= 2000))),
   constraint triages_ended_as_check CHECK ((ended_as = ANY (ARRAY['undone'::text, 'expired'::text, 'replaced'::text]))),
   constraint triages_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 100))),
+  constraint triages_scope_check CHECK ((scope = ANY (ARRAY['issue'::text, 'vulnerability'::text]))),
   constraint triages_source_check CHECK ((source = ANY (ARRAY['shiplock'::text, 'openvex'::text, 'csaf'::text]))),
   constraint triages_target_type_check CHECK ((target_type = ANY (ARRAY['finding'::text, 'issue'::text, 'alert'::text])))
 );

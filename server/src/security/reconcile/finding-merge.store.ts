@@ -4,7 +4,8 @@ import { createUuidPrefix } from '../../platform/ids.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildKevAt, buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
 import type { GroupedReport } from './group-report.ts'
-import type { After } from './incoming.store.ts'
+import type { After, Incoming } from './incoming.store.ts'
+import { buildNamedStreams, type NamedStream } from './pair-exactly.store.ts'
 import { hasPairs, type Paired } from './paired.store.ts'
 
 /** How many findings were written. */
@@ -28,6 +29,47 @@ export async function upsertFindings(
   const created = hasPairs(paired, 'fresh') ? await insertNew(grouped) : 0
   const resolved = hasPairs(paired, 'absent') ? await settleMissing(paired, streams) : 0
   return { paired, created, updated, resolved } as Written
+}
+
+/**
+ * Gives stored findings the ids that their rules have now, if the report names the earlier ones and
+ * no stored finding has the new identity already.
+ */
+export async function updateRenamedRules(
+  { tx, members }: Incoming,
+  orgId: string,
+  streams: readonly NamedStream[],
+): Promise<void> {
+  if (!members.hasEarlier) return
+  await tx`
+    update findings finding
+    set rule_id = renamed.rule_id, fingerprint = renamed.fingerprint, relocation = renamed.relocation
+    from (
+      select distinct on (stream.id, incoming.fingerprint) stream.id as stream_id, incoming.fingerprint,
+        incoming.relocation, incoming.rule_id, earlier.fingerprint as earlier_fingerprint
+      from incoming
+      join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
+      cross join lateral (
+        select decode(hex, 'hex') as fingerprint, no
+        from unnest(incoming.earlier_fingerprints) with ordinality named (hex, no)
+      ) earlier
+      where exists (
+        select from findings stored
+        where stored.org_id = ${buildAverageId(tx, orgId)}
+          and stored.stream_id = stream.id
+          and stored.fingerprint = earlier.fingerprint
+      )
+        and not exists (
+          select from findings stored
+          where stored.org_id = ${buildAverageId(tx, orgId)}
+            and stored.stream_id = stream.id
+            and stored.fingerprint = incoming.fingerprint
+        )
+      order by stream.id, incoming.fingerprint, earlier.no
+    ) renamed
+    where finding.org_id = ${buildAverageId(tx, orgId)}
+      and finding.stream_id = renamed.stream_id
+      and finding.fingerprint = renamed.earlier_fingerprint`
 }
 
 /**

@@ -56,7 +56,8 @@ export async function copyIncoming(
       fixed_version text, purl text, vuln_ids text[], cwes text[], rule_id text, secret_type text, resource_name text,
       scanner_score real, cvss_version text, cvss_score real, cvss_vector text,
       alert_id text collate "C", revision bigint, finding_id uuid, first_seen_at timestamptz, seen_at timestamptz,
-      commit_sha text, dismissed_by_name text, dismissed_at timestamptz, dismissal_source text
+      commit_sha text, dismissed_by_name text, dismissed_at timestamptz, dismissal_source text,
+      earlier_rules text[], earlier_fingerprints text[]
     ) on commit drop`
   const copy = await openCopy(tx, 'incoming', [...INCOMING_COLUMNS, ...own])
   return {
@@ -109,6 +110,8 @@ const INCOMING_COLUMNS = [
   'relocation',
   'similarity',
   'context',
+  'earlier_rules',
+  'earlier_fingerprints',
   'content_hash',
   ...CONTENT,
 ] as const
@@ -133,6 +136,8 @@ function incomingLine(finding: IncomingFinding, { position, context }: AddedMemb
     relocation,
     similarity,
     copyBytes(context),
+    copyField(finding.earlier?.map(({ rule_id }) => rule_id) ?? null),
+    copyField(finding.earlier?.map(({ fingerprint }) => fingerprint) ?? null),
     copyBytes(hash('sha256', relocation + similarity + content, 'hex').slice(0, SHORT_HASH_HEX)),
   ]
   const named = alert === undefined ? '' : ALERT_NAMES.map((column) => `\t${copyField(alert[column])}`).join('')

@@ -15,6 +15,7 @@ import {
   type StreamFinding,
   updateMatchedPairs,
 } from './candidates.store.ts'
+import { updateRenamedRules } from './finding-merge.store.ts'
 import type { Incoming } from './incoming.store.ts'
 import { matchFindings } from './matching/match-findings.ts'
 import { deleteUnscannedPairs, type ExactPairs, insertExactPairs, type ReportedStream } from './pair-exactly.store.ts'
@@ -49,6 +50,7 @@ export async function matchReport(
   scope: MergeScope,
   streams: readonly ReportedStream[],
 ): Promise<Paired> {
+  await updateRenamedRules(incoming, scope.org_id, streams)
   const exact = await insertExactPairs(incoming, scope, streams)
   const matched = await matchCandidates(await deleteUnscannedPairs(exact, streams))
   const isAnyNew = matched.earlier.length > 0 && hasPairs(matched, 'fresh')
@@ -104,7 +106,16 @@ function collectFiles(compared: readonly Candidates[]): StreamFile[] {
   })
 }
 
-function matchStream({ stored, reported, anchors }: Candidates): CandidateMatch[] {
+/** A rule that had another id before is the same rule, unless the report has findings of both. */
+function matchStream({ stored: before, reported, anchors }: Candidates): CandidateMatch[] {
+  const ids = new Set(reported.map(({ rule_id }) => rule_id))
+  const renamed = new Map(
+    reported.flatMap(({ earlier_rules, rule_id }) => (earlier_rules ?? []).map((id) => [id, rule_id])),
+  )
+  const stored = before.map((finding) => {
+    const id = ids.has(finding.rule_id) ? undefined : renamed.get(finding.rule_id ?? '')
+    return id === undefined ? finding : { ...finding, rule_id: id }
+  })
   return matchFindings(stored, reported, anchors).map(({ stored: from, reported: to, method }) => {
     const { finding_id } = stored[from] as StoredCandidate
     const { position } = reported[to] as ReportedCandidate
@@ -128,7 +139,7 @@ function matchReopened(findings: readonly (ReturnedFinding | ClosedFinding)[]): 
 }
 
 type Key = (finding: ReturningFinding) => string
-const identity: Key = ({ stream_id, fingerprint }) => `${stream_id} ${fingerprint}`
+const identity: Key = ({ stream_id, fingerprint, secret }) => `${stream_id} ${fingerprint} ${secret ?? ''}`
 const file: Key = (finding) => `${identity(finding)} ${finding.path ?? ''}`
 const line: Key = (finding) => `${identity(finding)} ${finding.start_line ?? ''} ${finding.path ?? ''}`
 

@@ -36,9 +36,9 @@ async function createUnpaired(tx: Tx, streams: readonly NamedStream[]): Promise<
 }
 
 /**
- * A pair is certain if one finding on each side has the fingerprint and the path, or if there are
- * equally many at the same lines. `lines` is equal in both cases. The order of equal findings does
- * not depend on their order in the report.
+ * A pair is certain if one finding on each side has the fingerprint and the path (and the secret),
+ * or if there are equally many at the same lines. `lines` is equal in both cases. The order of
+ * equal findings does not depend on their order in the report.
  */
 async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream[]): Promise<void> {
   const path = tx`coalesce(path, '') collate "C"`
@@ -48,24 +48,26 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
       then coalesce(sum(hashint4(start_line)) over equals, 0) + count(*) over equals
       else 0
     end`
+  // Tools give secrets of one commit the same fingerprint, but another secret is another problem.
+  const secret = tx`coalesce(case when kind = 'secret' then context end, '')`
   const allRows = tx`rows between unbounded preceding and unbounded following`
   // On several servers, each part is read where its rows are.
   const ownPart = isSpread() ? tx`materialized` : tx``
   await tx`
     create temporary table paired on commit drop as
     with reported as ${ownPart} (
-      select position, stream.id as stream_id, fingerprint, ${path} as path, content_hash,
+      select position, stream.id as stream_id, fingerprint, ${path} as path, ${secret} as secret, content_hash,
         row_number() over equals as rank, ${lines} as lines
       from incoming
       join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
       window equals as (
-        partition by stream.id, fingerprint, ${path}
+        partition by stream.id, fingerprint, ${path}, ${secret}
         order by start_line, start_column, end_line, content_hash, position
         ${allRows}
       )
     ),
     stored as ${ownPart} (
-      select id, stream_id, fingerprint, ${path} as path, content_hash, reported_state, last_seen_at,
+      select id, stream_id, fingerprint, ${path} as path, ${secret} as secret, content_hash, reported_state, last_seen_at,
         row_number() over equals as rank, ${lines} as lines
       from findings
       where org_id = ${buildAverageId(tx, orgId)}
@@ -75,7 +77,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
         )})
         and reported_state <> 'fixed'
       window equals as (
-        partition by stream_id, fingerprint, ${path}
+        partition by stream_id, fingerprint, ${path}, ${secret}
         order by start_line, start_column, end_line, content_hash, ordinal
         ${allRows}
       )
@@ -85,7 +87,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
       reported.content_hash <> stored.content_hash or stored.last_seen_at is not null as is_changed,
       null::text as identity_method, case when stored.id is null then 0 end as ordinal
     from reported
-    full join stored using (stream_id, fingerprint, path, lines, rank)`
+    full join stored using (stream_id, fingerprint, path, secret, lines, rank)`
 }
 
 export function buildNamedStreams(tx: Tx, streams: readonly NamedStream[]) {

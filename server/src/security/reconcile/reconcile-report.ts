@@ -8,6 +8,7 @@ import {
 } from '../formats/report/parsed-report.ts'
 import { normalizeToolName } from '../vocabulary/stream-name.ts'
 import {
+  updateEndedDismissals,
   updateInheritedFindings,
   updateMovedFindings,
   updateStreamOfFindings,
@@ -25,6 +26,7 @@ import {
   updateContinuing,
 } from './continued-stream.store.ts'
 import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
+import { listEndedDismissals } from './end-dismissals.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
@@ -397,8 +399,9 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
 }
 
 /**
- * Writes the findings. New findings, and fixed ones that come back, are dismissed if a person has
- * dismissed all other findings of their issue. `hasTriages` is false if nobody triaged in the
+ * Writes the findings. A dismissal ends if something else is reported than what was looked at. New
+ * findings, and fixed ones that come back, are dismissed if a person has dismissed all other
+ * findings of their issue. `hasTriages` is false if nobody triaged in the
  * repository, so that most reports skip this.
  */
 async function writeAndFollow(
@@ -409,7 +412,9 @@ async function writeAndFollow(
   if (!hasTriages || grouped.touched.length === 0) return upsertFindings(grouped, judged)
   const { tx, scope } = grouped.paired
   const followed = await listFollowed(tx, scope.org_id, grouped.touched)
+  const ended = await listEndedDismissals(grouped.paired)
   const written = await upsertFindings(grouped, judged)
+  await updateEndedDismissals(tx, scope.org_id, ended, { at: scope.at })
   for (const [triageId, findingIds] of await listFollowers(tx, scope.org_id, followed))
     await updateTriagedFindings(tx, scope.org_id, { triageId, findingIds, at: scope.at })
   return written

@@ -1,7 +1,13 @@
 import { formatReportedTool, type ParsedFinding } from '../formats/report/parsed-report.ts'
 import { Memo } from '../formats/report/report-reading.ts'
 import { computeBucket, isAboutPackage } from '../issues/grouping/bucket.ts'
-import { type ContextHash, type GroupingFacts, getRuleMessage, type Member } from '../issues/grouping/grouping-facts.ts'
+import {
+  type ContextHash,
+  computeTold,
+  type GroupingFacts,
+  getRuleMessage,
+  type Member,
+} from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { isSecret } from '../issues/grouping/weakness-names.ts'
 import type { FindingState } from '../vocabulary/finding.ts'
@@ -21,6 +27,8 @@ export class ReportMembers {
   readonly #isTracked: boolean
   readonly #contextHash: ContextHash
   readonly #buckets = new Memo<string>()
+  /** Whether any rule had another id before. */
+  hasEarlier = false
 
   constructor(isTracked: boolean, contextHash: ContextHash, rules: KnownRules) {
     this.rules = rules
@@ -35,6 +43,7 @@ export class ReportMembers {
     member.bucket = this.#computeBucket(member)
     this.#members.push(member)
     if (finding.subject != null) this.#subjects.set(position, formatReportedTool(finding.tool, finding.subject))
+    this.hasEarlier ||= finding.earlier !== undefined
     return { position, context }
   }
 
@@ -87,6 +96,7 @@ function toMember(finding: IncomingFinding, { position, context }: AddedMember, 
     resource_name: finding.resource_name,
     fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,
     context,
+    told: computeTold(finding.description, finding.vuln_ids),
     id: null,
     issue_id: null,
     bucket: '',

@@ -54,12 +54,16 @@ export type ParsedFinding = {
   relocation?: string | null
   /** At most 32 bytes in hex. Similar flagged texts have similar values. Null for secrets. */
   similarity: string | null
+  /** Its identity under ids that its rule had before. Absent if the rule had no others. */
+  earlier?: readonly EarlierIdentity[]
   /**
    * The flagged code without white space, by which findings of other scanners are matched. For a
    * secret this is the secret itself, so only its keyed hash is stored.
    */
   context: string | null
 }
+
+export type EarlierIdentity = { rule_id: string; fingerprint: string }
 
 export type ReportTool = {
   name: string

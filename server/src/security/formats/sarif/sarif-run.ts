@@ -64,6 +64,8 @@ export type SarifComponent = {
 
 export type SarifRule = {
   id: string | null
+  /** The ids that the rule had before (§3.49.4). */
+  deprecatedIds: string[]
   guid: string | null
   name: string | null
   /** Its short description, else the beginning of its full description. */

@@ -37,6 +37,9 @@ function findingAt(path: string, { id, text }: Line, line: number, tool: Tool): 
     fingerprint_method: tool === 'snippets' ? 'snippet' : 'message',
     relocation: hash('sha256', content),
     similarity: tool === 'snippets' ? computeSketch(text, null) : null,
+    context: tool === 'snippets' ? hash('sha256', content) : null,
+    message: 'Message',
+    places: null,
     title: 'Title',
   }
 }

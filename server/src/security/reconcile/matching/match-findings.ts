@@ -1,8 +1,10 @@
+import { listPlaces, parseMessage } from '../../vocabulary/message-marks.ts'
 import { collectAnchors, matchBlocks, matchEdited, matchSame } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
 import {
   getContent,
   getPlacedContent,
+  getRule,
   groupIndexes,
   hasContent,
   isOfPackage,
@@ -35,6 +37,7 @@ export function matchFindings(
   const renamed = matchRenamedFiles(matching).map(({ from, to }) => compared(from, to))
   for (const file of renamed) matchSame(file, 'file_renamed', 'file_renamed')
   matchElsewhere(matching, before, after)
+  matchOtherLocations(matching)
   matchMovedBlocks(matching, before, after)
   matchReread(matching)
   for (const file of files) matchEdited(file, { same: 'same_place', edited: 'edited_in_place' })
@@ -100,6 +103,43 @@ function matchReread(matching: Matching): void {
     const isNamed = isOfPackage(after) && before.fingerprint_method !== after.fingerprint_method
     if (isNamed || before.kind !== after.kind) matching.match([from, to], 'same_place')
   }
+}
+
+/**
+ * Matches findings at several locations of which the first was fixed: the finding is reported at
+ * another one of them by now, with the same message (decisions §7). Those that share the most
+ * locations come first.
+ */
+function matchOtherLocations(matching: Matching): void {
+  const departed = [...matching.stored.keys()].flatMap((index) => {
+    const finding = matching.stored[index] as TrackedFinding
+    if (finding.places === null || !matching.isFree('stored', index)) return []
+    return listPlaces(finding.places).map((path) => ({
+      index,
+      key: `${path}\n${getRule(finding)}\n${getWords(finding)}`,
+    }))
+  })
+  if (departed.length === 0) return
+  const byPlace = Map.groupBy(departed, ({ key }) => key)
+  const pairs = [...matching.reported.keys()].flatMap((index) => {
+    const finding = matching.reported[index] as TrackedFinding
+    if (finding.path === null || !matching.isFree('reported', index)) return []
+    const paths = new Set([finding.path, ...listPlaces(finding.places ?? '')])
+    const left = byPlace.get(`${finding.path}\n${getRule(finding)}\n${getWords(finding)}`) ?? []
+    return left.slice(0, PLACED_MAX).flatMap(({ index: from }) => {
+      const { path, places } = matching.stored[from] as TrackedFinding
+      const shared = listPlaces(places ?? '').filter((place) => paths.has(place)).length
+      return path === null || paths.has(path) ? [] : [{ pair: [from, index] as const, shared }]
+    })
+  })
+  for (const { pair } of pairs.sort((a, b) => b.shared - a.shared)) matching.match(pair, 'moved_to_file')
+}
+
+/** The findings with one message and location that are compared. */
+const PLACED_MAX = 20
+
+function getWords({ message, path }: TrackedFinding): string {
+  return parseMessage(message ?? '', path).text
 }
 
 /** The free findings with a text that no other free one of the side has, by content. */

@@ -98,6 +98,7 @@ test('every field of an issue of two members by two scanners', async () => {
     dismissed_at: null,
     dismissal_source: null,
     dismissal_expires_at: null,
+    dismissal_ended: null,
     updated_at: last,
     intel: (await listFindings(api, caller))[0].intel,
   })

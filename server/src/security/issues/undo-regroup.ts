@@ -70,15 +70,13 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing)
   if (run.status !== 'undoing') return run
   const batch = await findLastBatch(tx, orgId, runId)
   if (batch !== null) await restoreBatch(tx, batch, undoing)
-  else await restoreDismissals(tx, orgId, runId, undoing.at)
+  else {
+    await lockTriaged(tx, orgId, await listReopenedRepositories(tx, orgId, runId))
+    await refreshTriaged(tx, orgId, await updateRestoredDismissals(tx, orgId, runId, undoing.at), undoing.at)
+  }
   const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: run.batches - 1 }
   await updateRun(tx, orgId, after, undoing.at)
   return after
-}
-
-async function restoreDismissals(tx: Tx, orgId: string, runId: string, at: Date): Promise<void> {
-  await lockTriaged(tx, orgId, await listReopenedRepositories(tx, orgId, runId))
-  await refreshTriaged(tx, orgId, await updateRestoredDismissals(tx, orgId, runId, at), at)
 }
 
 async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promise<void> {

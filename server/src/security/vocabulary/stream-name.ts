@@ -1,3 +1,5 @@
+import { decodePercents } from './package-url.ts'
+
 /** Names that a tool has had, and the one by which its reports belong together. */
 const RENAMED = new Map([
   ['codeql command line toolchain', 'codeql'],
@@ -92,6 +94,6 @@ function parseImageUrl(purl: string): string | null {
   if (name === '') return null
   const qualifiers = new URLSearchParams(query)
   const tag = qualifiers.get('tag')
-  const repository = qualifiers.get('repository_url') ?? decodeURIComponent(name.replace(/%(?![0-9a-f]{2})/gi, '%25'))
+  const repository = qualifiers.get('repository_url') ?? decodePercents(name)
   return tag === null ? repository : `${repository}:${tag}`
 }

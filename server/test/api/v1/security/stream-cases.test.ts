@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, test } from 'node:test'
+import { findPolicyFacts } from '../../../../src/security/issues/policy-facts.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { listFindings } from '../../../support/findings.ts'
 import { listIssues } from '../../../support/issues.ts'
@@ -48,6 +49,9 @@ test('reports about two images close nothing of each other, without a category (
   assert.deepEqual(await states(), ['pkg-01 open', 'pkg-02 open'])
   const { body } = await api.request('GET', '/v1/security/streams', { key: caller.key })
   assert.deepEqual(body.data.map(({ subject }: Json) => subject).sort(), ['acme/pay', 'acme/web'])
+  const facts = await findPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/app', 'main')
+  const open = Object.values(facts.findings.open).reduce((sum, count) => sum + count, 0)
+  assert.deepEqual([facts.scans.length, open], [2, 2], 'a policy sees the findings of both')
 })
 
 test('a report and a bill of materials of one run close nothing of each other (F17)', async () => {

@@ -968,6 +968,7 @@ create table finding_streams (
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint finding_streams_ended_check CHECK (((num_nulls(ended_at, ended_reason, ended_by_name) = ANY (ARRAY[0, 3])) AND (length(ended_reason) <= 1000))),
+  constraint finding_streams_have_key CHECK (((tool_family IS NOT NULL) OR (origin = 'alert'::text) OR (seen_at > '-infinity'::timestamp with time zone))) NOT VALID,
   constraint finding_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX finding_streams_by_key ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));

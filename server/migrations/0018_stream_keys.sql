@@ -15,6 +15,13 @@ alter table finding_streams
   -- What the newest report lacks without closing it. Null if it closed all it lacks.
   add column if not exists held jsonb;
 
+-- A program of the version before makes streams without keys, and would read a report into all that
+-- its tool has. It cannot make them any more: its job fails, and one of this version does it.
+alter table finding_streams
+  drop constraint if exists finding_streams_have_key,
+  add constraint finding_streams_have_key
+    check (tool_family is not null or origin = 'alert' or seen_at > '-infinity') not valid;
+
 create unique index concurrently if not exists finding_streams_by_key
   on finding_streams (
     org_id, repository_no, coalesce(category, ''), branch_name(git_ref), coalesce(tool_family, ' ' || tool),

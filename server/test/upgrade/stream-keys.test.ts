@@ -80,6 +80,21 @@ test('what the newest stored file states of failures is normal for a stored stre
   assert.equal((await send(['a', 'b'], 7)).counts.resolved, 1)
 })
 
+test('a program of the version before, which knows no keys, makes no stream', async () => {
+  const { sql } = api.services
+  const [{ no }] = await sql<[{ no: number }]>`
+    insert into reported_repositories (org_id, name, created_at)
+    values (${caller.orgId}, 'acme/old', now())
+    returning id as no`
+  const made = sql`
+    insert into finding_streams (
+      org_id, repository_no, category, git_ref, tool, lane, source, origin, tracked, reported_at, seen_at
+    )
+    values (${caller.orgId}, ${no}, null, 'main', 'Trivy', 'key', 'sarif', 'upload', true, '-infinity', '-infinity')
+    on conflict do nothing`
+  await assert.rejects(Promise.resolve(made), { code: '23514', constraint: 'finding_streams_have_key' })
+})
+
 test('two reports at once settle the stored streams once', async () => {
   const all = (number: number) => ({
     ...sarif([], 'One'),

@@ -120,7 +120,7 @@ for (const [file, decision] of [
   })
 }
 
-test('passing policies do not approve a deployment that no gate covers', async () => {
+test('passing policies do not approve a deployment that no gate covers, nor under a gate that comes later', async () => {
   await apply(api, caller, policy('main'))
   await arrive(...WAITING)
   assert.equal((await show()).status, 'pending_approval')
@@ -130,7 +130,7 @@ test('passing policies do not approve a deployment that no gate covers', async (
   )
   await configureGate(api, caller, { policies: ['Branch is main'] })
   await drainQueue(api)
-  assert.equal((await show()).status, 'approved')
+  assert.equal((await show()).status, 'pending_approval')
 })
 
 test('a blocking policy keeps the deployment waiting, says why on the host, and requires the override scope', async () => {

@@ -209,6 +209,8 @@ test('a request that names no deployment is for the deployment of its run and en
 test('the gates that cover the branch of the run are required, also if the run arrives last', async () => {
   await configureGate(api, caller, { name: 'Main', branch: 'main' })
   await configureGate(api, caller, { name: 'Release', branch: 'release/*', requiredApprovals: 2 })
+  // The gates are older than the deployment.
+  await api.services.sql`update configured_gates set updated_at = ${minute(-1)} where org_id = ${caller.orgId}`
   await apply(DEPLOYMENT, WAITING, ASKED, { kind: 'run', data: hostRun({ ref: 'refs/heads/release/1' }) })
   const { branch } = await show()
   assert.equal(branch, 'release/1')

@@ -252,7 +252,10 @@ test('a confirmed upload closes what it held, also what it held for a stated fai
     await report(FULL)
     await report(FULL)
     api.clock.advance(1000)
-    const held = await uploadReport(api, caller, { ...sarif(rules(0, 5), 'Linter', fields), properties: { n: ++reports } })
+    const held = await uploadReport(api, caller, {
+      ...sarif(rules(0, 5), 'Linter', fields),
+      properties: { n: ++reports },
+    })
     assert.equal(held.held.findings, 35)
     const { status, text, body } = await confirm(held.id)
     assert.deepEqual([status, body.data?.upload.status], [200, 'queued'], text)

@@ -32,6 +32,7 @@ function judge(open: number, missing: readonly Missing[], fields: Partial<Stream
     missing,
     mayAgree: false,
     isPart: false,
+    isOlder: false,
     directories: [],
   }
   const { kept, reasons, hint } = decideClosing({ ...judged, reported: open - missing.length, ...fields })
@@ -79,6 +80,8 @@ test('a part of a scan closes nothing unless it is stated to be complete', () =>
   const part = judge(40, lacking(39), { isPart: true })
   assert.deepEqual([part.kept, part.reasons, part.hint.length], [39, [], 1])
   assert.equal(judge(2, lacking(1), { isPart: true, ...reporting({ complete: true }) }).kept, 0)
+  const older = { isPart: true, isOlder: true, ...reporting({ complete: true, confirmed: true }) }
+  assert.deepEqual(judge(40, lacking(39), older), part)
 })
 
 test('a stated failure holds what is missing, unless it is normal or somebody confirms', () => {

@@ -40,7 +40,7 @@ import {
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Completeness, evaluateStreams, toFacts } from './judge-streams.ts'
+import { type Completeness, evaluateStreams, isPartOfScan, toFacts } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { countPairs, hasPairs, type Paired } from './paired.store.ts'
@@ -126,7 +126,7 @@ export async function reconcileReport(
   const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
-  const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
+  const current = streams.filter((stream) => stream.reported_at <= report.reported_at || isPartOfScan(stream, report))
   await findStoredFacts(current, report)
   const { warnings, hasTriages, held, ...merged } = await mergeReport(
     incoming,

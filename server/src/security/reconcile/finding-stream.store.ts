@@ -141,6 +141,7 @@ function isOfScope(tx: Tx, { org_id, repository_no, category, git_ref, origin }:
     and (origin = 'alert') = ${origin === 'alert'}`
 }
 
+/** `tool` is its name, or the family that a settled stream has. */
 type UnsettledStream = { id: number; tool: string; lane: string | null; format_family: string; is_settled: boolean }
 
 /**
@@ -167,7 +168,8 @@ async function settleStreams(
   const settled = await lockSettled(tx, report, [...families] as string[])
   const byKey = Map.groupBy(
     [...settled, ...unsettled],
-    ({ tool, lane, format_family }) => `${lane} ${format_family} ${normalizeToolName(tool)}`,
+    ({ tool, lane, format_family, is_settled }) =>
+      `${lane} ${format_family} ${is_settled ? tool : normalizeToolName(tool)}`,
   )
   const groups = [...byKey.values()].map(([first, ...others]) => ({ first: first as UnsettledStream, others }))
   await updateKeys(

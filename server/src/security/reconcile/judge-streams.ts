@@ -49,7 +49,7 @@ async function judgeStream(
   // It has nine tenths of the results of the one that was held before, and any.
   const isAsLarge = reported > 0 && reported >= (stream.held?.results ?? 0) * NEARLY_ALL
   const mayAgree = missing_before > 0 && returned === 0 && isAsLarge && stream.held?.may_be_repeated === true
-  const directories = mayAgree ? await listDirectories(paired, stream.id) : []
+  const directories = withAncestors(mayAgree ? await listDirectories(paired, stream.id) : [])
   const isPart = isPartOfScan(stream, report)
   const isOlder = report.reported_at < stream.reported_at
   const tool = stream.reported
@@ -73,6 +73,20 @@ async function judgeStream(
       held: isOlder ? stream.held : held,
     },
   }
+}
+
+/** These directories and those that they are in, without the top one. */
+export function withAncestors(directories: readonly string[]): Set<string> {
+  const all = new Set<string>()
+  for (const directory of directories) {
+    let end = directory.length
+    while (!all.has(directory.slice(0, end))) {
+      all.add(directory.slice(0, end))
+      const parent = directory.lastIndexOf('/', end - 1)
+      if (parent > 0) end = parent
+    }
+  }
+  return all
 }
 
 const SCAN_MS = 60 * 60 * 1000
@@ -113,8 +127,11 @@ export type StreamToJudge = {
   open: number
   /** What the report lacks. */
   missing: readonly Missing[]
-  /** The directories in which the report has results; only read if it may agree. */
-  directories: readonly string[]
+  /**
+   * The directories in which the report has results, and those that they are in; only read if it
+   * may agree. The top one is there only for results in it.
+   */
+  directories: ReadonlySet<string>
   /** Whether the report may agree with the one before, which was held. */
   mayAgree: boolean
   /** Whether the report and the one before are parts of one scan. */
@@ -260,8 +277,7 @@ function* listUnlisted(
 /** The report before lacked it too, and this one has results in its directory. */
 function isAgreed({ mayAgree, directories }: StreamToJudge, { was_missing, path }: Missing): boolean {
   if (!mayAgree || !was_missing) return false
-  const directory = path?.slice(0, Math.max(0, path.lastIndexOf('/'))) ?? ''
-  return directories.some((other) => other === directory || (directory !== '' && other.startsWith(`${directory}/`)))
+  return directories.has(path?.slice(0, Math.max(0, path.lastIndexOf('/'))) ?? '')
 }
 
 /** Its component is gone, or has another version. */

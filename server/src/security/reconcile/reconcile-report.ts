@@ -53,6 +53,8 @@ const OUTDATED =
 export type ReportToReconcile = StreamReport &
   Completeness & {
     summary: ReportSummary
+    /** Whether it was read before, so that it is no part to add to a newer one. */
+    was_read: boolean
     /**
      * What the stored file of an earlier upload states of its tools; nothing if it cannot be read.
      */
@@ -126,7 +128,8 @@ export async function reconcileReport(
   const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
-  const current = streams.filter((stream) => stream.reported_at <= report.reported_at || isPartOfScan(stream, report))
+  const isAdded = (stream: Stream) => !report.was_read && isPartOfScan(stream, report)
+  const current = streams.filter((stream) => stream.reported_at <= report.reported_at || isAdded(stream))
   await findStoredFacts(current, report)
   const { warnings, hasTriages, held, ...merged } = await mergeReport(
     incoming,

@@ -155,12 +155,13 @@ type ReadReport = ReportSummary & { format: ReportFormat }
 
 /** The category that the upload states has priority over the category in the report. */
 function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport) {
-  const { repository_no, git_ref } = upload
+  const { repository_no, git_ref, was_read } = upload
   const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
   return {
     org_id,
     repository_no,
     git_ref,
+    was_read,
     lane,
     commit_sha,
     tracked,

@@ -80,6 +80,20 @@ test('what the newest stored file states of failures is normal for a stored stre
   assert.equal((await send(['a', 'b'], 7)).counts.resolved, 1)
 })
 
+test('the files and rules that the newest stored file lists are normal for a stored stream', async () => {
+  const listing = (files: number) => ({
+    artifacts: Array.from({ length: files }, (_, at) => ({ location: { uri: `src/${at}.ts` } })),
+  })
+  const send = (rules: string[], files: number) => {
+    api.clock.advance(2 * 60 * 60 * 1000)
+    const results = rules.map((rule) => sarifResult(rule))
+    return uploadReport(api, caller, { ...sarif(results, 'Bugs', listing(files)), properties: { n: ++reports } })
+  }
+  await send(['a', 'b'], 40)
+  await storeAsBefore()
+  assert.equal((await send(['a'], 10)).held.findings, 1)
+})
+
 test('two reports at once settle the stored streams once', async () => {
   const all = (number: number) => ({
     ...sarif([], 'One'),

@@ -216,12 +216,19 @@ async function updateKeys(tx: Tx, orgId: string, streams: readonly UnsettledStre
       and stream.id = key.id`
 }
 
-/** Removes streams that go on in others, which have their findings. */
-export async function deleteStreams(tx: Tx, orgId: string, ids: readonly number[]): Promise<void> {
+/** Removes streams that go on in others, which have their findings. What continues them follows. */
+export async function deleteReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[]): Promise<void> {
+  const ids = replaced.map(({ from }) => from)
+  await tx`
+    update finding_streams stream
+    set continues_id = replaced.into_id
+    from unnest(${ids}::bigint[], ${replaced.map(({ into }) => into)}::bigint[]) as replaced (from_id, into_id)
+    where stream.org_id = ${orgId}
+      and stream.continues_id = replaced.from_id`
   await tx`
     delete from finding_streams
     where org_id = ${orgId}
-      and id = any(${[...ids]}::bigint[])`
+      and id = any(${ids}::bigint[])`
 }
 
 /**

@@ -126,8 +126,8 @@ function repositorySubject(version: string | null): Subject {
 }
 
 /**
- * A package in reports about these images or other subjects, or all of their findings. Subjects were
- * not stored once: a statement about the package that had dismissed a finding then still does.
+ * A package in reports about these images or other subjects, or all of their findings. Subjects
+ * were not stored once: a statement about the package that had dismissed a finding then still does.
  */
 function subjectOfReports(
   names: readonly string[],

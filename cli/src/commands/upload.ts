@@ -19,13 +19,13 @@ export const uploadCommand = defineCommand({
   details: [
     'Uploads reports in the formats SARIF, CycloneDX JSON and SPDX JSON, waits until the server has read them, and prints what they contain. Exits with 1 if a report cannot be sent or read.',
     'A new report closes the findings that earlier reports of the same scanner, repository, category and branch contain and that it does not. Give two reports of one scanner different categories. The same file uploaded again changes nothing.',
-    'A report that may be incomplete closes nothing until the next one lacks the same, or "shiplock confirm" confirms it. --complete states that the reports have all that their scanner finds.',
+    'A report that may be incomplete closes nothing until the next one lacks the same, or "shiplock confirm" confirms it. --complete states that the report has all that its scanner finds, and needs a single file.',
   ],
   positionals: { value: 'FILE', count: 'many' },
   options: {
     ...REVISION_OPTIONS,
     category: { type: 'text', value: 'C', about: 'separates several reports of one scanner for one branch' },
-    complete: { type: 'flag', value: '', about: 'the reports are complete: they close what they lack' },
+    complete: { type: 'flag', value: '', about: 'the report is complete: it closes what it lacks' },
     'no-wait': { type: 'flag', value: '', about: 'exit once the files are sent' },
     ...LINK_OPTIONS,
     ...SERVER_OPTIONS,
@@ -37,6 +37,8 @@ export const uploadCommand = defineCommand({
   ],
   async run({ options, positionals }, context) {
     const place = { cwd: context.cwd, followLinks: options['follow-links'] }
+    // The file that is read last would close what the others have.
+    if (options.complete && positionals.length > 1) throw new UsageError('--complete needs a single file')
     const files = positionals.map((path) => ({ path, source: openFile(path, place) }))
     const sending = { client: connect(options, context), target: targetOf(options, context), wait: !options['no-wait'] }
     const progress = context.output.progress()

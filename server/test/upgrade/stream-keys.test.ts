@@ -95,6 +95,20 @@ test('a program of the version before, which knows no keys, makes no stream', as
   await assert.rejects(Promise.resolve(made), { code: '23514', constraint: 'finding_streams_have_key' })
 })
 
+test('the files and rules that the newest stored file lists are normal for a stored stream', async () => {
+  const listing = (files: number) => ({
+    artifacts: Array.from({ length: files }, (_, at) => ({ location: { uri: `src/${at}.ts` } })),
+  })
+  const send = (rules: string[], files: number) => {
+    api.clock.advance(2 * 60 * 60 * 1000)
+    const results = rules.map((rule) => sarifResult(rule))
+    return uploadReport(api, caller, { ...sarif(results, 'Bugs', listing(files)), properties: { n: ++reports } })
+  }
+  await send(['a', 'b'], 40)
+  await storeAsBefore()
+  assert.equal((await send(['a'], 10)).held.findings, 1)
+})
+
 test('two reports at once settle the stored streams once', async () => {
   const all = (number: number) => ({
     ...sarif([], 'One'),

@@ -141,6 +141,7 @@ function isOfScope(tx: Tx, { org_id, repository_no, category, git_ref, origin }:
     and (origin = 'alert') = ${origin === 'alert'}`
 }
 
+/** `tool` is its name, or the family that a settled stream has. */
 type UnsettledStream = { id: number; tool: string; lane: string | null; format_family: string; is_settled: boolean }
 
 /**
@@ -167,7 +168,8 @@ async function settleStreams(
   const settled = await lockSettled(tx, report, [...families] as string[])
   const byKey = Map.groupBy(
     [...settled, ...unsettled],
-    ({ tool, lane, format_family }) => `${lane} ${format_family} ${normalizeToolName(tool)}`,
+    ({ tool, lane, format_family, is_settled }) =>
+      `${lane} ${format_family} ${is_settled ? tool : normalizeToolName(tool)}`,
   )
   const groups = [...byKey.values()].map(([first, ...others]) => ({ first: first as UnsettledStream, others }))
   await updateKeys(
@@ -214,12 +216,19 @@ async function updateKeys(tx: Tx, orgId: string, streams: readonly UnsettledStre
       and stream.id = key.id`
 }
 
-/** Removes streams that go on in others, which have their findings. */
-export async function deleteStreams(tx: Tx, orgId: string, ids: readonly number[]): Promise<void> {
+/** Removes streams that go on in others, which have their findings. What continues them follows. */
+export async function deleteReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[]): Promise<void> {
+  const ids = replaced.map(({ from }) => from)
+  await tx`
+    update finding_streams stream
+    set continues_id = replaced.into_id
+    from unnest(${ids}::bigint[], ${replaced.map(({ into }) => into)}::bigint[]) as replaced (from_id, into_id)
+    where stream.org_id = ${orgId}
+      and stream.continues_id = replaced.from_id`
   await tx`
     delete from finding_streams
     where org_id = ${orgId}
-      and id = any(${[...ids]}::bigint[])`
+      and id = any(${ids}::bigint[])`
 }
 
 /**

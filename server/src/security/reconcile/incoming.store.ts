@@ -46,6 +46,8 @@ export async function copyIncoming(
   own: readonly (keyof AlertFacts)[] = [],
 ): Promise<IncomingCopy> {
   await tx`set local statement_timeout = 0`
+  // An earlier file may be read meanwhile.
+  await tx`set local idle_in_transaction_session_timeout = 0`
   await tx`set local work_mem = '64MB'`
   await tx`
     create temporary table incoming (

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ListedComponents } from '../formats/report/listed-components.ts'
 import type { ReportedScope, ReportTool } from '../formats/report/parsed-report.ts'
-import { decideClosing, type StreamToJudge } from './judge-streams.ts'
+import { decideClosing, type StreamToJudge, withAncestors } from './judge-streams.ts'
 import type { Missing } from './paired.store.ts'
 
 const TOOL: ReportTool = { name: 'Lint', version: null }
@@ -32,7 +32,8 @@ function judge(open: number, missing: readonly Missing[], fields: Partial<Stream
     missing,
     mayAgree: false,
     isPart: false,
-    directories: [],
+    isOlder: false,
+    directories: withAncestors([]),
   }
   const { kept, reasons, hint } = decideClosing({ ...judged, reported: open - missing.length, ...fields })
   return { kept: kept.length, reasons, hint }
@@ -59,11 +60,16 @@ test('most of five findings close with a warning, most of four without', () => {
 
 test('what the report before lacked too is not counted, where this one has results', () => {
   const before = [...lacking(95, { was_missing: true })]
-  const agreeing = { mayAgree: true, directories: ['src'] }
+  const agreeing = { mayAgree: true, directories: withAncestors(['src']) }
   assert.equal(judge(100, before, agreeing).kept, 0)
   assert.equal(judge(100, before).kept, 95)
-  assert.equal(judge(100, before, { mayAgree: true, directories: ['other'] }).kept, 95)
-  assert.equal(judge(100, before, { mayAgree: true, directories: ['src/deeper'] }).kept, 0)
+  assert.equal(judge(100, before, { mayAgree: true, directories: withAncestors(['other']) }).kept, 95)
+  assert.equal(judge(100, before, { mayAgree: true, directories: withAncestors(['src/deeper']) }).kept, 0)
+})
+
+test('the directories of results are those with their parents, the top one only by itself', () => {
+  assert.deepEqual([...withAncestors(['a/b/c', '/d/e', 'a'])].sort(), ['/d', '/d/e', 'a', 'a/b', 'a/b/c'])
+  assert.deepEqual([...withAncestors([''])], [''])
 })
 
 test('a cut report closes nothing, whoever states that it is complete', () => {
@@ -79,6 +85,8 @@ test('a part of a scan closes nothing unless it is stated to be complete', () =>
   const part = judge(40, lacking(39), { isPart: true })
   assert.deepEqual([part.kept, part.reasons, part.hint.length], [39, [], 1])
   assert.equal(judge(2, lacking(1), { isPart: true, ...reporting({ complete: true }) }).kept, 0)
+  const older = { isPart: true, isOlder: true, ...reporting({ complete: true, confirmed: true }) }
+  assert.deepEqual(judge(40, lacking(39), older), part)
 })
 
 test('a stated failure holds what is missing, unless it is normal or somebody confirms', () => {

@@ -49,9 +49,11 @@ async function judgeStream(
   // It has nine tenths of the results of the one that was held before, and any.
   const isAsLarge = reported > 0 && reported >= (stream.held?.results ?? 0) * NEARLY_ALL
   const mayAgree = missing_before > 0 && returned === 0 && isAsLarge && stream.held?.may_be_repeated === true
-  const directories = mayAgree ? await listDirectories(paired, stream.id) : []
+  const directories = withAncestors(mayAgree ? await listDirectories(paired, stream.id) : [])
   const isPart = isPartOfScan(stream, report)
-  const facts = { stream, tool: stream.reported, report, reported, open, missing, directories, mayAgree, isPart }
+  const isOlder = report.reported_at < stream.reported_at
+  const tool = stream.reported
+  const facts = { stream, tool, report, reported, open, missing, directories, mayAgree, isPart, isOlder }
   const { kept, reasons, mayBeRepeated, isCut, hint } = decideClosing(facts)
   const isKept = new Set(kept)
   const findings = missing.filter(({ finding_id, was_open }) => was_open && isKept.has(finding_id)).length
@@ -68,18 +70,35 @@ async function judgeStream(
       tool: stream.reported.name,
       tool_version: stream.reported.version,
       facts: (held === null && !isPart) || isFirst ? toFacts(stream.reported) : stream.facts,
-      held,
+      held: isOlder ? stream.held : held,
     },
   }
 }
 
+/** These directories and those that they are in, without the top one. */
+export function withAncestors(directories: readonly string[]): Set<string> {
+  const all = new Set<string>()
+  for (const directory of directories) {
+    let end = directory.length
+    while (!all.has(directory.slice(0, end))) {
+      all.add(directory.slice(0, end))
+      const parent = directory.lastIndexOf('/', end - 1)
+      if (parent > 0) end = parent
+    }
+  }
+  return all
+}
+
 const SCAN_MS = 60 * 60 * 1000
 
-/** Whether a report is about the commit of the one before it, within an hour: jobs share a scan. */
-function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_at }: ReportToJudge): boolean {
+/**
+ * Whether a report is about the commit of the stream's newest, within an hour: jobs share a scan.
+ * The job that registers its upload first may be read last.
+ */
+export function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_at }: ReportToJudge): boolean {
   if (commit_sha === null || stream.commit_sha === null || stream.upload_id === upload_id) return false
   const isSame = commit_sha.startsWith(stream.commit_sha) || stream.commit_sha.startsWith(commit_sha)
-  return isSame && reported_at.getTime() - stream.reported_at.getTime() <= SCAN_MS
+  return isSame && Math.abs(reported_at.getTime() - stream.reported_at.getTime()) <= SCAN_MS
 }
 
 export function toFacts({ failures = [], scope, components }: ReportTool): StreamFacts {
@@ -108,12 +127,17 @@ export type StreamToJudge = {
   open: number
   /** What the report lacks. */
   missing: readonly Missing[]
-  /** The directories in which the report has results; only read if it may agree. */
-  directories: readonly string[]
+  /**
+   * The directories in which the report has results, and those that they are in; only read if it
+   * may agree. The top one is there only for results in it.
+   */
+  directories: ReadonlySet<string>
   /** Whether the report may agree with the one before, which was held. */
   mayAgree: boolean
   /** Whether the report and the one before are parts of one scan. */
   isPart: boolean
+  /** Whether it is a part that was sent before the newest one: it closes nothing. */
+  isOlder: boolean
 }
 
 type Verdict = {
@@ -139,13 +163,15 @@ export function decideClosing(judged: StreamToJudge): Verdict {
     isCut,
     hint: [],
   })
-  const cut = whyCut(report.summary, tool)
-  if (cut !== null) return stop(cut, true)
-  if (report.confirmed) return { kept: [], reasons: [], mayBeRepeated: true, isCut: false, hint: [] }
-  if (report.complete === false) return stop('The sender states that the report is not complete.')
-  const failure = whyFailed(judged)
-  if (failure !== null) return stop(failure)
-  if (!judged.isPart || report.complete === true) return decideByContent(judged)
+  if (!judged.isOlder) {
+    const cut = whyCut(report.summary, tool)
+    if (cut !== null) return stop(cut, true)
+    if (report.confirmed) return { kept: [], reasons: [], mayBeRepeated: true, isCut: false, hint: [] }
+    if (report.complete === false) return stop('The sender states that the report is not complete.')
+    const failure = whyFailed(judged)
+    if (failure !== null) return stop(failure)
+    if (!judged.isPart || report.complete === true) return decideByContent(judged)
+  }
   // Parts of a scan close nothing of each other.
   const text = `${tool.name}: the report adds to the one of the same commit before it, and closed nothing. Give jobs that scan different things a category each.`
   const hint = missing.some(({ was_open }) => was_open) ? [text] : []
@@ -251,8 +277,7 @@ function* listUnlisted(
 /** The report before lacked it too, and this one has results in its directory. */
 function isAgreed({ mayAgree, directories }: StreamToJudge, { was_missing, path }: Missing): boolean {
   if (!mayAgree || !was_missing) return false
-  const directory = path?.slice(0, Math.max(0, path.lastIndexOf('/'))) ?? ''
-  return directories.some((other) => other === directory || (directory !== '' && other.startsWith(`${directory}/`)))
+  return directories.has(path?.slice(0, Math.max(0, path.lastIndexOf('/'))) ?? '')
 }
 
 /** Its component is gone, or has another version. */

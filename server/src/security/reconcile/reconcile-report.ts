@@ -30,7 +30,7 @@ import { listEndedDismissals } from './end-dismissals.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
-  deleteStreams,
+  deleteReplaced,
   lockStreams,
   type ReplacedStream,
   type SeverityCounts,
@@ -40,7 +40,7 @@ import {
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Completeness, evaluateStreams, toFacts } from './judge-streams.ts'
+import { type Completeness, evaluateStreams, isPartOfScan, toFacts } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { countPairs, hasPairs, type Paired } from './paired.store.ts'
@@ -53,6 +53,8 @@ const OUTDATED =
 export type ReportToReconcile = StreamReport &
   Completeness & {
     summary: ReportSummary
+    /** Whether it was read before, so that it is no part to add to a newer one. */
+    was_read: boolean
     /**
      * What the stored file of an earlier upload states of its tools; nothing if it cannot be read.
      */
@@ -121,13 +123,16 @@ export async function reconcileReport(
   const streams = locked.streams.map((stream) => {
     const isOf = (of: KeyedTool) => of.tool_family === stream.tool_family && of.subject === stream.subject
     const { names, reported } = keyed.find(isOf) as KeyedTool
-    return { ...stream, names, reported, unscanned: reported.unscanned ?? [] }
+    const into = locked.replaced.find(({ from }) => from === stream.continues_id)?.into
+    const continues_id = into ?? stream.continues_id
+    return { ...stream, continues_id, names, reported, unscanned: reported.unscanned ?? [] }
   })
   const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
-  const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
-  await findStoredFacts(current, report)
+  const isAdded = (stream: Stream) => !report.was_read && isPartOfScan(stream, report)
+  const current = streams.filter((stream) => stream.reported_at <= report.reported_at || isAdded(stream))
+  await findStoredFacts(current, earlier, report)
   const { warnings, hasTriages, held, ...merged } = await mergeReport(
     incoming,
     report,
@@ -255,13 +260,19 @@ async function mergeReport(
  * What is normal for the tool of a stream that was stored before reports were compared: what its
  * newest stored file states.
  */
-async function findStoredFacts(streams: readonly ReportedStream[], { upload_id, readTools }: ReportToReconcile) {
+async function findStoredFacts(
+  streams: readonly Stream[],
+  earlier: StreamsToMerge['earlier'],
+  { upload_id, readTools }: ReportToReconcile,
+): Promise<void> {
+  const read = new Map<string, readonly ReportTool[]>()
   for (const stream of streams) {
-    const { reported, upload_id: earlier } = stream
-    const isCompared = (reported.failures ?? []).length > 0 || reported.components !== undefined
-    if (stream.facts !== null || earlier === null || earlier === upload_id || !isCompared) continue
-    const tools = (await readTools(earlier)).filter(({ name }) => normalizeToolName(name) === stream.tool_family)
-    if (tools.length > 0) stream.facts = toFacts(tools.reduce(mergeTools))
+    const before = earlier.get(stream.id) ?? stream
+    if (before.facts !== null || before.upload_id === null || before.upload_id === upload_id) continue
+    const stored = read.get(before.upload_id) ?? (await readTools(before.upload_id))
+    read.set(before.upload_id, stored)
+    const tools = stored.filter(({ name }) => normalizeToolName(name) === stream.tool_family)
+    if (tools.length > 0) before.facts = toFacts(tools.reduce(mergeTools))
   }
 }
 
@@ -269,11 +280,7 @@ async function findStoredFacts(streams: readonly ReportedStream[], { upload_id, 
 async function mergeReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[], at: Date): Promise<void> {
   if (replaced.length === 0) return
   for (const stream of replaced) await updateStreamOfFindings(tx, orgId, { ...stream, isReplaced: true }, at)
-  await deleteStreams(
-    tx,
-    orgId,
-    replaced.map(({ from }) => from),
-  )
+  await deleteReplaced(tx, orgId, replaced)
 }
 
 type StreamsToMerge = {

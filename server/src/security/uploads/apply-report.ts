@@ -36,7 +36,7 @@ import { importDocument } from '../vex/import-document.ts'
 import { toFindingOrigin } from '../vocabulary/finding.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
 import { listUnreadLanes, type UploadLane } from './upload.store.ts'
-import { getReportKey } from './upload-file.ts'
+import { getReportKey, openUntilStopped } from './upload-file.ts'
 import {
   type FinishedUpload,
   type UploadKey,
@@ -99,7 +99,7 @@ async function applyFindings(
 ): Promise<Applied> {
   const { tracked } = stated
   const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, tracked, source, format })
-  const readTools = (uploadId: string) => readStoredTools(services, { org_id, id: uploadId })
+  const readTools = (uploadId: string) => readStoredTools(services, { org_id, id: uploadId }, source.stopping)
   const reconciling = { ...toReconcile({ org_id, id, upload, stated }, { ...report, format }), readTools }
   const { outcome, held, at, replaced, ...reconciled } = await reconcileReport(
     incoming,
@@ -155,12 +155,13 @@ type ReadReport = ReportSummary & { format: ReportFormat }
 
 /** The category that the upload states has priority over the category in the report. */
 function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport) {
-  const { repository_no, git_ref } = upload
+  const { repository_no, git_ref, was_read } = upload
   const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
   return {
     org_id,
     repository_no,
     git_ref,
+    was_read,
     lane,
     commit_sha,
     tracked,
@@ -176,11 +177,15 @@ function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, re
 }
 
 /** What a stored file states of its tools. Nothing if it is gone or cannot be read any more. */
-async function readStoredTools({ sql, objects }: Services, { org_id, id }: UploadKey): Promise<ReportTool[]> {
-  const file = await findUploadFile(sql, org_id, id)
+async function readStoredTools(
+  services: Services,
+  { org_id, id }: UploadKey,
+  stopping: AbortSignal | undefined,
+): Promise<ReportTool[]> {
+  const file = await findUploadFile(services.sql, org_id, id)
   if (file === null) return []
   const key = file.artifact_id === null ? getReportKey(org_id, id) : formatArtifactKey(org_id, file.artifact_id)
-  const source = { open: () => objects.read(key) }
+  const source = openUntilStopped(services, key, stopping)
   try {
     const format = await readFormat(source, 'auto')
     return isVexFormat(format) ? [] : (await readReport(source, format, async () => {})).tools

@@ -60,6 +60,8 @@ export type UploadToRead = {
   category: string | null
   git_ref: string | null
   artifact_id: string | null
+  /** Whether the file was read before. */
+  was_read: boolean
 }
 
 /**
@@ -72,7 +74,8 @@ export async function updateParsing(db: Db, { org_id, id }: UploadKey, at: Date)
     where org_id = ${org_id}
       and id = ${id}
       and status in ('queued', 'parsing')
-    returning repository_no, requested_format, origin, category, git_ref, artifact_id`
+    returning repository_no, requested_format, origin, category, git_ref, artifact_id,
+      outcome is not null as was_read`
   return row ?? null
 }
 

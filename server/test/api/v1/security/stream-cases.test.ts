@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, test } from 'node:test'
 import { findPolicyFacts } from '../../../../src/security/issues/policy-facts.store.ts'
+import { readReportFile } from '../../../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { listFindings } from '../../../support/findings.ts'
 import { listIssues } from '../../../support/issues.ts'
 import type { Json } from '../../../support/json.ts'
-import { uploadReport } from '../../../support/reports.ts'
+import { createUpload, getUpload, putFile, uploadReport } from '../../../support/reports.ts'
 import { placedResult, sarif } from '../../../support/sarif.ts'
 
 let api: TestApi
@@ -146,6 +147,26 @@ test('reports of one commit within an hour add up with a warning, unless they ar
   assert.equal((await report(inDirectory('a', 3), { ...commit, complete: true })).counts.resolved, 3)
   api.clock.advance(61 * 60_000)
   assert.equal((await report(inDirectory('c', 3), commit)).counts.resolved, 3)
+})
+
+test('the part of a scan that was registered first and is read last adds to it, and closes nothing', async () => {
+  const fields = { commitSha: '1111111', complete: true }
+  const first = Buffer.from(JSON.stringify(sarif(inDirectory('a', 3))))
+  const created = await createUpload(api, caller, first, fields)
+  const newest = await report(inDirectory('b', 3), { commitSha: '1111111' })
+  await putFile(created, first)
+  const { id } = created.body.data.upload
+  await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
+  const { status, counts, warnings } = await getUpload(api, caller, id)
+  assert.deepEqual([status, counts.created, counts.resolved, warnings.length], ['finished', 3, 0, 1])
+  assert.match(warnings[0], /adds to the one of the same commit/)
+  assert.equal((await states()).filter((state) => state.endsWith(' open')).length, 6)
+  const [stream] = await api.services.sql`
+    select upload_id, reports
+    from finding_streams
+    where org_id = ${caller.orgId}`
+  assert.deepEqual({ ...stream }, { upload_id: newest.id, reports: 2 })
 })
 
 test('categories that differ in numbers get a warning from the third on, the older ones are stale and can be ended (F12)', async () => {

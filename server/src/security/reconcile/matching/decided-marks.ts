@@ -40,7 +40,7 @@ export function listChangedMarks(
   const isElsewhere = areTwo(before.path, after.path) && !said.others.includes(after.path ?? '')
   // A message that is the same and names the package is only read in another way.
   const isNamed =
-    before.description === after.description && nameOf(after.description).includes(nameOf(after.package_name))
+    before.description === after.description && readName(after.description).includes(readName(after.package_name))
   if (areTwo(before.package_name, after.package_name) && !isNamed) changed.push('package')
   if (isVersioned && areTwo(before.package_version, after.package_version)) changed.push('version')
   if (isElsewhere && !isRenamed) changed.push('file')
@@ -82,7 +82,9 @@ function compareContent(before: LookedAt, after: LookedAt, said: MessageMarks, s
     return said.literals === says.literals ? [] : ['message']
   }
   const changed: DecidedMark[] = isReworded ? ['message'] : []
-  if (hasToolFingerprint(before) && before.fingerprint_method === after.fingerprint_method) {
+  const { fingerprint_method: method } = before
+  // A fingerprint that is made of the message says nothing beside it.
+  if (method === after.fingerprint_method && method !== 'message' && method !== 'snippet') {
     const isMoved = before.relocation !== null && before.relocation === after.relocation
     if (before.fingerprint !== after.fingerprint && !isMoved) changed.unshift('fingerprint')
   } else if (
@@ -117,17 +119,12 @@ function readMessage({ description, path }: LookedAt): MessageMarks {
 }
 
 /** `group:artifact` of Maven is `group/artifact` in package URLs. */
-function nameOf(text: string | null): string {
+function readName(text: string | null): string {
   return (text ?? '').replaceAll(':', '/').toLowerCase()
 }
 
 function areTwo<Mark extends string | number>(before: Mark | null, after: Mark | null): boolean {
   return before !== null && after !== null && before !== after
-}
-
-/** A fingerprint that is made of the message says nothing beside it. */
-function hasToolFingerprint({ fingerprint_method: method }: LookedAt): boolean {
-  return method !== 'message' && method !== 'snippet'
 }
 
 /** Only beside columns: without them, tools differ in the lines that they state. */

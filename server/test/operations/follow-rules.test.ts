@@ -77,6 +77,24 @@ test('what only followed a dismissal with other marks opens once, and undo dismi
   assert.ok((await states()).every(([, state, by]) => state === 'dismissed' && by === undefined))
 })
 
+test('undo leaves the dismissal of a finding ended that a report has changed since', async () => {
+  const stored = await listFindings(api, caller)
+  const [looked] = stored.filter(({ rule_id, location }) => rule_id === 'B602' && location.path === 'a.py')
+  await dismissAll(api, caller.orgId, { target: { type: 'finding', ids: [looked.id] } })
+  await outdate()
+  await follow()
+  api.clock.advance(1)
+  const changed = { ...codeResult('B602', 'b.py', [7, 7]), message: { text: 'Q7 was violated' } }
+  await uploadReport(api, caller, sarif([codeResult('B602', 'a.py', [7, 7]), changed], 'Bandit'))
+  const [run] = await runs()
+  await undoRegroup(api.services, caller.orgId, run?.id as string, () => {})
+  const open = (await listFindings(api, caller)).filter(({ state }) => state === 'open')
+  assert.deepEqual(
+    open.map(({ rule_id, location, description }) => [rule_id, location.path, description]),
+    [['B602', 'b.py', 'Q7 was violated']],
+  )
+})
+
 test('an organization without earlier rules is not regrouped', async () => {
   await follow()
   assert.equal((await runs()).length, 0)

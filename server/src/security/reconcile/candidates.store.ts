@@ -127,7 +127,7 @@ export async function updateMatchedPairs(exact: ExactPairs, matches: readonly Ca
       ) as matched (position, finding_id, method)
     ),
     finding as materialized (
-      select id, fingerprint, content_hash
+      select id, fingerprint, context, content_hash
       from findings
       where org_id = ${buildAverageId(tx, scope.org_id)}
         and id = any(${findingIds}::uuid[])
@@ -143,6 +143,7 @@ export async function updateMatchedPairs(exact: ExactPairs, matches: readonly Ca
       ordinal = case when incoming.fingerprint <> finding.fingerprint then 0 end,
       is_changed = paired.was_missing
         or incoming.content_hash <> finding.content_hash
+        or incoming.context is distinct from finding.context
         or incoming.fingerprint <> finding.fingerprint
     from matched
     join incoming using (position)

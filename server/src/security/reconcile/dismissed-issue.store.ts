@@ -191,7 +191,7 @@ function lookedAt(tx: Tx, of: ReturnType<Tx>) {
     json_build_object(
       'kind', ${of}.kind, 'path', ${of}.path, 'start_line', ${of}.start_line, 'end_line', ${of}.end_line,
       'start_column', ${of}.start_column, 'end_column', ${of}.end_column, 'package_name', ${of}.package_name,
-      'package_version', ${of}.package_version, 'resource_name', ${of}.resource_name,
+      'package_version', ${of}.package_version, 'vuln_ids', ${of}.vuln_ids, 'resource_name', ${of}.resource_name,
       'fingerprint', encode(${of}.fingerprint, 'hex'), 'fingerprint_method', ${of}.fingerprint_method,
       'relocation', encode(substring(${of}.relocation for 16), 'hex'), 'context', encode(${of}.context, 'hex'),
       'description', ${of}.description

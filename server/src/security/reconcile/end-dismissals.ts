@@ -33,13 +33,16 @@ export async function listEndedDismissals(paired: Paired): Promise<EndedDismissa
     .filter(({ changed }) => changed.length > 0)
 }
 
-/** A new sentence of a rule, with the one before. Null if it is the same. */
+/**
+ * A new sentence of a rule, with the one before. Null if it is the same, or names something else.
+ */
 function getWording({ rule_id, before, after }: ChangedDismissal): string | null {
   const [said, says] = [
     parseMessage(before.description ?? '', before.path),
     parseMessage(after.description ?? '', after.path),
   ]
-  return said.sentence === says.sentence ? null : JSON.stringify([rule_id, said.sentence, says.sentence])
+  if (said.sentence === says.sentence || said.literals !== says.literals) return null
+  return JSON.stringify([rule_id, said.sentence, says.sentence])
 }
 
 function endedBy(row: ChangedDismissal): (EndedDismissal & { wording: string })[] | null {
@@ -49,7 +52,7 @@ function endedBy(row: ChangedDismissal): (EndedDismissal & { wording: string })[
   const changed = listChangedMarks(before, after, {
     isRenamed: isAnywhere || identity_method === 'file_renamed',
     isVersioned: !isAnywhere && reason === 'false_positive',
-  })
+  }).filter((mark) => !(isAnywhere && mark === 'location'))
   return changed.length === 0 ? null : [{ finding_id, changed, wording: getWording(row) ?? '' }]
 }
 
@@ -64,9 +67,9 @@ export async function listEndedFollowers(
 ): Promise<EndedDismissal[]> {
   const ended: EndedDismissal[] = []
   for await (const rows of listFollowing(tx, scope, buckets)) {
-    for (const { finding_id, before, after } of rows) {
+    for (const { finding_id, reason, before, after } of rows) {
       const isSameText = before.context !== null && before.context === after.context
-      const marks = listChangedMarks(before, after, { isRenamed: false, isVersioned: true })
+      const marks = listChangedMarks(before, after, { isRenamed: false, isVersioned: reason === 'false_positive' })
       const changed = marks.filter((mark) => !(isSameText && mark === 'message'))
       if (changed.length > 0) ended.push({ finding_id, changed })
     }

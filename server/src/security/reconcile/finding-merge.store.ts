@@ -32,8 +32,8 @@ export async function upsertFindings(
 }
 
 /**
- * Gives stored findings the ids that their rules have now, if the report names the earlier ones and
- * no stored finding has the new identity already.
+ * Gives stored findings the ids that their rules have now, if the report names the earlier ones,
+ * has no findings of them any more, and no stored finding has the new identity already.
  */
 export async function updateRenamedRules(
   { tx, members }: Incoming,
@@ -45,27 +45,41 @@ export async function updateRenamedRules(
     update findings finding
     set rule_id = renamed.rule_id, fingerprint = renamed.fingerprint, relocation = renamed.relocation
     from (
-      select distinct on (stream.id, incoming.fingerprint) stream.id as stream_id, incoming.fingerprint,
-        incoming.relocation, incoming.rule_id, earlier.fingerprint as earlier_fingerprint
-      from incoming
-      join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
-      cross join lateral (
-        select decode(hex, 'hex') as fingerprint, no
-        from unnest(incoming.earlier_fingerprints) with ordinality named (hex, no)
-      ) earlier
-      where exists (
-        select from findings stored
-        where stored.org_id = ${buildAverageId(tx, orgId)}
-          and stored.stream_id = stream.id
-          and stored.fingerprint = earlier.fingerprint
-      )
-        and not exists (
+      select distinct on (stream_id, earlier_fingerprint) *
+      from (
+        select distinct on (stream.id, incoming.fingerprint) stream.id as stream_id, incoming.fingerprint,
+          incoming.relocation, incoming.rule_id, earlier.fingerprint as earlier_fingerprint, earlier.no
+        from incoming
+        join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
+        cross join lateral (
+          select rule_id, decode(hex, 'hex') as fingerprint, no
+          from unnest(incoming.earlier_rules, incoming.earlier_fingerprints) with ordinality named (rule_id, hex, no)
+        ) earlier
+        where exists (
           select from findings stored
           where stored.org_id = ${buildAverageId(tx, orgId)}
             and stored.stream_id = stream.id
-            and stored.fingerprint = incoming.fingerprint
+            and stored.fingerprint = earlier.fingerprint
         )
-      order by stream.id, incoming.fingerprint, earlier.no
+          and not exists (
+            select from findings stored
+            where stored.org_id = ${buildAverageId(tx, orgId)}
+              and stored.stream_id = stream.id
+              and stored.fingerprint = incoming.fingerprint
+          )
+          and not exists (
+            select from incoming other
+            where other.tool = incoming.tool
+              and other.rule_id = earlier.rule_id
+          )
+          and not exists (
+            select from incoming other
+            where other.tool = incoming.tool
+              and other.fingerprint = earlier.fingerprint
+          )
+        order by stream.id, incoming.fingerprint, earlier.no
+      ) renamed
+      order by stream_id, earlier_fingerprint, no, fingerprint
     ) renamed
     where finding.org_id = ${buildAverageId(tx, orgId)}
       and finding.stream_id = renamed.stream_id

@@ -29,6 +29,7 @@ import {
   updateOrdinals,
   updateReopenedPairs,
 } from './reopened.store.ts'
+import type { ReportMembers } from './report-members.ts'
 
 /** The findings of two streams that are the same problems, by the rules for a report. */
 export async function listSameFindings(
@@ -66,7 +67,10 @@ export async function matchReport(
 async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
   const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
   const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
-  return updateMatchedPairs(exact, byStream.flatMap(matchStream))
+  return updateMatchedPairs(
+    exact,
+    byStream.flatMap((candidates) => matchStream(candidates, exact.members)),
+  )
 }
 
 /** The findings of one stream to match. `anchors` are certain pairs in the same files. */
@@ -107,11 +111,11 @@ function collectFiles(compared: readonly Candidates[]): StreamFile[] {
 }
 
 /** A rule that had another id before is the same rule, unless the report has findings of both. */
-function matchStream({ stored: before, reported, anchors }: Candidates): CandidateMatch[] {
-  const ids = new Set(reported.map(({ rule_id }) => rule_id))
+function matchStream({ stored: before, reported, anchors }: Candidates, members: ReportMembers): CandidateMatch[] {
   const renamed = new Map(
     reported.flatMap(({ earlier_rules, rule_id }) => (earlier_rules ?? []).map((id) => [id, rule_id])),
   )
+  const ids = renamed.size > 0 ? members.collectRules(before[0]?.stream_id ?? 0) : new Set()
   const stored = before.map((finding) => {
     const id = ids.has(finding.rule_id) ? undefined : renamed.get(finding.rule_id ?? '')
     return id === undefined ? finding : { ...finding, rule_id: id }

@@ -56,8 +56,8 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
   await tx`
     create temporary table paired on commit drop as
     with reported as ${ownPart} (
-      select position, stream.id as stream_id, fingerprint, ${path} as path, ${secret} as secret, content_hash,
-        row_number() over equals as rank, ${lines} as lines
+      select position, stream.id as stream_id, fingerprint, ${path} as path, ${secret} as secret, context,
+        content_hash, row_number() over equals as rank, ${lines} as lines
       from incoming
       join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
       window equals as (
@@ -67,8 +67,8 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
       )
     ),
     stored as ${ownPart} (
-      select id, stream_id, fingerprint, ${path} as path, ${secret} as secret, content_hash, reported_state, last_seen_at,
-        row_number() over equals as rank, ${lines} as lines
+      select id, stream_id, fingerprint, ${path} as path, ${secret} as secret, context, content_hash, reported_state,
+        last_seen_at, row_number() over equals as rank, ${lines} as lines
       from findings
       where org_id = ${buildAverageId(tx, orgId)}
         and stream_id = any(${buildAverageIds(
@@ -84,7 +84,8 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
     )
     select reported.position, stream_id, stored.id as finding_id, stored.reported_state = 'open' as was_open,
       stored.last_seen_at is not null as was_missing,
-      reported.content_hash <> stored.content_hash or stored.last_seen_at is not null as is_changed,
+      reported.content_hash <> stored.content_hash or reported.context is distinct from stored.context
+        or stored.last_seen_at is not null as is_changed,
       null::text as identity_method, case when stored.id is null then 0 end as ordinal
     from reported
     full join stored using (stream_id, fingerprint, path, secret, lines, rank)`

@@ -51,6 +51,11 @@ export class ReportMembers {
     return this.#members.length
   }
 
+  /** The ids of the rules with findings in a stream. */
+  collectRules(streamId: number): Set<string | null> {
+    return new Set(this.#members.flatMap(({ stream_id, rule_id }) => (stream_id === streamId ? [rule_id] : [])))
+  }
+
   /** Reports have many findings in the same file, so the bucket of a file is computed once. */
   #computeBucket(facts: GroupingFacts): string {
     const { kind, path } = facts

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatWithLocations, parseMessage } from './message-marks.ts'
+import { formatWithLocations, listPlaces, parseMessage } from './message-marks.ts'
 
 const sentence = (text: string) => parseMessage(text, null).sentence
 const literals = (text: string) => parseMessage(text, null).literals
@@ -43,4 +43,11 @@ test('the path of the finding is no mark of its message, and other locations are
     ...parseMessage('Reentrancy', null),
     others: ['src/b.sol', 'src/c.sol'],
   })
+})
+
+test('the number of locations that a list leaves out is no file', () => {
+  const { others, unlisted } = parseMessage(formatWithLocations('Reentrancy', ['src/b.sol:7', 'and 12 more']), null)
+  assert.deepEqual([others, unlisted], [['src/b.sol'], 12])
+  assert.deepEqual(listPlaces('and 12 more'), [])
+  assert.deepEqual(listPlaces('src/and 12 more'), ['src/and 12 more'])
 })

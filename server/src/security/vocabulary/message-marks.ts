@@ -18,11 +18,14 @@ export type MessageMarks = {
   text: string
   /** The files of the locations after the first, one for each location. */
   others: string[]
+  /** How many locations the list leaves out. */
+  unlisted: number
 }
 
 /** Reads a description. The finding's own file is no mark of the message: it may be renamed. */
 export function parseMessage(description: string, path: string | null): MessageMarks {
   const at = description.lastIndexOf(OTHER_LOCATIONS)
+  const list = at === -1 ? null : description.slice(at + OTHER_LOCATIONS.length)
   const message = at === -1 ? description : description.slice(0, at)
   const tokens = listTokens(path === null ? message : message.replaceAll(path, ' '))
   const words = tokens.map((token) => (WORD.test(token) ? token.toLowerCase().match(BARE)?.[0] : undefined))
@@ -34,13 +37,18 @@ export function parseMessage(description: string, path: string | null): MessageM
     sentence: sentence.join(' '),
     literals: named.join(' '),
     text: tokens.filter((token, index) => !isMeasured(words, index, token)).join(' '),
-    others: at === -1 ? [] : listPlaces(description.slice(at + OTHER_LOCATIONS.length)),
+    others: list === null ? [] : listPlaces(list),
+    unlisted: Number(UNLISTED.exec(list ?? '')?.[1] ?? 0),
   }
 }
 
-/** The files in a list of locations, one for each location. */
+/** The end of a list that does not have all locations, as `formatDescription` makes it. */
+const UNLISTED = /(?:^|\n- )and (\d+) more$/
+
+/** The files in a list of locations, one for each location that it states. */
 export function listPlaces(list: string): string[] {
-  return list.split('\n- ').map((place) => place.replace(/:\d+$/, ''))
+  const stated = list.replace(UNLISTED, '')
+  return stated === '' ? [] : stated.split('\n- ').map((place) => place.replace(/:\d+$/, ''))
 }
 
 const QUOTED = /"[^"]*"|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g

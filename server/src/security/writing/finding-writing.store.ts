@@ -126,14 +126,21 @@ export async function listReopenedRepositories(tx: Tx, orgId: string, regroupId:
   return rows.map(({ repository_no }) => repository_no)
 }
 
-/** Restores the dismissals that a regroup ended. Returns the issues to refresh. */
+/**
+ * Restores the dismissals that a regroup ended, except of findings that were written since. Returns
+ * the issues to refresh.
+ */
 export async function updateRestoredDismissals(tx: Tx, orgId: string, regroupId: string, at: Date): Promise<string[]> {
   const rows = await tx<{ finding_id: string }[]>`
-    update triage_findings
+    update triage_findings part
     set ended_at = null, changed = null, regroup_id = null
-    where org_id = ${orgId}
-      and regroup_id = ${regroupId}
-    returning finding_id`
+    from findings finding
+    where part.org_id = ${orgId}
+      and part.regroup_id = ${regroupId}
+      and finding.org_id = part.org_id
+      and finding.id = part.finding_id
+      and finding.updated_at <= part.ended_at
+    returning part.finding_id`
   return updateSettledFindings(
     tx,
     orgId,

@@ -69,10 +69,12 @@ export class Links {
    * of those that are joined with them already.
    */
   joinByRule(indexes: readonly number[], match: Match): void {
+    const [largest, ...others] = this.#listTells(indexes)
     const known: Tells = new Map()
-    for (const tells of this.#listTells(indexes)) {
+    for (const tells of others) {
       for (const [key, tell] of tells) {
-        if (known.has(key) && (tell === null || known.get(key) !== tell)) return
+        const other = known.has(key) ? known.get(key) : largest?.get(key)
+        if (other !== undefined && (tell === null || other !== tell)) return
         known.set(key, tell)
       }
     }
@@ -93,10 +95,11 @@ export class Links {
     return [...parts.values()].flatMap((part) => (mark === undefined ? [part] : this.splitTold(part, others)))
   }
 
-  /** Of these findings, each with those that are joined with it. */
+  /** Of these findings, each with those that are joined with it, the largest first. */
   #listTells(indexes: readonly number[]): Tells[] {
     const byRoot = new Map(indexes.map((index) => [this.getRoot(index), index]))
-    return [...byRoot].map(([root, index]) => this.#tells.get(root) ?? this.#getTells(index))
+    const all = [...byRoot].map(([root, index]) => this.#tells.get(root) ?? this.#getTells(index))
+    return all.sort((a, b) => b.size - a.size)
   }
 
   /** Another tool may flag the statement instead of the secret. */
@@ -153,9 +156,10 @@ export class Links {
  */
 type Tells = Map<string, string | null>
 
-function mergeTells(all: readonly Tells[]): Tells {
-  const merged: Tells = new Map()
-  for (const tells of all) {
+/** Merges all into the first, because copying it for each finding that joins it would take long. */
+function mergeTells([first, ...others]: readonly Tells[]): Tells {
+  const merged: Tells = first ?? new Map()
+  for (const tells of others) {
     for (const [key, tell] of tells) merged.set(key, (merged.has(key) ? merged.get(key) : tell) === tell ? tell : null)
   }
   return merged

@@ -1,6 +1,7 @@
 import { isConfiguration } from '../../issues/grouping/weakness-names.ts'
 import type { DecidedMark, FindingKind } from '../../vocabulary/finding.ts'
 import { type MessageMarks, parseMessage } from '../../vocabulary/message-marks.ts'
+import { collectVulnerabilityIds, removeDistribution } from '../../vocabulary/vulnerability-id.ts'
 
 /** What somebody looked at who decided about a finding. Hashes are hex. */
 export type LookedAt = {
@@ -12,6 +13,7 @@ export type LookedAt = {
   end_column: number | null
   package_name: string | null
   package_version: string | null
+  vuln_ids: string[]
   resource_name: string | null
   fingerprint: string
   fingerprint_method: string
@@ -36,15 +38,39 @@ export function listChangedMarks(
   const [said, says] = [readMessage(before), readMessage(after)]
   // Of several locations, the first may have been fixed.
   const isElsewhere = areTwo(before.path, after.path) && !said.others.includes(after.path ?? '')
-  if (areTwo(before.package_name, after.package_name)) changed.push('package')
+  // A message that is the same and names the package is only read in another way.
+  const isNamed =
+    before.description === after.description && readName(after.description).includes(readName(after.package_name))
+  if (areTwo(before.package_name, after.package_name) && !isNamed) changed.push('package')
   if (isVersioned && areTwo(before.package_version, after.package_version)) changed.push('version')
   if (isElsewhere && !isRenamed) changed.push('file')
-  // The vulnerability of a package is told by its fingerprint, not by a text.
-  if (before.package_name !== null && after.package_name !== null) return changed
-  changed.push(...compareContent(before, after, said, says))
-  if (hasNewLocation([before.path ?? '', ...said.others], [after.path ?? '', ...says.others], isRenamed))
-    changed.push('location')
+  if (before.package_name === null || after.package_name === null)
+    changed.push(...compareContent(before, after, said, says))
+  else if (isOtherVulnerability(before, after, said, says)) changed.push('message')
+  if (hasNewLocation(toPlaces(before, said), toPlaces(after, says), isRenamed)) changed.push('location')
   return changed
+}
+
+/**
+ * Of one package, whether another vulnerability is reported: one with other ids, or in other words
+ * if no ids are known. The numbers in a message are versions.
+ */
+function isOtherVulnerability(before: LookedAt, after: LookedAt, said: MessageMarks, says: MessageMarks): boolean {
+  const [known, ids] = [listVulnerabilities(before), listVulnerabilities(after)]
+  if (known.length > 0 && ids.length > 0) return !ids.some((id) => known.includes(id))
+  // The ids of an unchanged message were not read by earlier versions.
+  if (ids.length > 0) return said.text !== says.text
+  return said.sentence !== says.sentence || listNames(said) !== listNames(says)
+}
+
+/** A description may mention others beside the one that the report states. */
+function listVulnerabilities({ vuln_ids, description }: LookedAt): string[] {
+  return (vuln_ids.length > 0 ? vuln_ids : collectVulnerabilityIds([description ?? ''])).map(removeDistribution)
+}
+
+function listNames({ literals }: MessageMarks): string {
+  const names = literals.split(' ')
+  return names.filter((name) => !/\d/.test(name)).join(' ')
 }
 
 function compareContent(before: LookedAt, after: LookedAt, said: MessageMarks, says: MessageMarks): DecidedMark[] {
@@ -56,20 +82,34 @@ function compareContent(before: LookedAt, after: LookedAt, said: MessageMarks, s
     return said.literals === says.literals ? [] : ['message']
   }
   const changed: DecidedMark[] = isReworded ? ['message'] : []
-  if (hasToolFingerprint(before) && hasToolFingerprint(after)) {
+  const { fingerprint_method: method } = before
+  // A fingerprint that is made of the message says nothing beside it.
+  if (method === after.fingerprint_method && method !== 'message' && method !== 'snippet') {
     const isMoved = before.relocation !== null && before.relocation === after.relocation
     if (before.fingerprint !== after.fingerprint && !isMoved) changed.unshift('fingerprint')
-  } else if (getColumns(before) !== null && getColumns(after) !== null && getColumns(before) !== getColumns(after))
+  } else if (
+    areTwo(before.start_column, after.start_column) ||
+    areTwo(before.end_column, after.end_column) ||
+    areTwo(countLines(before), countLines(after))
+  )
     changed.push('columns')
   return changed
 }
 
+/** The files of a finding's locations, and the number of those that are not listed. */
+type Places = { paths: string[]; unlisted: number }
+
+function toPlaces({ path }: LookedAt, { others, unlisted }: MessageMarks): Places {
+  return { paths: [path ?? '', ...others], unlisted }
+}
+
 /** A finding at several places: the first of them may be fixed, but none may come. */
-function hasNewLocation(before: readonly string[], after: readonly string[], isRenamed: boolean): boolean {
-  if (before.length === 1 && after.length === 1) return false
-  if (isRenamed) return after.length > before.length
-  const known = Map.groupBy(before, (path) => path)
-  return [...Map.groupBy(after, (path) => path)].some(
+function hasNewLocation(before: Places, after: Places, isRenamed: boolean): boolean {
+  const [count, countNow] = [before.paths.length + before.unlisted, after.paths.length + after.unlisted]
+  if (count === 1 && countNow === 1) return false
+  if (isRenamed || before.unlisted > 0 || after.unlisted > 0) return countNow > count
+  const known = Map.groupBy(before.paths, (path) => path)
+  return [...Map.groupBy(after.paths, (path) => path)].some(
     ([path, places]) => places.length > (known.get(path)?.length ?? 0),
   )
 }
@@ -78,15 +118,17 @@ function readMessage({ description, path }: LookedAt): MessageMarks {
   return parseMessage(description ?? '', path)
 }
 
-function areTwo(before: string | null, after: string | null): boolean {
+/** `group:artifact` of Maven is `group/artifact` in package URLs. */
+function readName(text: string | null): string {
+  return (text ?? '').replaceAll(':', '/').toLowerCase()
+}
+
+function areTwo<Mark extends string | number>(before: Mark | null, after: Mark | null): boolean {
   return before !== null && after !== null && before !== after
 }
 
-/** A fingerprint that is made of the message says nothing beside it. */
-function hasToolFingerprint({ fingerprint_method: method }: LookedAt): boolean {
-  return method !== 'message' && method !== 'snippet'
-}
-
-function getColumns({ start_line, end_line, start_column, end_column }: LookedAt): string | null {
-  return start_column === null ? null : `${start_column}:${(end_line ?? 0) - (start_line ?? 0)}:${end_column}`
+/** Only beside columns: without them, tools differ in the lines that they state. */
+function countLines({ start_line, end_line, start_column, end_column }: LookedAt): number | null {
+  const isPlaced = start_column !== null && end_column !== null
+  return isPlaced && start_line !== null && end_line !== null ? end_line - start_line : null
 }

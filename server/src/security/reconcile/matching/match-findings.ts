@@ -86,24 +86,62 @@ function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void
 
 /**
  * Matches findings that are read in another way than before, so that they have another kind or name
- * their package now: those that are alone with their rule at their place on each side.
+ * their package now, or spell it in another way: those that are alone with their rule at their
+ * place on each side, or with a message there that names something.
  */
 function matchReread(matching: Matching): void {
-  const [stored, reported] = (['stored', 'reported'] as const).map((side) =>
-    groupIndexes([...matching[side].keys()], (index) => {
-      const { path, rule_id, start_line, end_line, start_column, end_column } = matching[side][index] as TrackedFinding
-      if (!matching.isFree(side, index) || rule_id === null) return null
-      return JSON.stringify([path, rule_id, start_line, end_line, start_column, end_column])
-    }),
-  ) as [Map<string, number[]>, Map<string, number[]>]
-  for (const [place, [from, other]] of stored) {
-    const [to, another] = reported.get(place) ?? []
-    if (from === undefined || to === undefined || other !== undefined || another !== undefined) continue
+  matchAlone(
+    matching,
+    (finding) => JSON.stringify(listPlace(finding)),
+    (before, after) =>
+      before.kind !== after.kind || (isOfPackage(after) && before.fingerprint_method !== after.fingerprint_method),
+  )
+  matchAlone(
+    matching,
+    (finding) => {
+      const isNaming = isOfPackage(finding) && parseMessage(finding.message ?? '', finding.path).literals !== ''
+      return isNaming ? JSON.stringify([listPlace(finding), finding.message]) : null
+    },
+    () => true,
+  )
+}
+
+function listPlace({ path, rule_id, start_line, end_line, start_column, end_column }: TrackedFinding): unknown[] {
+  return [path, rule_id, start_line, end_line, start_column, end_column]
+}
+
+/** Matches the free findings of a rule that are alone with a key on each side and were reread. */
+function matchAlone(
+  matching: Matching,
+  keyOf: (finding: TrackedFinding) => string | null,
+  isReread: (before: TrackedFinding, after: TrackedFinding) => boolean,
+): void {
+  const [stored, reported] = (['stored', 'reported'] as const).map((side) => ({
+    side,
+    free: [...matching[side].keys()].filter(
+      (index) => matching.isFree(side, index) && matching[side][index]?.rule_id !== null,
+    ),
+  })) as [SideIndexes, SideIndexes]
+  const isStoredLess = stored.free.length <= reported.free.length
+  const [less, more] = isStoredLess ? [stored, reported] : [reported, stored]
+  if (less.free.length === 0) return
+  const byKey = ({ side, free }: SideIndexes) =>
+    groupIndexes(free, (index) => keyOf(matching[side][index] as TrackedFinding))
+  const keys = byKey(less)
+  if (keys.size === 0) return
+  const others = byKey(more)
+  for (const [key, indexes] of keys) {
+    const same = others.get(key) ?? []
+    if (indexes.length !== 1 || same.length !== 1) continue
+    const pair = (isStoredLess ? [...indexes, ...same] : [...same, ...indexes]) as [number, number]
+    const [from, to] = pair
     const [before, after] = [matching.stored[from] as TrackedFinding, matching.reported[to] as TrackedFinding]
-    const isNamed = isOfPackage(after) && before.fingerprint_method !== after.fingerprint_method
-    if (isNamed || before.kind !== after.kind) matching.match([from, to], 'same_place')
+    if (isReread(before, after)) matching.match(pair, 'same_place')
   }
 }
+
+/** Findings of one side. */
+type SideIndexes = { side: Side; free: number[] }
 
 /**
  * Matches findings at several locations of which the first was fixed: the finding is reported at

@@ -1,5 +1,5 @@
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
-import { parseMessage } from '../../vocabulary/message-marks.ts'
+import { type MessageMarks, parseMessage } from '../../vocabulary/message-marks.ts'
 import { compareSketches, countRuns } from '../../vocabulary/text-sketch.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 
@@ -181,12 +181,12 @@ type Counts = Map<string, Map<string, number>>
 /**
  * The sentences of findings: their messages without names and numbers. Another sentence is another
  * problem, unless the scanner words the rule anew: three findings lose a sentence that no other has
- * any more, and three get one that none had.
+ * any more, and three get one that none had. The names and numbers stay then.
  */
 class NewWordings {
   readonly #before: Counts
   readonly #after: Counts
-  readonly #sentences = new Map<string, string>()
+  readonly #marks = new Map<string, MessageMarks>()
 
   constructor(stored: readonly TrackedFinding[], reported: readonly TrackedFinding[]) {
     this.#before = this.#count(stored)
@@ -194,8 +194,9 @@ class NewWordings {
   }
 
   areTwo(stored: TrackedFinding, reported: TrackedFinding): boolean {
-    const [sentence, other] = [this.#getSentence(stored), this.#getSentence(reported)]
-    return sentence !== other && !this.#isReworded(getRule(stored), sentence, other)
+    const [said, says] = [this.#getMarks(stored), this.#getMarks(reported)]
+    if (said.sentence === says.sentence) return false
+    return said.literals !== says.literals || !this.#isReworded(getRule(stored), said.sentence, says.sentence)
   }
 
   #isReworded(rule: string, sentence: string, other: string): boolean {
@@ -208,18 +209,18 @@ class NewWordings {
     const counts: Counts = new Map()
     for (const finding of findings) {
       const ofRule = counts.get(getRule(finding)) ?? new Map<string, number>()
-      const sentence = this.#getSentence(finding)
+      const { sentence } = this.#getMarks(finding)
       counts.set(getRule(finding), ofRule.set(sentence, (ofRule.get(sentence) ?? 0) + 1))
     }
     return counts
   }
 
-  #getSentence({ message, path }: TrackedFinding): string {
+  #getMarks({ message, path }: TrackedFinding): MessageMarks {
     const key = `${path}\n${message}`
-    const known = this.#sentences.get(key)
+    const known = this.#marks.get(key)
     if (known !== undefined) return known
-    const { sentence } = parseMessage(message ?? '', path)
-    this.#sentences.set(key, sentence)
-    return sentence
+    const marks = parseMessage(message ?? '', path)
+    this.#marks.set(key, marks)
+    return marks
   }
 }

@@ -170,6 +170,42 @@ test('a decision ends with another literal, fingerprint, column, file or new loc
   }
 })
 
+test('columns that one side lacks, and another list of as many locations that are not all listed, end no decision', async () => {
+  const text = 'listen(port)'
+  const places = Array.from({ length: 14 }, (_, index) => `src/${index}.js`)
+  for (const [first, second, state] of [
+    [{ columns: [5] }, { columns: [5, 20] }, 'dismissed'],
+    [{ columns: [5, 20] }, { columns: [5, 40] }, 'open'],
+    [{ text, places }, { text, places: places.toReversed() }, 'dismissed'],
+    [{ text, places }, { text, places: [...places, 'src/z.js'] }, 'open'],
+  ] as const) {
+    caller = await api.caller()
+    ada = await createPerson(api, { ...caller, role: 'security' })
+    assert.equal((await afterChange(first, second)).state, state, JSON.stringify(second))
+  }
+})
+
+test('a long text that is edited at its end ends a decision, also with a fingerprint of the tool', async () => {
+  const at = (text: string) => ({ hash: 'aaaa:1', text: `call(\n${'first,\n'.repeat(800)}${text}\n)` })
+  const { state, dismissal_ended } = await afterChange(at('safe'), at('request.query'))
+  assert.deepEqual([state, dismissal_ended?.changed], ['open', ['text']])
+  caller = await api.caller()
+  ada = await createPerson(api, { ...caller, role: 'security' })
+  const withheld = await afterChange({ hash: 'aaaa:1' }, at('safe'))
+  assert.equal(withheld.state, 'dismissed')
+})
+
+test('three findings that name something else in a new wording at once open', async () => {
+  const of = (sentence: string, ports: number[]) =>
+    ports.map((port, index) => result({ hash: `a${index}:1`, line: 10 * index + 10, message: `${sentence} ${port}` }))
+  await report(of('Open port', [22, 23, 24]))
+  for (const { id } of await listIssues(api, caller)) await dismiss({ issue_ids: [id] })
+  await report(of('There is an open port', [22, 23, 24]))
+  assert.deepEqual(new Set((await listFindings(api, caller)).map(({ state }) => state)), new Set(['dismissed']))
+  await report(of('Port is reachable:', [80, 81, 82]))
+  assert.deepEqual(new Set((await listFindings(api, caller)).map(({ state }) => state)), new Set(['open']))
+})
+
 test('a new wording that three findings of a rule get at once, amounts and white space end no decision', async () => {
   const hashes = ['a', 'b', 'c']
   const at = (hash: string, index: number, message: string) =>
@@ -234,6 +270,32 @@ test('another version ends a false positive; what is accepted holds for the next
   }
 })
 
+test('another vulnerability of a package is open, also with the rule or fingerprint of a dismissed one', async () => {
+  const about = (message: string, fields: Json = {}) => ({
+    rule: 'vulnerable-package',
+    path: 'package-lock.json',
+    message,
+    ...fields,
+  })
+  const stated = (id: string, message: string) =>
+    about(message, {
+      fingerprints: { id: 'lodash' },
+      properties: { packageName: 'lodash', packageVersion: '4.17.20', cve: id },
+    })
+  for (const [first, second, state] of [
+    [about('lodash@4.17.20: prototype pollution'), about('lodash@4.17.20: remote code execution'), 'open'],
+    [stated(CVE, 'Vulnerable lodash'), stated('CVE-2020-8203', 'Vulnerable lodash'), 'open'],
+    [stated(CVE, 'Vulnerable lodash'), stated(CVE, 'lodash is vulnerable'), 'dismissed'],
+  ] as const) {
+    caller = await api.caller()
+    ada = await createPerson(api, { ...caller, role: 'security' })
+    await report([result(first)], { tool: 'Grype' })
+    await dismiss()
+    await report([result(second)], { tool: 'Grype' })
+    assert.deepEqual(await states(), [`${second.message} ${state}`])
+  }
+})
+
 test('scope vulnerability reaches the same vulnerability of the package at other places and versions, and no others', async () => {
   await bom(FROM)
   await dismiss({ scope: 'vulnerability' })
@@ -293,9 +355,22 @@ test('a rule does not take the findings of another one that the report still has
   const rules = [{ id: 'NEW', deprecatedIds: ['OLD'] }, { id: 'OLD' }]
   await report([result({ rule: 'OLD', text: 'x()' })])
   await dismiss()
-  await report([result({ rule: 'OLD', text: 'x()' }), result({ rule: 'NEW', text: 'y()' })], { rules })
-  const shown = (await listFindings(api, caller)).map(({ rule_id, state }) => `${rule_id} ${state}`)
-  assert.deepEqual(shown.sort(), ['NEW open', 'OLD dismissed'])
+  for (const text of ['x()', 'y()']) {
+    await report([result({ rule: 'OLD', text: 'x()' }), result({ rule: 'NEW', text })], { rules })
+    const shown = (await listFindings(api, caller)).filter(({ state }) => state !== 'fixed')
+    assert.deepEqual(shown.map(({ rule_id, state }) => `${rule_id} ${state}`).sort(), ['NEW open', 'OLD dismissed'])
+  }
+})
+
+test('a rule does not take an absent finding of another one of which the report still has others', async () => {
+  const rules = [{ id: 'NEW', deprecatedIds: ['OLD'] }, { id: 'OLD' }]
+  const old = result({ rule: 'OLD', text: 'x()' })
+  await report([old, result({ rule: 'OLD', path: 'src/b.js', text: 'call(request.query)' })])
+  const stored = await listFindings(api, caller)
+  await report([old, result({ rule: 'NEW', path: 'src/b.js', text: 'call(request.query, 1)' })], { rules })
+  const left = (await listFindings(api, caller)).filter(({ state }) => state !== 'fixed')
+  const isNew = ({ id }: Json) => !stored.some((finding) => finding.id === id)
+  assert.deepEqual(left.map((finding) => `${finding.rule_id} ${isNew(finding)}`).sort(), ['NEW true', 'OLD false'])
 })
 
 test('a result at several places whose first one is fixed is the same finding, and stays dismissed', async () => {

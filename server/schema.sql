@@ -959,12 +959,19 @@ create table finding_streams (
   ended_at timestamp(3) with time zone,
   ended_reason text,
   ended_by_name text,
+  tool_family text,
+  format_family text,
+  subject text,
+  facts jsonb,
+  reports integer not null default 0,
+  held jsonb,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint finding_streams_ended_check CHECK (((num_nulls(ended_at, ended_reason, ended_by_name) = ANY (ARRAY[0, 3])) AND (length(ended_reason) <= 1000))),
+  constraint finding_streams_have_key CHECK (((tool_family IS NOT NULL) OR (origin = 'alert'::text) OR (seen_at > '-infinity'::timestamp with time zone))) NOT VALID,
   constraint finding_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
-CREATE UNIQUE INDEX finding_streams_by_lane ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));
+CREATE UNIQUE INDEX finding_streams_by_key ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));
 CREATE INDEX finding_streams_by_report ON public.finding_streams USING btree (org_id, reported_at, id) WHERE (origin <> 'alert'::text);
 CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
 CREATE INDEX finding_streams_unseen ON public.finding_streams USING btree (org_id, seen_at) WHERE (NOT tracked);
@@ -1262,6 +1269,7 @@ create table issue_regroups (
   updated_at timestamp(3) with time zone not null,
   in_progress jsonb not null default '{}'::jsonb,
   last_batch integer not null default 0,
+  reopened bigint not null default 0,
   constraint issue_regroups_pkey PRIMARY KEY (org_id, id),
   constraint issue_regroups_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint issue_regroups_batches_check CHECK ((batches >= 0)),
@@ -2204,6 +2212,8 @@ create table security_upload_lanes (
   may_triage boolean not null,
   sender_id text not null,
   sender_name text not null,
+  complete boolean,
+  confirmed boolean not null default false,
   constraint security_upload_lanes_pkey PRIMARY KEY (org_id, upload_id, lane),
   constraint security_upload_lanes_org_id_upload_id_fkey FOREIGN KEY (org_id, upload_id) REFERENCES security_uploads(org_id, id) ON DELETE CASCADE,
   constraint security_upload_lanes_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text]))),
@@ -2244,6 +2254,7 @@ create table security_uploads (
   created_by_id text,
   created_by_name text,
   waiting_lane text,
+  held jsonb,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
@@ -2397,6 +2408,9 @@ create table triage_findings (
   triage_id uuid not null,
   finding_id uuid not null,
   no bigint not null generated always as identity,
+  ended_at timestamp(3) with time zone,
+  changed text[],
+  regroup_id uuid,
   constraint triage_findings_pkey PRIMARY KEY (org_id, triage_id, finding_id),
   constraint triage_findings_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id),
   constraint triage_findings_org_id_triage_id_fkey FOREIGN KEY (org_id, triage_id) REFERENCES triages(org_id, id)
@@ -2420,6 +2434,7 @@ create table triages (
   ended_by_id text,
   ended_by_name text,
   ended_at timestamp(3) with time zone,
+  scope text not null default 'issue'::text,
   constraint triages_pkey PRIMARY KEY (org_id, id),
   constraint triages_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint triages_action_check CHECK ((action = ANY (ARRAY['dismiss'::text, 'reopen'::text, 'split'::text, 'merge'::text]))),
@@ -2429,6 +2444,7 @@ create table triages (
   constraint triages_comment_check CHECK (((length(comment) >= 1) AND (length(comment) <= 2000))),
   constraint triages_ended_as_check CHECK ((ended_as = ANY (ARRAY['undone'::text, 'expired'::text, 'replaced'::text]))),
   constraint triages_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 100))),
+  constraint triages_scope_check CHECK ((scope = ANY (ARRAY['issue'::text, 'vulnerability'::text]))),
   constraint triages_source_check CHECK ((source = ANY (ARRAY['shiplock'::text, 'openvex'::text, 'csaf'::text]))),
   constraint triages_target_type_check CHECK ((target_type = ANY (ARRAY['finding'::text, 'issue'::text, 'alert'::text])))
 );

@@ -67,6 +67,13 @@ test('2: an option that the API refuses is named once', async () => {
   assert.match(stderr, /\nshiplock: --category is not valid\./)
 })
 
+test('2: --complete needs a single file', async () => {
+  const { code, stdout, stderr } = await shiplock(['upload', SARIF, SARIF, ...REPOSITORY, '--complete'], { env })
+  assert.equal(code, 2, stderr)
+  assert.equal(stdout, '')
+  assert.match(stderr, /--complete needs a single file/)
+})
+
 test('1: an empty file, and the others are sent', async () => {
   const { code, json, stderr } = await shiplock(['upload', file('empty', ''), SARIF, ...REPOSITORY, '--json'], { env })
   assert.equal(code, 1)

@@ -118,7 +118,7 @@ begin
       ('deployment_statuses', 'insert, update'),
       ('deployments', 'insert, update'),
       ('events', 'insert'),
-      ('finding_streams', 'insert, update'),
+      ('finding_streams', 'insert, update, delete'),
       ('findings', 'insert, update'),
       ('gate_polls', 'insert, update, delete'),
       ('gate_versions', 'insert, update'),

@@ -8,7 +8,7 @@ import type { components, operations } from './openapi.ts'
 export type SecurityUpload = components['schemas']['SecurityUpload']
 type NewUpload = CallOptions<operations['createSecurityUpload']>['body']
 
-type OptionalTarget = 'category' | 'provider' | 'repositoryId' | 'format' | 'tracked'
+type OptionalTarget = 'category' | 'provider' | 'repositoryId' | 'format' | 'tracked' | 'complete'
 
 export type UploadReportOptions = { [Field in OptionalTarget]?: NewUpload[Field] | undefined } & {
   /** The repository as `owner/name`. */
@@ -51,10 +51,10 @@ export async function uploadReport(
 
 /** The body of createSecurityUpload. JSON leaves out what is undefined. */
 async function describe(source: Source, options: UploadReportOptions): Promise<NewUpload> {
-  const { repository, provider, repositoryId, category, format, tracked, signal } = options
+  const { repository, provider, repositoryId, category, format, tracked, complete, signal } = options
   const target = { repository, provider, repositoryId, category, gitRef: options.ref, commitSha: options.commit }
   const { size, sha256 } = await hashSource(source, { signal })
-  return { filename: source.name, size, sha256, format, ...target, tracked } as NewUpload
+  return { filename: source.name, size, sha256, format, ...target, tracked, complete } as NewUpload
 }
 
 async function untilRead(

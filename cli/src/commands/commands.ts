@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   'run exec': async () => (await import('./run-exec.ts')).runExecCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   upload: async () => (await import('./upload.ts')).uploadCommand,
+  confirm: async () => (await import('./upload.ts')).uploadConfirmCommand,
   'gate open': async () => (await import('./gate-open.ts')).gateOpenCommand,
   deployments: async () => (await import('../lists/pipeline-lists.ts')).deploymentsCommand,
   approve: async () => (await import('../lists/answers.ts')).approveCommand,

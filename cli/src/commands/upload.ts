@@ -6,7 +6,7 @@ import { describeMissing } from '@shiplock/report-readers/found-file'
 import type { Place } from '@shiplock/report-readers/working-directory'
 import type { SecurityUpload, ShiplockClient, Source } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { connect, SERVER_OPTIONS } from '../connection/client.ts'
+import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
 import { describeError, isShiplockError } from '../program/describe-error.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { refusedArgument } from '../program/refused-argument.ts'
@@ -19,11 +19,13 @@ export const uploadCommand = defineCommand({
   details: [
     'Uploads reports in the formats SARIF, CycloneDX JSON and SPDX JSON, waits until the server has read them, and prints what they contain. Exits with 1 if a report cannot be sent or read.',
     'A new report closes the findings that earlier reports of the same scanner, repository, category and branch contain and that it does not. Give two reports of one scanner different categories. The same file uploaded again changes nothing.',
+    'A report that may be incomplete closes nothing until the next one lacks the same, or "shiplock confirm" confirms it. --complete states that the report has all that its scanner finds, and needs a single file.',
   ],
   positionals: { value: 'FILE', count: 'many' },
   options: {
     ...REVISION_OPTIONS,
     category: { type: 'text', value: 'C', about: 'separates several reports of one scanner for one branch' },
+    complete: { type: 'flag', value: '', about: 'the report is complete: it closes what it lacks' },
     'no-wait': { type: 'flag', value: '', about: 'exit once the files are sent' },
     ...LINK_OPTIONS,
     ...SERVER_OPTIONS,
@@ -35,6 +37,8 @@ export const uploadCommand = defineCommand({
   ],
   async run({ options, positionals }, context) {
     const place = { cwd: context.cwd, followLinks: options['follow-links'] }
+    // The file that is read last would close what the others have.
+    if (options.complete && positionals.length > 1) throw new UsageError('--complete needs a single file')
     const files = positionals.map((path) => ({ path, source: openFile(path, place) }))
     const sending = { client: connect(options, context), target: targetOf(options, context), wait: !options['no-wait'] }
     const progress = context.output.progress()
@@ -48,6 +52,29 @@ export const uploadCommand = defineCommand({
   },
 })
 
+const UPLOAD_ID = /^[0-9a-f]{32}$/
+
+export const uploadConfirmCommand = defineCommand({
+  name: 'confirm',
+  summary: 'Confirm an upload: a report that held findings, or a VEX document',
+  details: [
+    'A report that held findings closes them, because it is complete. A VEX document that its sender may not put into effect takes effect. Whoever sent a VEX document cannot confirm it.',
+  ],
+  positionals: { value: 'ID', count: 'one' },
+  options: SERVER_OPTIONS,
+  examples: ['shiplock confirm 0123456789abcdef0123456789abcdef'],
+  async run({ options, positionals: [id] }, context) {
+    if (id === undefined || !UPLOAD_ID.test(id)) throw new UsageError('ID must be the id of an upload')
+    const client = connect(options, context)
+    const params = { path: { uploadId: id } }
+    const { data } = await namingScope('write:triage', () =>
+      client.api.POST('/v1/security/uploads/{uploadId}/confirm', { params }),
+    )
+    context.output.print({ json: data.data.upload, text: `The upload ${id} is confirmed.` })
+    return EXIT.ok
+  },
+})
+
 /** Throws a `UsageError` that says why there is no file to send. */
 function openFile(path: string, place: Place): Source {
   const file = findNamedFile(path, place)
@@ -55,12 +82,15 @@ function openFile(path: string, place: Place): Source {
   throw new UsageError(`${path} ${describeMissing(resolve(place.cwd, path))}`)
 }
 
-type Target = { repository: string; ref?: string; commit?: string; category?: string }
+type Target = { repository: string; ref?: string; commit?: string; category?: string; complete?: true }
 
 /** A commit of another length than the API takes is left out. */
 const COMMIT = /^[0-9a-f]{7,40}$/
 
-function targetOf(options: RevisionOptions & { category: string | undefined }, context: Context): Target {
+function targetOf(
+  options: RevisionOptions & { category: string | undefined; complete: boolean },
+  context: Context,
+): Target {
   const { repository, ref, commit_sha } = findRevision(options, context)
   if (repository === null)
     throw new UsageError('Give the repository with --repository: neither the CI nor git tells it')
@@ -70,6 +100,7 @@ function targetOf(options: RevisionOptions & { category: string | undefined }, c
     ...(ref && { ref }),
     ...(commit && { commit }),
     ...(options.category && { category: options.category }),
+    ...(options.complete && { complete: true }),
   }
 }
 

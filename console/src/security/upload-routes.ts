@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { readAhead } from '../api/queries.ts'
 import { organizationRoute } from '../shell/parent-routes.tsx'
-import { UploadSearch, uploadQuery, uploadsQuery } from './sending/queries.ts'
+import { streamsQuery, UploadSearch, uploadQuery, uploadsQuery } from './sending/queries.ts'
 
 export const uploadRoutes = [
   createRoute({
@@ -9,7 +9,8 @@ export const uploadRoutes = [
     path: 'security/uploads',
     validateSearch: UploadSearch,
     loaderDeps: ({ search: { status, repository } }) => ({ status, repository }),
-    loader: (loader) => readAhead(loader, [uploadsQuery(loader.params.org, loader.deps)]),
+    loader: (loader) =>
+      readAhead(loader, [uploadsQuery(loader.params.org, loader.deps), streamsQuery(loader.params.org, loader.deps)]),
     component: lazyRouteComponent(() => import('./uploads/uploads-page.tsx'), 'UploadsPage'),
   }),
   createRoute({

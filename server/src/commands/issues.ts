@@ -61,16 +61,17 @@ async function regroup(
 
 /** A dry run has no id. */
 function regroupOutput(done: RegroupCounts & { id: string | null }, changes: IssueChange[]): Output {
-  const { id, findings, moved, restated, merged, split } = done
+  const { id, findings, moved, restated, merged, split, reopened } = done
   const more = merged + split - changes.length
   const rows = changes.map((change) => [change.event, change.issue_id, change.other_issue_id, change.detail])
   const lines = [
     ...(rows.length === 0 ? [] : [formatTable(['EVENT', 'ISSUE', 'OTHER ISSUE', 'REASON'], rows, '')]),
     ...(more > 0 ? [`and ${more} more changes`] : []),
     `${findings} findings regrouped: ${moved} moved to another issue, ${restated} with a new reason. ${merged} issues merged, ${split} split.`,
+    ...(reopened > 0 ? [`${reopened} findings that only followed the dismissal of others are open again.`] : []),
     id === null ? 'Dry run: nothing was written.' : `To undo it, run: issues regroup --org <slug> --undo ${id}`,
   ]
-  const counts = { findings, moved, restated, merged, split }
+  const counts = { findings, moved, restated, merged, split, reopened }
   return {
     json: { regroup_id: id, dry_run: id === null, ...counts, changes, changes_left_out: Math.max(0, more) },
     text: lines.join('\n'),

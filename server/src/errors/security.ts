@@ -73,9 +73,10 @@ export const notOpen = defineError({
 export const notProposed = defineError({
   status: 409,
   code: 'not_proposed',
-  cause: 'The upload has no VEX document that waits to be confirmed: it is in effect, or a newer version of it is.',
+  cause:
+    'Nothing of the upload waits to be confirmed: its VEX document or a newer one is in effect; its report holds nothing, is cut, or is not the newest.',
   remedy: 'Read the upload.',
-  message: 'The upload has no VEX document that waits to be confirmed.',
+  message: 'Nothing of the upload waits to be confirmed.',
 })
 
 export const uploaderRefused = defineError({

@@ -73,6 +73,20 @@ test('a report is tracked on the tracked branch, without a ref, and where no bra
   assert.equal(isTracked('dev', 'main'), false)
 })
 
+test('requests and merge queues are untracked, also where no branch is known', () => {
+  for (const ref of [
+    'refs/pull/7/merge',
+    'pull/7/merge',
+    'refs/merge-requests/7/head',
+    'refs/merge-requests/7/train',
+    'gh-readonly-queue/main/pr-7-0123456',
+    'refs/heads/gh-readonly-queue/main/pr-7-0123456',
+  ])
+    assert.equal(isTracked(ref, null), false, ref)
+  for (const ref of ['main', 'refs/heads/pull', 'pull/request', 'refs/tags/v1'])
+    assert.equal(isTracked(ref, null), true)
+})
+
 test('a tag or a pull request is never the tracked branch, even if its ref is written there', () => {
   assert.equal(isTracked('refs/tags/main', 'main'), false)
   assert.equal(isTracked('refs/pull/1/merge', 'main'), false)

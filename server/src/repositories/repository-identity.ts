@@ -69,13 +69,18 @@ export function parseBranchName(ref: string | null): string | null {
   return ref.startsWith(BRANCH_REF) ? ref.slice(BRANCH_REF.length) || null : null
 }
 
+const PROPOSED = /^(?:pull|pull-requests|merge-requests)\/\d+\/|^(?:refs\/heads\/)?gh-readonly-queue\//
+
 /**
  * Whether a report about this ref is about the tracked branch of its repository. A report without a
  * ref is. If the repository is not connected, its tracked branch is unknown and every report
- * counts: it is better to show too many findings than to hide some.
+ * counts: it is better to show too many findings than to hide some. What only a pull or merge
+ * request or a merge queue proposes never does.
  */
 export function isTracked(ref: string | null, trackedBranch: string | null): boolean {
-  if (ref === null || trackedBranch === null) return true
+  if (ref === null) return true
+  // Merge queues have branches of their own on some code hosts. Some CI systems shorten refs.
+  if (trackedBranch === null) return !isRequestRef(ref) && !PROPOSED.test(ref)
   const branch = parseBranchName(ref)
   return branch !== null && branch === parseBranchName(trackedBranch)
 }

@@ -69,6 +69,7 @@ test('an alert is a finding of origin alert with the place, times and links of t
     dismissed_at: null,
     dismissal_source: null,
     dismissal_expires_at: null,
+    dismissal_ended: null,
     triage_id: null,
   })
   const [alert] = await listAlerts(api, caller)

@@ -22,26 +22,31 @@ let documents = 0
 /**
  * What a CycloneDX document did: its references, serial number and times are made anew for each.
  */
-async function report(entries: (Vulnerable | null)[]) {
+async function report(entries: (Vulnerable | null)[], listed: Vulnerable[] = [], fields: object = {}) {
   api.clock.advance(1000)
   const made = ++documents
-  const components = entries.flatMap((entry, index) => {
+  const components = [...entries, ...listed].flatMap((entry, index) => {
     if (entry === null) return []
     const { name, version = '1.0.0', manifest = 'package-lock.json' } = entry
     const properties = [{ name: 'SrcFile', value: manifest }]
     return [{ 'bom-ref': `${made}-${index}`, name, version, purl: `pkg:npm/${name}@${version}`, properties }]
   })
-  const upload = await uploadReport(api, caller, {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    serialNumber: `urn:uuid:00000000-0000-4000-8000-${String(made).padStart(12, '0')}`,
-    metadata: { timestamp: api.clock.now().toISOString(), tools: { components: [{ name: 'scanner' }] } },
-    components,
-    vulnerabilities: entries.map((entry, index) => entry && { id: entry.id, affects: [{ ref: `${made}-${index}` }] }),
-  })
+  const upload = await uploadReport(
+    api,
+    caller,
+    {
+      bomFormat: 'CycloneDX',
+      specVersion: '1.6',
+      serialNumber: `urn:uuid:00000000-0000-4000-8000-${String(made).padStart(12, '0')}`,
+      metadata: { timestamp: api.clock.now().toISOString(), tools: { components: [{ name: 'scanner' }] } },
+      components,
+      vulnerabilities: entries.map((entry, index) => entry && { id: entry.id, affects: [{ ref: `${made}-${index}` }] }),
+    },
+    { ...fields },
+  )
   assert.equal(upload.status, 'finished', upload.error)
   const { created, updated, unchanged, resolved } = upload.counts
-  return { created, updated, unchanged, resolved, warnings: upload.warnings.join('\n') }
+  return { created, updated, unchanged, resolved, held: upload.held, warnings: upload.warnings.join('\n') }
 }
 
 const vulnerable = (count: number, fields: Partial<Vulnerable> = {}): Vulnerable[] =>
@@ -50,7 +55,7 @@ const vulnerable = (count: number, fields: Partial<Vulnerable> = {}): Vulnerable
 test('the same document, generated again in another order, changes nothing', async () => {
   await report(vulnerable(5))
   const again = await report(vulnerable(5).reverse())
-  assert.deepEqual(again, { created: 0, updated: 0, unchanged: 5, resolved: 0, warnings: '' })
+  assert.deepEqual(again, { created: 0, updated: 0, unchanged: 5, resolved: 0, held: null, warnings: '' })
 })
 
 test('packages whose manifest moved keep their findings, also when they were upgraded', async () => {
@@ -63,10 +68,24 @@ test('packages whose manifest moved keep their findings, also when they were upg
 
 test('a document that names far fewer vulnerabilities closes nothing at first; the next that agrees closes them', async () => {
   await report(vulnerable(40))
-  const held = await report(vulnerable(5))
+  const held = await report(vulnerable(5), vulnerable(40))
   assert.equal(held.resolved, 0)
-  assert.match(held.warnings, /35 of 40 open findings of scanner/)
-  assert.equal((await report(vulnerable(5))).resolved, 35)
+  assert.match(held.warnings, /35 of 40 open findings are missing/)
+  assert.equal((await report(vulnerable(5), vulnerable(40))).resolved, 35)
+})
+
+test('findings of components that are gone or changed close at once, also if there are none left', async () => {
+  await report(vulnerable(40))
+  assert.equal((await report(vulnerable(5), vulnerable(40, { version: '2.0.0' }))).resolved, 35)
+  assert.equal((await report([], vulnerable(5, { version: '1.0.1' }))).resolved, 5)
+})
+
+test('an empty list of vulnerabilities closes nothing of the components that are still there', async () => {
+  await report(vulnerable(3))
+  const plain = await report([], vulnerable(2))
+  assert.deepEqual([plain.resolved, plain.held?.findings], [1, 2])
+  assert.equal((await report([], vulnerable(2))).resolved, 0)
+  assert.equal((await report([], vulnerable(2), { complete: true })).resolved, 2)
 })
 
 test('a document with a vulnerability that cannot be read closes nothing', async () => {

@@ -4,11 +4,13 @@ import { followRules } from '../../src/security/issues/follow-changes.job.ts'
 import { regroupOrganization } from '../../src/security/issues/regroup-organization.ts'
 import { undoRegroup } from '../../src/security/issues/undo-regroup.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { listFindings } from '../support/findings.ts'
 import { groupingOf } from '../support/grouping.ts'
 import { codeResult } from '../support/issues.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif } from '../support/sarif.ts'
 import { scrambleGroups } from '../support/scramble.ts'
+import { dismissAll } from '../support/triage.ts'
 
 let api: TestApi
 let caller: Caller
@@ -53,6 +55,43 @@ test('findings that were grouped by earlier rules are regrouped once, and it can
   assert.deepEqual(
     (await runs()).map(({ status }) => status),
     ['undone'],
+  )
+})
+
+test('what only followed a dismissal with other marks opens once, and undo dismisses it again', async () => {
+  const stored = await listFindings(api, caller)
+  const [looked] = stored.filter(({ rule_id, location }) => rule_id === 'B602' && location.path === 'a.py')
+  await dismissAll(api, caller.orgId, { target: { type: 'finding', ids: [looked.id] } })
+  const states = async () =>
+    (await listFindings(api, caller)).map(({ id, state, dismissal_ended: ended }) => [
+      id === looked.id,
+      state,
+      ended?.by,
+    ])
+  await outdate()
+  await follow()
+  const open = [false, 'open', 'Ada Lovelace']
+  assert.deepEqual((await states()).sort(), [open, open, open, [true, 'dismissed', undefined]])
+  const [run] = await runs()
+  await undoRegroup(api.services, caller.orgId, run?.id as string, () => {})
+  assert.ok((await states()).every(([, state, by]) => state === 'dismissed' && by === undefined))
+})
+
+test('undo leaves the dismissal of a finding ended that a report has changed since', async () => {
+  const stored = await listFindings(api, caller)
+  const [looked] = stored.filter(({ rule_id, location }) => rule_id === 'B602' && location.path === 'a.py')
+  await dismissAll(api, caller.orgId, { target: { type: 'finding', ids: [looked.id] } })
+  await outdate()
+  await follow()
+  api.clock.advance(1)
+  const changed = { ...codeResult('B602', 'b.py', [7, 7]), message: { text: 'Q7 was violated' } }
+  await uploadReport(api, caller, sarif([codeResult('B602', 'a.py', [7, 7]), changed], 'Bandit'))
+  const [run] = await runs()
+  await undoRegroup(api.services, caller.orgId, run?.id as string, () => {})
+  const open = (await listFindings(api, caller)).filter(({ state }) => state === 'open')
+  assert.deepEqual(
+    open.map(({ rule_id, location, description }) => [rule_id, location.path, description]),
+    [['B602', 'b.py', 'Q7 was violated']],
   )
 })
 

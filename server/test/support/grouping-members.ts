@@ -23,7 +23,7 @@ export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
       end_column: null,
     },
     ...{ package_name: null, purl: null, message: null },
-    ...{ vuln_ids: [], cwes: [], rule_id: null, secret_type: null, resource_name: null, context: null },
+    ...{ vuln_ids: [], cwes: [], rule_id: null, secret_type: null, resource_name: null, context: null, told: null },
     fingerprint: `fingerprint ${made}`,
     ...fields,
   }

@@ -103,11 +103,11 @@ export class TrustWorld {
   }
 
   /** Sends a report about main, until it has been read. Returns the answer to its registration. */
-  async upload(shop: Shop, by: Sender, file: object): Promise<Answer> {
+  async upload(shop: Shop, by: Sender, file: object, fields: object = {}): Promise<Answer> {
     const bytes = JSON.stringify(file)
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const of = { repository: shop.repository, provider: 'github', repositoryId: shop.claims.repository_id }
-    const asked = { filename: 'report.json', size: bytes.length, sha256, ...of, gitRef: 'refs/heads/main' }
+    const asked = { filename: 'report.json', size: bytes.length, sha256, ...of, gitRef: 'refs/heads/main', ...fields }
     const answer = await this.send(shop, by, 'POST', '/v1/security/uploads', asked)
     if (answer.status >= 300) return answer
     const { upload, put } = answer.body.data

@@ -128,7 +128,7 @@ const ROWS: Row[] = [
     does: 'Upload a report of the same tool without its finding',
     async play(world, shop, by) {
       await world.upload(shop, 'job', toReport(['a'], 0))
-      const answer = await world.upload(shop, by, toReport([], 1))
+      const answer = await world.upload(shop, by, toReport([], 1), { complete: true })
       const state = await stateOf(world, shop)
       return tell(answer, () => (state === 'open' ? 'stands beside' : 'closes the finding'))
     },

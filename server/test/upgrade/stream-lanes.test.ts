@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 test.afterEach(() => caller.close())
 
-async function report(sender: 'token' | 'key', rules: string[]): Promise<Json> {
+async function report(sender: 'token' | 'key', rules: string[], fields: Json = {}): Promise<Json> {
   api.clock.advance(1000)
   const marks = { automationDetails: { guid: `${++reports}` } }
   const file = sarif(
@@ -32,7 +32,7 @@ async function report(sender: 'token' | 'key', rules: string[]): Promise<Json> {
     marks,
   )
   const key = sender === 'token' ? await caller.sign() : caller.key
-  return uploadReport(api, { ...caller, key }, file, REPOSITORY)
+  return uploadReport(api, { ...caller, key }, file, { ...REPOSITORY, complete: true, ...fields })
 }
 
 /** The rows as they were stored before lanes: one stream, whoever reported. */
@@ -45,7 +45,7 @@ async function forgetLanes(): Promise<void> {
       await tx`delete from findings where org_id = ${caller.orgId} and stream_id = ${id}`
       await tx`delete from finding_streams where org_id = ${caller.orgId} and id = ${id}`
     }
-    await tx`update finding_streams set lane = null where org_id = ${caller.orgId} and id = ${newest?.id as number}`
+    await tx`update finding_streams set lane = null, tool_family = null, format_family = null where org_id = ${caller.orgId} and id = ${newest?.id as number}`
     await tx`delete from security_upload_lanes where org_id = ${caller.orgId}`
   })
 }
@@ -89,6 +89,27 @@ for (const [first, second] of [
     await report(first, ['a', 'b', 'c'])
     assert.deepEqual(await states(), ['a dismissed', 'a dismissed', 'b dismissed', 'b dismissed', 'c open'])
   })
+
+test('a lane continues a stored stream also where that goes on in another one of its tool', async () => {
+  const { sql } = api.services
+  await report('key', ['b'], { category: 'older' })
+  await report('token', ['a', 'b'])
+  await report('key', ['a'])
+  await sql`
+    delete from findings
+    where org_id = ${caller.orgId}
+      and stream_id in (select id from finding_streams where org_id = ${caller.orgId} and lane = 'verified')`
+  await sql`delete from finding_streams where org_id = ${caller.orgId} and lane = 'verified'`
+  await sql`
+    update finding_streams
+    set tool = case when category is null then tool else tool || ' OSS' end, category = null, lane = null,
+      tool_family = null, format_family = null
+    where org_id = ${caller.orgId}`
+  await sql`delete from security_upload_lanes where org_id = ${caller.orgId}`
+  await dismissAll(api, caller.orgId, { reason: 'false_positive' })
+  await report('token', ['a', 'b'])
+  assert.deepEqual(await states(), ['a dismissed', 'a dismissed', 'b dismissed', 'b dismissed'])
+})
 
 for (const decided of ['dismissed', 'reopened'])
   test(`what is ${decided} after the streams were separated is open in the lane that continues`, async () => {

@@ -19,7 +19,7 @@ import { IssueLink } from '../facts/signals.tsx'
 import { Vulnerability } from '../facts/vulnerability.tsx'
 import { branchName } from '../findings/finding-columns.tsx'
 import { findingTarget } from '../triage/targets.ts'
-import { DismissalNote, TriageList } from '../triage/triage-list.tsx'
+import { DismissalNote, EndedDismissalNote, TriageList } from '../triage/triage-list.tsx'
 import { TriageButtons, useTriage } from '../triage/use-triage.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/findings/$id')
@@ -72,6 +72,7 @@ function FindingView({ finding, org }: { finding: Finding; org: string }) {
         </Text>
       </Group>
       {state === 'dismissed' && <DismissalNote dismissed={finding} />}
+      <EndedDismissalNote ended={finding.dismissal_ended} />
       {description && description.trim() !== finding.title.trim() && (
         <ClampedText text={description} of="description" />
       )}

@@ -9,7 +9,14 @@ const ISSUE = { status: 'open', first_seen_at: at(0), last_seen_at: at(30) } as 
 
 const TRIAGE: TriageRecord = {
   ...{ id: 'a', action: 'dismiss', source: 'shiplock', target_type: 'issue', target_ids: ['i'], finding_count: 2 },
-  ...{ alert_count: 0, reason: 'wont_fix', comment: 'Retired in May', expires_at: null, created_at: at(10) },
+  ...{
+    alert_count: 0,
+    scope: 'issue',
+    reason: 'wont_fix',
+    comment: 'Retired in May',
+    expires_at: null,
+    created_at: at(10),
+  },
   ...{ created_by_id: 'u', created_by_name: 'Ada', status: 'active', ended_at: null, ended_by_name: null },
 }
 

@@ -26,7 +26,7 @@ import type { Finding, Issue } from '../facts/searches.ts'
 import { Vulnerability } from '../facts/vulnerability.tsx'
 import { ExportVex } from '../issues/export-vex.tsx'
 import { issueTarget } from '../triage/targets.ts'
-import { DismissalNote } from '../triage/triage-list.tsx'
+import { DismissalNote, EndedDismissalNote } from '../triage/triage-list.tsx'
 import { TriageButtons, useTriage } from '../triage/use-triage.tsx'
 import { Grouping, IssueFindings } from './issue-findings.tsx'
 import { IssueHistory } from './issue-history.tsx'
@@ -100,6 +100,7 @@ function IssueView({ issue, org }: { issue: Issue; org: string }) {
         </Text>
       </Group>
       {status === 'dismissed' && <DismissalNote dismissed={issue} />}
+      <EndedDismissalNote ended={issue.dismissal_ended} />
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="xl">

@@ -29,6 +29,11 @@ export function uploadsQuery(org: string, { status, repository }: UploadFilters)
   })
 }
 
+/** The streams of findings, all or those of a repository. */
+export function streamsQuery(org: string, { repository }: Pick<UploadFilters, 'repository'>) {
+  return listQuery('/app/api/orgs/{org}/security/streams', { path: { org }, query: { repository, limit: 50 } })
+}
+
 /** An upload, again and again while it is being read. */
 export function uploadQuery(org: string, id: string) {
   return api.queryOptions(

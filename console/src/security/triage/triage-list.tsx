@@ -128,6 +128,33 @@ export function DismissalNote({ dismissed }: { dismissed: Dismissed }) {
   )
 }
 
+type EndedDismissal = {
+  at: string
+  changed: readonly string[]
+  reason: string | null
+  comment: string | null
+  by: string | null
+}
+
+/** Why something is open that a person dismissed: a report shows something else by now. */
+export function EndedDismissalNote({ ended }: { ended: EndedDismissal | null }) {
+  if (ended === null) return null
+  const { at, changed, reason, comment, by } = ended
+  return (
+    <Alert color="orange" variant="light" icon={<IconCircleMinus />} title="Open again: it is not what was dismissed">
+      <Text size="sm">
+        Changed: {changed.join(', ')} <Time at={at} />. Dismissed{by !== null && ` by ${oneLine(by, 100)}`}
+        {reason && `: ${oneLine(nameOfReason(reason), 200)}`}
+      </Text>
+      {comment && (
+        <Text size="sm" mt={4} lineClamp={6}>
+          <bdi>{oneLine(comment, 1000)}</bdi>
+        </Text>
+      )}
+    </Alert>
+  )
+}
+
 /** Links to what a triage is about. Of many, to the first. */
 export function TargetLinks({ triage: { target_type, target_ids }, org }: { triage: TriageRecord; org: string }) {
   const more = target_ids.length - SHOWN_MAX

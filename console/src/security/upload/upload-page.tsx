@@ -68,6 +68,7 @@ function Upload({ org, upload }: { org: string; upload: SecurityUpload }) {
         </Alert>
       )}
       {upload.awaits_confirmation && <Proposal org={org} upload={upload} />}
+      <Held org={org} upload={upload} />
       <UploadCounts org={org} upload={upload} />
       <SimpleGrid cols={{ base: 1, md: warnings.length > 0 ? 2 : 1 }}>
         <UploadFacts upload={upload} />
@@ -121,6 +122,47 @@ function Proposal({ org, upload: { id, filename } }: { org: string; upload: Secu
           <ConfirmForm confirmLabel="Confirm" send={send} onClose={dialog.close}>
             Its statements come into effect in the name of its sender and yours: findings that it states to be not
             affected or fixed are dismissed. Read the file first.
+          </ConfirmForm>
+        )}
+      </Dialog>
+    </Alert>
+  )
+}
+
+/** The findings that a report may lack because it is incomplete, and whoever may triage confirms it. */
+function Held({ org, upload: { id, filename, held } }: { org: string; upload: SecurityUpload }) {
+  const mayTriage = usePermission('triage')
+  const confirm = useApiMutation('post', '/app/api/orgs/{org}/security/uploads/{uploadId}/confirm', ['security_upload'])
+  const dialog = useDialog<true>()
+  if (held === null || held.findings === 0) return null
+  const findings = held.findings === 1 ? '1 finding stays' : `${formatCount(held.findings)} findings stay`
+  return (
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title={`${findings} open`}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">
+          The report does not have them, and may be incomplete. They close if somebody confirms the report, or if the
+          next one does not have them either.
+        </Text>
+        <List size="sm">
+          {held.reasons.map((reason) => (
+            <List.Item key={reason}>{reason}</List.Item>
+          ))}
+        </List>
+        {mayTriage && (
+          <Button size="xs" variant="default" onClick={() => dialog.open(true)} aria-haspopup="dialog">
+            Confirm the report
+          </Button>
+        )}
+      </Stack>
+      <Dialog dialog={dialog} title={`Confirm ${filename}`}>
+        {() => (
+          <ConfirmForm
+            confirmLabel="Confirm"
+            send={() => confirm.mutateAsync({ params: { path: { org, uploadId: id } } })}
+            onClose={dialog.close}
+          >
+            The report is read again as a complete one: the {formatCount(held.findings)} open findings that it does not
+            have are fixed. A report that is cut cannot be confirmed.
           </ConfirmForm>
         )}
       </Dialog>

@@ -15,6 +15,7 @@ import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { DownloadIcon } from '../sending/download-button.tsx'
 import { uploadsQuery } from '../sending/queries.ts'
+import { StreamList } from '../sending/stream-list.tsx'
 import type { SecurityUpload } from '../sending/upload-item.ts'
 import { FORMAT_NAMES, ORIGIN_NAMES, STATUS_NAMES, UPLOAD_STATUSES } from '../sending/upload-words.ts'
 import { UploadArea } from './upload-area.tsx'
@@ -26,6 +27,7 @@ const route = getRouteApi('/signed-in/orgs/$org/security/uploads')
 export function UploadsPage() {
   const { slug: org } = useOrganization()
   const mayUpload = usePermission('upload_security_reports')
+  const { repository } = route.useSearch()
   return (
     <Page
       title="Uploads"
@@ -43,6 +45,7 @@ export function UploadsPage() {
         </Text>
       )}
       <UploadList org={org} />
+      <StreamList org={org} repository={repository} />
     </Page>
   )
 }

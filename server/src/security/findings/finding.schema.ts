@@ -6,7 +6,13 @@ import { UUID_PATTERN } from '../../platform/ids.ts'
 import { FINDING_SOURCES } from '../formats/catalogue.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
 import { NAME_MAX, PATH_MAX } from '../vocabulary/bounded-text.ts'
-import { FINDING_KINDS, FINDING_ORIGINS, FINDING_STATES, IDENTITY_METHODS } from '../vocabulary/finding.ts'
+import {
+  DECIDED_MARKS,
+  FINDING_KINDS,
+  FINDING_ORIGINS,
+  FINDING_STATES,
+  IDENTITY_METHODS,
+} from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 
 function Text(description: string) {
@@ -169,6 +175,26 @@ export const FindingIdentity = Closed(
 )
 export type FindingIdentity = Static<typeof FindingIdentity>
 
+/** A dismissal that ended because the finding is another one than was looked at. */
+export const EndedDismissal = Nullable(
+  Closed(
+    {
+      at: defineTime('When the dismissal ended.'),
+      changed: Type.Array(OneOf(DECIDED_MARKS, { description: 'What differs from what was dismissed.' }), {
+        description: 'What the report shows differently, such as `text` for the flagged code.',
+      }),
+      reason: Text('The reason for the dismissal.'),
+      comment: Text('The comment on the dismissal.'),
+      by: Text('The name of the person who dismissed it.'),
+    },
+    {
+      description:
+        'The dismissal by a person that ended because a report shows something else than what was dismissed. Null if there ' +
+        'was none, or if somebody has decided since.',
+    },
+  ),
+)
+
 export const Finding = Closed(
   {
     id: Type.String({ description: 'The id of the finding.' }),
@@ -225,6 +251,7 @@ export const Finding = Closed(
         'VEX document, such as `openvex`, or the code host of an alert.',
     ),
     dismissal_expires_at: Nullable(defineTime('When the dismissal ends. Null if it does not end by itself.')),
+    dismissal_ended: EndedDismissal,
     triage_id: Text('The id of the triage that decides the state. Null if the finding was not triaged.'),
     intel: Intel,
     intel_at_detection: IntelAtDetection,

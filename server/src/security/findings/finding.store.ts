@@ -41,7 +41,8 @@ function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof buildFi
       offset 0
     ) stream
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = finding.repository_no
-    left join lateral ${buildFindingDismissal(db, orgId)} dismissal on true`
+    left join lateral ${buildFindingDismissal(db, orgId)} dismissal on true
+    left join lateral ${buildEndedDismissal(db, orgId)} ended on true`
 }
 
 /** How a row `finding` was last recognized. */
@@ -84,7 +85,8 @@ function findingJson(db: Db) {
         ) as grouping_reason,
         null as category_reason, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
         rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
-        rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id, ${buildIntel(db, db`finding`)} as intel,
+        rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id,
+        ended.dismissal as dismissal_ended, ${buildIntel(db, db`finding`)} as intel,
         coalesce(finding.intel_at_detection, ${buildReportedIntel(db)}) as intel_at_detection
     ) item
   )`
@@ -111,5 +113,29 @@ export function buildFindingDismissal(db: Db, orgId: string) {
       ),
       finding.reported_dismissed_at, finding.reported_dismissal_source, null
     where finding.triaged_state is null
+  )`
+}
+
+/**
+ * The dismissal of a row `finding` that ended because the finding changed, as `dismissal`, until
+ * somebody decides about it again. For `left join lateral (…) ended on true`.
+ */
+export function buildEndedDismissal(db: Db, orgId: string) {
+  return db`(
+    select json_build_object(
+      'at', rfc3339(part.ended_at), 'changed', part.changed, 'reason', triage.reason, 'comment', triage.comment,
+      'by', triage.created_by_name
+    ) as dismissal, part.ended_at
+    from triage_findings part
+    join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
+    where finding.state = 'open'
+      and finding.triage_id is null
+      and part.org_id = finding.org_id
+      ${buildSpreadCondition(db, 'part', orgId)} ${buildSpreadCondition(db, 'triage', orgId)}
+      and part.finding_id = finding.id
+      and part.ended_at is not null
+      and triage.ended_at is null
+    order by part.no desc
+    limit 1
   )`
 }

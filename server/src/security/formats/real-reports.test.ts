@@ -123,7 +123,10 @@ test('paths are relative to the working directory of the scanner', async () => {
 test('CycloneDX by Trivy has package, fixed version, the severity of its source and the best CVSS', async () => {
   const { tools, findings } = await read('cyclonedx/trivy.json')
   const [finding] = findings
-  assert.deepEqual(tools, [{ name: 'trivy', version: 'dev', rules: 1 }])
+  assert.deepEqual(
+    tools.map(({ name, version }) => [name, version]),
+    [['trivy', 'dev']],
+  )
   assert.equal(finding?.package_name, 'jquery')
   assert.equal(finding.package_version, '3.3.9')
   assert.equal(finding.fixed_version, '3.4.0')
@@ -157,7 +160,10 @@ test('VEX states dismiss findings, and components of other documents have a name
 
 test('SPDX 2: a security reference to a vulnerability is a finding; a CPE, a fix or another page is not', async () => {
   const { tools, findings } = await read('spdx/security-references.json')
-  assert.deepEqual(tools, [{ name: 'syft', version: '1.50.0', rules: 3 }])
+  assert.deepEqual(
+    tools.map(({ name, version }) => [name, version]),
+    [['syft', '1.50.0']],
+  )
   assert.deepEqual(
     findings.map(({ package_name, package_version, vuln_ids }) => [package_name, package_version, ...vuln_ids]),
     [

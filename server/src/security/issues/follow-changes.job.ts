@@ -38,9 +38,9 @@ export const followRules = defineScheduledJob<Services>('security.follow-rules',
 async function regroupOutdated(services: Services, orgId: string, stopping?: AbortSignal): Promise<void> {
   const follow = () => stopping?.throwIfAborted()
   if (await hasUnfinishedRun(services.sql, orgId)) await regroupOrganization(services, orgId, follow)
-  const { id, findings, moved, merged, split } = await regroupOrganization(services, orgId, follow)
+  const { id, findings, moved, merged, split, reopened } = await regroupOrganization(services, orgId, follow)
   await deleteRuleChange(services.sql, orgId)
-  const counts = { findings, moved, merged, split }
+  const counts = { findings, moved, merged, split, reopened }
   services.log.info({ org_id: orgId, regroup_id: id, ...counts }, 'Issues were regrouped by the current rules')
 }
 

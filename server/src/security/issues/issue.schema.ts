@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { Intel, Location } from '../findings/finding.schema.ts'
+import { EndedDismissal, Intel, Location } from '../findings/finding.schema.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
 import { FINDING_KINDS, ISSUE_STATUSES } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
@@ -121,6 +121,7 @@ export const Issue = Closed(
     dismissal_expires_at: Nullable(Timestamp, {
       description: 'When the last dismissal ends. Null if it does not end by itself.',
     }),
+    dismissal_ended: EndedDismissal,
     updated_at: time('When the issue was last updated.'),
     intel: Intel,
   },

@@ -9,7 +9,7 @@ import { buildTimedIdsCondition } from '../../platform/db/page.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { buildFindingDismissal } from '../findings/finding.store.ts'
+import { buildEndedDismissal, buildFindingDismissal } from '../findings/finding.store.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import { isOfRepositories, lockIdleRepositories } from '../writing/grouping.store.ts'
@@ -94,12 +94,13 @@ function buildIssueJson(db: Db, orgId: string) {
         members.open_member_count, issue.split_from, dismissal.dismiss_reason, dismissal.dismiss_comment,
         dismissal.dismissed_by_name, rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
         rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at,
-        rfc3339(issue.updated_at) as updated_at, ${buildIntel(db, db`vulnerability`)} as intel
+        ended.dismissal as dismissal_ended, rfc3339(issue.updated_at) as updated_at, ${buildIntel(db, db`vulnerability`)} as intel
       from reported_repositories repository
       cross join lateral ${buildMembers(db, orgId)} members
       cross join lateral ${buildLead(db, orgId)} lead
       cross join lateral ${buildVulnerability(db, orgId)} vulnerability
       left join lateral ${buildDismissal(db, orgId)} dismissal on issue.status = 'dismissed'
+      left join lateral ${buildLastEnded(db, orgId)} ended on issue.status = 'open'
       where repository.org_id = issue.org_id ${buildSpreadCondition(db, 'repository', orgId)}
         and repository.id = issue.repository_no
     ) item
@@ -185,6 +186,18 @@ function buildDismissal(db: Db, orgId: string) {
     cross join lateral ${buildFindingDismissal(db, orgId)} dismissal
     where finding.state = 'dismissed'
     order by dismissal.dismissed_at desc, finding.id
+    limit 1
+  )`
+}
+
+/** The dismissal of an open finding that ended last because the finding changed. */
+function buildLastEnded(db: Db, orgId: string) {
+  return db`(
+    select ended.dismissal
+    from ${memberRows(db, orgId)}
+    cross join lateral ${buildEndedDismissal(db, orgId)} ended
+    where ${isOpen(db)}
+    order by ended.ended_at desc, finding.id
     limit 1
   )`
 }

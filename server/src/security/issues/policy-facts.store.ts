@@ -31,7 +31,7 @@ type SecurityFacts = {
 const STREAMS_MAX = 1000
 
 /**
- * Counts what is open in a repository, in one round trip. For each tool, category and lane the
+ * Counts what is open in a repository, in one round trip. For each scope of a tool and each lane the
  * stream of the branch counts; if the branch has none, the stream of the tracked branch. Alerts of
  * both count, because under a branch the host lists only what is not on the tracked one. Where a
  * repository has too many streams, those of weaker lanes are left out.
@@ -42,6 +42,10 @@ async function findSecurityFacts(
   repositoryNos: number[],
   branch: string | null,
 ): Promise<SecurityFacts> {
+  // What `streams` tell apart beside the ref. Two images of one scanner are two.
+  const scope = db`
+    repository_no, coalesce(tool_family, lower(tool)), coalesce(format_family, source), coalesce(subject, ''),
+    coalesce(category, ''), spoken_by, case when origin = 'alert' then id end`
   const [row] = await db<[SecurityFacts]>`
     with reported as (
       select *, ${buildStreamLane(db, orgId, db`finding_streams`)} as spoken_by
@@ -55,12 +59,10 @@ async function findSecurityFacts(
     stream as materialized (
       select *
       from (
-        select distinct on (
-          repository_no, tool, coalesce(category, ''), spoken_by, case when origin = 'alert' then id end
-        ) id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked
+        select distinct on (${scope})
+          id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked
         from reported
-        order by repository_no, tool, coalesce(category, ''), spoken_by, case when origin = 'alert' then id end,
-          (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
+        order by ${scope}, (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
       ) newest
       order by ${buildLaneRank(db, db`spoken_by`)} desc, reported_at desc
       limit ${STREAMS_MAX}

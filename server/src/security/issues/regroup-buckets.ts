@@ -1,6 +1,8 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import { listEndedFollowers } from '../reconcile/end-dismissals.ts'
 import type { RuleMap } from '../vocabulary/rule-map.ts'
 import { findEdits } from '../writing/edit.store.ts'
+import { updateEndedDismissals } from '../writing/finding-writing.store.ts'
 import {
   deleteGrouped,
   type Grouped,
@@ -10,6 +12,7 @@ import {
 } from '../writing/grouping.store.ts'
 import { insertHistory, updateRefreshedIssues, updateThreats } from '../writing/issue-writing.store.ts'
 import { assignCurrentBucket, listEditedMembers, writeGroups } from '../writing/write-groups.ts'
+import { refreshTriaged } from '../writing/write-triage.ts'
 import { type Cause, type DescribedGroup, describeGroups, type IssueChange } from './grouping/describe-groups.ts'
 import { groupMembers, isSplit, restoreMergedIssues } from './grouping/group-members.ts'
 import type { Member } from './grouping/grouping-facts.ts'
@@ -28,7 +31,13 @@ type BucketsToRegroup = {
  * `findings` counts those that were regrouped: a finding that moves to a later bucket counts there.
  * `moved` findings have another issue, `restated` ones another reason. `issues` were written.
  */
-type Regrouped = { findings: number; moved: number; restated: number; issues: number; changes: IssueChange[] }
+type Regrouped = {
+  findings: number
+  moved: number
+  restated: number
+  issues: number
+  changes: IssueChange[]
+}
 
 /**
  * Groups the findings of some buckets by the current rules and aliases, and writes what differs.
@@ -113,9 +122,31 @@ export type RegroupCounts = {
   restated: number
   merged: number
   split: number
+  /** Findings whose dismissal only followed others with other marks. */
+  reopened: number
 }
 
-export const NO_COUNTS: RegroupCounts = { batches: 0, findings: 0, moved: 0, restated: 0, merged: 0, split: 0 }
+export const NO_COUNTS: RegroupCounts = {
+  batches: 0,
+  findings: 0,
+  moved: 0,
+  restated: 0,
+  merged: 0,
+  split: 0,
+  reopened: 0,
+}
+
+/** Opens what only followed a dismissal, with other marks. Returns the number of findings. */
+export async function settleFollowers(
+  tx: Tx,
+  scope: MergeScope,
+  { buckets, regroupId }: { buckets: readonly string[]; regroupId: string | null },
+): Promise<number> {
+  const ended = await listEndedFollowers(tx, scope, buckets)
+  const issueIds = await updateEndedDismissals(tx, scope.org_id, ended, { at: scope.at, regroupId })
+  await refreshTriaged(tx, scope.org_id, issueIds, scope.at)
+  return ended.length
+}
 
 export function mergeCounts<Counts extends RegroupCounts>(
   counts: Counts,

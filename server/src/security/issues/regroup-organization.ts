@@ -7,7 +7,7 @@ import { lockRepository, type MergeScope } from '../writing/grouping.store.ts'
 import type { IssueChange } from './grouping/describe-groups.ts'
 import { KnownRules } from './grouping/known-rules.ts'
 import { findNextRepository, listNextBuckets } from './regroup.store.ts'
-import { mergeCounts, NO_COUNTS, type RegroupCounts, regroupBuckets } from './regroup-buckets.ts'
+import { mergeCounts, NO_COUNTS, type RegroupCounts, regroupBuckets, settleFollowers } from './regroup-buckets.ts'
 import { type Regrouping, regroupBatch, reserveRepository } from './regroup-repository.ts'
 import { type RegroupRun, requireRun, upsertRun } from './regroup-run.store.ts'
 
@@ -118,7 +118,8 @@ async function previewRepository(
     after = buckets.at(-1) ?? null
     if (after === null) return counts
     const done = await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' } })
-    counts = mergeCounts(counts, done)
+    const reopened = await settleFollowers(tx, scope, { buckets, regroupId: null })
+    counts = mergeCounts({ ...counts, reopened: counts.reopened + reopened }, done)
     follow(counts, done.changes)
   }
 }

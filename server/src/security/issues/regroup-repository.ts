@@ -4,7 +4,7 @@ import type { IssueChange } from './grouping/describe-groups.ts'
 import type { KnownRules } from './grouping/known-rules.ts'
 import { findNextRepository, listNextBuckets } from './regroup.store.ts'
 import { insertBatch } from './regroup-batch.store.ts'
-import { mergeCounts, regroupBuckets } from './regroup-buckets.ts'
+import { mergeCounts, regroupBuckets, settleFollowers } from './regroup-buckets.ts'
 import { lockRun, type Place, type RegroupRun, requireRun, updateRun } from './regroup-run.store.ts'
 
 /** `taken` are the repositories that this process regroups at the moment. */
@@ -64,7 +64,10 @@ export async function regroupBatch(
   const batch = { org_id: orgId, regroup_id: runId, batch: place.batch, repository_no: repositoryNo }
   const remember = (grouped: Grouped) => insertBatch(grouped, batch)
   const done = await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' }, remember })
-  const run = await advance(tx, regrouping, at, (before) => mergeCounts(reach(before, repositoryNo, last), done))
+  const reopened = await settleFollowers(tx, scope, { buckets, regroupId: runId })
+  const run = await advance(tx, regrouping, at, (before) =>
+    mergeCounts({ ...reach(before, repositoryNo, last), reopened: before.reopened + reopened }, done),
+  )
   return { run, changes: done.changes }
 }
 

@@ -69,7 +69,7 @@ export async function updateRun(tx: Tx, orgId: string, run: RegroupRun, at: Date
     update issue_regroups
     set status = ${run.status}, repository_no = ${run.repository_no}, bucket = null,
       in_progress = ${tx.json(run.in_progress)}, last_batch = ${run.last_batch}, batches = ${run.batches}, findings = ${run.findings}, moved = ${run.moved},
-      restated = ${run.restated}, merged = ${run.merged}, split = ${run.split}, updated_at = ${at}
+      restated = ${run.restated}, merged = ${run.merged}, split = ${run.split}, reopened = ${run.reopened}, updated_at = ${at}
     where org_id = ${orgId}
       and id = ${run.id}`
 }
@@ -84,7 +84,7 @@ export async function findLaterRun(db: Db, orgId: string, id: string): Promise<s
     from issue_regroups
     where org_id = ${orgId}
       and id > ${id}
-      and (status in ('running', 'undoing') or (status = 'finished' and batches > 0))
+      and (status in ('running', 'undoing') or (status = 'finished' and (batches > 0 or reopened > 0)))
     order by id desc
     limit 1`
   return later?.id ?? null
@@ -96,7 +96,7 @@ function runColumns(db: Db) {
   const place = db`jsonb_build_object('bucket', encode(run.bucket, 'hex'), 'batch', ${lastBatch})`
   return db`
     run.id, run.status, run.repository_no, ${lastBatch} as last_batch, run.batches, run.findings, run.moved,
-    run.restated, run.merged, run.split,
+    run.restated, run.merged, run.split, run.reopened,
     case
       when run.bucket is null
       then run.in_progress

@@ -24,6 +24,7 @@ const NONE: GroupingFacts = {
   resource_name: null,
   fingerprint: null,
   context: null,
+  told: null,
 }
 const facts = (fields: Partial<GroupingFacts>): GroupingFacts => ({ ...NONE, ...fields })
 const canonicalId = (id: string) => (id === 'GHSA-1' ? 'CVE-2024-1000' : id)

@@ -4,10 +4,15 @@ import { missing } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
 import { findEdits } from '../writing/edit.store.ts'
-import { updateReturnedFindings } from '../writing/finding-writing.store.ts'
-import { lockRepository, type MergeScope } from '../writing/grouping.store.ts'
+import {
+  listReopenedRepositories,
+  updateRestoredDismissals,
+  updateReturnedFindings,
+} from '../writing/finding-writing.store.ts'
+import { lockRepository, lockTriaged, type MergeScope } from '../writing/grouping.store.ts'
 import { updateRefreshedIssues, updateThreats } from '../writing/issue-writing.store.ts'
 import { listEditedMembers } from '../writing/write-groups.ts'
+import { refreshTriaged } from '../writing/write-triage.ts'
 import type { Member } from './grouping/grouping-facts.ts'
 import { KnownRules } from './grouping/known-rules.ts'
 import { type Cluster, computeClusters, splitBetween } from './grouping/pins.ts'
@@ -65,6 +70,10 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing)
   if (run.status !== 'undoing') return run
   const batch = await findLastBatch(tx, orgId, runId)
   if (batch !== null) await restoreBatch(tx, batch, undoing)
+  else {
+    await lockTriaged(tx, orgId, await listReopenedRepositories(tx, orgId, runId))
+    await refreshTriaged(tx, orgId, await updateRestoredDismissals(tx, orgId, runId, undoing.at), undoing.at)
+  }
   const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: run.batches - 1 }
   await updateRun(tx, orgId, after, undoing.at)
   return after

@@ -1,8 +1,7 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
-import type { Stream } from './finding-stream.store.ts'
 import type { Incoming } from './incoming.store.ts'
-import { buildNamedStreams } from './pair-exactly.store.ts'
+import { buildNamedStreams, type NamedStream } from './pair-exactly.store.ts'
 import { countPairs, type Paired, type Pairs, updatePairIndexes } from './paired.store.ts'
 import type { Recorded } from './record-report.store.ts'
 
@@ -14,7 +13,7 @@ import type { Recorded } from './record-report.store.ts'
 export async function insertAlertPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
-  streams: readonly Stream[],
+  streams: readonly NamedStream[],
 ): Promise<Paired> {
   await tx`
     create temporary table paired on commit drop as

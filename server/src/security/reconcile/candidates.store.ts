@@ -1,6 +1,7 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
+import { OTHER_LOCATIONS } from '../vocabulary/message-marks.ts'
 import type { After } from './incoming.store.ts'
 import type { TrackedFinding } from './matching/matching.ts'
 import type { ExactPairs } from './pair-exactly.store.ts'
@@ -10,7 +11,12 @@ import { countPairs, type Pairs } from './paired.store.ts'
 export type MatchedPairs = After<'match'> & Pairs
 
 export type StoredCandidate = TrackedFinding & { stream_id: number; finding_id: string }
-export type ReportedCandidate = TrackedFinding & { stream_id: number; position: number }
+export type ReportedCandidate = TrackedFinding & {
+  stream_id: number
+  position: number
+  /** The ids that its rule had before. */
+  earlier_rules: string[] | null
+}
 
 /** More stored findings of a report's streams are not compared. The newest ones come first. */
 const STORED_MAX = 200_000
@@ -34,7 +40,7 @@ export async function listStoredCandidates({ tx, scope }: ExactPairs, streamIds:
 /** Reads the findings of the report in these streams that have no pair. */
 export async function listReportedCandidates({ tx }: ExactPairs, streamIds: number[]): Promise<ReportedCandidate[]> {
   return tx<ReportedCandidate[]>`
-    select paired.stream_id, position, ${trackedColumns(tx, tx`incoming`)}
+    select paired.stream_id, position, incoming.earlier_rules, ${trackedColumns(tx, tx`incoming`)}
     from paired
     join incoming using (position)
     where paired.stream_id = any(${streamIds})
@@ -63,7 +69,7 @@ export async function listCertainPairs(
   files: readonly StreamFile[],
 ): Promise<CertainPair[]> {
   return tx<CertainPair[]>`
-    select paired.stream_id, position, paired.finding_id, ${trackedColumns(tx, tx`incoming`)},
+    select paired.stream_id, position, paired.finding_id, incoming.earlier_rules, ${trackedColumns(tx, tx`incoming`)},
       finding.start_line as from_start_line, finding.end_line as from_end_line,
       finding.start_column as from_start_column, finding.end_column as from_end_column
     from incoming
@@ -90,13 +96,19 @@ export function listStreamFindings(db: Db, orgId: string, streamId: number): Pro
     limit ${STORED_MAX}`
 }
 
+/** The beginning of a message is enough to compare its words. */
+const MESSAGE_READ = 300
+const PLACES_READ = 2000
+
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */
 function trackedColumns(db: Db, of: ReturnType<Db>) {
   return db`
     ${of}.path, ${of}.start_line, ${of}.end_line, ${of}.start_column, ${of}.end_column, ${of}.rule_id,
     ${of}.kind, ${of}.resource_name,
     encode(substring(${of}.fingerprint for 16), 'hex') as fingerprint, ${of}.fingerprint_method,
-    encode(${of}.relocation, 'hex') as relocation, encode(${of}.similarity, 'hex') as similarity, ${of}.title`
+    encode(${of}.relocation, 'hex') as relocation, encode(${of}.similarity, 'hex') as similarity,
+    encode(${of}.context, 'hex') as context, left(${of}.description, ${MESSAGE_READ}) as message,
+    left(nullif(split_part(${of}.description, ${OTHER_LOCATIONS}, 2), ''), ${PLACES_READ}) as places, ${of}.title`
 }
 
 export type CandidateMatch = { position: number; finding_id: string; method: IdentityMethod }
@@ -115,7 +127,7 @@ export async function updateMatchedPairs(exact: ExactPairs, matches: readonly Ca
       ) as matched (position, finding_id, method)
     ),
     finding as materialized (
-      select id, fingerprint, content_hash
+      select id, fingerprint, context, content_hash
       from findings
       where org_id = ${buildAverageId(tx, scope.org_id)}
         and id = any(${findingIds}::uuid[])
@@ -131,6 +143,7 @@ export async function updateMatchedPairs(exact: ExactPairs, matches: readonly Ca
       ordinal = case when incoming.fingerprint <> finding.fingerprint then 0 end,
       is_changed = paired.was_missing
         or incoming.content_hash <> finding.content_hash
+        or incoming.context is distinct from finding.context
         or incoming.fingerprint <> finding.fingerprint
     from matched
     join incoming using (position)

@@ -1,6 +1,10 @@
 import { buildAverageId, buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { MergeScope } from '../writing/grouping.store.ts'
 import { buildLaneRank, buildStreamLane } from '../writing/lane.store.ts'
+import type { TriageScope } from '../writing/triage.store.ts'
+import type { LookedAt } from './matching/decided-marks.ts'
+import type { Paired } from './paired.store.ts'
 
 /**
  * An issue whose findings a person has dismissed, the triage of the strongest lane that was looked
@@ -59,8 +63,8 @@ function dismissalByPerson(tx: Tx, orgId: string) {
 /**
  * The open findings of followed issues, by the triage that they follow. They are new or were fixed,
  * because no open finding was in these issues before. A finding that a person reopened stays open,
- * and so does one of a stronger lane than the one that was looked at, or at a place where no
- * dismissed finding is still reported (decisions §7). An issue is no longer followed if one of its
+ * and so does one of a stronger lane than the one that was looked at, or that repeats no dismissed
+ * finding that is still reported (decisions §8). An issue is no longer followed if one of its
  * alerts was opened again.
  */
 export async function listFollowers(
@@ -71,14 +75,15 @@ export async function listFollowers(
   if (followed.length === 0) return new Map()
   const ofAlerts = followed.flatMap(({ of_alerts }) => of_alerts)
   const rank = buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))
-  const follows = tx`${rank} <= followed.lane_rank and ${isAtDismissedPlace(tx, orgId)}`
+  const follows = tx`${rank} <= followed.lane_rank and (decision.scope = 'vulnerability' or ${repeatsDismissed(tx, orgId)})`
   const rows = await tx<{ triage_id: string; finding_ids: string[] | null }[]>`
     select followed.triage_id, array_agg(finding.id) filter (where ${follows}) as finding_ids
     from unnest(
       ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[],
       ${followed.map(({ lane_rank }) => lane_rank)}::integer[]
     ) as followed (issue_id, triage_id, lane_rank)
-    join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.issue_id = followed.issue_id
+    join triages decision on decision.org_id = ${buildAverageId(tx, orgId)} and decision.id = followed.triage_id
+    join findings finding on finding.org_id = decision.org_id and finding.issue_id = followed.issue_id
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     where finding.state = 'open'
     group by followed.issue_id, followed.triage_id
@@ -92,11 +97,13 @@ export async function listFollowers(
 
 /**
  * Whether a dismissed finding of the issue of a row `finding` of a row `stream` is still reported
- * at its place, in a lane that is not weaker. Tools and code hosts make fingerprints of their own,
- * so that lines that overlap are one place too. Another version of a package is another place.
+ * in a lane that is not weaker, at the same place with the same marks: those of its scanner, or the
+ * text or the package of another one (decisions §8). An alert has neither text nor fingerprint.
  */
-function isAtDismissedPlace(tx: Tx, orgId: string): ReturnType<Tx> {
+function repeatsDismissed(tx: Tx, orgId: string): ReturnType<Tx> {
   const rankOf = (of: ReturnType<Tx>) => buildLaneRank(tx, buildStreamLane(tx, orgId, of))
+  const isSameOrUnstated = (one: ReturnType<Tx>, other: ReturnType<Tx>) =>
+    tx`(${one} = ${other} or ${one} is null or ${other} is null)`
   return tx`exists (
     select from findings dismissed
     join finding_streams reporting on reporting.org_id = dismissed.org_id and reporting.id = dismissed.stream_id
@@ -108,13 +115,137 @@ function isAtDismissedPlace(tx: Tx, orgId: string): ReturnType<Tx> {
       and dismissed.path is not distinct from finding.path
       and dismissed.package_version is not distinct from finding.package_version
       and (
-        dismissed.fingerprint = finding.fingerprint
-        or dismissed.package_name = finding.package_name
+        dismissed.context = finding.context
         or (
-          dismissed.path is not null
+          dismissed.package_name is not null
+          and (dismissed.purl = finding.purl or dismissed.package_name = finding.package_name)
+        )
+        or (
+          dismissed.fingerprint = finding.fingerprint
+          and ${isSameOrUnstated(tx`dismissed.context`, tx`finding.context`)}
+          and (dismissed.start_column, dismissed.end_column) is not distinct from (finding.start_column, finding.end_column)
+          and dismissed.description is not distinct from finding.description
+        )
+        or (
+          (reporting.origin = 'alert') <> (stream.origin = 'alert')
+          and reporting.tool = stream.tool
+          and dismissed.rule_id = finding.rule_id
+          and dismissed.description = finding.description
           and dismissed.start_line <= coalesce(finding.end_line, finding.start_line)
           and finding.start_line <= coalesce(dismissed.end_line, dismissed.start_line)
+          and ${isSameOrUnstated(tx`dismissed.start_column`, tx`finding.start_column`)}
+          and ${isSameOrUnstated(tx`dismissed.end_column`, tx`finding.end_column`)}
         )
       )
   )`
+}
+
+/** A dismissed finding that the report changes: what was looked at, and what is reported now. */
+export type ChangedDismissal = {
+  finding_id: string
+  /** Null if nobody dismissed it: its wording counts beside that of others of its rule. */
+  reason: string | null
+  scope: TriageScope | null
+  identity_method: string | null
+  rule_id: string | null
+  before: LookedAt
+  after: LookedAt
+}
+
+const READ_AT_ONCE = 1000
+
+/**
+ * The findings that a person dismissed and the report changes, and the others of their rules whose
+ * messages it changes. To be read before they are written.
+ */
+export function listChangedDismissals({ tx, scope }: Paired): AsyncIterable<ChangedDismissal[]> {
+  const orgId = scope.org_id
+  return tx<ChangedDismissal[]>`
+    with changed as materialized (
+      select paired.position, paired.finding_id, paired.identity_method, incoming.rule_id, decision.reason,
+        decision.scope
+      from paired
+      join incoming using (position)
+      join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.id = paired.finding_id
+      left join triages decision
+        on decision.org_id = finding.org_id ${buildSpreadCondition(tx, 'decision', orgId)}
+        and decision.id = finding.triage_id
+        and finding.triaged_state = 'dismissed'
+        and decision.source = 'shiplock'
+      where paired.is_changed
+        and incoming.alert_id is null
+        and (decision.id is not null or finding.description is distinct from incoming.description)
+    )
+    select changed.finding_id, changed.reason, changed.scope, changed.identity_method, changed.rule_id,
+      ${lookedAt(tx, tx`finding`)} as before, ${lookedAt(tx, tx`incoming`)} as after
+    from changed
+    join incoming using (position)
+    join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.id = changed.finding_id
+    where coalesce(changed.rule_id, '') in (select coalesce(rule_id, '') from changed where reason is not null)`.cursor(
+    READ_AT_ONCE,
+  )
+}
+
+function lookedAt(tx: Tx, of: ReturnType<Tx>) {
+  return tx`
+    json_build_object(
+      'kind', ${of}.kind, 'path', ${of}.path, 'start_line', ${of}.start_line, 'end_line', ${of}.end_line,
+      'start_column', ${of}.start_column, 'end_column', ${of}.end_column, 'package_name', ${of}.package_name,
+      'package_version', ${of}.package_version, 'vuln_ids', ${of}.vuln_ids, 'resource_name', ${of}.resource_name,
+      'fingerprint', encode(${of}.fingerprint, 'hex'), 'fingerprint_method', ${of}.fingerprint_method,
+      'relocation', encode(substring(${of}.relocation for 16), 'hex'), 'context', encode(${of}.context, 'hex'),
+      'description', ${of}.description
+    )`
+}
+
+/**
+ * The findings of some buckets that only followed the dismissal of others, beside the one of those
+ * that is most like them.
+ */
+export function listFollowing(
+  tx: Tx,
+  { org_id: orgId, repository_no }: Pick<MergeScope, 'org_id' | 'repository_no'>,
+  buckets: readonly string[],
+): AsyncIterable<ChangedDismissal[]> {
+  return tx<ChangedDismissal[]>`
+    select finding.id as finding_id, decision.reason, decision.scope, null as identity_method, finding.rule_id,
+      ${lookedAt(tx, tx`seen`)} as before, ${lookedAt(tx, tx`finding`)} as after
+    from (select decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
+    join security_issues issue
+      on issue.org_id = ${buildAverageId(tx, orgId)}
+      and issue.repository_no = ${buildAverageId(tx, repository_no)}
+      and issue.bucket = touched.bucket
+      and issue.merged_into is null
+    join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
+    join triages decision
+      on decision.org_id = finding.org_id ${buildSpreadCondition(tx, 'decision', orgId)}
+      and decision.id = finding.triage_id
+    cross join lateral (
+      select looked.*
+      from triage_findings part
+      join findings looked on looked.org_id = part.org_id and looked.id = part.finding_id
+      where part.org_id = decision.org_id
+        ${buildSpreadCondition(tx, 'part', orgId)} ${buildSpreadCondition(tx, 'looked', orgId)}
+        and part.triage_id = decision.id
+        and ${wasDecided(tx, tx`looked`)}
+      order by looked.path is not distinct from finding.path desc, looked.context is not distinct from finding.context desc,
+        looked.fingerprint = finding.fingerprint desc, looked.issue_id = finding.issue_id desc, looked.id
+      limit 1
+    ) seen
+    where finding.triaged_state = 'dismissed'
+      and decision.source = 'shiplock'
+      and decision.scope = 'issue'
+      and decision.target_type <> 'alert'
+      and not ${wasDecided(tx, tx`finding`)}`.cursor(READ_AT_ONCE)
+}
+
+/**
+ * Whether a row `decision` was made about a finding itself, or about its issue when the finding was
+ * there.
+ */
+function wasDecided(tx: Tx, of: ReturnType<Tx>): ReturnType<Tx> {
+  return tx`case decision.target_type
+    when 'finding' then ${of}.id::text = any(decision.target_ids)
+    else ${of}.created_at <= decision.created_at
+  end`
 }

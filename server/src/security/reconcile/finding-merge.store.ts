@@ -4,8 +4,8 @@ import { createUuidPrefix } from '../../platform/ids.ts'
 import { buildIntel } from '../intel/intel.store.ts'
 import { buildKevAt, buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
 import type { GroupedReport } from './group-report.ts'
-import type { After } from './incoming.store.ts'
-import type { Closing } from './judge-streams.ts'
+import type { After, Incoming } from './incoming.store.ts'
+import { buildNamedStreams, type NamedStream } from './pair-exactly.store.ts'
 import { hasPairs, type Paired } from './paired.store.ts'
 
 /** How many findings were written. */
@@ -22,13 +22,68 @@ export type Written = After<'write'> & {
  */
 export async function upsertFindings(
   grouped: GroupedReport,
-  streams: readonly { id: number; closing: Closing }[],
+  streams: readonly { id: number; kept: readonly string[] }[],
 ): Promise<Written> {
   const { paired } = grouped
   const updated = hasPairs(paired, 'changed') ? await updateChanged(grouped) : 0
   const created = hasPairs(paired, 'fresh') ? await insertNew(grouped) : 0
   const resolved = hasPairs(paired, 'absent') ? await settleMissing(paired, streams) : 0
   return { paired, created, updated, resolved } as Written
+}
+
+/**
+ * Gives stored findings the ids that their rules have now, if the report names the earlier ones,
+ * has no findings of them any more, and no stored finding has the new identity already.
+ */
+export async function updateRenamedRules(
+  { tx, members }: Incoming,
+  orgId: string,
+  streams: readonly NamedStream[],
+): Promise<void> {
+  if (!members.hasEarlier) return
+  await tx`
+    update findings finding
+    set rule_id = renamed.rule_id, fingerprint = renamed.fingerprint, relocation = renamed.relocation
+    from (
+      select distinct on (stream_id, earlier_fingerprint) *
+      from (
+        select distinct on (stream.id, incoming.fingerprint) stream.id as stream_id, incoming.fingerprint,
+          incoming.relocation, incoming.rule_id, earlier.fingerprint as earlier_fingerprint, earlier.no
+        from incoming
+        join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
+        cross join lateral (
+          select rule_id, decode(hex, 'hex') as fingerprint, no
+          from unnest(incoming.earlier_rules, incoming.earlier_fingerprints) with ordinality named (rule_id, hex, no)
+        ) earlier
+        where exists (
+          select from findings stored
+          where stored.org_id = ${buildAverageId(tx, orgId)}
+            and stored.stream_id = stream.id
+            and stored.fingerprint = earlier.fingerprint
+        )
+          and not exists (
+            select from findings stored
+            where stored.org_id = ${buildAverageId(tx, orgId)}
+              and stored.stream_id = stream.id
+              and stored.fingerprint = incoming.fingerprint
+          )
+          and not exists (
+            select from incoming other
+            where other.tool = incoming.tool
+              and other.rule_id = earlier.rule_id
+          )
+          and not exists (
+            select from incoming other
+            where other.tool = incoming.tool
+              and other.fingerprint = earlier.fingerprint
+          )
+        order by stream.id, incoming.fingerprint, earlier.no
+      ) renamed
+      order by stream_id, earlier_fingerprint, no, fingerprint
+    ) renamed
+    where finding.org_id = ${buildAverageId(tx, orgId)}
+      and finding.stream_id = renamed.stream_id
+      and finding.fingerprint = renamed.earlier_fingerprint`
 }
 
 /**
@@ -144,35 +199,34 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
 
 /**
  * Records when the findings that the report does not contain were last seen, and marks those that
- * the report may close as fixed. Returns how many are shown as fixed: a triage still dismisses.
+ * are not kept as fixed. Returns how many are shown as fixed: a triage still dismisses.
  */
-async function settleMissing(paired: Paired, streams: readonly { id: number; closing: Closing }[]): Promise<number> {
+async function settleMissing(
+  paired: Paired,
+  streams: readonly { id: number; kept: readonly string[] }[],
+): Promise<number> {
   const { tx, scope } = paired
   const { org_id, at } = scope
   const [row] = await tx<[{ resolved: number }]>`
     with settled as (
       update findings finding
-      set reported_state = case when ${isClosed(tx)} then 'fixed' else finding.reported_state end,
+      set reported_state = case when kept_id is null then 'fixed' else finding.reported_state end,
         last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
         last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end,
         updated_at = ${at}
       from paired
-      join unnest(${streams.map(({ id }) => id)}::bigint[], ${streams.map(({ closing }) => closing)}::text[])
-        as judged (stream_id, closing) using (stream_id)
+      left join unnest(${streams.flatMap(({ kept }) => kept)}::uuid[]) as kept (kept_id) on kept_id = paired.finding_id
       join finding_streams stream on stream.org_id = ${buildAverageId(tx, org_id)} and stream.id = stream_id
       where paired.position is null
+        and paired.stream_id = any(${streams.map(({ id }) => id)}::bigint[])
         and finding.org_id = stream.org_id
         and finding.id = paired.finding_id
-        and (finding.last_seen_at is null or ${isClosed(tx)})
+        and (finding.last_seen_at is null or kept_id is null)
       returning finding.state
     )
     select count(*) filter (where state = 'fixed') as resolved
     from settled`
   return row.resolved
-}
-
-function isClosed(tx: Tx) {
-  return tx`(judged.closing = 'all' or (judged.closing = 'missing_before' and paired.was_missing))`
 }
 
 /**

@@ -3,6 +3,7 @@ import { buildAverageId, buildAverageIds } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { FindingSource } from '../formats/catalogue.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'
+import { normalizeToolName } from '../vocabulary/stream-name.ts'
 import { buildStreamLane, buildUploadLane } from '../writing/lane.store.ts'
 
 /** The facts of a report that its streams store. */
@@ -24,14 +25,42 @@ export type StreamReport = {
 }
 
 /**
- * `rules_named` is the number of rules that a report is compared with. Null where it is unknown.
+ * What tells the streams of a report apart. Null for alerts, whose tools are told apart by name.
  */
-export type Stream = {
+export type StreamKey = { tool: string; tool_family: string | null; subject: string | null }
+
+/** What a report states of itself, with which the next one is compared (`ReportTool`). */
+export type StreamFacts = {
+  failures: readonly string[]
+  files: number
+  rules: number
+  /** A sample. */
+  components: readonly string[]
+}
+
+/** What the newest report lacks without closing it, and the number of its results. */
+export type Held = {
+  upload_id: string | null
+  findings: number
+  reasons: readonly string[]
+  results: number
+  /** Whether the next report that lacks the same closes it. */
+  may_be_repeated: boolean
+  /** Whether the report is cut, so that nobody can confirm it. */
+  is_cut: boolean
+}
+
+export type Stream = StreamKey & {
   id: number
-  tool: string
   tracked: boolean
   reported_at: Date
-  rules_named: number | null
+  /**
+   * Of the last complete report, or else the first one. Null if that was before they were stored.
+   */
+  facts: StreamFacts | null
+  held: Held | null
+  upload_id: string | null
+  commit_sha: string | null
   /**
    * The stream of another lane that was stored as one with this: what was decided there until they
    * were separated, at `seen_at`, holds here too.
@@ -40,70 +69,179 @@ export type Stream = {
   seen_at: Date
 }
 
+/** A stream that goes on in another one, which has the same key. */
+export type ReplacedStream = { from: number; into: number }
+type LockedStreams = { streams: Stream[]; replaced: ReplacedStream[] }
+
 /**
- * Creates the streams of these tools in the lane of the report where they are missing, and locks
- * them until the transaction ends. They are locked in the order of their tools' names, so that two
- * reports cannot deadlock.
+ * Creates the streams with these keys in the lane of the report where they are missing, and locks
+ * them until the transaction ends. They are locked in the order of their names, so that two reports
+ * cannot deadlock. Streams that were stored before they had keys get theirs; `replaced` are those
+ * whose key another one has.
  */
-export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly string[], at: Date): Promise<Stream[]> {
+export async function lockStreams(
+  tx: Tx,
+  report: StreamReport,
+  keys: readonly StreamKey[],
+  at: Date,
+): Promise<LockedStreams> {
   const { org_id, repository_no, category, git_ref, lane } = report
-  if (lane !== null) await settleLanes(tx, report, tools, at)
+  const replaced = lane === null ? [] : await settleStreams(tx, report, keys, at)
+  const key = tx`unnest(
+    ${keys.map(({ tool }) => tool)}::text[], ${keys.map(({ tool_family }) => tool_family)}::text[],
+    ${keys.map(({ subject }) => subject)}::text[]
+  ) as key (tool, tool_family, subject)`
   await tx`
     insert into finding_streams (
-      org_id, repository_no, category, git_ref, tool, lane, source, origin, tracked, reported_at, seen_at
+      org_id, repository_no, category, git_ref, tool, tool_family, format_family, subject, lane, source, origin,
+      tracked, reported_at, seen_at
     )
-    select ${org_id}, ${repository_no}, ${category}, ${git_ref}, tool, ${lane}, ${report.source}, ${report.origin},
-      ${report.tracked}, '-infinity', '-infinity'
-    from unnest(${tools}::text[]) tool
-    order by tool
+    select ${org_id}, ${repository_no}, ${category}, ${git_ref}, tool, tool_family, ${getFormatFamily(report)}, subject,
+      ${lane}, ${report.source}, ${report.origin}, ${report.tracked}, '-infinity', '-infinity'
+    from ${key}
+    order by ${buildStreamOrder(tx)}
     on conflict do nothing`
-  return tx<Stream[]>`
-    select id, tool, tracked,
-      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, rules_named, continues_id,
+  const streams = await tx<Stream[]>`
+    select id, tool, tool_family, subject, tracked,
+      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, facts, held, upload_id, commit_sha,
+      continues_id,
       case when seen_at = '-infinity' then 'epoch' else seen_at end as seen_at
     from finding_streams
-    where ${isOfReport(tx, report, tools)}
+    where ${isOfScope(tx, report)}
+      and format_family is not distinct from ${getFormatFamily(report)}
+      and exists (
+        select from ${key}
+        where key.tool_family is not distinct from finding_streams.tool_family
+          and key.subject is not distinct from finding_streams.subject
+          and (key.tool_family is not null or key.tool = finding_streams.tool)
+      )
       ${lane === null ? tx`` : tx`and lane = ${lane}`}
-    order by tool
+    order by ${buildStreamOrder(tx)}
     for update`
+  return { streams, replaced }
 }
 
-/** The streams of a report in all lanes. */
-function isOfReport(
-  tx: Tx,
-  { org_id, repository_no, category, git_ref, origin }: StreamReport,
-  tools: readonly string[],
-) {
+/** The order in which streams are locked. */
+function buildStreamOrder(tx: Tx) {
+  return tx`tool_family nulls first, subject nulls first, tool`
+}
+
+/** A report and a bill of materials of one run stand beside each other. Alerts have no format. */
+function getFormatFamily({ origin, source }: StreamReport): string | null {
+  return origin === 'alert' ? null : source
+}
+
+/** The streams of a report's repository, category and ref in all lanes. */
+function isOfScope(tx: Tx, { org_id, repository_no, category, git_ref, origin }: StreamReport) {
   return tx`
     org_id = ${org_id}
     and repository_no = ${repository_no}
     and coalesce(category, '') = coalesce(${category}::text, '')
     and branch_name(git_ref) = branch_name(${git_ref})
-    and tool = any(${tools})
     and (origin = 'alert') = ${origin === 'alert'}`
+}
+
+/** `tool` is its name, or the family that a settled stream has. */
+type UnsettledStream = { id: number; tool: string; lane: string | null; format_family: string; is_settled: boolean }
+
+/**
+ * Gives the streams of these tools that were stored before they had keys their lane and their key.
+ * Of several with one key the newest gets it. The others are returned: their findings go on in it.
+ */
+async function settleStreams(
+  tx: Tx,
+  report: StreamReport,
+  keys: readonly StreamKey[],
+  at: Date,
+): Promise<ReplacedStream[]> {
+  const families = new Set(keys.map(({ tool_family }) => tool_family))
+  const isOfFamily = ({ tool }: UnsettledStream) => families.has(normalizeToolName(tool))
+  const found = (await lockUnsettled(tx, report)).filter(isOfFamily)
+  if (found.length === 0) return []
+  await settleLanes(
+    tx,
+    report,
+    found.filter(({ lane }) => lane === null).map(({ id }) => id),
+    at,
+  )
+  const unsettled = (await lockUnsettled(tx, report)).filter(isOfFamily)
+  const settled = await lockSettled(tx, report, [...families] as string[])
+  const byKey = Map.groupBy(
+    [...settled, ...unsettled],
+    ({ tool, lane, format_family, is_settled }) =>
+      `${lane} ${format_family} ${is_settled ? tool : normalizeToolName(tool)}`,
+  )
+  const groups = [...byKey.values()].map(([first, ...others]) => ({ first: first as UnsettledStream, others }))
+  await updateKeys(
+    tx,
+    report.org_id,
+    groups.flatMap(({ first }) => (first.is_settled ? [] : [first])),
+  )
+  return groups.flatMap(({ first, others }) => others.map(({ id }) => ({ from: id, into: first.id })))
+}
+
+/** The newest first, in each lane. */
+async function lockUnsettled(tx: Tx, report: StreamReport): Promise<UnsettledStream[]> {
+  const rows = await tx<(UnsettledStream & { reported_at: number })[]>`
+    select id, tool, lane, source as format_family, false as is_settled,
+      extract(epoch from reported_at)::float8 as reported_at
+    from finding_streams
+    where ${isOfScope(tx, report)}
+      and tool_family is null
+    order by tool, id
+    for update`
+  return rows.sort((a, b) => b.reported_at - a.reported_at || b.id - a.id)
+}
+
+/** The streams without a subject that have their keys. */
+async function lockSettled(tx: Tx, report: StreamReport, families: readonly string[]): Promise<UnsettledStream[]> {
+  return tx<UnsettledStream[]>`
+    select id, tool_family as tool, lane, format_family, true as is_settled
+    from finding_streams
+    where ${isOfScope(tx, report)}
+      and tool_family = any(${[...families]}::text[])
+      and subject is null
+    order by ${buildStreamOrder(tx)}
+    for update`
+}
+
+async function updateKeys(tx: Tx, orgId: string, streams: readonly UnsettledStream[]): Promise<void> {
+  await tx`
+    update finding_streams stream
+    set tool_family = key.tool_family, format_family = source
+    from unnest(
+      ${streams.map(({ id }) => id)}::bigint[], ${streams.map(({ tool }) => normalizeToolName(tool))}::text[]
+    ) as key (id, tool_family)
+    where stream.org_id = ${orgId}
+      and stream.id = key.id`
+}
+
+/** Removes streams that go on in others, which have their findings. What continues them follows. */
+export async function deleteReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[]): Promise<void> {
+  const ids = replaced.map(({ from }) => from)
+  await tx`
+    update finding_streams stream
+    set continues_id = replaced.into_id
+    from unnest(${ids}::bigint[], ${replaced.map(({ into }) => into)}::bigint[]) as replaced (from_id, into_id)
+    where stream.org_id = ${orgId}
+      and stream.continues_id = replaced.from_id`
+  await tx`
+    delete from finding_streams
+    where org_id = ${orgId}
+      and id = any(${ids}::bigint[])`
 }
 
 /**
  * Gives streams that were stored before lanes the lane of their newest report, and each other lane
  * that had reported there an empty stream that continues them (decisions §7).
  */
-async function settleLanes(tx: Tx, report: StreamReport, tools: readonly string[], at: Date): Promise<void> {
-  const { org_id } = report
-  const settled = await tx<{ id: number }[]>`
+async function settleLanes(tx: Tx, { org_id }: StreamReport, ids: readonly number[], at: Date): Promise<void> {
+  if (ids.length === 0) return
+  await tx`
     update finding_streams stream
     set lane = ${buildStreamLane(tx, org_id, tx`stream`)}
     where org_id = ${org_id}
-      and id in (
-        select id
-        from finding_streams
-        where ${isOfReport(tx, report, tools)}
-          and lane is null
-        order by tool
-        for update
-      )
-    returning id`
-  if (settled.length === 0) return
-  const ids = settled.map(({ id }) => id)
+      and id = any(${[...ids]}::bigint[])`
   await tx`
     insert into finding_streams (
       org_id, repository_no, category, git_ref, tool, lane, source, origin, tracked, continues_id, reported_at, seen_at
@@ -119,7 +257,7 @@ async function settleLanes(tx: Tx, report: StreamReport, tools: readonly string[
       and branch_name(upload.git_ref) = branch_name(stream.git_ref)
       and upload.status = 'finished'
     where stream.org_id = ${org_id}
-      and stream.id = any(${ids}::bigint[])
+      and stream.id = any(${[...ids]}::bigint[])
       and ${buildUploadLane(tx, tx`upload`)} <> stream.lane
     on conflict do nothing`
 }
@@ -152,12 +290,26 @@ export async function updateSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean>
         and ${buildStreamLane(tx, seen.org_id, tx`finding_streams`)} = ${seen.lane}
         and reported_at <= ${seen.at}
         and commit_sha is distinct from ${seen.commit_sha}
-      order by tool
+      order by ${buildStreamOrder(tx)}
       for update
     ) newest
     where stream.org_id = ${seen.org_id}
       and stream.id = newest.id`
   return rows.count > 0
+}
+
+/**
+ * The lanes whose streams an upload holds as their newest report, and may close if it is confirmed.
+ */
+export async function listHeldLanes(tx: Tx, { org_id, id }: { org_id: string; id: string }): Promise<Lane[]> {
+  const rows = await tx<{ lane: Lane }[]>`
+    select distinct ${buildStreamLane(tx, org_id, tx`stream`)} as lane
+    from finding_streams stream
+    where org_id = ${org_id}
+      and upload_id = ${id}
+      and held ->> 'upload_id' = ${id}
+      and not (held -> 'is_cut')::boolean`
+  return rows.map(({ lane }) => lane)
 }
 
 /** Whether a stream of a lane was ended whose newest report is this upload. */

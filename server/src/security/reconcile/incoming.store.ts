@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Tx } from '../../platform/db/sql.ts'
 import { copyBytes, copyField, openCopy } from '../../platform/db/table-copy.ts'
-import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import { formatReportedTool, type ParsedFinding } from '../formats/report/parsed-report.ts'
 import {
   type AddedMember,
   ALERT_CONTENT,
@@ -46,6 +46,8 @@ export async function copyIncoming(
   own: readonly (keyof AlertFacts)[] = [],
 ): Promise<IncomingCopy> {
   await tx`set local statement_timeout = 0`
+  // An earlier file may be read meanwhile.
+  await tx`set local idle_in_transaction_session_timeout = 0`
   await tx`set local work_mem = '64MB'`
   await tx`
     create temporary table incoming (
@@ -56,7 +58,8 @@ export async function copyIncoming(
       fixed_version text, purl text, vuln_ids text[], cwes text[], rule_id text, secret_type text, resource_name text,
       scanner_score real, cvss_version text, cvss_score real, cvss_vector text,
       alert_id text collate "C", revision bigint, finding_id uuid, first_seen_at timestamptz, seen_at timestamptz,
-      commit_sha text, dismissed_by_name text, dismissed_at timestamptz, dismissal_source text
+      commit_sha text, dismissed_by_name text, dismissed_at timestamptz, dismissal_source text,
+      earlier_rules text[], earlier_fingerprints text[]
     ) on commit drop`
   const copy = await openCopy(tx, 'incoming', [...INCOMING_COLUMNS, ...own])
   return {
@@ -109,6 +112,8 @@ const INCOMING_COLUMNS = [
   'relocation',
   'similarity',
   'context',
+  'earlier_rules',
+  'earlier_fingerprints',
   'content_hash',
   ...CONTENT,
 ] as const
@@ -127,12 +132,14 @@ function incomingLine(finding: IncomingFinding, { position, context }: AddedMemb
   const similarity = copyBytes(finding.similarity)
   const fields = [
     position,
-    copyField(finding.tool),
+    copyField(formatReportedTool(finding.tool, finding.subject)),
     copyBytes(finding.fingerprint),
     finding.fingerprint_method,
     relocation,
     similarity,
     copyBytes(context),
+    copyField(finding.earlier?.map(({ rule_id }) => rule_id) ?? null),
+    copyField(finding.earlier?.map(({ fingerprint }) => fingerprint) ?? null),
     copyBytes(hash('sha256', relocation + similarity + content, 'hex').slice(0, SHORT_HASH_HEX)),
   ]
   const named = alert === undefined ? '' : ALERT_NAMES.map((column) => `\t${copyField(alert[column])}`).join('')

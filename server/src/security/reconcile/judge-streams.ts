@@ -1,111 +1,295 @@
-import type { ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
-import type { Stream } from './finding-stream.store.ts'
-import type { PairCounts } from './paired.store.ts'
+import type { ReportedScope, ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
+import type { Held, Stream, StreamFacts, StreamReport } from './finding-stream.store.ts'
+import type { ReportedStream } from './pair-exactly.store.ts'
+import { listDirectories, listMissing, type Missing, type PairCounts, type Paired } from './paired.store.ts'
 
-const TRUNCATED = 'The report contains more findings than the limit, and findings beyond the limit may still exist.'
-const SKIPPED = 'Some results of the report were skipped, and the findings they describe may still exist.'
+/** What a report states of its completeness, or somebody after it. */
+export type Completeness = { complete: boolean | null; confirmed: boolean }
 
-/** What the report itself states about the tool of a stream. */
-export type StreamUpdate = { id: number; tool_version: string | null; rules_named: number | null }
+/** What is recorded of a stream's newest report. */
+export type StreamUpdate = {
+  id: number
+  tool: string
+  tool_version: string | null
+  facts: StreamFacts | null
+  held: Held | null
+}
 
-type JudgedStream = { id: number; closing: Closing; warning: string | null; update: StreamUpdate }
+/** `kept` are findings that the report lacks and that stay as they are. */
+export type JudgedStream = { id: number; kept: readonly string[]; warnings: string[]; update: StreamUpdate }
+
+type ReportToJudge = Completeness &
+  Pick<StreamReport, 'upload_id' | 'commit_sha' | 'reported_at'> & { summary: ReportSummary }
 
 /**
- * Decides for each stream which findings the report may close, and what is recorded of its tool.
+ * Decides for each stream which findings the report closes (decisions §7, "Complete"), and what is
+ * recorded of it.
  */
-export function evaluateStreams(
-  streams: readonly Stream[],
-  counts: readonly PairCounts[],
-  report: ReportSummary,
-): JudgedStream[] {
-  const countsByStream = new Map(counts.map((ofStream) => [ofStream.stream_id, ofStream]))
-  return streams.map((stream) => judgeStream(stream, countsByStream.get(stream.id), report))
+export async function evaluateStreams(
+  paired: Paired,
+  streams: readonly ReportedStream[],
+  report: ReportToJudge,
+): Promise<JudgedStream[]> {
+  const counts = new Map(paired.counts.map((ofStream) => [ofStream.stream_id, ofStream]))
+  const judged: JudgedStream[] = []
+  for (const stream of streams) judged.push(await judgeStream(paired, stream, counts.get(stream.id), report))
+  return judged
 }
 
-function judgeStream(stream: Stream, counts: PairCounts | undefined, report: ReportSummary): JudgedStream {
-  const tool = report.tools.find(({ name }) => name === stream.tool) as ReportTool
-  const { open = 0, missing = 0, missing_before: missingBefore = 0 } = counts ?? {}
-  const { closing, warning } = decideClosing({
-    tool: stream.tool,
-    rules: tool.rules ?? null,
-    rulesBefore: stream.rules_named,
-    incomplete: whyIncomplete(report, tool),
-    open,
-    missing,
-    missingBefore,
+const NO_PAIRS = { reported: 0, open: 0, absent: 0, missing_before: 0, returned: 0 }
+
+async function judgeStream(
+  paired: Paired,
+  stream: ReportedStream,
+  counts: PairCounts | undefined,
+  report: ReportToJudge,
+): Promise<JudgedStream> {
+  const { reported, open, missing_before, returned, absent } = counts ?? NO_PAIRS
+  const missing = absent > 0 ? await listMissing(paired, stream.id) : []
+  // It has nine tenths of the results of the one that was held before, and any.
+  const isAsLarge = reported > 0 && reported >= (stream.held?.results ?? 0) * NEARLY_ALL
+  const mayAgree = missing_before > 0 && returned === 0 && isAsLarge && stream.held?.may_be_repeated === true
+  const directories = withAncestors(mayAgree ? await listDirectories(paired, stream.id) : [])
+  const isPart = isPartOfScan(stream, report)
+  const isOlder = report.reported_at < stream.reported_at
+  const tool = stream.reported
+  const facts = { stream, tool, report, reported, open, missing, directories, mayAgree, isPart, isOlder }
+  const { kept, reasons, mayBeRepeated, isCut, hint } = decideClosing(facts)
+  const isKept = new Set(kept)
+  const findings = missing.filter(({ finding_id, was_open }) => was_open && isKept.has(finding_id)).length
+  const { upload_id } = report
+  const stated = { upload_id, findings, reasons, results: reported, may_be_repeated: mayBeRepeated, is_cut: isCut }
+  const held = reasons.length === 0 ? null : stated
+  const isFirst = stream.reported_at.getTime() === 0
+  return {
+    id: stream.id,
+    kept,
+    warnings: [...reasons.map((reason) => formatHeld(facts, findings, reason)), ...hint],
+    update: {
+      id: stream.id,
+      tool: stream.reported.name,
+      tool_version: stream.reported.version,
+      facts: (held === null && !isPart) || isFirst ? toFacts(stream.reported) : stream.facts,
+      held: isOlder ? stream.held : held,
+    },
+  }
+}
+
+/** These directories and those that they are in, without the top one. */
+export function withAncestors(directories: readonly string[]): Set<string> {
+  const all = new Set<string>()
+  for (const directory of directories) {
+    let end = directory.length
+    while (!all.has(directory.slice(0, end))) {
+      all.add(directory.slice(0, end))
+      const parent = directory.lastIndexOf('/', end - 1)
+      if (parent > 0) end = parent
+    }
+  }
+  return all
+}
+
+const SCAN_MS = 60 * 60 * 1000
+
+/**
+ * Whether a report is about the commit of the stream's newest, within an hour: jobs share a scan.
+ * The job that registers its upload first may be read last.
+ */
+export function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_at }: ReportToJudge): boolean {
+  if (commit_sha === null || stream.commit_sha === null || stream.upload_id === upload_id) return false
+  const isSame = commit_sha.startsWith(stream.commit_sha) || stream.commit_sha.startsWith(commit_sha)
+  return isSame && Math.abs(reported_at.getTime() - stream.reported_at.getTime()) <= SCAN_MS
+}
+
+export function toFacts({ failures = [], scope, components }: ReportTool): StreamFacts {
+  return {
+    failures: failures.slice(0, FAILURES_MAX),
+    files: scope?.files ?? 0,
+    rules: scope?.rules ?? 0,
+    components: components?.sample() ?? [],
+  }
+}
+
+/** A stream with fewer open findings may lose most of them at once. */
+const GUARDED_FINDINGS_MIN = 20
+/** Below it, not even a warning. */
+const NOTED_FINDINGS_MIN = 5
+const NEARLY_ALL = 0.9
+const FAILURES_MAX = 50
+
+/** What is known of one stream when its report is judged. */
+export type StreamToJudge = {
+  stream: Pick<Stream, 'facts'>
+  tool: ReportTool
+  report: Completeness & { summary: Pick<ReportSummary, 'skipped' | 'truncated'> }
+  /** The number of the report's results in this stream, and of the stream's open findings. */
+  reported: number
+  open: number
+  /** What the report lacks. */
+  missing: readonly Missing[]
+  /**
+   * The directories in which the report has results, and those that they are in; only read if it
+   * may agree. The top one is there only for results in it.
+   */
+  directories: ReadonlySet<string>
+  /** Whether the report may agree with the one before, which was held. */
+  mayAgree: boolean
+  /** Whether the report and the one before are parts of one scan. */
+  isPart: boolean
+  /** Whether it is a part that was sent before the newest one: it closes nothing. */
+  isOlder: boolean
+}
+
+type Verdict = {
+  kept: string[]
+  reasons: string[]
+  /** Whether the next report closes the kept findings if it lacks them, too. */
+  mayBeRepeated: boolean
+  isCut: boolean
+  hint: string[]
+}
+
+/**
+ * Decides which of the findings that a report lacks stay. What the report states of failures and
+ * cuts holds all of them; else only those that the rules name.
+ */
+export function decideClosing(judged: StreamToJudge): Verdict {
+  const { tool, report, missing } = judged
+  const all = missing.map(({ finding_id }) => finding_id)
+  const stop = (reason: string, isCut = false): Verdict => ({
+    kept: all,
+    reasons: [reason],
+    mayBeRepeated: false,
+    isCut,
+    hint: [],
   })
-  const update = { id: stream.id, tool_version: tool.version, rules_named: rulesToCompare(stream, tool, closing) }
-  return { id: stream.id, closing, warning, update }
+  if (!judged.isOlder) {
+    const cut = whyCut(report.summary, tool)
+    if (cut !== null) return stop(cut, true)
+    if (report.confirmed) return { kept: [], reasons: [], mayBeRepeated: true, isCut: false, hint: [] }
+    if (report.complete === false) return stop('The sender states that the report is not complete.')
+    const failure = whyFailed(judged)
+    if (failure !== null) return stop(failure)
+    if (!judged.isPart || report.complete === true) return decideByContent(judged)
+  }
+  // Parts of a scan close nothing of each other.
+  const text = `${tool.name}: the report adds to the one of the same commit before it, and closed nothing. Give jobs that scan different things a category each.`
+  const hint = missing.some(({ was_open }) => was_open) ? [text] : []
+  return { kept: all, reasons: [], mayBeRepeated: false, isCut: false, hint }
 }
 
-function whyIncomplete(report: ReportSummary, tool: ReportTool): string | null {
-  if (report.truncated) return TRUNCATED
-  if (report.skipped > 0) return SKIPPED
+function whyCut({ truncated, skipped }: Pick<ReportSummary, 'skipped' | 'truncated'>, tool: ReportTool): string | null {
+  if (truncated)
+    return 'The report contains more findings than the limit, and findings beyond the limit may still exist.'
+  if (skipped > 0) return 'Some results of the report were skipped, and the findings they describe may still exist.'
   return tool.incomplete ?? null
 }
 
-/**
- * The number of rules that the next report is compared with. A report that may not close all
- * findings does not lower it, because the next report may be incomplete for the same reason.
- */
-function rulesToCompare({ rules_named: before }: Stream, tool: ReportTool, closing: Closing): number | null {
-  const rules = tool.rules ?? null
-  const closesAll = closing === 'all' && tool.unscanned === undefined
-  const isKept = !closesAll && before !== null && before >= (rules ?? 0)
-  return isKept ? before : rules
+/** What the last complete report stated too, or else the first, is normal for the tool. */
+function whyFailed({ stream, tool }: StreamToJudge): string | null {
+  const normal = new Set(stream.facts?.failures)
+  const failures = (tool.failures ?? []).filter((failure) => !normal.has(failure))
+  if (failures.length === 0) return null
+  const shown = failures.slice(0, FAILURES_SHOWN_MAX).join(', and ')
+  return `The report states that the tool did not finish successfully: ${shown}.`
 }
 
-/**
- * Which open findings that are missing from a report the report closes: all, only those that were
- * missing from the previous report too, or none.
- */
-export type Closing = 'all' | 'missing_before' | 'none'
+const FAILURES_SHOWN_MAX = 3
 
-/** A stream with fewer open findings may lose all of them at once. */
-const GUARDED_FINDINGS_MIN = 20
-
-/** What is known of one tool's findings when its report is judged. */
-export type ReportToJudge = {
-  tool: string
-  /** The number of rules that the report names, or null where that is unknown. */
-  rules: number | null
-  /** The number of rules that it is compared with: of the last report that closed all it could. */
-  rulesBefore: number | null
-  /** Why the report may lack findings that its tool found, or null if it has them all. */
-  incomplete: string | null
-  /**
-   * Open findings of the stream; of these, not in the report; of these, not in the previous one.
-   */
-  open: number
-  missing: number
-  missingBefore: number
-}
-
-type Verdict = { closing: Closing; warning: string | null }
-
-/**
- * Decides what a report closes. An incomplete report closes nothing. A report that would close more
- * than half of 20 or more findings and names fewer rules than before may be the result of a failed
- * scan: it closes only what was missing before, and the next report that agrees closes the rest.
- */
-export function decideClosing(report: ReportToJudge): Verdict {
-  const { tool, incomplete } = report
-  if (incomplete !== null) return { closing: 'none', warning: `No findings of ${tool} were closed. ${incomplete}` }
-  if (!looksFailed(report)) return { closing: 'all', warning: null }
-  return { closing: 'missing_before', warning: failedWarning(report) }
-}
-
-/** Findings that were missing from the previous report too are not counted. */
-function looksFailed({ open, missing, missingBefore, rules, rulesBefore }: ReportToJudge): boolean {
-  const namesFewer = rules !== null && rulesBefore !== null && rules < rulesBefore
-  const guarded = open - missingBefore
-  return namesFewer && guarded >= GUARDED_FINDINGS_MIN && (missing - missingBefore) * 2 > guarded
-}
-
-function failedWarning({ tool, open, missing, missingBefore, rules, rulesBefore }: ReportToJudge): string {
-  return (
-    `${missing - missingBefore} of ${open - missingBefore} open findings of ${tool} are missing from this report, ` +
-    `which names ${rules} rules. The previous report named ${rulesBefore}. These findings were not closed. ` +
-    'The next report that does not contain them closes them.'
+function decideByContent(judged: StreamToJudge): Verdict {
+  const { tool, report, missing } = judged
+  const unrun = new Set(tool.unrunRules)
+  const kept = new Set<string>()
+  const reasons: string[] = []
+  const keep = (findings: readonly Missing[], reason: string) => {
+    const held = findings.filter(({ finding_id }) => !kept.has(finding_id))
+    if (held.length === 0) return
+    for (const { finding_id } of held) kept.add(finding_id)
+    reasons.push(reason)
+  }
+  keep(
+    missing.filter(({ rule_id }) => rule_id !== null && unrun.has(rule_id)),
+    UNRUN,
   )
+  // The sender's word stands against what the report only looks like.
+  const isStated = report.complete === true
+  const toJudge = isStated ? [] : missing.filter((finding) => !isAgreed(judged, finding))
+  for (const [findings, reason] of listDoubts(judged, toJudge)) keep(findings, reason)
+  const unexplained = toJudge.filter((finding) => finding.was_open && !isExplained(tool, finding))
+  const rest = unexplained.filter(({ finding_id }) => !kept.has(finding_id))
+  const guarded = judged.open - missing.filter(({ was_open }) => was_open).length + unexplained.length
+  const isMost = rest.length * 2 > guarded
+  const text = `${rest.length} of ${guarded} open findings are missing from the report.`
+  if (isMost && guarded >= GUARDED_FINDINGS_MIN) keep(toJudge, text)
+  const hint = isMost && reasons.length === 0 && guarded >= NOTED_FINDINGS_MIN
+  return {
+    kept: [...kept],
+    reasons,
+    mayBeRepeated: true,
+    isCut: false,
+    hint: hint ? [`${tool.name}: ${text} They were closed.`] : [],
+  }
+}
+
+const UNRUN = 'The report states that the tool could not run their rules.'
+
+/** Findings that may still be there, by what the report lists or by what it is about. */
+function* listDoubts(
+  { stream, tool, reported }: StreamToJudge,
+  missing: readonly Missing[],
+): Generator<[readonly Missing[], string]> {
+  const { components, scope, subject } = tool
+  if (components !== undefined && reported === 0)
+    yield [
+      missing.filter((finding) => !isExplained(tool, finding)),
+      'The list of vulnerabilities is empty, and their components are still there.',
+    ]
+  const isNameless = components !== undefined && subject === undefined && tool.isUnnamed === true
+  if (isNameless && (stream.facts === null || !components.hasHalf(stream.facts.components)))
+    yield [
+      missing,
+      'The document names neither a tool nor its subject, and has under half of the components of the one before.',
+    ]
+  if (stream.facts !== null) yield* listUnlisted(stream.facts, scope, missing)
+}
+
+/**
+ * A report that lists under nine tenths of the files or rules as before did not look at the others.
+ */
+function* listUnlisted(
+  facts: StreamFacts,
+  scope: ReportedScope | undefined,
+  missing: readonly Missing[],
+): Generator<[readonly Missing[], string]> {
+  const [files, rules] = [scope?.files ?? 0, scope?.rules ?? 0]
+  if (files < facts.files * NEARLY_ALL)
+    yield [
+      missing.filter(({ path }) => path === null || !scope?.hasFile(path)),
+      `The report lists ${files} files without results; the last complete one listed ${facts.files}.`,
+    ]
+  if (rules < facts.rules * NEARLY_ALL)
+    yield [
+      missing.filter(({ rule_id }) => rule_id === null || !scope?.hasRule(rule_id)),
+      `The report lists ${rules} rules without results; the last complete one listed ${facts.rules}.`,
+    ]
+}
+
+/** The report before lacked it too, and this one has results in its directory. */
+function isAgreed({ mayAgree, directories }: StreamToJudge, { was_missing, path }: Missing): boolean {
+  if (!mayAgree || !was_missing) return false
+  return directories.has(path?.slice(0, Math.max(0, path.lastIndexOf('/'))) ?? '')
+}
+
+/** Its component is gone, or has another version. */
+function isExplained({ components }: ReportTool, { purl, package_name, package_version }: Missing): boolean {
+  return components !== undefined && !components.has({ purl, name: package_name, version: package_version })
+}
+
+function formatHeld({ tool, missing }: StreamToJudge, kept: number, reason: string): string {
+  const all = missing.filter(({ was_open }) => was_open).length
+  const what =
+    kept === all
+      ? `No findings of ${tool.name} were closed.`
+      : `${kept} of ${all} missing findings of ${tool.name} were not closed.`
+  return `${what} ${reason}`
 }

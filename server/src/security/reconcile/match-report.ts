@@ -15,6 +15,7 @@ import {
   type StreamFinding,
   updateMatchedPairs,
 } from './candidates.store.ts'
+import { updateRenamedRules } from './finding-merge.store.ts'
 import type { Incoming } from './incoming.store.ts'
 import { matchFindings } from './matching/match-findings.ts'
 import { deleteUnscannedPairs, type ExactPairs, insertExactPairs, type ReportedStream } from './pair-exactly.store.ts'
@@ -28,6 +29,7 @@ import {
   updateOrdinals,
   updateReopenedPairs,
 } from './reopened.store.ts'
+import type { ReportMembers } from './report-members.ts'
 
 /** The findings of two streams that are the same problems, by the rules for a report. */
 export async function listSameFindings(
@@ -49,6 +51,7 @@ export async function matchReport(
   scope: MergeScope,
   streams: readonly ReportedStream[],
 ): Promise<Paired> {
+  await updateRenamedRules(incoming, scope.org_id, streams)
   const exact = await insertExactPairs(incoming, scope, streams)
   const matched = await matchCandidates(await deleteUnscannedPairs(exact, streams))
   const isAnyNew = matched.earlier.length > 0 && hasPairs(matched, 'fresh')
@@ -64,7 +67,10 @@ export async function matchReport(
 async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
   const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
   const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
-  return updateMatchedPairs(exact, byStream.flatMap(matchStream))
+  return updateMatchedPairs(
+    exact,
+    byStream.flatMap((candidates) => matchStream(candidates, exact.members)),
+  )
 }
 
 /** The findings of one stream to match. `anchors` are certain pairs in the same files. */
@@ -104,7 +110,16 @@ function collectFiles(compared: readonly Candidates[]): StreamFile[] {
   })
 }
 
-function matchStream({ stored, reported, anchors }: Candidates): CandidateMatch[] {
+/** A rule that had another id before is the same rule, unless the report has findings of both. */
+function matchStream({ stored: before, reported, anchors }: Candidates, members: ReportMembers): CandidateMatch[] {
+  const renamed = new Map(
+    reported.flatMap(({ earlier_rules, rule_id }) => (earlier_rules ?? []).map((id) => [id, rule_id])),
+  )
+  const ids = renamed.size > 0 ? members.collectRules(before[0]?.stream_id ?? 0) : new Set()
+  const stored = before.map((finding) => {
+    const id = ids.has(finding.rule_id) ? undefined : renamed.get(finding.rule_id ?? '')
+    return id === undefined ? finding : { ...finding, rule_id: id }
+  })
   return matchFindings(stored, reported, anchors).map(({ stored: from, reported: to, method }) => {
     const { finding_id } = stored[from] as StoredCandidate
     const { position } = reported[to] as ReportedCandidate
@@ -128,7 +143,7 @@ function matchReopened(findings: readonly (ReturnedFinding | ClosedFinding)[]): 
 }
 
 type Key = (finding: ReturningFinding) => string
-const identity: Key = ({ stream_id, fingerprint }) => `${stream_id} ${fingerprint}`
+const identity: Key = ({ stream_id, fingerprint, secret }) => `${stream_id} ${fingerprint} ${secret ?? ''}`
 const file: Key = (finding) => `${identity(finding)} ${finding.path ?? ''}`
 const line: Key = (finding) => `${identity(finding)} ${finding.start_line ?? ''} ${finding.path ?? ''}`
 

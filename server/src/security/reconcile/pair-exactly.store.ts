@@ -1,5 +1,6 @@
 import { buildAverageId, buildAverageIds, isSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { ReportTool } from '../formats/report/parsed-report.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After, Incoming } from './incoming.store.ts'
@@ -12,7 +13,7 @@ export type ExactPairs = After<'pair exactly'> & Pairs
 export async function insertExactPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
-  streams: readonly Stream[],
+  streams: readonly NamedStream[],
 ): Promise<ExactPairs> {
   const earlier = streams.filter(({ reported_at }) => reported_at.getTime() > 0)
   if (earlier.length > 0) await createPaired(tx, scope.org_id, streams)
@@ -24,7 +25,7 @@ export async function insertExactPairs(
 }
 
 /** All findings of the report are new. */
-async function createUnpaired(tx: Tx, streams: readonly Stream[]): Promise<void> {
+async function createUnpaired(tx: Tx, streams: readonly NamedStream[]): Promise<void> {
   await tx`
     create temporary table paired on commit drop as
     select position, stream.id as stream_id, null::uuid as finding_id, null::boolean as was_open,
@@ -35,11 +36,11 @@ async function createUnpaired(tx: Tx, streams: readonly Stream[]): Promise<void>
 }
 
 /**
- * A pair is certain if one finding on each side has the fingerprint and the path, or if there are
- * equally many at the same lines. `lines` is equal in both cases. The order of equal findings does
- * not depend on their order in the report.
+ * A pair is certain if one finding on each side has the fingerprint and the path (and the secret),
+ * or if there are equally many at the same lines. `lines` is equal in both cases. The order of
+ * equal findings does not depend on their order in the report.
  */
-async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): Promise<void> {
+async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream[]): Promise<void> {
   const path = tx`coalesce(path, '') collate "C"`
   const lines = tx`
     case
@@ -47,25 +48,27 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
       then coalesce(sum(hashint4(start_line)) over equals, 0) + count(*) over equals
       else 0
     end`
+  // Tools give secrets of one commit the same fingerprint, but another secret is another problem.
+  const secret = tx`coalesce(case when kind = 'secret' then context end, '')`
   const allRows = tx`rows between unbounded preceding and unbounded following`
   // On several servers, each part is read where its rows are.
   const ownPart = isSpread() ? tx`materialized` : tx``
   await tx`
     create temporary table paired on commit drop as
     with reported as ${ownPart} (
-      select position, stream.id as stream_id, fingerprint, ${path} as path, content_hash,
-        row_number() over equals as rank, ${lines} as lines
+      select position, stream.id as stream_id, fingerprint, ${path} as path, ${secret} as secret, context,
+        content_hash, row_number() over equals as rank, ${lines} as lines
       from incoming
       join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
       window equals as (
-        partition by stream.id, fingerprint, ${path}
+        partition by stream.id, fingerprint, ${path}, ${secret}
         order by start_line, start_column, end_line, content_hash, position
         ${allRows}
       )
     ),
     stored as ${ownPart} (
-      select id, stream_id, fingerprint, ${path} as path, content_hash, reported_state, last_seen_at,
-        row_number() over equals as rank, ${lines} as lines
+      select id, stream_id, fingerprint, ${path} as path, ${secret} as secret, context, content_hash, reported_state,
+        last_seen_at, row_number() over equals as rank, ${lines} as lines
       from findings
       where org_id = ${buildAverageId(tx, orgId)}
         and stream_id = any(${buildAverageIds(
@@ -74,27 +77,31 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
         )})
         and reported_state <> 'fixed'
       window equals as (
-        partition by stream_id, fingerprint, ${path}
+        partition by stream_id, fingerprint, ${path}, ${secret}
         order by start_line, start_column, end_line, content_hash, ordinal
         ${allRows}
       )
     )
     select reported.position, stream_id, stored.id as finding_id, stored.reported_state = 'open' as was_open,
       stored.last_seen_at is not null as was_missing,
-      reported.content_hash <> stored.content_hash or stored.last_seen_at is not null as is_changed,
+      reported.content_hash <> stored.content_hash or reported.context is distinct from stored.context
+        or stored.last_seen_at is not null as is_changed,
       null::text as identity_method, case when stored.id is null then 0 end as ordinal
     from reported
-    full join stored using (stream_id, fingerprint, path, lines, rank)`
+    full join stored using (stream_id, fingerprint, path, secret, lines, rank)`
 }
 
-export function buildNamedStreams(tx: Tx, streams: readonly Stream[]) {
-  const ids = streams.map(({ id }) => id)
-  const tools = streams.map(({ tool }) => tool)
-  return tx`unnest(${ids}::bigint[], ${tools}::text[]) as stream (id, tool)`
+export function buildNamedStreams(tx: Tx, streams: readonly NamedStream[]) {
+  const named = streams.flatMap(({ id, names }) => names.map((name) => ({ id, name })))
+  const ids = named.map(({ id }) => id)
+  const names = named.map(({ name }) => name)
+  return tx`unnest(${ids}::bigint[], ${names}::text[]) as stream (id, tool)`
 }
 
-/** A stream with the paths of the files that its tool could not scan. */
-export type ReportedStream = Stream & { unscanned: readonly string[] }
+/** A stream with the names that its tool has in the report (`formatReportedTool`). */
+export type NamedStream = Stream & { names: readonly string[] }
+/** A stream with what the report states of its tool. */
+export type ReportedStream = NamedStream & { reported: ReportTool; unscanned: readonly string[] }
 
 /**
  * Leaves stored findings as they are if the tool could not scan their files: they are neither

@@ -27,6 +27,8 @@ export type Paired = After<'pair'> & Pairs
 /** Numbers of findings of one stream. `absent` ones are stored and not in the report. */
 export type PairCounts = {
   stream_id: number
+  /** In the report. */
+  reported: number
   fresh: number
   changed: number
   absent: number
@@ -36,6 +38,8 @@ export type PairCounts = {
   open: number
   missing: number
   missing_before: number
+  /** In the report, but not in the previous one. */
+  returned: number
 }
 
 /**
@@ -51,13 +55,49 @@ export async function updatePairIndexes(tx: Tx): Promise<void> {
 
 export async function countPairs(tx: Tx): Promise<PairCounts[]> {
   return tx<PairCounts[]>`
-    select stream_id, count(*) filter (where finding_id is null) as fresh, count(*) filter (where is_changed) as changed,
+    select stream_id, count(*) filter (where position is not null) as reported,
+      count(*) filter (where finding_id is null) as fresh, count(*) filter (where is_changed) as changed,
       count(*) filter (where position is null) as absent,
       count(*) filter (where was_open) as open,
       count(*) filter (where was_open and position is null) as missing,
-      count(*) filter (where was_open and position is null and was_missing) as missing_before
+      count(*) filter (where was_open and position is null and was_missing) as missing_before,
+      count(*) filter (where was_open and position is not null and was_missing) as returned
     from paired
     group by stream_id`
+}
+
+/** A finding that the report lacks. Those that the report before dismissed are not open. */
+export type Missing = {
+  finding_id: string
+  was_open: boolean
+  /** Whether the previous report lacked it, too. */
+  was_missing: boolean
+  path: string | null
+  rule_id: string | null
+  purl: string | null
+  package_name: string | null
+  package_version: string | null
+}
+
+/** The findings of a stream that the report lacks. */
+export async function listMissing({ tx, scope }: Pairs, streamId: number): Promise<Missing[]> {
+  return tx<Missing[]>`
+    select finding.id as finding_id, paired.was_open, paired.was_missing, finding.path, finding.rule_id, finding.purl,
+      finding.package_name, finding.package_version
+    from paired
+    join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
+    where paired.stream_id = ${streamId}
+      and paired.position is null`
+}
+
+/** The directories in which the report has findings of a stream. The top one is empty. */
+export async function listDirectories({ tx }: Pairs, streamId: number): Promise<string[]> {
+  const rows = await tx<{ directory: string }[]>`
+    select distinct coalesce(substring(path from '^(.*)/'), '') as directory
+    from paired
+    join incoming using (position)
+    where paired.stream_id = ${streamId}`
+  return rows.map(({ directory }) => directory)
 }
 
 /** Whether any stream has such findings. */

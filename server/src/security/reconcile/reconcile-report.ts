@@ -1,30 +1,65 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ReportSummary, ReportTool } from '../formats/report/parsed-report.ts'
-import { updateInheritedFindings, updateTriagedFindings } from '../writing/finding-writing.store.ts'
+import {
+  formatReportedTool,
+  type ReportedScope,
+  type ReportSummary,
+  type ReportTool,
+} from '../formats/report/parsed-report.ts'
+import { normalizeToolName } from '../vocabulary/stream-name.ts'
+import {
+  updateEndedDismissals,
+  updateInheritedFindings,
+  updateMovedFindings,
+  updateStreamOfFindings,
+  updateTriagedFindings,
+} from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
 import { type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
 import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
+import {
+  deleteElsewherePairs,
+  type EarlierStream,
+  hasMostFindings,
+  hasOpenFindings,
+  lockEarlierStreams,
+  updateContinuing,
+} from './continued-stream.store.ts'
 import { listFollowed, listFollowers } from './dismissed-issue.store.ts'
+import { listEndedDismissals } from './end-dismissals.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
+  deleteReplaced,
   lockStreams,
+  type ReplacedStream,
   type SeverityCounts,
   type Stream,
+  type StreamKey,
   type StreamReport,
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Closing, evaluateStreams } from './judge-streams.ts'
+import { type Completeness, evaluateStreams, isPartOfScan, toFacts } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
-import { hasPairs } from './paired.store.ts'
+import type { ReportedStream } from './pair-exactly.store.ts'
+import { countPairs, hasPairs, type Paired } from './paired.store.ts'
 import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
+import { countSimilarStreams, updateEndedStream } from './stream.store.ts'
 
 const OUTDATED =
   'A newer report of the same tool was processed before this report. This report did not change the findings of that tool.'
 
-export type ReportToReconcile = StreamReport & { summary: ReportSummary }
+export type ReportToReconcile = StreamReport &
+  Completeness & {
+    summary: ReportSummary
+    /** Whether it was read before, so that it is no part to add to a newer one. */
+    was_read: boolean
+    /**
+     * What the stored file of an earlier upload states of its tools; nothing if it cannot be read.
+     */
+    readTools: (uploadId: string) => Promise<readonly ReportTool[]>
+  }
 
 /** What a report changed: numbers of findings, and of issues that became visible and are open. */
 export type ReconcileOutcome = {
@@ -51,8 +86,17 @@ export const NO_OUTCOME: ReconcileOutcome = {
   newHigh: 0,
 }
 
+/** The findings that a report lacks without closing them, and why. */
+export type HeldFindings = { findings: number; reasons: string[] }
+
 /** `at` is the time that was stored with the changes. */
-type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date; replaced: ReplacedReports | null }
+type Reconciled = {
+  outcome: ReconcileOutcome
+  held: HeldFindings | null
+  warnings: string[]
+  at: Date
+  replaced: ReplacedReports | null
+}
 
 /** The reports that this one replaces: their tools, and when the oldest of them was read. */
 export type ReplacedReports = { tools: string[]; since: Date }
@@ -74,12 +118,27 @@ export async function reconcileReport(
   follow: Follow,
 ): Promise<Reconciled> {
   const { tx } = incoming
-  const tools = new Set(report.summary.tools.map(({ name }) => name))
-  const streams = await lockStreams(tx, report, [...tools].sort(), clock.now())
+  const keyed = groupTools(report.summary.tools)
+  const locked = await lockStreams(tx, report, keyed, clock.now())
+  const streams = locked.streams.map((stream) => {
+    const isOf = (of: KeyedTool) => of.tool_family === stream.tool_family && of.subject === stream.subject
+    const { names, reported } = keyed.find(isOf) as KeyedTool
+    const into = locked.replaced.find(({ from }) => from === stream.continues_id)?.into
+    const continues_id = into ?? stream.continues_id
+    return { ...stream, continues_id, names, reported, unscanned: reported.unscanned ?? [] }
+  })
+  const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
-  const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
-  const { warnings, hasTriages, ...merged } = await mergeReport(incoming, report, current, at)
+  const isAdded = (stream: Stream) => !report.was_read && isPartOfScan(stream, report)
+  const current = streams.filter((stream) => stream.reported_at <= report.reported_at || isAdded(stream))
+  await findStoredFacts(current, earlier, report)
+  const { warnings, hasTriages, held, ...merged } = await mergeReport(
+    incoming,
+    report,
+    { ...locked, streams: current, earlier },
+    at,
+  )
   const isNews = hasTriages && merged.created + merged.updated > 0
   const { org_id, repository_no } = report
   const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
@@ -87,10 +146,10 @@ export async function reconcileReport(
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
   const outdated = current.length < streams.length ? [OUTDATED] : []
   const outcome = { ...merged, ...without(merged, closed), openBySeverity }
-  const earlier = current.filter(({ seen_at, continues_id }) => seen_at.getTime() > 0 && continues_id === null)
-  const since = new Date(Math.min(...earlier.map(({ seen_at }) => seen_at.getTime())))
-  const replaced = earlier.length === 0 ? null : { tools: earlier.map(({ tool }) => tool), since }
-  return { outcome, warnings: [...warnings, ...outdated], at, replaced }
+  const known = current.filter(({ seen_at, continues_id }) => seen_at.getTime() > 0 && continues_id === null)
+  const since = new Date(Math.min(...known.map(({ seen_at }) => seen_at.getTime())))
+  const replaced = known.length === 0 ? null : { tools: known.map(({ tool }) => tool), since }
+  return { outcome, held, warnings: [...warnings, ...outdated], at, replaced }
 }
 
 /**
@@ -108,21 +167,61 @@ async function continueStream(tx: Tx, { org_id }: StreamReport, stream: Stream, 
 /** No issues. */
 const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
 
+/** The tools of a report whose findings are in one stream, and what it states of them together. */
+type KeyedTool = StreamKey & { names: string[]; reported: ReportTool }
+
+/** Several runs of one tool about one subject are one report. */
+function groupTools(tools: readonly ReportTool[]): KeyedTool[] {
+  const byKey = Map.groupBy(tools, ({ name, subject }) => formatReportedTool(normalizeToolName(name), subject))
+  return [...byKey.values()].map((same) => {
+    const [{ name, subject = null }] = same as [ReportTool]
+    return {
+      tool: name,
+      tool_family: normalizeToolName(name),
+      subject,
+      names: same.map((tool) => formatReportedTool(tool.name, tool.subject)),
+      reported: same.reduce(mergeTools),
+    }
+  })
+}
+
+function mergeTools(one: ReportTool, other: ReportTool): ReportTool {
+  const { incomplete = one.incomplete } = other
+  const [first, second] = [one.scope, other.scope]
+  const scope = first &&
+    second && {
+      files: first.files + second.files,
+      rules: first.rules + second.rules,
+      hasFile: (path: string) => first.hasFile(path) || second.hasFile(path),
+      hasRule: (id: string) => first.hasRule(id) || second.hasRule(id),
+    }
+  return {
+    ...one,
+    ...(incomplete === undefined ? {} : { incomplete }),
+    failures: [...(one.failures ?? []), ...(other.failures ?? [])],
+    unscanned: [...(one.unscanned ?? []), ...(other.unscanned ?? [])],
+    unrunRules: [...(one.unrunRules ?? []), ...(other.unrunRules ?? [])],
+    ...((scope ?? first ?? second) ? { scope: (scope ?? first ?? second) as ReportedScope } : {}),
+  }
+}
+
 type Counts = Omit<ReconcileOutcome, 'openBySeverity'>
-type Merged = Counts & { warnings: string[]; hasTriages: boolean }
+type Merged = Counts & { held: HeldFindings | null; warnings: string[]; hasTriages: boolean }
 
 async function mergeReport(
   incoming: Incoming,
   report: ReportToReconcile,
-  streams: readonly Stream[],
+  locked: StreamsToMerge,
   at: Date,
 ): Promise<Merged> {
   const { org_id, repository_no } = report
   const { has_triages, has_edits } = await lockRepository(incoming.tx, org_id, repository_no)
+  await mergeReplaced(incoming.tx, org_id, locked.replaced, at)
+  const streams = await continueEarlier(incoming.tx, org_id, locked, at)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
-  const paired = await matchReport(incoming, scope, withUnscanned(streams, report.summary))
-  const judged = evaluateStreams(streams, paired.counts, report.summary)
+  const paired = await returnElsewhere(await matchReport(incoming, scope, streams), streams)
+  const judged = await evaluateStreams(paired, streams, report)
   const grouped = await groupReport(paired)
   const written = await writeAndFollow(grouped, judged, has_triages)
   const recorded = await updateReportedStreams(
@@ -135,20 +234,120 @@ async function mergeReport(
   const isAnyTouched = grouped.touched.length > 0 || turned.length > 0 || hasPairs(paired, 'absent')
   const shown = isAnyTouched ? await updateReportedIssues(recorded, touched) : NONE
   const { created, updated, resolved } = written
+  const held = judged.flatMap(({ update }) => update.held ?? [])
   return {
     created,
     updated,
     resolved,
     unchanged: report.summary.findings - created - updated,
     ...newIssues(grouped.opened, shown),
-    warnings: judged.flatMap(({ warning }) => warning ?? []),
+    held:
+      held.length === 0
+        ? null
+        : {
+            findings: held.reduce((sum, { findings }) => sum + findings, 0),
+            reasons: [...new Set(held.flatMap(({ reasons }) => reasons))],
+          },
+    warnings: [
+      ...judged.flatMap((stream) => stream.warnings),
+      ...(await listCategoryWarnings(incoming.tx, report, streams)),
+    ],
     hasTriages: has_triages,
   }
 }
 
-function withUnscanned(streams: readonly Stream[], { tools }: ReportSummary) {
-  const unscanned = new Map(tools.map((tool) => [tool.name, tool.unscanned ?? []]))
-  return streams.map((stream) => ({ ...stream, unscanned: unscanned.get(stream.tool) ?? [] }))
+/**
+ * What is normal for the tool of a stream that was stored before reports were compared: what its
+ * newest stored file states.
+ */
+async function findStoredFacts(
+  streams: readonly Stream[],
+  earlier: StreamsToMerge['earlier'],
+  { upload_id, readTools }: ReportToReconcile,
+): Promise<void> {
+  const read = new Map<string, readonly ReportTool[]>()
+  for (const stream of streams) {
+    const before = earlier.get(stream.id) ?? stream
+    if (before.facts !== null || before.upload_id === null || before.upload_id === upload_id) continue
+    const stored = read.get(before.upload_id) ?? (await readTools(before.upload_id))
+    read.set(before.upload_id, stored)
+    const tools = stored.filter(({ name }) => normalizeToolName(name) === stream.tool_family)
+    if (tools.length > 0) before.facts = toFacts(tools.reduce(mergeTools))
+  }
+}
+
+/** Streams that were stored before they had keys, and have the key of another one, go on in it. */
+async function mergeReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[], at: Date): Promise<void> {
+  if (replaced.length === 0) return
+  for (const stream of replaced) await updateStreamOfFindings(tx, orgId, { ...stream, isReplaced: true }, at)
+  await deleteReplaced(tx, orgId, replaced)
+}
+
+type StreamsToMerge = {
+  streams: readonly ReportedStream[]
+  replaced: readonly ReplacedStream[]
+  /** By the id of a new stream. */
+  earlier: ReadonlyMap<number, EarlierStream>
+}
+type ContinuedStream = ReportedStream & { continued_id?: number }
+
+/**
+ * The first report with a category or subject continues the stream without one if it has most of
+ * its findings: a scanner began to name what it scans.
+ */
+async function continueEarlier(
+  tx: Tx,
+  orgId: string,
+  { streams, earlier }: StreamsToMerge,
+  at: Date,
+): Promise<ContinuedStream[]> {
+  const continued: ContinuedStream[] = []
+  for (const stream of streams) {
+    const from = earlier.get(stream.id)
+    if (from === undefined || !(await hasMostFindings(tx, orgId, stream, from))) {
+      continued.push(stream)
+      continue
+    }
+    await updateStreamOfFindings(tx, orgId, { from: from.id, into: stream.id, isReplaced: false }, at)
+    await updateContinuing(tx, orgId, stream.id, from)
+    const { id, ...state } = from
+    continued.push({ ...stream, ...state, tool: stream.tool, subject: stream.subject, continued_id: id })
+  }
+  return continued
+}
+
+/**
+ * What the report cannot tell of stays in the stream that was continued, which ends if that is
+ * nothing.
+ */
+async function returnElsewhere(paired: Paired, streams: readonly ContinuedStream[]): Promise<Paired> {
+  const { tx, scope } = paired
+  const continued = streams.filter(({ continued_id }) => continued_id !== undefined)
+  if (continued.length === 0) return paired
+  for (const { id, continued_id, names } of continued) {
+    const from = continued_id as number
+    const elsewhere = await deleteElsewherePairs(tx, scope.org_id, id)
+    if (elsewhere.length > 0) await updateMovedFindings(tx, scope.org_id, elsewhere, from)
+    if (await hasOpenFindings(tx, scope.org_id, from)) continue
+    const reason = `The reports of ${names[0]?.split('\n')[0]} go on in the stream ${id}, with a category or subject.`
+    await updateEndedStream(tx, scope.org_id, from, { at: scope.at, reason, by_name: 'Shiplock' })
+  }
+  return { ...paired, counts: await countPairs(tx) }
+}
+
+/**
+ * From this many on, categories that were reported once each and differ in numbers get a warning.
+ */
+const SIMILAR_MIN = 3
+
+async function listCategoryWarnings(tx: Tx, report: StreamReport, streams: readonly Stream[]): Promise<string[]> {
+  const { category } = report
+  if (category === null || !/\d|[a-f]{7}/.test(category) || streams.length === 0) return []
+  const similar = await countSimilarStreams(tx, report.org_id, streams.map(getStreamId))
+  if (similar < SIMILAR_MIN) return []
+  return [
+    `The category ${category} is the ${similar}th that differs from others only in numbers, dates or hashes and was reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
+  ]
 }
 
 function newIssues(opened: NewIssues, shown: NewIssues) {
@@ -182,7 +381,9 @@ type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
 export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconcile, clock: Clock): Promise<boolean> {
   const { tx, members } = incoming
   const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
-  const streams = await lockStreams(tx, alerts, [...versions.keys()].sort(), clock.now())
+  const keys = [...versions.keys()].map((tool) => ({ tool, tool_family: null, subject: null }))
+  const locked = await lockStreams(tx, alerts, keys, clock.now())
+  const streams = locked.streams.map((stream) => ({ ...stream, names: [stream.tool] }))
   const { org_id, repository_no } = alerts
   const at = clock.now()
   const { has_triages, has_edits } = await lockRepository(tx, org_id, repository_no)
@@ -190,7 +391,13 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
   members.assignStreams(streams)
   const grouped = await groupReport(await insertAlertPairs(incoming, scope, streams))
   const written = await writeAndFollow(grouped, [], has_triages)
-  const updates = streams.map(({ id, tool }) => ({ id, tool_version: versions.get(tool) ?? null, rules_named: null }))
+  const updates = streams.map(({ id, tool }) => ({
+    id,
+    tool,
+    tool_version: versions.get(tool) ?? null,
+    facts: null,
+    held: null,
+  }))
   const recorded = await updateReportedStreams(written, alerts, updates)
   const issueIds = [...grouped.touched, ...(await upsertAlertLinks(recorded))]
   const streamIds = streams.filter(({ tracked }) => tracked !== alerts.tracked).map(({ id }) => id)
@@ -199,19 +406,22 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
 }
 
 /**
- * Writes the findings. New findings, and fixed ones that come back, are dismissed if a person has
- * dismissed all other findings of their issue. `hasTriages` is false if nobody triaged in the
+ * Writes the findings. A dismissal ends if something else is reported than what was looked at. New
+ * findings, and fixed ones that come back, are dismissed if a person has dismissed all other
+ * findings of their issue. `hasTriages` is false if nobody triaged in the
  * repository, so that most reports skip this.
  */
 async function writeAndFollow(
   grouped: GroupedReport,
-  judged: readonly { id: number; closing: Closing }[],
+  judged: readonly { id: number; kept: readonly string[] }[],
   hasTriages: boolean,
 ): Promise<Written> {
   if (!hasTriages || grouped.touched.length === 0) return upsertFindings(grouped, judged)
   const { tx, scope } = grouped.paired
   const followed = await listFollowed(tx, scope.org_id, grouped.touched)
+  const ended = await listEndedDismissals(grouped.paired)
   const written = await upsertFindings(grouped, judged)
+  await updateEndedDismissals(tx, scope.org_id, ended, { at: scope.at })
   for (const [triageId, findingIds] of await listFollowers(tx, scope.org_id, followed))
     await updateTriagedFindings(tx, scope.org_id, { triageId, findingIds, at: scope.at })
   return written

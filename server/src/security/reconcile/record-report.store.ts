@@ -9,23 +9,33 @@ import type { Paired } from './paired.store.ts'
 /** The streams name the report as their newest. */
 export type Recorded = After<'record'> & { readonly paired: Paired }
 
-/** Records the report as the newest of its streams. Those that had ended go on. */
+/**
+ * Records the report as the newest of its streams, unless it is a part that was sent before that
+ * one. Streams that had ended go on.
+ */
 export async function updateReportedStreams(
   { paired }: Written,
   report: StreamReport,
   updates: readonly StreamUpdate[],
 ): Promise<Recorded> {
   const { tx, scope } = paired
+  const isOlder: ReturnType<typeof tx> = tx`reported_at > ${report.reported_at}`
   await tx`
     update finding_streams stream
-    set tool_version = updated.tool_version, rules_named = updated.rules_named, source = ${report.source},
-      origin = ${report.origin}, tracked = ${report.tracked}, git_ref = ${report.git_ref},
-      upload_id = ${report.upload_id}, commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at},
+    set tool = updated.tool, tool_version = updated.tool_version, facts = updated.facts::jsonb,
+      held = updated.held::jsonb, reports = reports + (upload_id is distinct from ${report.upload_id}::text)::integer, source = ${report.source},
+      origin = ${report.origin}, tracked = case when ${isOlder} then tracked else ${report.tracked} end,
+      git_ref = ${report.git_ref},
+      upload_id = case when ${isOlder} then upload_id else ${report.upload_id}::text end,
+      commit_sha = case when ${isOlder} then commit_sha else ${report.commit_sha}::text end,
+      reported_at = greatest(reported_at, ${report.reported_at}),
       seen_at = ${scope.at}, continues_id = null, ended_at = null, ended_reason = null, ended_by_name = null
     from unnest(
-      ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool_version }) => tool_version)}::text[],
-      ${updates.map(({ rules_named }) => rules_named)}::integer[]
-    ) as updated (id, tool_version, rules_named)
+      ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool }) => tool)}::text[],
+      ${updates.map(({ tool_version }) => tool_version)}::text[],
+      ${updates.map(({ facts }) => facts && JSON.stringify(facts))}::text[],
+      ${updates.map(({ held }) => held && JSON.stringify(held))}::text[]
+    ) as updated (id, tool, tool_version, facts, held)
     where stream.org_id = ${scope.org_id}
       and stream.id = updated.id`
   return { paired } as Recorded

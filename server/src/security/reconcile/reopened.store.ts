@@ -12,6 +12,8 @@ export type ReturningFinding = {
   fingerprint: string
   path: string | null
   start_line: number | null
+  /** The keyed hash of a secret; null for others. */
+  secret: string | null
 }
 export type ReturnedFinding = ReturningFinding & { position: number; finding_id: null }
 export type ClosedFinding = ReturningFinding & { position: null; finding_id: string }
@@ -23,9 +25,10 @@ export type ClosedFinding = ReturningFinding & { position: null; finding_id: str
 export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFinding | ClosedFinding)[]> {
   const { tx, scope, earlier } = matched
   const streamIds = earlier.map(({ id }) => id)
+  const secret = tx`case when kind = 'secret' then context end`
   return tx<(ReturnedFinding | ClosedFinding)[]>`
     with fresh as materialized (
-      select position, paired.stream_id, fingerprint, path, start_line
+      select position, paired.stream_id, fingerprint, path, start_line, ${secret} as secret
       from paired
       join incoming using (position)
       where paired.finding_id is null
@@ -35,7 +38,7 @@ export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFin
       select closed.*
       from (select distinct stream_id, fingerprint from fresh) returned
       cross join lateral (
-        select id, stream_id, fingerprint, path, start_line
+        select id, stream_id, fingerprint, path, start_line, ${secret} as secret
         from findings
         where org_id = ${buildAverageId(tx, scope.org_id)}
           and stream_id = returned.stream_id
@@ -46,13 +49,14 @@ export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFin
       where closed.id not in (select finding_id from paired where position is not null and finding_id is not null)
     ),
     both_sides as (
-      select stream_id, fingerprint, path, start_line, position, null::uuid as finding_id
+      select stream_id, fingerprint, path, start_line, secret, position, null::uuid as finding_id
       from fresh
       union all
-      select stream_id, fingerprint, path, start_line, null, id
+      select stream_id, fingerprint, path, start_line, secret, null, id
       from closed
     )
-    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, position, finding_id
+    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, encode(secret, 'hex') as secret,
+      position, finding_id
     from (
       select *, count(finding_id) over (partition by stream_id, fingerprint) as closed_count
       from both_sides

@@ -1,7 +1,13 @@
-import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import { formatReportedTool, type ParsedFinding } from '../formats/report/parsed-report.ts'
 import { Memo } from '../formats/report/report-reading.ts'
 import { computeBucket, isAboutPackage } from '../issues/grouping/bucket.ts'
-import { type ContextHash, type GroupingFacts, getRuleMessage, type Member } from '../issues/grouping/grouping-facts.ts'
+import {
+  type ContextHash,
+  computeTold,
+  type GroupingFacts,
+  getRuleMessage,
+  type Member,
+} from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { isSecret } from '../issues/grouping/weakness-names.ts'
 import type { FindingState } from '../vocabulary/finding.ts'
@@ -16,9 +22,13 @@ export type AddedMember = { position: number; context: string | null }
 export class ReportMembers {
   readonly rules: KnownRules
   readonly #members: Member[] = []
+  /** The positions of findings with a subject, by the name of their stream. */
+  readonly #subjects = new Map<number, string>()
   readonly #isTracked: boolean
   readonly #contextHash: ContextHash
   readonly #buckets = new Memo<string>()
+  /** Whether any rule had another id before. */
+  hasEarlier = false
 
   constructor(isTracked: boolean, contextHash: ContextHash, rules: KnownRules) {
     this.rules = rules
@@ -32,11 +42,18 @@ export class ReportMembers {
     const member = toMember(finding, { position, context }, this.#isTracked)
     member.bucket = this.#computeBucket(member)
     this.#members.push(member)
+    if (finding.subject != null) this.#subjects.set(position, formatReportedTool(finding.tool, finding.subject))
+    this.hasEarlier ||= finding.earlier !== undefined
     return { position, context }
   }
 
   get size(): number {
     return this.#members.length
+  }
+
+  /** The ids of the rules with findings in a stream. */
+  collectRules(streamId: number): Set<string | null> {
+    return new Set(this.#members.flatMap(({ stream_id, rule_id }) => (stream_id === streamId ? [rule_id] : [])))
   }
 
   /** Reports have many findings in the same file, so the bucket of a file is computed once. */
@@ -49,9 +66,10 @@ export class ReportMembers {
   }
 
   /** Assigns the findings to the streams of their tools, which are known after parsing. */
-  assignStreams(streams: readonly { id: number; tool: string }[]): void {
-    const ids = new Map(streams.map(({ id, tool }) => [tool, id]))
-    for (const member of this.#members) member.stream_id = ids.get(member.tool) ?? 0
+  assignStreams(streams: readonly { id: number; names: readonly string[] }[]): void {
+    const ids = new Map(streams.flatMap(({ id, names }) => names.map((name) => [name, id])))
+    for (const [position, member] of this.#members.entries())
+      member.stream_id = ids.get(this.#subjects.get(position) ?? member.tool) ?? 0
   }
 
   /** The finding at a position of the report. `stored` is its row where it is stored already. */
@@ -83,6 +101,7 @@ function toMember(finding: IncomingFinding, { position, context }: AddedMember, 
     resource_name: finding.resource_name,
     fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,
     context,
+    told: computeTold(finding.description, finding.vuln_ids),
     id: null,
     issue_id: null,
     bucket: '',

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
+import { REPORT_FORMATS } from '../formats/catalogue.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
 import { SHOWN_LANES, SHOWN_LANES_TEXT } from '../vocabulary/finding.ts'
 
@@ -29,7 +30,9 @@ export const EndStream = Closed({
 })
 
 export const TakeOverStream = Closed({
-  from: id('The id of the stream that ends: of the same repository, tool, category and ref, and not stronger.'),
+  from: id(
+    'The id of the stream that ends: of the same repository, tool, format, subject, category and ref, and not stronger.',
+  ),
 })
 
 const Other = Closed({
@@ -44,7 +47,11 @@ export const FindingStream = Closed(
     repository: Type.String({ description: 'The repository as `owner/name`.' }),
     provider: Nullable(OneOf(PROVIDERS, { description: 'The code host of the repository. Null if it is not known.' })),
     repository_id: text('The id of the repository on the code host. Null if it is not known.'),
-    tool: Type.String({ description: 'The scanner.' }),
+    tool: Type.String({ description: 'The scanner, as its newest report names it.' }),
+    format: OneOf(REPORT_FORMATS, { description: 'The format of its reports.' }),
+    subject: text(
+      'The image that its reports are about, without version and digest, or the project that they name. Null if they name none.',
+    ),
     category: text('The category of its reports.'),
     git_ref: text('The branch or tag that its reports are about.'),
     trust: OneOf(SHOWN_LANES, {
@@ -53,13 +60,14 @@ export const FindingStream = Closed(
     tracked: Type.Boolean({ description: 'Whether its findings can open issues.' }),
     status: OneOf(STREAM_STATUSES, {
       description:
-        '`active`, `stale` if it has had no report for 30 days while others of its ref had, or `ended`. A stale stream counts until it is ended.',
+        '`active`, `stale` if it has had no report for 30 days while others of its ref had, or if its category differs from newer ones only in numbers, dates or hashes, or `ended`. A stale stream counts until it is ended.',
     }),
     open: Type.Integer({ minimum: 0, description: 'The number of its open findings.' }),
     commit_sha: text('The commit of its newest report.'),
     reported_at: { ...Timestamp, description: 'When its newest report was sent.' },
     can_take_over: Type.Array(Other, {
-      description: 'Other streams of the same repository, tool, category and ref, which it can take over.',
+      description:
+        'Other streams of the same repository, tool, format, subject, category and ref, which it can take over.',
     }),
     ended: Nullable(
       Closed({
@@ -72,6 +80,7 @@ export const FindingStream = Closed(
   },
   {
     $id: 'FindingStream',
-    description: 'The findings that one report replaces: of one repository, tool, category, ref and sender.',
+    description:
+      'The findings that one report replaces: of one repository, tool, format, subject, category, ref and sender.',
   },
 )

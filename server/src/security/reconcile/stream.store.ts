@@ -57,7 +57,54 @@ export async function findStreamRepository(db: Db, orgId: string, id: number): P
   return row ?? null
 }
 
-/** A stream is stale if others of its ref were reported to in the last 30 days and it was not. */
+/**
+ * SQL: streams of one scanner whose categories differ only in numbers, dates or hashes, and which
+ * were reported once each. Those of one commit are parts of one scan.
+ */
+function isSimilar(db: Db, other: ReturnType<Db>, stream: ReturnType<Db>) {
+  const pattern = (of: ReturnType<Db>) => db`regexp_replace(${of}.category, '[0-9a-f]{7,}|[0-9]+', '#', 'g')`
+  return db`
+    ${other}.org_id = ${stream}.org_id
+    and ${other}.repository_no = ${stream}.repository_no
+    and branch_name(${other}.git_ref) is not distinct from branch_name(${stream}.git_ref)
+    and ${other}.tool_family = ${stream}.tool_family
+    and ${other}.format_family = ${stream}.format_family
+    and ${other}.subject is not distinct from ${stream}.subject
+    and ${other}.lane = ${stream}.lane
+    and ${other}.reports = 1
+    and ${other}.ended_at is null
+    and ${pattern(other)} = ${pattern(stream)}
+    and (
+      ${other}.id = ${stream}.id
+      or ${other}.commit_sha is null
+      or ${other}.commit_sha is distinct from ${stream}.commit_sha
+    )`
+}
+
+/**
+ * How many streams there are like one of these, with it; at most those of the one with the most.
+ */
+export async function countSimilarStreams(db: Db, orgId: string, ids: readonly number[]): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select coalesce(max(alike.count), 0) as count
+    from finding_streams stream
+    cross join lateral (
+      select count(*) as count
+      from finding_streams other
+      where ${isSimilar(db, db`other`, db`stream`)}
+    ) alike
+    where stream.org_id = ${orgId}
+      and stream.id = any(${[...ids]}::bigint[])
+      and stream.reports = 1`
+  return row.count
+}
+
+const SIMILAR_MIN = 3
+
+/**
+ * A stream is stale if others of its ref were reported to in the last 30 days and it was not, or if
+ * it is not the newest of several that only differ in numbers.
+ */
 function streamStatus(db: Db, now: Date) {
   const since = db`${now}::timestamptz - make_interval(days => ${STALE_DAYS})`
   return db`
@@ -71,6 +118,11 @@ function streamStatus(db: Db, now: Date) {
           and other.origin <> 'alert'
           and other.reported_at >= ${since}
       ) then 'stale'
+      when stream.reports = 1 and stream.category ~ '[0-9]|[a-f]{7}' and (
+        select count(*) >= ${SIMILAR_MIN} and max(other.reported_at) > stream.reported_at
+        from finding_streams other
+        where ${isSimilar(db, db`other`, db`stream`)}
+      ) then 'stale'
       else 'active'
     end`
 }
@@ -81,7 +133,7 @@ function streamJson(db: Db, orgId: string, now: Date) {
     select row_to_json(item)::text
     from (
       select stream.id::text, repository.name as repository, repository.provider,
-        repository.provider_id as repository_id, stream.tool, stream.category, stream.git_ref,
+        repository.provider_id as repository_id, stream.tool, stream.source as format, stream.subject, stream.category, stream.git_ref,
         ${buildShownTrust(db, { lane, origin: db`stream.origin` })} as trust, stream.tracked,
         ${streamStatus(db, now)} as status, ${openFindings(db, db`stream`)} as open, stream.commit_sha,
         rfc3339(stream.reported_at) as reported_at, ${othersJson(db, orgId)} as can_take_over,
@@ -122,7 +174,9 @@ function othersJson(db: Db, orgId: string) {
         and other.repository_no = stream.repository_no
         and coalesce(other.category, '') = coalesce(stream.category, '')
         and branch_name(other.git_ref) is not distinct from branch_name(stream.git_ref)
-        and other.tool = stream.tool
+        and coalesce(other.tool_family, lower(other.tool)) = coalesce(stream.tool_family, lower(stream.tool))
+        and coalesce(other.format_family, other.source) = coalesce(stream.format_family, stream.source)
+        and other.subject is not distinct from stream.subject
         and other.origin <> 'alert'
         and other.id <> stream.id
         and other.ended_at is null
@@ -151,8 +205,12 @@ export type LockedStream = {
 /** Locks streams of reports until the transaction ends, in the order of their ids. */
 export async function lockReportedStreams(tx: Tx, orgId: string, ids: readonly number[]): Promise<LockedStream[]> {
   return tx<LockedStream[]>`
-    select id, repository_no, ended_at, tool, git_ref, tracked, seen_at, ${buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))} as lane_rank,
-      jsonb_build_array(repository_no, tool, coalesce(category, ''), branch_name(git_ref))::text as identity
+    select id, repository_no, ended_at, tool, git_ref, tracked, seen_at,
+      ${buildLaneRank(tx, buildStreamLane(tx, orgId, tx`stream`))} as lane_rank,
+      jsonb_build_array(
+        repository_no, coalesce(tool_family, lower(tool)), coalesce(format_family, source), coalesce(subject, ''),
+        coalesce(category, ''), branch_name(git_ref)
+      )::text as identity
     from finding_streams stream
     where org_id = ${orgId}
       and id = any(${[...ids]}::bigint[])

@@ -69,7 +69,9 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
           and named.repository_no = ${repositoryNo}
           and branch_name(named.git_ref) = branch_name(${trackedBranch})
           and coalesce(named.category, '') = coalesce(stream.category, '')
-          and named.tool = stream.tool
+          and coalesce(named.tool_family, ' ' || named.tool) = coalesce(stream.tool_family, ' ' || stream.tool)
+          and named.format_family is not distinct from stream.format_family
+          and named.subject is not distinct from stream.subject
           and (named.origin = 'alert') = (stream.origin = 'alert')
           and coalesce(named.lane, 'key') = coalesce(stream.lane, 'key')
       )`

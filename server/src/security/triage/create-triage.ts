@@ -29,10 +29,12 @@ export async function createTriage(
   return sql.begin(async (tx) => {
     const selection = await lockAndSelect(tx, orgId, decision)
     refuse(decision, selection)
+    if (decision.scope === 'vulnerability' && !selection.areVulnerabilities)
+      throw createInvalidFieldError('/body/scope', 'is only for vulnerabilities of packages')
     const triageId = await insertTriage(tx, orgId, decision)
     await apply(tx, orgId, { triageId, selection, decision, principal })
-    const { action, target, reason, comment, expires_at, at } = decision
-    const details = { target_type: target.type, target_ids: target.ids, reason, expires_at }
+    const { action, target, scope, reason, comment, expires_at, at } = decision
+    const details = { target_type: target.type, target_ids: target.ids, scope, reason, expires_at }
     const object = { type: 'triage', id: triageId }
     await insertAuditEntry(tx, orgId, { principal, action: `triage.${action}`, object, reason: comment, details }, at)
     return triageId
@@ -40,18 +42,20 @@ export async function createTriage(
 }
 
 function toDecision(request: NewTriageRequest, { id, name }: Principal, at: Date): Decision {
-  const { action, reason = null, comment = null } = request
+  const { action, reason = null, comment = null, scope = 'issue' } = request
   const expires = request.expires_at ?? null
   if (action === 'dismiss' && reason === null)
     throw createInvalidFieldError('/body/reason', 'is required for a dismissal')
   if (action === 'reopen' && reason !== null) throw createInvalidFieldError('/body/reason', 'is only for a dismissal')
   if (action === 'reopen' && expires !== null)
     throw createInvalidFieldError('/body/expires_at', 'is only for a dismissal')
+  if (action === 'reopen' && scope !== 'issue') throw createInvalidFieldError('/body/scope', 'is only for a dismissal')
   const expires_at = expires === null ? null : new Date(expires)
   if (expires_at !== null && expires_at <= at)
     throw createInvalidFieldError('/body/expires_at', 'must be in the future')
   return {
     action,
+    scope,
     reason,
     expires_at,
     at,
@@ -136,6 +140,8 @@ type TriageSelection = {
   unknown: string[]
   /** Are not open, or not dismissed. */
   refused: string[]
+  /** Whether all findings are about vulnerabilities of packages. */
+  areVulnerabilities: boolean
 }
 
 /**
@@ -161,6 +167,7 @@ function selectTriaged(subject: TriageSubject): TriageSelection {
     alerts: decided,
     unknown,
     refused: target.ids.filter((id) => isKnown.has(id) && !isSelected.has(id)),
+    areVulnerabilities: findings.every(({ is_vulnerability }) => is_vulnerability),
   }
 }
 

@@ -12,6 +12,8 @@ export type TargetFinding = {
   triaged_state: 'open' | 'dismissed' | null
   /** Whether a person dismissed it in Shiplock. */
   is_dismissed_here: boolean
+  /** Whether it is about a vulnerability of a package. */
+  is_vulnerability: boolean
   /** Of the finding of an alert. */
   alert_id: string | null
 }
@@ -33,6 +35,7 @@ export async function listTargetFindings(tx: Tx, orgId: string, target: TriageTa
         when finding.triaged_state is null then finding.reported_dismissal_source is not distinct from 'shiplock'
         else triage.source = 'shiplock'
       end as is_dismissed_here,
+      finding.package_name is not null and finding.vuln_ids <> '{}' as is_vulnerability,
       (
         select alert_id
         from alert_findings

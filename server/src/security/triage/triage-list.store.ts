@@ -78,12 +78,13 @@ function triageJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
-      select triage.id, triage.action, triage.source, triage.target_type, triage.target_ids,
+      select triage.id, triage.action, triage.source, triage.target_type, triage.target_ids, triage.scope,
         (
           select count(*)
           from triage_findings part
           where part.org_id = triage.org_id ${buildSpreadCondition(db, 'part', orgId)}
             and part.triage_id = triage.id
+            and part.ended_at is null
         ) as finding_count,
         (
           select count(*)

@@ -5,7 +5,7 @@ import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { Issue } from '../issues/issue.schema.ts'
 import { IssuePath } from '../issues/issue-explanation.schema.ts'
-import { TRIAGE_ACTIONS, TRIAGE_SOURCES } from '../writing/triage.store.ts'
+import { TRIAGE_ACTIONS, TRIAGE_SCOPES, TRIAGE_SOURCES } from '../writing/triage.store.ts'
 
 /** Why a person dismisses a finding (console.md §3). */
 const TRIAGE_REASONS = ['false_positive', 'wont_fix', 'used_in_tests', 'risk_accepted', 'mitigated'] as const
@@ -30,6 +30,14 @@ export const NewTriageRequest = Closed({
   ),
   reason: Type.Optional(
     OneOf(TRIAGE_REASONS, { description: 'The reason for the dismissal. Required for `dismiss`, and only for it.' }),
+  ),
+  scope: Type.Optional(
+    OneOf(TRIAGE_SCOPES, {
+      default: 'issue',
+      description:
+        'What the dismissal reaches later. `issue`: what repeats a dismissed finding at its place. `vulnerability`: the ' +
+        'same vulnerability in the same package of the repository, at any place and in any version. Only for `dismiss`.',
+    }),
   ),
   comment: Type.Optional(
     Nullable(Type.String({ maxLength: TRIAGE_COMMENT_MAX, pattern: '^[^\\u0000]*$' }), {
@@ -66,6 +74,11 @@ export const Triage = Closed(
     }),
     target_type: OneOf(['finding', 'issue', 'alert'], { description: 'What `target_ids` are the ids of.' }),
     target_ids: Type.Array(Type.String(), { description: 'What was triaged, as the request named it.' }),
+    scope: OneOf(TRIAGE_SCOPES, {
+      description:
+        'What a dismissal reaches later: what repeats a dismissed finding at its place, or the vulnerability in the package ' +
+        'at any place and in any version.',
+    }),
     finding_count: Type.Integer({
       description:
         'The number of findings that the triage affects, including those that joined a dismissed issue later. Findings ' +

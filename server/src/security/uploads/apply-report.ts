@@ -1,16 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
+import { formatArtifactKey } from '../../ci/reports/artifact-object.ts'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
 import { evidenceReplaced } from '../../ci/runs/run.events.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { runStoppable } from '../../platform/db/transaction.ts'
+import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import { isVexFormat, type ReportFormat, type UploadFormat, type VexFormat } from '../formats/catalogue.ts'
 import { readFormat, readReport } from '../formats/read-report.ts'
-import type { ParsedFinding, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
+import {
+  type ParsedFinding,
+  ReportError,
+  type ReportSource,
+  type ReportSummary,
+  type ReportTool,
+} from '../formats/report/parsed-report.ts'
 import { createContextHasher } from '../issues/grouping/grouping-facts.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import { findUploadSubject } from '../issues/policy-facts.store.ts'
@@ -28,6 +36,7 @@ import { importDocument } from '../vex/import-document.ts'
 import { toFindingOrigin } from '../vocabulary/finding.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
 import { listUnreadLanes, type UploadLane } from './upload.store.ts'
+import { getReportKey, openUntilStopped } from './upload-file.ts'
 import {
   type FinishedUpload,
   type UploadKey,
@@ -36,6 +45,7 @@ import {
   updateProgress,
   updateQueued,
 } from './upload-state.store.ts'
+import { findUploadFile } from './upload-view.store.ts'
 
 /** What is applied: an upload that is being read, as one lane states it. */
 type Reading = UploadKey & { upload: UploadToRead; stated: UploadLane; source: ReportSource }
@@ -89,11 +99,17 @@ async function applyFindings(
 ): Promise<Applied> {
   const { tracked } = stated
   const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, tracked, source, format })
-  const reconciling = toReconcile({ org_id, id, upload, stated }, { ...report, format })
-  const reconciled = await reconcileReport(incoming, reconciling, services.clock, followStatements)
-  const { outcome, at, replaced } = reconciled
+  const readTools = (uploadId: string) => readStoredTools(services, { org_id, id: uploadId }, source.stopping)
+  const reconciling = { ...toReconcile({ org_id, id, upload, stated }, { ...report, format }), readTools }
+  const { outcome, held, at, replaced, ...reconciled } = await reconcileReport(
+    incoming,
+    reconciling,
+    services.clock,
+    followStatements,
+  )
   if (replaced !== null) await publishReplaced(tx, { org_id, id, upload, stated }, replaced, at)
-  return { result: { ...report, format, warnings: [...report.warnings, ...reconciled.warnings], outcome }, at }
+  const warnings = [...report.warnings, ...reconciled.warnings]
+  return { result: { ...report, format, warnings, outcome, held }, at }
 }
 
 const TOOLS_SHOWN_MAX = 3
@@ -130,7 +146,7 @@ async function applyDocument(
   const { warnings, changed, at } = imported
   const outcome = { ...NO_OUTCOME, updated: changed }
   return {
-    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome },
+    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome, held: null },
     at,
   }
 }
@@ -138,22 +154,44 @@ async function applyDocument(
 type ReadReport = ReportSummary & { format: ReportFormat }
 
 /** The category that the upload states has priority over the category in the report. */
-function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport): ReportToReconcile {
-  const { repository_no, git_ref } = upload
-  const { lane, commit_sha, tracked, reported_at } = stated
+function toReconcile({ org_id, id, upload, stated }: Omit<Reading, 'source'>, report: ReadReport) {
+  const { repository_no, git_ref, was_read } = upload
+  const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
   return {
     org_id,
     repository_no,
     git_ref,
+    was_read,
     lane,
     commit_sha,
     tracked,
+    complete,
+    confirmed,
     reported_at,
     upload_id: id,
     category: upload.category ?? report.category,
     source: report.format,
     origin: toFindingOrigin(upload.origin),
     summary: report,
+  } satisfies Omit<ReportToReconcile, 'readTools'>
+}
+
+/** What a stored file states of its tools. Nothing if it is gone or cannot be read any more. */
+async function readStoredTools(
+  services: Services,
+  { org_id, id }: UploadKey,
+  stopping: AbortSignal | undefined,
+): Promise<ReportTool[]> {
+  const file = await findUploadFile(services.sql, org_id, id)
+  if (file === null) return []
+  const key = file.artifact_id === null ? getReportKey(org_id, id) : formatArtifactKey(org_id, file.artifact_id)
+  const source = openUntilStopped(services, key, stopping)
+  try {
+    const format = await readFormat(source, 'auto')
+    return isVexFormat(format) ? [] : (await readReport(source, format, async () => {})).tools
+  } catch (error) {
+    if (error instanceof ReportError || error instanceof ObjectNotFoundError) return []
+    throw error
   }
 }
 

@@ -1,12 +1,15 @@
 import type { Actor } from '../../access/actor.ts'
+import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
 import { fileMissing } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { listHeldLanes } from '../reconcile/finding-stream.store.ts'
 import { readUploadJob } from './read-upload.job.ts'
 import { checkUploadRepository } from './token-upload.ts'
+import { updateConfirmedLanes } from './upload.store.ts'
 import { getReportKey } from './upload-file.ts'
 import {
   findUploadToComplete,
@@ -43,6 +46,32 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
     if (failed) await objects.remove(file)
   }
   return (await findUploadJson(sql, actor.org_id, id, now)) as string
+}
+
+/**
+ * Lets a report close what it held: somebody who may triage vouches that it is complete. It is read
+ * again. Returns false if the upload holds nothing, is cut or is no longer the newest report of its
+ * streams.
+ */
+export async function confirmHeld(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  principal: Principal,
+  key: UploadKey,
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const upload = await lockUploadToComplete(tx, key)
+    if (upload?.status !== 'finished') return false
+    const lanes = await listHeldLanes(tx, key)
+    if (lanes.length === 0) return false
+    const now = clock.now()
+    await updateConfirmedLanes(tx, key, lanes)
+    await updateQueued(tx, key, now)
+    await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
+    const object = { type: 'security_upload', id: key.id }
+    const entry = { principal, action: 'security_upload.confirm', object, reason: null }
+    await insertAuditEntry(tx, key.org_id, entry, now)
+    return true
+  })
 }
 
 /**

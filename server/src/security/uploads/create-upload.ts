@@ -144,9 +144,9 @@ async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded,
 
 /**
  * Records that a stored file was sent again. It is read again if this lane has not sent it before,
- * or has sent another one since, or if its stream was ended. Who sends it as the newest again
- * vouches for it alone: it has no more permission than they have. Returns what is to be recorded if
- * its findings are current and were seen in another commit.
+ * or has sent another one since, or says anew whether it is complete, or if its stream was ended.
+ * Who sends it as the newest again vouches for it alone: it has no more permission than they have.
+ * Returns what is to be recorded if its findings are current and were seen in another commit.
  */
 async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Date): Promise<SeenAgain | null> {
   const { org_id, repository_no, lane, commit_sha } = row
@@ -157,7 +157,8 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
     isFinished &&
     before !== null &&
     ((await hasNewerFile(tx, same, before, now)) || (await hasEndedStream(tx, same, lane)))
-  const isNewest = isRaised || isOutdated
+  const isCompleted = before !== null && row.complete !== null && row.complete !== before.complete
+  const isNewest = isRaised || isOutdated || isCompleted
   const isRead = isFinished && (before === null || isNewest)
   if (isRead) {
     await requireRoom(tx, toWaiting({ ...row, id: same.id }), now)
@@ -168,7 +169,9 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
   const isOtherCommit = commit_sha !== null && commit_sha !== before.commit_sha
   if (isNewest || isOtherCommit) {
     const { may_triage, sender_id, sender_name } = isNewest ? row : before
-    await updateUploadLane(tx, same, { lane, commit_sha, reported_at: now, may_triage, sender_id, sender_name })
+    const complete = row.complete ?? before.complete
+    const newer = { lane, commit_sha, complete, reported_at: now, may_triage, sender_id, sender_name }
+    await updateUploadLane(tx, same, newer)
   }
   return isFinished && !isRead && commit_sha !== null
     ? { org_id, repository_no, upload_id: same.id, lane, commit_sha, at: now }
@@ -220,6 +223,7 @@ function toRow({ org_id, credential }: Actor, place: Place): Omit<NewUploadRow, 
     lane,
     commit_sha,
     tracked: lane !== 'untrusted' && (file.tracked ?? isTracked(gitRef, repository.tracked_branch)),
+    complete: file.complete ?? null,
     may_triage: mayTriage,
     sender_id: credential.id,
     sender_name: credential.name,

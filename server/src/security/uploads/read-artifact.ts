@@ -78,6 +78,7 @@ async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): P
     // Findings of code of strangers open no issues (decisions §7).
     tracked:
       lane !== 'untrusted' && artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
+    complete: null,
     may_triage: lane === 'verified' && (await isRepositoryVexAccepted(tx, orgId)),
     sender_id: artifact.run_id,
     sender_name: `CI job ${artifact.job_name}`.slice(0, SENDER_CHARS_MAX),

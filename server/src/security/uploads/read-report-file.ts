@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { formatArtifactKey } from '../../ci/reports/artifact-object.ts'
 import { defineCounter, defineHistogram } from '../../platform/metrics.ts'
 import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
@@ -8,7 +7,7 @@ import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
 import { listUnreadLanes, listUploadLanes } from './upload.store.ts'
-import { getReportKey } from './upload-file.ts'
+import { getReportKey, openUntilStopped } from './upload-file.ts'
 import { OUR_FAILURE, type UploadFailure, type UploadKey, updateFailed, updateParsing } from './upload-state.store.ts'
 
 const FILE_GONE = 'The uploaded file is no longer stored. Upload it again.'
@@ -66,11 +65,6 @@ export async function abandonUnreadReport(
       ? `The report could not be read, because it was interrupted ${reason.times} times. Upload it again.`
       : OUR_FAILURE
   await fail(services, { org_id, id: upload_id }, { error, format: null })
-}
-
-function openUntilStopped({ objects }: Services, key: string, stopping: AbortSignal | undefined): ReportSource {
-  if (!stopping) return { open: () => objects.read(key) }
-  return { open: () => Readable.from(objects.read(key), { signal: stopping, highWaterMark: 1 }), stopping }
 }
 
 /**

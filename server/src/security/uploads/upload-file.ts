@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream'
 import type { Services } from '../../services.ts'
+import type { ReportSource } from '../formats/report/parsed-report.ts'
 
 /** The type that every report is PUT with. Its format is detected from the contents. */
 const CONTENT_TYPE = 'application/json'
@@ -19,4 +21,10 @@ export async function signReportPut(
   const expected = { sizeBytes: upload.size, sha256: upload.sha256, contentType: CONTENT_TYPE }
   const { url, headers } = await objects.presignPut(getReportKey(upload.org_id, upload.id), expected, now)
   return { url, headers }
+}
+
+/** A stored file whose reading throws when `stopping` is aborted. */
+export function openUntilStopped({ objects }: Services, key: string, stopping: AbortSignal | undefined): ReportSource {
+  if (!stopping) return { open: () => objects.read(key) }
+  return { open: () => Readable.from(objects.read(key), { signal: stopping, highWaterMark: 1 }), stopping }
 }

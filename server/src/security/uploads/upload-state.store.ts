@@ -2,7 +2,7 @@ import type { Lane } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { ReportError } from '../formats/report/parsed-report.ts'
-import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import type { HeldFindings, ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 
 /** What identifies an upload. */
@@ -33,7 +33,7 @@ export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): P
 export async function updateQueued(db: Db, { org_id, id, lane }: UploadKey & { lane?: Lane }, at: Date): Promise<void> {
   await db`
     update security_uploads
-    set status = 'queued', outcome = null, findings = 0, updated_at = ${at},
+    set status = 'queued', outcome = null, held = null, findings = 0, updated_at = ${at},
       waiting_lane = coalesce(${lane ?? null}, waiting_lane)
     where org_id = ${org_id}
       and id = ${id}`
@@ -60,6 +60,8 @@ export type UploadToRead = {
   category: string | null
   git_ref: string | null
   artifact_id: string | null
+  /** Whether the file was read before. */
+  was_read: boolean
 }
 
 /**
@@ -72,7 +74,8 @@ export async function updateParsing(db: Db, { org_id, id }: UploadKey, at: Date)
     where org_id = ${org_id}
       and id = ${id}
       and status in ('queued', 'parsing')
-    returning repository_no, requested_format, origin, category, git_ref, artifact_id`
+    returning repository_no, requested_format, origin, category, git_ref, artifact_id,
+      outcome is not null as was_read`
   return row ?? null
 }
 
@@ -94,6 +97,7 @@ export type FinishedUpload = {
   truncated: boolean
   warnings: string[]
   outcome: ReconcileOutcome
+  held: HeldFindings | null
 }
 
 /**
@@ -110,7 +114,7 @@ export async function updateFinished(
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
       findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
-      truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
+      truncated = ${result.truncated}, held = ${result.held && tx.json(result.held)}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
       and status = 'parsing'`

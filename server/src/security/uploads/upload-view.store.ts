@@ -115,7 +115,7 @@ function uploadJson(db: Db, now: Date) {
         upload.tracked, ${lanesJson(db)} as lanes,
         jsonb_build_object('findings', upload.findings, 'components', upload.components)
           || coalesce(upload.outcome, ${db.json(NO_OUTCOME)}::jsonb) as counts,
-        upload.truncated, upload.warnings,
+        upload.truncated, upload.held, upload.warnings,
         exists (
           select from vex_documents document
           where document.org_id = upload.org_id
@@ -141,7 +141,7 @@ function lanesJson(db: Db) {
         select json_agg(
           json_build_object(
             'trust', ${buildShownTrust(db, { lane: db`stated.lane`, origin })}, 'commit_sha', stated.commit_sha,
-            'tracked', stated.tracked, 'reported_at', rfc3339(stated.reported_at)
+            'tracked', stated.tracked, 'complete', stated.complete, 'reported_at', rfc3339(stated.reported_at)
           )
           order by stated.reported_at, stated.lane
         )
@@ -152,7 +152,7 @@ function lanesJson(db: Db) {
       json_build_array(
         json_build_object(
           'trust', ${buildShownTrust(db, { lane: buildUploadLane(db, db`upload`), origin })},
-          'commit_sha', coalesce(upload.reported_commit_sha, upload.commit_sha), 'tracked', upload.tracked,
+          'commit_sha', coalesce(upload.reported_commit_sha, upload.commit_sha), 'tracked', upload.tracked, 'complete', null,
           'reported_at', rfc3339(upload.reported_at)
         )
       )

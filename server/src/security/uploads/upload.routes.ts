@@ -10,7 +10,7 @@ import type { Services } from '../../services.ts'
 import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from '../formats/catalogue.ts'
 import { selectRepositories } from '../repositories/select-repository.ts'
 import { confirmProposals } from '../vex/confirm-proposals.ts'
-import { completeUpload } from './complete-upload.ts'
+import { completeUpload, confirmHeld } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { checkUploadRepository, requireRepositoryOfKey } from './token-upload.ts'
 import {
@@ -95,12 +95,13 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
       },
       schema: {
         operationId: 'confirmSecurityUpload',
-        summary: 'Confirm a VEX document',
+        summary: 'Confirm a security upload',
         description:
-          'Puts the VEX document of an upload into effect. A document whose sender has neither the permission `triage` nor ' +
+          'Lets a report close what it held (`held`), because it is complete, unless it is cut; it is read again. Or puts ' +
+          'the VEX document of an upload into effect. A document whose sender has neither the permission `triage` nor ' +
           'the scope `write:triage` is a proposal until then (`awaits_confirmation`).\n\nErrors: 403 `forbidden` if the ' +
           'API key is limited to other repositories. 404 `not_found`. 409 ' +
-          '`not_proposed` if no document of the upload waits for it. 409 `uploader_refused` for whoever sent it. 503 ' +
+          '`not_proposed` if nothing of the upload waits for it. 409 `uploader_refused` for whoever sent it. 503 ' +
           '`unavailable` if a report of the repository is being processed.',
         tags,
         params: UploadPath,
@@ -112,7 +113,9 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
       if (repository === null) throw createNotFoundError('upload')
       await requireRepositoryOfKey(services.sql, actor, repository)
       const upload = { id: uploadId, repository_no: repository.no }
-      await confirmProposals(services, actor.org_id, toPrincipal(actor), upload)
+      const principal = toPrincipal(actor)
+      const isHeld = await confirmHeld(services, principal, { org_id: actor.org_id, id: uploadId })
+      if (!isHeld) await confirmProposals(services, actor.org_id, principal, upload)
       const json = await findUploadJson(services.sql, actor.org_id, uploadId, services.clock.now())
       return sendData(reply, `{"upload":${json}}`)
     },

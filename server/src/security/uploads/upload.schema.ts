@@ -67,7 +67,13 @@ export const NewSecurityUpload = Closed({
   tracked: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the findings can open issues. Defaults to true if `gitRef` is the tracked branch of the repository.',
+        'Whether the findings can open issues. Defaults to true if `gitRef` is the tracked branch of the repository. If that is not known, to true unless it is of a pull or merge request or a merge queue.',
+    }),
+  ),
+  complete: Type.Optional(
+    Type.Boolean({
+      description:
+        'True if the report has all that the scanner finds: it closes what it lacks, unless it states a failure or is cut. False if it has a part, such as the changed files: it closes nothing. By default the report itself decides.',
     }),
   ),
 })
@@ -153,6 +159,11 @@ export const SecurityUpload = Closed(
         }),
         commit_sha: Nullable(Type.String({ description: 'The commit that it was last sent for.' })),
         tracked: Type.Boolean({ description: 'Whether the findings can open issues.' }),
+        complete: Nullable(
+          Type.Boolean({
+            description: 'Whether it was stated that the report is complete. Null if nothing was stated.',
+          }),
+        ),
         reported_at: { ...Timestamp, description: 'When it was last sent.' },
       }),
       {
@@ -164,6 +175,16 @@ export const SecurityUpload = Closed(
     truncated: Type.Boolean({
       description: 'True if the report has more than 100,000 findings. Only the first 100,000 are stored.',
     }),
+    held: Nullable(
+      Closed({
+        findings: Count('The number of open findings that the report lacks and that it did not close.'),
+        reasons: Type.Array(Type.String(), { description: 'Sentences that state why.' }),
+      }),
+      {
+        description:
+          'What stays open because the report may be incomplete. It closes when somebody confirms the upload, or when the next report lacks the same. Null if the report closed all that it lacks.',
+      },
+    ),
     warnings: Type.Array(Type.String(), {
       description: 'Sentences that state which parts of the report were skipped, and why findings were not closed.',
     }),

@@ -12,6 +12,11 @@ export type UploadStatement = {
   lane: Lane
   commit_sha: string | null
   tracked: boolean
+  /**
+   * Whether the sender states that the report is complete, or that it is not. Null: it says
+   * nothing.
+   */
+  complete: boolean | null
   /** Whether the sender may triage. */
   may_triage: boolean
   /** The API key, the person, the trust or the run. */
@@ -69,13 +74,14 @@ export async function insertUpload(tx: Tx, upload: NewUploadRow, at: Date): Prom
 }
 
 async function insertLane(tx: Tx, { org_id, id }: UploadKey, stated: UploadStatement, at: Date): Promise<void> {
-  const { lane, commit_sha, tracked, may_triage, sender_id, sender_name } = stated
+  const { lane, commit_sha, tracked, complete, may_triage, sender_id, sender_name } = stated
   await tx`
     insert into security_upload_lanes (
-      org_id, upload_id, lane, commit_sha, tracked, reported_at, may_triage, sender_id, sender_name
+      org_id, upload_id, lane, commit_sha, tracked, complete, reported_at, may_triage, sender_id, sender_name
     )
     values (
-      ${org_id}, ${id}, ${lane}, ${commit_sha}, ${tracked}, ${at}, ${may_triage}, ${sender_id}, ${sender_name}
+      ${org_id}, ${id}, ${lane}, ${commit_sha}, ${tracked}, ${complete}, ${at}, ${may_triage}, ${sender_id},
+      ${sender_name}
     )`
 }
 
@@ -98,7 +104,7 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
 }
 
 /** A lane of an upload with the time of its newest request. */
-export type UploadLane = UploadStatement & { reported_at: Date }
+export type UploadLane = UploadStatement & { reported_at: Date; confirmed: boolean }
 
 /** The lanes that sent the file of an upload, the one that did so last at the end. */
 export async function listUploadLanes(db: Db, { org_id, id }: UploadKey): Promise<UploadLane[]> {
@@ -110,7 +116,7 @@ export async function listUploadLanes(db: Db, { org_id, id }: UploadKey): Promis
 function selectLanes(db: Db, { org_id, id }: UploadKey) {
   return db`
     with stated as (
-      select lane, commit_sha, tracked, may_triage, sender_id, sender_name, reported_at
+      select lane, commit_sha, tracked, complete, may_triage, sender_id, sender_name, reported_at, confirmed
       from security_upload_lanes
       where org_id = ${org_id}
         and upload_id = ${id}
@@ -128,8 +134,8 @@ function selectLanes(db: Db, { org_id, id }: UploadKey) {
  */
 export async function listUnreadLanes(db: Db, key: UploadKey): Promise<UploadLane[]> {
   const lanes = await listUploadLanes(db, key)
-  const read = await db<Pick<UploadLane, 'lane' | 'commit_sha' | 'reported_at'>[]>`
-    select ${buildStreamLane(db, key.org_id, db`stream`)} as lane, commit_sha, reported_at
+  const read = await db<(Pick<UploadLane, 'lane' | 'commit_sha' | 'reported_at'> & { is_held: boolean })[]>`
+    select ${buildStreamLane(db, key.org_id, db`stream`)} as lane, commit_sha, reported_at, held is not null as is_held
     from finding_streams stream
     where org_id = ${key.org_id}
       and upload_id = ${key.id}
@@ -138,15 +144,17 @@ export async function listUnreadLanes(db: Db, key: UploadKey): Promise<UploadLan
     read.some(
       (of) => of.lane === lane.lane && of.commit_sha === lane.commit_sha && +of.reported_at === +lane.reported_at,
     )
-  return lanes.filter((lane) => !isRead(lane))
+  // Somebody confirms it after it was read.
+  const isHeld = (lane: UploadLane) => lane.confirmed && read.some((of) => of.lane === lane.lane && of.is_held)
+  return lanes.filter((lane) => !isRead(lane) || isHeld(lane))
 }
 
 /** The lane of an upload that was stored before lanes were. */
 function selectFirstLane(db: Db, { org_id, id }: UploadKey) {
   return db`
     select ${buildUploadLane(db, db`upload`)} as lane, coalesce(reported_commit_sha, commit_sha) as commit_sha, tracked,
-      false as may_triage, coalesce(created_by_id, run_id, '') as sender_id,
-      coalesce(created_by_name, 'CI job') as sender_name, reported_at
+      null::boolean as complete, false as may_triage, coalesce(created_by_id, run_id, '') as sender_id,
+      coalesce(created_by_name, 'CI job') as sender_name, reported_at, false as confirmed
     from security_uploads upload
     where org_id = ${org_id}
       and id = ${id}`
@@ -172,7 +180,7 @@ export async function insertUploadLane(
 async function insertStoredLane(tx: Tx, key: UploadKey): Promise<void> {
   await tx`
     insert into security_upload_lanes (
-      org_id, upload_id, lane, commit_sha, tracked, may_triage, sender_id, sender_name, reported_at
+      org_id, upload_id, lane, commit_sha, tracked, complete, may_triage, sender_id, sender_name, reported_at, confirmed
     )
     select ${key.org_id}, ${key.id}, first.*
     from (${selectFirstLane(tx, key)}) first
@@ -183,15 +191,27 @@ async function insertStoredLane(tx: Tx, key: UploadKey): Promise<void> {
     )`
 }
 
+/** Somebody vouches for the upload in these lanes: it is complete. The upload must be locked. */
+export async function updateConfirmedLanes(tx: Tx, key: UploadKey, lanes: readonly Lane[]): Promise<void> {
+  await insertStoredLane(tx, key)
+  await tx`
+    update security_upload_lanes
+    set confirmed = true
+    where org_id = ${key.org_id}
+      and upload_id = ${key.id}
+      and lane = any(${[...lanes]}::text[])`
+}
+
 /** Stores a newer request of a lane. What it leaves out stays, and an older one changes nothing. */
 export async function updateUploadLane(
   tx: Tx,
   { org_id, id }: UploadKey,
-  { lane, ...newer }: Omit<UploadLane, 'tracked'>,
+  { lane, ...newer }: Omit<UploadLane, 'tracked' | 'confirmed'>,
 ): Promise<void> {
   await tx`
     update security_upload_lanes
     set commit_sha = coalesce(${newer.commit_sha}, commit_sha), reported_at = ${newer.reported_at},
+      complete = ${newer.complete}, confirmed = false,
       may_triage = ${newer.may_triage}, sender_id = ${newer.sender_id}, sender_name = ${newer.sender_name}
     where org_id = ${org_id}
       and upload_id = ${id}

@@ -15,6 +15,7 @@ import {
   listPackages,
   listRepositories,
   listStatements,
+  listSubjects,
   type RepositoryScope,
 } from './verdict.store.ts'
 import { Judge } from './verdict.ts'
@@ -64,7 +65,8 @@ export async function evaluateFindings(
   const findings = candidates.map((finding) => ({ ...finding, names: toComparedIds(finding.vuln_ids, canonicalId) }))
   const packages = await listPackages(db, scope)
   const identities = new Set(packages.flatMap((purl) => getPackageIdentity({ purl, name: null }) ?? []))
-  const judge = new Judge(await findOwnRepository(db, scope), identities, findings)
+  const repository = { ...(await findOwnRepository(db, scope)), subjects: await listSubjects(db, scope) }
+  const judge = new Judge(repository, identities, findings)
   const byId = new Map(documents.map((document) => [document.id, document]))
   const names = [...new Set(findings.flatMap((finding) => finding.names))]
   for await (const statements of listStatements(db, scope.org_id, [...byId.keys()], names)) {

@@ -1,6 +1,7 @@
 import { buildAverageId, buildAverageIds } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { TriageSource } from '../writing/triage.store.ts'
+import { buildStatedDismissal } from './stated-triage.store.ts'
 import type { JudgedFacts } from './verdict.store.ts'
 
 /** A finding about a vulnerability in a package, and the triage that decides its state. */
@@ -22,9 +23,10 @@ export type ExportedFinding = JudgedFacts & {
 export function listExported(db: Db, orgId: string, repositoryNos: readonly number[]): Promise<ExportedFinding[]> {
   return db<ExportedFinding[]>`
     select finding.id, stream.repository_no, finding.purl, finding.package_name, finding.package_version,
-      finding.vuln_ids, branch_name(stream.git_ref) as ref,
+      finding.vuln_ids, branch_name(stream.git_ref) as ref, stream.subject,
       coalesce(finding.last_commit_sha, stream.commit_sha) as commit_sha, triage.action, triage.source, triage.reason,
-      triage.comment, triage.created_at as at, finding.state = 'dismissed' as is_dismissed
+      triage.comment, triage.created_at as at, finding.state = 'dismissed' as is_dismissed,
+      ${buildStatedDismissal(db)} as stated
     from finding_streams stream
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     left join triages triage on triage.org_id = finding.org_id and triage.id = finding.triage_id

@@ -69,8 +69,8 @@ export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpl
   if (stream.pending) return { warnings: [...document.warnings, PROPOSED], changed: 0, at }
   const { changed, matched } = await applyStatements(tx, { org_id, repository_no, at })
   const unmatched = next.statements - (matched.get(id) ?? 0)
-  const warnings = unmatched === 0 ? document.warnings : [...document.warnings, explainUnmatched(unmatched)]
-  return { warnings, changed, at }
+  const warning = `Statements that match no finding: ${unmatched}. They apply to what later reports contain.`
+  return { warnings: unmatched === 0 ? document.warnings : [...document.warnings, warning], changed, at }
 }
 
 async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id: string): Promise<VexDocument> {
@@ -122,8 +122,4 @@ function isLower(version: string | null, other: string | null): boolean {
     if (difference !== 0) return difference < 0
   }
   return false
-}
-
-function explainUnmatched(statements: number): string {
-  return `Statements that match no finding: ${statements}. They apply to what later reports contain.`
 }

@@ -10,6 +10,17 @@ import type { RepositoryChange } from '../writing/grouping.store.ts'
 export type StatedDismissal = { source: VexFormat; reason: string; comment: string | null; by: string | null }
 export type StatedTriage = StatedDismissal & { id: string }
 
+/** The dismissal that a row `triage` is, if a document made it. */
+export function buildStatedDismissal(db: Db) {
+  return db`
+    case
+      when triage.source <> 'shiplock' and triage.action = 'dismiss'
+      then jsonb_build_object(
+        'source', triage.source, 'reason', triage.reason, 'comment', triage.comment, 'by', triage.created_by_name
+      )
+    end`
+}
+
 /** The dismissals of a repository's findings by documents. */
 export function listStatedTriages(db: Db, { org_id, repository_no }: RepositoryChange): Promise<StatedTriage[]> {
   return db<StatedTriage[]>`

@@ -2,6 +2,7 @@ import { getCodeHost, PROVIDERS } from '../../codehosts/catalogue.ts'
 import { getDefaultHost, isHost } from '../../repositories/repository-identity.ts'
 import { type CanonicalId, isAdvisory, normalizeSharedPackageName } from '../issues/grouping/shared-names.ts'
 import { decodePercents, parsePackageUrl } from '../vocabulary/package-url.ts'
+import { normalizeSubject } from '../vocabulary/stream-name.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 
 /** The package of a finding, as its scanner names it. */
@@ -115,6 +116,26 @@ function isOnlyOfDatabase(name: string, names: readonly string[]): boolean {
 
 function getDatabase(id: string): string {
   return id.slice(0, Math.max(0, id.indexOf('-')))
+}
+
+const IMAGE = /^pkg:\/{0,2}(?:oci|docker)\//i
+
+export function isImage(product: string | null): boolean {
+  return product !== null && IMAGE.test(product.trim())
+}
+
+/**
+ * The names under which reports may be about a product: an image by its repository, of which some
+ * programs leave out the last part, or any other text as it is.
+ */
+export function listSubjectNames(product: string | null): string[] {
+  if (product === null || !isImage(product)) return product === null ? [] : [product.trim()]
+  const parsed = parsePackageUrl(product)
+  const image = normalizeSubject({ isImage: false, name: null, purl: product })
+  if (parsed === null || image === null) return []
+  const name = parsed.name.slice(parsed.name.lastIndexOf('/') + 1).toLowerCase()
+  const repository = normalizeSubject({ isImage: true, name: `${image}/${name}`, purl: null })
+  return image.endsWith(name) || repository === null ? [image] : [image, repository]
 }
 
 /** The repository that statements are for, and the host where it is, if it is connected. */

@@ -7,6 +7,7 @@ import type { RepositoryIdentity } from '../repositories/reported-repository.sto
 import { toSeverityRank } from '../vocabulary/severity.ts'
 import type { RepositoryChange } from '../writing/grouping.store.ts'
 import type { NewIssues } from '../writing/issue-writing.store.ts'
+import { buildStatedDismissal, type StatedDismissal } from './stated-triage.store.ts'
 import type { FoundPackage, OwnRepository } from './statement-match.ts'
 
 /** A repository of an organization. */
@@ -60,6 +61,10 @@ export type JudgedFacts = FoundPackage & {
   vuln_ids: string[]
   ref: string | null
   commit_sha: string | null
+  /** The image or other subject of the report; null if it stated none. */
+  subject: string | null
+  /** The dismissal by a document that is in effect. */
+  stated: StatedDismissal | null
 }
 
 /** A finding that statements can be about, and the triage of a document that it has. */
@@ -75,11 +80,11 @@ export async function listCandidates(tx: Tx, scope: RepositoryChange, changedSin
   return tx<Candidate[]>`
     select finding.id, finding.purl, finding.package_name, finding.package_version, finding.vuln_ids,
       branch_name(stream.git_ref) as ref, coalesce(finding.last_commit_sha, stream.commit_sha) as commit_sha,
-      stated.triage_id
+      stream.subject, stated.triage_id, stated.dismissal as stated
     from finding_streams stream
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     left join lateral (
-      select part.triage_id
+      select part.triage_id, ${buildStatedDismissal(tx)} as dismissal
       from triage_findings part
       join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
       where part.org_id = ${buildAverageId(tx, org_id)}
@@ -144,6 +149,17 @@ export function listStatements(
     where statement.org_id = ${orgId}
       and statement.document_id = any(${[...documentIds]}::uuid[])
       ${isSelected}`.cursor(STATEMENTS_AT_ONCE)
+}
+
+/** What reports of a repository are about, such as its images. */
+export async function listSubjects(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
+  const rows = await db<{ subject: string }[]>`
+    select distinct subject
+    from finding_streams
+    where org_id = ${org_id}
+      and repository_no = ${repository_no}
+      and subject is not null`
+  return rows.map(({ subject }) => subject)
 }
 
 /** The package URLs of all findings of a repository. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { StatedDismissal } from './stated-triage.store.ts'
 import {
   getKeys,
   getPackageKey,
@@ -98,28 +99,72 @@ test('a finding about several vulnerabilities is covered only if all are stated'
   assert.ok(isAmbiguous(['CVE-1', 'CVE-2']) && !isAmbiguous(['CVE-1', 'GHSA-1']))
 })
 
+const AT = new Date('2024-05-01T00:00:00Z')
+const DOCUMENT = {
+  id: 'd',
+  format: 'openvex',
+  tracked: true,
+  ref: 'main',
+  issued_at: AT,
+  reported_at: AT,
+  stated_by_name: 'Kim',
+} as const
+const FACTS = {
+  package_name: null,
+  package_version: null,
+  ref: 'main',
+  commit_sha: null,
+  subject: null,
+  stated: null,
+}
+
+/** Whether a statement about a package in a product decides about a finding. */
+function decides(product: string, fields: { subject?: string; stated?: StatedDismissal }): boolean {
+  const names = ['CVE-1']
+  const finding = { ...FACTS, id: 'f', names, vuln_ids: names, purl: 'pkg:npm/a@1', ...fields }
+  const judge = new Judge({ ...REPOSITORY, subjects: ['billing', 'acme/app'] }, new Set(), [finding])
+  const texts = { justification: 'component_not_present', comment: null, stated_at: null }
+  const statement = {
+    document_id: 'd',
+    status: 'not_affected',
+    names,
+    package: 'pkg:npm/a',
+    product,
+    ...texts,
+  } as const
+  judge.hear(statement, DOCUMENT)
+  return judge.verdicts.has('f')
+}
+
+test('a statement about what another report is about decides nothing here, whichever came last', () => {
+  assert.ok(decides('billing', { subject: 'billing' }))
+  assert.ok(!decides('billing', { subject: 'checkout' }))
+  assert.ok(decides('acme/app', { subject: 'checkout' }), 'the repository of the same name')
+})
+
+test('a dismissal of a finding of before subjects were stored stays in effect', () => {
+  const stated = { source: 'openvex', reason: 'component_not_present', comment: null, by: null } as const
+  const image = 'pkg:oci/web?repository_url=ghcr.io/acme/web'
+  assert.ok(decides(image, { stated }))
+  assert.ok(decides(image, { stated: { ...stated, by: 'Kim' } }))
+  assert.ok(!decides(image, {}))
+  assert.ok(!decides(image, { stated, subject: 'acme/pay' }))
+  for (const other of [{ source: 'csaf' }, { reason: 'fixed' }, { comment: 'No.' }, { by: 'Mo' }] as const)
+    assert.ok(!decides(image, { stated: { ...stated, ...other } }))
+})
+
 test('20,000 statements about 20,000 findings of one vulnerability are not compared in pairs', {
   timeout: 20_000,
 }, () => {
   const purls = Array.from({ length: 20_000 }, (_, index) => `pkg:npm/p${index}@1`)
-  const at = new Date('2024-05-01T00:00:00Z')
-  const document = {
-    id: 'd',
-    format: 'openvex',
-    tracked: true,
-    ref: 'main',
-    issued_at: at,
-    reported_at: at,
-    stated_by_name: 'Kim',
-  } as const
   const [names, texts] = [['CVE-1'], { justification: null, comment: null, stated_at: null }]
-  const facts = { names, vuln_ids: names, package_name: null, package_version: null, ref: 'main', commit_sha: null }
+  const facts = { ...FACTS, names, vuln_ids: names }
   const findings = purls.map((purl) => ({ id: purl, purl, ...facts }))
-  const judge = new Judge(REPOSITORY, new Set(), findings)
+  const judge = new Judge({ ...REPOSITORY, subjects: [] }, new Set(), findings)
   for (const purl of purls.slice(1))
-    judge.hear({ document_id: 'd', status: 'not_affected', names, package: purl, product: purl, ...texts }, document)
+    judge.hear({ document_id: 'd', status: 'not_affected', names, package: purl, product: purl, ...texts }, DOCUMENT)
   const repository = { document_id: 'd', status: 'fixed', names, package: null, ...texts } as const
   assert.deepEqual([judge.verdicts.size, judge.verdicts.has('pkg:npm/p0@1')], [19_999, false])
-  judge.hear({ ...repository, product: 'pkg:github/acme/app' }, document)
+  judge.hear({ ...repository, product: 'pkg:github/acme/app' }, DOCUMENT)
   assert.deepEqual([judge.verdicts.size, judge.verdicts.get('pkg:npm/p0@1')?.status], [20_000, 'fixed'])
 })

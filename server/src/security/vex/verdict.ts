@@ -1,9 +1,12 @@
 import type { VexStatus } from '../formats/report/vex-statement.ts'
+import type { StatedDismissal } from './stated-triage.store.ts'
 import {
   getKeys,
   getPackageKey,
   hasStated,
   isAbout,
+  isImage,
+  listSubjectNames,
   matchProduct,
   type OwnRepository,
   type Product,
@@ -26,19 +29,25 @@ export type Verdict = {
 /** A finding with its ids as they are compared with those of statements. */
 type JudgedFinding = JudgedFacts & { names: string[] }
 
+/** A repository with what its reports are about. */
+type JudgedRepository = OwnRepository & { subjects: readonly string[] }
+
 /** Finds the statement that decides about each finding. */
 export class Judge {
   readonly #repository: OwnRepository
   readonly #ownPackages: ReadonlySet<string>
   readonly #byName: ReadonlyMap<string, FindingsByPackage>
+  /** What reports of the repository are about, such as its images. */
+  readonly #subjects: ReadonlySet<string>
   readonly verdicts = new Map<string, Verdict>()
   /** The number of statements that match a finding, by their document. */
   readonly matched = new Map<string, number>()
 
   /** `packages` are the identities of the packages in which the repository has findings. */
-  constructor(repository: OwnRepository, packages: ReadonlySet<string>, findings: readonly JudgedFinding[]) {
+  constructor(repository: JudgedRepository, packages: ReadonlySet<string>, findings: readonly JudgedFinding[]) {
     this.#repository = repository
     this.#ownPackages = packages
+    this.#subjects = new Set(repository.subjects)
     const named = findings.flatMap((finding) => finding.names.map((name) => ({ name, finding })))
     const byName = Map.groupBy(named, ({ name }) => name)
     this.#byName = new Map(
@@ -56,7 +65,7 @@ export class Judge {
   hear(statement: AppliedStatement, document: AppliedDocument): void {
     const names = new Set(toComparedIds(statement.names))
     if (!names.values().some((name) => this.#byName.has(name))) return
-    const subject = this.#toSubject(statement)
+    const subject = this.#toSubject(statement, toDismissal({ ...statement, document }))
     if (subject === null) return
     const found = new Set([...names].flatMap((name) => this.#selectFindings(name, subject)))
     const verdict = toVerdict(statement, document, subject)
@@ -80,8 +89,11 @@ export class Judge {
    * What a statement is about in this repository; null if it is about nothing in it. A package in
    * another product is another matter: it may be used in a way that is not affected there.
    */
-  #toSubject({ package: purl, product }: AppliedStatement): Subject | null {
+  #toSubject({ package: purl, product }: AppliedStatement, dismissal: StatedDismissal | null): Subject | null {
     const whole = matchProduct(product, this.#repository)
+    const subjects = listSubjectNames(product).filter((name) => this.#subjects.has(name))
+    if (isImage(product) || (whole.is === 'unknown' && subjects.length > 0))
+      return subjectOfReports(subjects, purl === product ? null : purl, dismissal)
     const isProductOnly = purl === null || (purl === product && whole.is === 'repository')
     if (isProductOnly) return whole.is === 'repository' ? repositorySubject(whole.version) : null
     const stated = parseStatedPackage(purl)
@@ -113,6 +125,32 @@ function repositorySubject(version: string | null): Subject {
   return { precision: 0, keys: null, isAbout: ({ ref, commit_sha }) => isRef(ref) || isCommit(commit_sha) }
 }
 
+/**
+ * A package in reports about these images or other subjects, or all of their findings. Subjects
+ * were not stored once: a statement about the package that had dismissed a finding then still does.
+ */
+function subjectOfReports(
+  names: readonly string[],
+  purl: string | null,
+  dismissal: StatedDismissal | null,
+): Subject | null {
+  const stated = purl === null ? null : parseStatedPackage(purl)
+  if (purl === null ? names.length === 0 : stated === null) return null
+  const isOfReport = ({ subject }: JudgedFacts) => subject !== null && names.includes(subject)
+  if (stated === null) return { precision: 0, keys: null, isAbout: isOfReport }
+  const isKept = ({ subject, stated: before }: JudgedFacts) =>
+    subject === null && before !== null && dismissal !== null && isRepeated(dismissal, before)
+  const precision = stated.version === null ? 1 : 2
+  const isAboutFinding = (finding: JudgedFacts) => (isOfReport(finding) || isKept(finding)) && isAbout(stated, finding)
+  return { precision, keys: getKeys(stated), isAbout: isAboutFinding }
+}
+
+/** Whether a document states what had dismissed a finding. Its sender was not stored once. */
+function isRepeated(dismissal: StatedDismissal, { source, reason, comment, by }: StatedDismissal): boolean {
+  const isSame = dismissal.source === source && dismissal.reason === reason && dismissal.comment === comment
+  return isSame && (by === null || by === dismissal.by)
+}
+
 /** A document of the tracked branch is about the whole repository, any other about its own ref. */
 function isInScope({ tracked, ref }: AppliedDocument, finding: JudgedFacts): boolean {
   return tracked || ref === finding.ref
@@ -138,7 +176,8 @@ function isStronger(verdict: Verdict, other: Verdict): boolean {
 const REASON_MAX = 100
 
 /** The dismissal that a verdict causes; null if the finding matters. */
-export function toDismissal({ document, status, justification, comment }: Verdict) {
+export function toDismissal(verdict: Omit<Verdict, 'at' | 'precision'>): StatedDismissal | null {
+  const { document, status, justification, comment } = verdict
   if (status !== 'not_affected' && status !== 'fixed') return null
   const reason = status === 'fixed' ? 'fixed' : (justification ?? 'not_affected').slice(0, REASON_MAX)
   return { source: document.format, reason, comment, by: document.stated_by_name }

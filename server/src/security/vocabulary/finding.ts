@@ -64,3 +64,16 @@ export const IDENTITY_METHODS = [
  * ever matched exactly; it is not stored.
  */
 export type IdentityMethod = (typeof IDENTITY_METHODS)[number]
+
+/** What of a finding may change so that a decision about it ends (decisions §7). */
+export const DECIDED_MARKS = [
+  'package',
+  'version',
+  'file',
+  'text',
+  'fingerprint',
+  'message',
+  'columns',
+  'location',
+] as const
+export type DecidedMark = (typeof DECIDED_MARKS)[number]

@@ -1,5 +1,6 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { DecidedMark } from '../vocabulary/finding.ts'
 import type { Grouped, MergeScope } from './grouping.store.ts'
 
 /** A dismissal or reopening that is applied to findings. */
@@ -68,6 +69,7 @@ export async function updateSettledFindings(
         join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
         where part.org_id = ${buildAverageId(tx, orgId)}
           and part.finding_id = triaged.finding_id
+          and part.ended_at is null
           and triage.ended_at is null
         order by triage.source = 'shiplock' desc, part.no desc
         limit 1
@@ -82,6 +84,71 @@ export async function updateSettledFindings(
   return rows.map(({ issue_id }) => issue_id)
 }
 
+/** A finding whose dismissals end, because something else is reported than what was looked at. */
+export type EndedDismissal = { finding_id: string; changed: readonly DecidedMark[] }
+
+/**
+ * Ends the dismissals by people of some findings, which hold on for the other findings of their
+ * triages. The repository must be locked. Returns the issues to refresh.
+ */
+export async function updateEndedDismissals(
+  tx: Tx,
+  orgId: string,
+  ended: readonly EndedDismissal[],
+  { at, regroupId = null }: { at: Date; regroupId?: string | null },
+): Promise<string[]> {
+  const findingIds = ended.map(({ finding_id }) => finding_id)
+  if (findingIds.length === 0) return []
+  await tx`
+    update triage_findings part
+    set ended_at = ${at}, changed = string_to_array(ended.changed, ','), regroup_id = ${regroupId}
+    from unnest(${findingIds}::uuid[], ${ended.map(({ changed }) => changed.join(','))}::text[]) ended (finding_id, changed),
+      triages triage
+    where part.org_id = ${buildAverageId(tx, orgId)}
+      and part.finding_id = ended.finding_id
+      and part.ended_at is null
+      and triage.org_id = part.org_id
+      and triage.id = part.triage_id
+      and triage.action = 'dismiss'
+      and triage.source = 'shiplock'
+      and triage.ended_at is null`
+  return updateSettledFindings(tx, orgId, findingIds, at)
+}
+
+/** The repositories of the dismissals that a regroup ended. */
+export async function listReopenedRepositories(tx: Tx, orgId: string, regroupId: string): Promise<number[]> {
+  const rows = await tx<{ repository_no: number }[]>`
+    select distinct finding.repository_no
+    from triage_findings part
+    join findings finding on finding.org_id = part.org_id and finding.id = part.finding_id
+    where part.org_id = ${orgId}
+      and part.regroup_id = ${regroupId}`
+  return rows.map(({ repository_no }) => repository_no)
+}
+
+/**
+ * Restores the dismissals that a regroup ended, except of findings that were written since. Returns
+ * the issues to refresh.
+ */
+export async function updateRestoredDismissals(tx: Tx, orgId: string, regroupId: string, at: Date): Promise<string[]> {
+  const rows = await tx<{ finding_id: string }[]>`
+    update triage_findings part
+    set ended_at = null, changed = null, regroup_id = null
+    from findings finding
+    where part.org_id = ${orgId}
+      and part.regroup_id = ${regroupId}
+      and finding.org_id = part.org_id
+      and finding.id = part.finding_id
+      and finding.updated_at <= part.ended_at
+    returning part.finding_id`
+  return updateSettledFindings(
+    tx,
+    orgId,
+    rows.map(({ finding_id }) => finding_id),
+    at,
+  )
+}
+
 /** Findings of two streams that are the same problems, in the same order. */
 export type SameFindings = { from: readonly string[]; into: readonly string[] }
 
@@ -89,9 +156,9 @@ export type SameFindings = { from: readonly string[]; into: readonly string[] }
 type Inherited = SameFindings & { until: Date }
 
 /**
- * Gives findings the first-seen dates and the decisions of the same problems in another stream,
- * except where a person's decision about the finding itself is in effect, or is newer and has
- * ended. The repository must be locked. Returns the issues to refresh.
+ * Gives findings the first-seen dates of the same problems in another stream, and the decisions if
+ * they show what was looked at, except where a person's decision about the finding itself is in
+ * effect, or is newer and has ended. The repository must be locked. Returns the issues to refresh.
  */
 export async function updateInheritedFindings(
   tx: Tx,
@@ -114,19 +181,91 @@ export async function updateInheritedFindings(
     from unnest(${[...from]}::uuid[], ${[...into]}::uuid[]) same (from_id, into_id)
     join triage_findings part on part.org_id = ${buildAverageId(tx, orgId)} and part.finding_id = same.from_id
     join triages triage on triage.org_id = ${buildAverageId(tx, orgId)} and triage.id = part.triage_id
+    join findings earlier on earlier.org_id = ${buildAverageId(tx, orgId)} and earlier.id = same.from_id
+    join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.id = same.into_id
     where triage.ended_at is null
-      and (triage.action = 'reopen' or triage.created_at <= ${until})
+      and part.ended_at is null
+      and (triage.action = 'reopen' or (triage.created_at <= ${until} and ${isLookedAt(tx)}))
       and not exists (
         select from triage_findings own
         join triages decision on decision.org_id = own.org_id and decision.id = own.triage_id
         where own.org_id = ${buildAverageId(tx, orgId)}
           and own.finding_id = same.into_id
           and decision.source = 'shiplock'
-          and (decision.ended_at is null or decision.created_at >= triage.created_at)
+          and (coalesce(own.ended_at, decision.ended_at) is null or decision.created_at >= triage.created_at)
       )
     order by part.no
     on conflict do nothing`
   return updateSettledFindings(tx, orgId, into, at)
+}
+
+/** `isReplaced`: the newest report is one of the other stream, and does not have the findings. */
+type MovedFindings = { from: number; into: number; isReplaced: boolean }
+
+/**
+ * Moves all findings of a stream to another one, in which they go on. The repository must be
+ * locked.
+ */
+export async function updateStreamOfFindings(
+  tx: Tx,
+  orgId: string,
+  { from, into, isReplaced }: MovedFindings,
+  at: Date,
+): Promise<void> {
+  const [{ base }] = await tx<[{ base: number }]>`
+    select coalesce(max(ordinal), -1) + 1 as base
+    from findings
+    where org_id = ${buildAverageId(tx, orgId)}
+      and stream_id = ${into}`
+  await tx`
+    update findings finding
+    set stream_id = ${into}, ordinal = finding.ordinal + ${base}, updated_at = ${at},
+      last_seen_at = case
+        when ${isReplaced}
+        then coalesce(finding.last_seen_at, nullif(stream.seen_at, '-infinity'), finding.first_seen_at)
+        else finding.last_seen_at
+      end,
+      last_commit_sha = case
+        when ${isReplaced} and finding.last_seen_at is null then stream.commit_sha
+        else finding.last_commit_sha
+      end
+    from finding_streams stream
+    where stream.org_id = ${orgId}
+      and stream.id = ${from}
+      and finding.org_id = stream.org_id
+      and finding.stream_id = stream.id`
+}
+
+/** Moves findings back to the stream that they were moved from. */
+export async function updateMovedFindings(
+  tx: Tx,
+  orgId: string,
+  ids: readonly string[],
+  streamId: number,
+): Promise<void> {
+  await tx`
+    update findings
+    set stream_id = ${streamId}
+    where org_id = ${buildAverageId(tx, orgId)}
+      and id = any(${[...ids]}::uuid[])`
+}
+
+/** Whether a row `finding` has the marks of the row `earlier`, which somebody looked at. */
+function isLookedAt(tx: Tx): ReturnType<Tx> {
+  return tx`(
+    finding.path is not distinct from earlier.path
+    and finding.package_version is not distinct from earlier.package_version
+    and (
+      finding.context = earlier.context
+      or finding.package_name = earlier.package_name
+      or (
+        (finding.context is null or earlier.context is null)
+        and finding.fingerprint = earlier.fingerprint
+        and finding.description is not distinct from earlier.description
+        and (finding.start_column, finding.end_column) is not distinct from (earlier.start_column, earlier.end_column)
+      )
+    )
+  )`
 }
 
 /** Closes the findings of a stream that has ended. Returns the issues to refresh. */

@@ -6,6 +6,7 @@ import { lockIntel } from '../intel/intel-source.store.ts'
 import type { IssueRow } from '../issues/grouping/describe-groups.ts'
 import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../issues/grouping/grouping-facts.ts'
 import type { CanonicalId } from '../issues/grouping/shared-names.ts'
+import { OTHER_LOCATIONS } from '../vocabulary/message-marks.ts'
 import { removeDistribution } from '../vocabulary/vulnerability-id.ts'
 
 /** What grouping and writing a repository's findings needs besides the usual steps. */
@@ -85,6 +86,12 @@ export function buildMemberColumns(db: Db) {
       then encode(finding.fingerprint, 'hex')
     end as fingerprint,
     encode(finding.context, 'hex') as context,
+    case
+      when finding.vuln_ids = '{}'
+      then encode(
+        substring(sha256(convert_to(split_part(finding.description, ${OTHER_LOCATIONS}, 1), 'UTF8')) for 8), 'hex'
+      )
+    end as told,
     finding.grouping_code, finding.grouping_detail, encode(issue.bucket, 'hex') as bucket, finding.severity,
     finding.state = 'open' as is_open, stream.tracked as is_tracked, null as position`
 }

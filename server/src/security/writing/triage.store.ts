@@ -9,6 +9,10 @@ type TriageAction = (typeof TRIAGE_ACTIONS)[number]
 export const TRIAGE_SOURCES = ['shiplock', ...VEX_FORMATS] as const
 export type TriageSource = (typeof TRIAGE_SOURCES)[number]
 
+/** What a dismissal reaches later: its issue, or a vulnerability at any place and version. */
+export const TRIAGE_SCOPES = ['issue', 'vulnerability'] as const
+export type TriageScope = (typeof TRIAGE_SCOPES)[number]
+
 export type TriageTarget = { type: 'finding' | 'issue' | 'alert'; ids: readonly string[] }
 
 /** Who triaged. Null for a document. */
@@ -18,6 +22,8 @@ export type NewTriage = {
   action: TriageAction
   source: TriageSource
   target: TriageTarget
+  /** Of a dismissal; its issue unless stated. */
+  scope?: TriageScope
   /** Only of a dismissal, which has one. */
   reason: string | null
   comment: string | null
@@ -28,15 +34,15 @@ export type NewTriage = {
 
 /** Stores a triage. It has no effect before something applies it. Returns its id. */
 export async function insertTriage(tx: Tx, orgId: string, triage: NewTriage): Promise<string> {
-  const { action, source, target, reason, comment, expires_at, by, at } = triage
+  const { action, source, target, scope = 'issue', reason, comment, expires_at, by, at } = triage
   const id = createUuid(at)
   await tx`
     insert into triages (
-      org_id, id, action, source, target_type, target_ids, reason, comment, expires_at, created_by_id, created_by_name,
-      created_at
+      org_id, id, action, source, target_type, target_ids, scope, reason, comment, expires_at, created_by_id,
+      created_by_name, created_at
     )
     values (
-      ${orgId}, ${id}, ${action}, ${source}, ${target.type}, ${[...target.ids]}, ${reason}, ${comment}, ${expires_at},
+      ${orgId}, ${id}, ${action}, ${source}, ${target.type}, ${[...target.ids]}, ${scope}, ${reason}, ${comment}, ${expires_at},
       ${by?.id ?? null}, ${by?.name ?? null}, ${at}
     )`
   return id

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseReport } from '../../../../test/support/parse-report.ts'
+import type { ListedComponents } from '../report/listed-components.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { isUnaffected, listAffected, parseFixedVersion } from './parser.ts'
 import { collectIds } from './vulnerability.ts'
@@ -161,13 +162,15 @@ test('unreadable vulnerabilities beside components close nothing, and without co
   await assert.rejects(parseReport(document([])), /None of the vulnerabilities could be read/)
 })
 
-test('an empty list of vulnerabilities closes findings, a missing list does not', async () => {
+test('a document without a list of vulnerabilities states nothing about findings, one with an empty list does', async () => {
   const metadata = { tools: [{ vendor: 'a', name: 'scanner', version: '1' }] }
   assert.deepEqual((await parseReport(bom({ metadata }))).tools, [])
   assert.deepEqual((await parseReport(bom({ metadata, vulnerabilities: null }))).tools, [])
-  assert.deepEqual((await parseReport(bom({ metadata, vulnerabilities: [] }))).tools, [
-    { name: 'scanner', version: '1', rules: 0 },
-  ])
+  const { tools } = await parseReport(bom({ metadata, vulnerabilities: [] }))
+  assert.deepEqual(
+    tools.map(({ name, version }) => [name, version]),
+    [['scanner', '1']],
+  )
 })
 
 test('the tool is the first one with a name, in both forms of `metadata.tools`', async () => {
@@ -324,13 +327,34 @@ test('a component that moves to another manifest keeps its relocation; another p
   assert.equal(await relocation(null), null)
 })
 
-test('the number of rules is the number of different vulnerabilities, including dismissed ones', async () => {
-  const vulnerabilities = [
-    { id: 'CVE-1999-0001', affects: [{ ref: 'a' }, { ref: 'b' }] },
-    { id: 'CVE-1999-0002', analysis: { state: 'not_affected' } },
-    { id: 'CVE-1999-0001', affects: [{ ref: 'c' }] },
-  ]
-  assert.equal((await parseReport(bom({ vulnerabilities }))).tools[0]?.rules, 2)
+test('the components of a document tell what is gone or changed, and whether it is about the same', async () => {
+  const listed = async (...components: object[]) => {
+    const { tools } = await parseReport(bom({ components, vulnerabilities: [] }))
+    return tools[0]?.components as ListedComponents
+  }
+  const a = { purl: 'pkg:npm/a@1?x=y', name: 'a', version: '1' }
+  const nested = { name: 'b', group: 'g', version: '2', components: [{ purl: 'pkg:npm/%40s/c@3' }] }
+  const document = await listed(a, nested)
+  for (const known of [
+    a,
+    { purl: null, name: 'g/b', version: '2' },
+    { purl: 'pkg:npm/%40s/c@3', name: 'c', version: '3' },
+  ])
+    assert.equal(document.has(known), true)
+  assert.equal(document.has({ purl: 'pkg:npm/a@2', name: 'a', version: '2' }), false)
+  assert.equal(document.has({ purl: 'pkg:npm/d@1', name: 'd', version: '1' }), false)
+  assert.equal((await listed()).has(a), true)
+  assert.equal((await listed({ purl: 'pkg:npm/a@9' }, { purl: 'pkg:npm/%40s/c@9' })).hasHalf(document.sample()), true)
+  assert.equal((await listed({ purl: 'pkg:npm/a@9' })).hasHalf(document.sample()), false)
+})
+
+test('the subject is the image or project that the document is about', async () => {
+  const subject = async (component: object) =>
+    (await parseReport(bom({ metadata: { component }, vulnerabilities: [] }))).tools[0]?.subject
+  assert.equal(await subject({ type: 'container', name: 'ghcr.io/acme/pay:1.2' }), 'ghcr.io/acme/pay')
+  assert.equal(await subject({ type: 'application', name: 'shop', version: '1' }), 'shop')
+  assert.equal(await subject({ type: 'application', name: '/builds/shop' }), undefined)
+  assert.equal(await subject({ type: 'file', name: 'web' }), undefined)
 })
 
 const RICH = bom({

@@ -36,7 +36,7 @@ export async function parseCycloneDx(
 ): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const document = await readDocument(source, warnings)
-  await readComponents(source, document.affected, warnings)
+  if (document.hasVulnerabilities) await readComponents(source, document.affected, warnings)
   if (document.affected.paths.absolute.size > 0) document.affected.setCheckout(await readRepository())
   const reader = new VulnerabilityReader(document, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
@@ -45,7 +45,7 @@ export async function parseCycloneDx(
   // A document without a list of vulnerabilities, or without a readable one, closes no findings.
   const hasStatement = document.hasVulnerabilities && !reader.entries.isUnread
   return {
-    tools: hasStatement ? [reader.batch.toolWithRules(document.tool)] : [],
+    tools: hasStatement ? [{ ...document.tool, components: document.affected.listed }] : [],
     findings: reader.batch.count,
     components: document.components,
     skipped: reader.entries.skipped,

@@ -8,6 +8,7 @@ import { NAME_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.
 import { decodePercents } from '../../vocabulary/package-url.ts'
 import { CheckoutDirectories, computeCheckout, type KnownRepository, ReportPaths } from '../report/checkout.ts'
 import { type Component, toComponent, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
+import { ListedComponents } from '../report/listed-components.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
 import { FINDINGS_MAX, type ReportWarnings } from '../report/report-reading.ts'
 
@@ -15,38 +16,39 @@ const LISTS = ['components[*]', 'services[*]', 'metadata.component']
 const MEMBERS = ['bom-ref', 'group', 'name', 'version', 'purl', 'properties', 'evidence.occurrences']
 const SELECTION = defineSelection(
   LISTS.flatMap((list) => [`${list}:type`, ...MEMBERS.map((member) => `${list}.${member}`)]),
+  true,
 )
 
 /** The length of all kept texts together, in UTF-16 code units. */
 const KEPT_TEXT_MAX = 32 * 1024 * 1024
 
 /**
- * A selection that also finds components and services nested in others at any depth, and components
- * nested in the document's subject. They have the same path as at the top; the number of indexes
- * tells the depth.
+ * A selection that also finds components and services nested in others at any depth, and those
+ * nested in the document's subject `withSubject`. They have the same path as at the top; the number
+ * of indexes tells the depth.
  */
-export function defineSelection(paths: readonly string[]): SelectionNode {
+export function defineSelection(paths: readonly string[], withSubject = false): SelectionNode {
   const tree = createSelectionTree(paths)
   const subject = tree.members.get('metadata')?.members.get('component')
   const components = tree.members.get('components')
   const services = tree.members.get('services')
   if (components !== undefined) {
     components.element?.members.set('components', components)
-    if (subject?.typePath) subject.members.set('components', components)
+    if (withSubject) subject?.members.set('components', components)
   }
   if (services !== undefined) services.element?.members.set('services', services)
   return tree
 }
 
 /**
- * The second pass: the components, services and document subject to which vulnerabilities refer.
+ * The second pass: which components there are, and the components, services and document subject to
+ * which vulnerabilities refer.
  */
 export async function readComponents(
   source: ReportSource,
   affected: ComponentIndex,
   warnings: ReportWarnings,
 ): Promise<void> {
-  if (affected.isEmpty) return
   const reader = new ComponentReader(affected, warnings)
   for await (const batch of selectJson(source.open(), SELECTION)) for (const selected of batch) reader.read(selected)
   reader.closeFrom(0)
@@ -78,13 +80,18 @@ class ComponentReader {
 
   closeFrom(depth: number): void {
     for (const members of this.#open.splice(depth)) {
-      const ref = toText(members?.['bom-ref'])
-      if (members !== undefined && ref !== null && this.#affected.wants(ref)) this.#keep(ref, members)
+      if (members === undefined) continue
+      const ref = toText(members['bom-ref'])
+      this.#affected.listed.add({
+        purl: toText(members.purl),
+        name: readName(members),
+        version: toText(members.version),
+      })
+      if (ref !== null && this.#affected.wants(ref)) this.#keep(ref, readComponent(members))
     }
   }
 
-  #keep(ref: string, members: JsonObject): void {
-    const component = readComponent(members)
+  #keep(ref: string, component: Component): void {
     const { name, version, purl, path } = component
     this.#textLeft -= [name, version, purl, path].reduce((sum, text) => sum + (text?.length ?? 0), 0)
     if (this.#textLeft >= 0) this.#affected.add(ref, component)
@@ -92,12 +99,16 @@ class ComponentReader {
   }
 }
 
-/** A component. Its name includes the group, as in a package URL. */
-function readComponent(members: JsonObject): Component {
+/** The name of a component with its group, as in a package URL. */
+function readName(members: JsonObject): string | null {
   const name = toText(members.name)
   const group = toText(members.group)
+  return name !== null && group !== null ? `${group}/${name}` : name
+}
+
+function readComponent(members: JsonObject): Component {
   return toComponent({
-    name: name !== null && group !== null ? `${group}/${name}` : name,
+    name: readName(members),
     version: toText(members.version),
     purl: toText(members.purl),
     path: findPath(members),
@@ -146,6 +157,8 @@ const NOT_FOUND = -1
  * findings.
  */
 export class ComponentIndex {
+  /** All components of the document. */
+  readonly listed = new ListedComponents()
   readonly paths = new ReportPaths()
   /** True if the paths are those of an image. */
   isInImage = false
@@ -154,10 +167,6 @@ export class ComponentIndex {
   /** The number of each component in the store, by the key of its `bom-ref`. */
   readonly #numbers = new Map<string, number>()
   #ownSerial: string | null = null
-
-  get isEmpty(): boolean {
-    return this.#numbers.size === 0
-  }
 
   set serialNumber(serialNumber: string | null) {
     this.#ownSerial = serialNumber?.toLowerCase().replace(/^urn:uuid:/, '') ?? null

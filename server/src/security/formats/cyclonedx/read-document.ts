@@ -2,6 +2,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { normalizeSubject } from '../../vocabulary/stream-name.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-reading.ts'
 import { ComponentIndex, defineSelection } from './read-components.ts'
@@ -15,6 +16,8 @@ const SELECTION = defineSelection([
   'serialNumber',
   'metadata.tools',
   'metadata.component.type',
+  'metadata.component.name',
+  'metadata.component.purl',
   'components:type',
   'components[*]:type',
   'vulnerabilities:type',
@@ -63,7 +66,7 @@ class DocumentReader {
     this.#affected.serialNumber = toText(header('serialNumber'))
     this.#affected.isInImage = MACHINES.includes(toText(header('metadata.component.type')) ?? '')
     return {
-      tool: readTool(header('metadata.tools')),
+      tool: { ...readTool(header('metadata.tools')), ...readSubject(header) },
       components: this.#components,
       vulnerabilities: this.#vulnerabilities,
       hasVulnerabilities: this.#vulnerabilities > 0 || header('vulnerabilities:type') === 'array',
@@ -113,14 +116,25 @@ function shown(value: unknown): string {
   return JSON.stringify(typeof value === 'string' ? value.slice(0, 30) : (value ?? null)).slice(0, 40)
 }
 
+/** The image or project that the document is about. A file or directory is none. */
+function readSubject(header: (member: string) => unknown): { subject?: string } {
+  const type = toText(header('metadata.component.type'))
+  if (type === 'file') return {}
+  const name = truncateText(toText(header('metadata.component.name')), NAME_MAX)
+  const purl = toText(header('metadata.component.purl'))
+  const subject = normalizeSubject({ isImage: type === 'container', name, purl })
+  return subject === null ? {} : { subject }
+}
+
 /** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */
 function readTool(tools: unknown): ReportTool {
   // A list up to version 1.4, and an object of components and services since.
   const object = toObject(tools)
   const all = object === null ? toObjects(tools) : [...toObjects(object.components), ...toObjects(object.services)]
   const named = all.find(({ name }) => toText(name) !== null)
+  const name = truncateText(toText(named?.name), NAME_MAX)
   return {
-    name: truncateText(toText(named?.name), NAME_MAX) ?? 'CycloneDX',
+    ...(name === null ? { name: 'CycloneDX', isUnnamed: true } : { name }),
     version: truncateText(toText(named?.version), VERSION_MAX),
   }
 }

@@ -83,6 +83,7 @@ export function createDependencyFinding({
   const name = ids[0] ?? summary ?? description
   return {
     tool: tool.name,
+    subject: tool.subject ?? null,
     tool_version: tool.version,
     kind: 'dependency',
     type: null,

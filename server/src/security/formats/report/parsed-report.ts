@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
+import type { ListedComponents } from './listed-components.ts'
 
 /** The bytes of a report. Each call of `open` starts at the first byte. */
 export type ReportSource = {
@@ -12,6 +13,8 @@ export type ReportSource = {
 /** A finding as a report states it. Its texts are bounded, without NUL and lone surrogates. */
 export type ParsedFinding = {
   tool: string
+  /** What the run of the tool was about, if that is not the repository as a whole. */
+  subject?: string | null
   tool_version: string | null
   kind: FindingKind
   type: string | null
@@ -51,6 +54,8 @@ export type ParsedFinding = {
   relocation?: string | null
   /** At most 32 bytes in hex. Similar flagged texts have similar values. Null for secrets. */
   similarity: string | null
+  /** Its identity under ids that its rule had before. Absent if the rule had no others. */
+  earlier?: readonly EarlierIdentity[]
   /**
    * The flagged code without white space, by which findings of other scanners are matched. For a
    * secret this is the secret itself, so only its keyed hash is stored.
@@ -58,21 +63,40 @@ export type ParsedFinding = {
   context: string | null
 }
 
+export type EarlierIdentity = { rule_id: string; fingerprint: string }
+
 export type ReportTool = {
   name: string
+  /** True if the document names no tool. */
+  isUnnamed?: boolean
+  /** The image or project that the findings are about; absent or null if the report names none. */
+  subject?: string | null
   version: string | null
-  /**
-   * The number of rules that the tool declares or that its results name, whichever is more. For a
-   * bill of materials, the number of vulnerabilities.
-   */
-  rules?: number
-  /** Why the report may lack existing findings, as a sentence. Absent for a complete report. */
+  /** Why the report is cut, as a sentence. Absent if it is whole. */
   incomplete?: string
   /**
-   * Paths of files that the tool could not scan. The report does not close their findings. Absent
-   * if there are none.
+   * What the report states of failures of the tool, as phrases that its next report repeats if they
+   * are normal. Absent if it states none.
+   */
+  failures?: string[]
+  /**
+   * Paths of files that the tool could not scan, and rules that it could not run. The report does
+   * not close their findings. Absent if there are none.
    */
   unscanned?: string[]
+  unrunRules?: string[]
+  /** What the report lists beside its results. Absent if it lists neither files nor rules. */
+  scope?: ReportedScope
+  /** The components of a bill of materials. Absent for other reports. */
+  components?: ListedComponents
+}
+
+/** Files and rules that a report lists: how many of them without results, and which. */
+export type ReportedScope = {
+  files: number
+  rules: number
+  hasFile(path: string): boolean
+  hasRule(ruleId: string): boolean
 }
 
 export type ReportSummary = {
@@ -87,6 +111,11 @@ export type ReportSummary = {
   truncated: boolean
   warnings: string[]
   category: string | null
+}
+
+/** The name of a tool and its subject, by which findings of a report belong to its streams. */
+export function formatReportedTool(tool: string, subject: string | null | undefined): string {
+  return subject == null ? tool : `${tool}\n${subject}`
 }
 
 /** The report cannot be read. The message is meant for its sender. */

@@ -1,5 +1,5 @@
 import { truncateText } from '../../vocabulary/bounded-text.ts'
-import { type ParsedFinding, ReportError, type ReportTool } from './parsed-report.ts'
+import { type ParsedFinding, ReportError } from './parsed-report.ts'
 
 export type OnFindings = (batch: ParsedFinding[]) => Promise<void>
 
@@ -7,7 +7,7 @@ const BATCH_SIZE = 500
 /** The number of findings that are kept of one report. */
 export const FINDINGS_MAX = 100_000
 
-/** Passes findings on in batches, and counts them and the rules they name. */
+/** Passes findings on in batches, counts them, and collects the rules they name. */
 export class FindingBatch {
   readonly namedRules = new NamedRules()
   readonly #onFindings: OnFindings
@@ -30,11 +30,6 @@ export class FindingBatch {
     this.#waiting.push(finding)
   }
 
-  /** The tool of a bill of materials, with the number of vulnerabilities as its number of rules. */
-  toolWithRules(tool: ReportTool): ReportTool {
-    return { ...tool, rules: this.namedRules.count(tool.name) }
-  }
-
   /** Passes on all full batches, and waits until they are processed. */
   async flushFull(): Promise<void> {
     while (this.#waiting.length >= BATCH_SIZE) await this.#onFindings(this.#waiting.splice(0, BATCH_SIZE))
@@ -47,16 +42,16 @@ export class FindingBatch {
   }
 }
 
-/** The number of rules that are counted of one report. */
-const RULES_COUNTED_MAX = 50_000
+/** The number of rules that are kept of one report. */
+const RULES_MAX = 50_000
 
 /**
- * Counts the rules that results name, by tool. Results that are not findings count: the rule was
+ * The rules that results name, by tool. Results that are not findings count: the rule was
  * run.
  */
 export class NamedRules {
   readonly #byTool = new Map<string, Set<string>>()
-  #room = RULES_COUNTED_MAX
+  #room = RULES_MAX
 
   add(tool: string, ruleId: string | null): void {
     if (ruleId === null || this.#room === 0) return
@@ -66,8 +61,8 @@ export class NamedRules {
     this.#room -= rules.add(ruleId).size - before
   }
 
-  count(tool: string): number {
-    return this.#byTool.get(tool)?.size ?? 0
+  has(tool: string, ruleId: string): boolean {
+    return this.#byTool.get(tool)?.has(ruleId) ?? false
   }
 }
 

@@ -22,7 +22,7 @@ import type { Dismissal } from '../report/dependency-finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { listLocations, type ResultLocation, readLocation } from './location.ts'
 import type { PackageFacts } from './package-facts.ts'
-import { findResourceName, formatMessage, formatOtherLocations, OTHER_LOCATIONS_MAX } from './result-text.ts'
+import { findResourceName, formatDescription, formatMessage, OTHER_LOCATIONS_MAX } from './result-text.ts'
 import { collectResultCwes, findRule, readRuleReference, readSeverityWord } from './rule.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { readSubject } from './subject.ts'
@@ -41,7 +41,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const score = readScannerScore(result, rule)
   const word = readSeverityWord(toObject(result.properties)) ?? rule?.severity ?? null
   const dismissal = readDismissal(result)
-  const { kind, vulnIds, about, context, similarity, identity } = readSubject({
+  const { kind, vulnIds, about, context, similarity, identity, earlier } = readSubject({
     run,
     result,
     rule,
@@ -60,7 +60,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
     title: selectTitle({ rule, ruleId, message, path, kind, vulnIds, about }) ?? run.tool.name,
-    description: truncateText(message + formatOtherLocations(resolved, locations.length), DESCRIPTION_MAX),
+    description: truncateText(formatDescription(message, resolved, locations.length), DESCRIPTION_MAX),
     native_url: parseWebUrl(toText(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
@@ -85,6 +85,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     relocation: identity.relocation,
     similarity,
     context,
+    ...(earlier.length > 0 && { earlier }),
   }
 }
 

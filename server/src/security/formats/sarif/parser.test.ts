@@ -107,8 +107,8 @@ const other = (fields: object) => ({ tool: { driver: { name: 'Other', semanticVe
 test('two runs of a tool are listed once, and a tool without results is listed, too', async () => {
   const { tools, count } = await parseReport(report({ results: [] }, { results: [] }, other({ results: [] })))
   assert.deepEqual(tools, [
-    { name: 'Lint', version: null, rules: 0 },
-    { name: 'Other', version: '1.2', rules: 0 },
+    { name: 'Lint', version: null },
+    { name: 'Other', version: '1.2' },
   ])
   assert.equal(count, 0)
 })
@@ -121,20 +121,56 @@ test('the tool of a run whose results are null or absent is not listed', async (
   )
 })
 
-test('a tool is incomplete if one of its runs did not scan or failed', async () => {
-  const incomplete = async (...runs: object[]) =>
-    (await parseReport(report(...runs))).tools.map((tool) => tool.incomplete)
+test('a tool is incomplete if one of its runs did not scan, and has failed if one of them states it', async () => {
+  const tools = async (...runs: object[]) => (await parseReport(report(...runs))).tools
   const invocations = (...successes: unknown[]) => ({
     invocations: successes.map((executionSuccessful) => ({ executionSuccessful })),
   })
-  assert.deepEqual(await incomplete({ results: [] }, { results: null }), [
-    'A run of the tool has no results, so it did not scan.',
-  ])
-  assert.deepEqual(await incomplete({ results: [], ...invocations(true, false) }), [
-    'The report states that the tool did not finish successfully.',
-  ])
-  assert.deepEqual(await incomplete({ results: [], ...invocations(true, undefined, 'false') }), [undefined])
-  assert.equal((await incomplete({ results: [], ...invocations(false) }, other({ results: [] })))[1], undefined)
+  const [cut] = await tools({ results: [] }, { results: null })
+  assert.equal(cut?.incomplete, 'A run of the tool has no results, so it did not scan.')
+  const [failed] = await tools({ results: [], ...invocations(true, false) })
+  assert.deepEqual([failed?.incomplete, failed?.failures], [undefined, ['executionSuccessful is false']])
+  const [text] = await tools({ results: [], ...invocations(true, undefined, 'false') })
+  assert.equal(text?.failures, undefined)
+  const [, whole] = await tools({ results: [], ...invocations(false) }, other({ results: [] }))
+  assert.equal(whole?.failures, undefined)
+})
+
+const failuresOf = async (invocation: object, { tool = 'Lint', results = [result()] as object[] } = {}) =>
+  (await parseReport(report({ tool: { driver: { name: tool } }, results, invocations: [invocation] }))).tools[0]
+    ?.failures
+
+test('an exit code is a failure unless it means "found", and "found" is one without results', async () => {
+  assert.equal(await failuresOf({ exitCode: 0 }, { results: [] }), undefined)
+  assert.equal(await failuresOf({ exitCode: 1 }), undefined)
+  assert.deepEqual(await failuresOf({ exitCode: 1 }, { results: [] }), ['the exit code is 1 without results'])
+  assert.deepEqual(await failuresOf({ exitCode: 2 }), ['the exit code is 2'])
+  assert.equal(await failuresOf({ exitCode: 50 }, { tool: 'KICS' }), undefined)
+  assert.equal(await failuresOf({ exitCode: 3 }, { tool: 'Brakeman' }), undefined)
+  assert.deepEqual(await failuresOf({ exitCode: 3 }, { tool: 'Checkov' }), ['the exit code is 3'])
+  assert.deepEqual(await failuresOf({ exitSignalName: 'SIGKILL' }), ['a signal ended it'])
+})
+
+test('an error is a failure by its kind or its text without numbers, and one about a file or rule is none', async () => {
+  const failures = (notification: object, fields: object = {}) =>
+    failuresOf({ executionSuccessful: true, toolExecutionNotifications: [notification], ...fields })
+  const error = { level: 'error', message: { text: 'Failed after 12 s' } }
+  assert.deepEqual(await failures(error), ['it states the error "Failed after # s"'])
+  assert.deepEqual(await failures({ ...error, descriptor: { id: 'NET' } }), ['it states the error "NET"'])
+  assert.equal(await failures({ ...error, level: 'warning' }), undefined)
+  assert.equal(await failures({ ...error, associatedRule: { id: 'R1' } }, { exitCode: 2 }), undefined)
+  const locations = [{ physicalLocation: { artifactLocation: { uri: 'a.py' } } }]
+  assert.equal(await failures({ ...error, locations }, { executionSuccessful: false }), undefined)
+})
+
+test('rules that could not be run are named, by reference to the rules of the run', async () => {
+  const notification = { level: 'error', message: { text: 'x' }, associatedRule: { index: 1 } }
+  const run = {
+    tool: { driver: { name: 'Lint', rules: [{ id: 'R0' }, { id: 'R1' }] } },
+    results: [result()],
+    invocations: [{ executionSuccessful: true, toolConfigurationNotifications: [notification] }],
+  }
+  assert.deepEqual((await parseReport(report(run))).tools[0]?.unrunRules, ['R1'])
 })
 
 test('every tool is incomplete if a run cannot be read', async () => {
@@ -147,16 +183,24 @@ test('every tool is incomplete if a run cannot be read', async () => {
   }
 })
 
-test('the number of rules counts declared rules or rules that results name, whichever are more', async () => {
-  const rules = async (run: object) => (await parseReport(report(run))).tools[0]?.rules
-  const declaring = (...ids: string[]) => ({ driver: { name: 'Lint', rules: ids.map((id) => ({ id })) } })
-  const named = (...ids: string[]) => ids.map((ruleId) => result({ ruleId }))
-  assert.equal(await rules({ results: named('a', 'a', 'b') }), 2)
-  assert.equal(await rules({ tool: declaring('a', 'b', 'c'), results: named('a') }), 3)
-  assert.equal(await rules({ tool: declaring('a'), results: named('a', 'b') }), 2)
-  assert.equal(await rules({ results: [result({ ruleId: 'a', kind: 'pass' })] }), 1)
-  const extensions = [{ name: 'Plugin', rules: [{ id: 'p' }] }]
-  assert.equal(await rules({ tool: { ...declaring('a'), extensions }, results: [] }), 2)
+test('a report lists files and rules, those without results are counted', async () => {
+  const tool = {
+    driver: { name: 'Lint', rules: ['a', 'b', 'c'].map((id) => ({ id })) },
+    extensions: [{ rules: [{ id: 'p' }] }],
+  }
+  const artifacts = ['src/a.ts', 'src/b.ts', 'src/c.ts'].map((uri) => ({ location: { uri } }))
+  const results = [result({ ruleId: 'a', ...at('src/a.ts') }), result({ ruleId: 'x', kind: 'pass' })]
+  const { scope } = (await parseReport(report({ tool, artifacts, results }))).tools[0] ?? {}
+  assert.deepEqual([scope?.files, scope?.rules], [2, 3])
+  assert.deepEqual(
+    ['a', 'p', 'x', 'y'].map((id) => scope?.hasRule(id)),
+    [true, true, true, false],
+  )
+  assert.deepEqual(
+    ['src/a.ts', 'src/b.ts', 'src/d.ts'].map((path) => scope?.hasFile(path)),
+    [true, true, false],
+  )
+  assert.equal((await parseReport(report({ results }))).tools[0]?.scope, undefined)
 })
 
 test('an invalid result is skipped with a warning, and valid ones are kept', async () => {

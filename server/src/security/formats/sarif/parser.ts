@@ -61,11 +61,15 @@ export async function parseSarif(
   }
 }
 
+const FILES_MAX = 100_000
+
 class ResultReader {
   readonly batch: FindingBatch
   readonly results: EntryCount
   readonly #report: ReadRuns
   readonly #unscanned = new UnscannedFiles()
+  /** The files with results, up to a limit. */
+  readonly #files = new Set<string>()
   #run = 0
   /** The number of the result in its run, from 1. */
   #number = 0
@@ -90,7 +94,7 @@ class ResultReader {
     this.#number++
     if (isOversize) this.#skip('is too large')
     else if (result === null || run === undefined) this.#skip('is not an object')
-    else if (finding !== undefined) this.#add(finding)
+    else if (finding !== undefined) this.#add(finding, run)
     else {
       this.results.addRead()
       this.batch.namedRules.add(run.tool.name, readRuleReference(result).id)
@@ -99,7 +103,8 @@ class ResultReader {
   }
 
   tools() {
-    return listTools(this.#report.runs, { rules: this.batch.namedRules, unscanned: this.#unscanned })
+    const facts = { rules: this.batch.namedRules, unscanned: this.#unscanned, files: this.#files }
+    return listTools(this.#report.runs, facts)
   }
 
   /** Clears what the results of the last run have cached: a report may have many runs. */
@@ -111,13 +116,15 @@ class ResultReader {
     this.#number = 0
   }
 
-  #add(finding: ParsedFinding | null): void {
+  #add(finding: ParsedFinding | null, { subject }: SarifRun): void {
     if (finding === null) {
       this.#skip('has neither a message nor a rule')
       return
     }
     this.results.addRead()
+    if (subject !== null) finding.subject = subject
     this.batch.add(finding)
+    if (finding.path !== null && this.#files.size < FILES_MAX) this.#files.add(finding.path)
     if (isParseError(finding)) this.#unscanned.add(finding.tool, finding.path)
   }
 

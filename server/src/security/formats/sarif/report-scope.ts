@@ -1,7 +1,9 @@
-import type { ParsedFinding, ReportTool } from '../report/parsed-report.ts'
+import { normalizeToolName } from '../../vocabulary/stream-name.ts'
+import { formatReportedTool, type ParsedFinding, type ReportedScope, type ReportTool } from '../report/parsed-report.ts'
 import type { NamedRules } from '../report/report-reading.ts'
 import { getFileLocation } from './location.ts'
 import type { ReadRun } from './read-runs.ts'
+import { findRule } from './rule.ts'
 import type { SarifRun } from './sarif-run.ts'
 
 /** The number of files whose findings are kept while those of other files are closed. */
@@ -35,7 +37,7 @@ export function isParseError({ rule_id, description }: ParsedFinding): boolean {
 }
 
 /** What the results of a report add to the statements about its tools. */
-type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles }
+type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles; files: ReadonlySet<string> }
 
 /**
  * The tools whose findings the report lists: those with a run that scanned. A run whose `results`
@@ -44,51 +46,109 @@ type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles }
 export function listTools(runs: readonly ReadRun[], facts: ResultFacts): ReportTool[] {
   const readable = runs.filter((run) => run !== undefined)
   const isCut = readable.length < runs.length
-  return [...Map.groupBy(readable, (run) => run.tool.name).values()]
+  return [...Map.groupBy(readable, (run) => formatReportedTool(run.tool.name, run.subject)).values()]
     .filter((ofTool) => ofTool.some((run) => run.hasResults))
     .map((ofTool) => toTool(ofTool, isCut, facts))
 }
 
-function toTool(runs: SarifRun[], isCut: boolean, { rules, unscanned: byResults }: ResultFacts): ReportTool {
-  const { name, version } = (runs[0] as SarifRun).tool
-  const components = runs.flatMap(({ driver, extensions }) => [driver, ...extensions])
-  const declared = new Set(components.flatMap((component) => [...component.rulesById.keys()]))
-  const named = { name, version, rules: Math.max(declared.size, rules.count(name)) }
+function toTool(runs: SarifRun[], isCut: boolean, facts: ResultFacts): ReportTool {
+  const { tool, subject } = runs[0] as SarifRun
+  const { name, version } = tool
   const unscannedPaths = runs.flatMap((run) =>
     [...run.unscannedFiles.values()].flatMap((file) => getFileLocation(run, file).path ?? []),
   )
-  const unscanned = new Set([...unscannedPaths, ...byResults.of(name)])
-  const incomplete = whyIncomplete(runs, isCut) ?? (unscanned.size > UNSCANNED_MAX ? MANY_UNSCANNED : null)
-  if (incomplete !== null) return { ...named, incomplete }
-  return unscanned.size === 0 ? named : { ...named, unscanned: [...unscanned] }
+  const unscanned = new Set([...unscannedPaths, ...facts.unscanned.of(name)])
+  const unrunRules = runs.flatMap((run) => run.unrunRules.flatMap((rule) => findRule(run, rule)?.id ?? rule.id ?? []))
+  const incomplete = whyCut(runs, isCut) ?? (unscanned.size > UNSCANNED_MAX ? MANY_UNSCANNED : null)
+  const failures = new Set(runs.flatMap(listFailures))
+  const scope = readScope(runs, facts)
+  return {
+    name,
+    version,
+    ...(subject === null ? {} : { subject }),
+    ...(incomplete === null ? {} : { incomplete }),
+    ...(failures.size === 0 ? {} : { failures: [...failures] }),
+    ...(unscanned.size === 0 || incomplete !== null ? {} : { unscanned: [...unscanned] }),
+    ...(unrunRules.length === 0 ? {} : { unrunRules }),
+    ...(scope === null ? {} : { scope }),
+  }
 }
 
-const FAILED = 'The report states that the tool did not finish successfully'
-
-function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
-  if (runs.some(hasFailedWhole)) {
-    const namesFiles = runs.some(({ unscannedFiles }) => unscannedFiles.size > 0)
-    return namesFiles ? `${FAILED}, and not only because of the files that it names.` : `${FAILED}.`
-  }
-  if (runs.some(({ hasManyUnscannedFiles }) => hasManyUnscannedFiles)) return MANY_UNSCANNED
+function whyCut(runs: SarifRun[], isCut: boolean): string | null {
+  if (runs.some(({ hasManyUnscanned }) => hasManyUnscanned)) return MANY_UNSCANNED
   if (runs.some((run) => !run.hasResults)) return 'A run of the tool has no results, so it did not scan.'
   if (runs.some((run) => run.hasOutsideResults)) return 'The report has results outside its runs.'
   return isCut ? 'A run of the report could not be read.' : null
 }
 
+/** Exit codes that mean "problems found" beside 1. */
+const FOUND_CODES = new Map([
+  ['ansible lint', [2]],
+  ['brakeman', [3]],
+  ['cfn lint', [2, 4, 6, 8, 10, 12, 14]],
+  ['clippy', [101]],
+  ['detekt', [2]],
+  ['grype', [2]],
+  ['infer', [2]],
+  ['kics', [20, 30, 40, 50, 60]],
+  ['php codesniffer', [2]],
+  ['phpcs', [2]],
+  ['pmd', [4]],
+  ['prowler', [3]],
+  ['psalm', [2]],
+  ['pylint', [4, 8, 12, 16, 20, 24, 28]],
+  ['retire.js', [13]],
+  ['slither', [255]],
+  ['terrascan', [3]],
+  ['tflint', [2]],
+  ['wizcli', [4]],
+])
+
 /**
- * True if an invocation failed for another reason than files that it could not scan. A tool that
- * found nothing in any file may have read none of them.
+ * What a run states of failures. An invocation that failed only because of files or rules that it
+ * names has not failed as a whole, unless it found nothing: it may have read none of them.
  */
-function hasFailedWhole(run: SarifRun): boolean {
-  const failed = run.invocations.filter((invocation) => invocation?.hasFailed)
-  if (failed.length === 0) return false
+function listFailures(run: SarifRun): string[] {
   const isUnresolved = [...run.unscannedFiles.values()].some((file) => getFileLocation(run, file).path === null)
-  return (
-    run.isEmpty ||
-    isUnresolved ||
-    failed.some(({ errorsInFiles, otherErrors }) => errorsInFiles === 0 || otherErrors > 0)
-  )
+  return run.invocations
+    .filter((invocation) => invocation !== undefined)
+    .flatMap((invocation) => {
+      const { hasFailed, exitCode, hasSignal, locatedErrors, otherErrors } = invocation
+      const isExplained = locatedErrors > 0 && otherErrors.size === 0 && !run.isEmpty && !isUnresolved
+      const isFound = exitCode === 1 || FOUND_CODES.get(normalizeToolName(run.tool.name))?.includes(exitCode ?? 0)
+      // Also a code for "found" is a failure if nothing was.
+      const isFailure = exitCode !== null && exitCode !== 0 && (!isFound || run.isEmpty)
+      return [
+        ...(hasFailed && !isExplained ? ['executionSuccessful is false'] : []),
+        ...(isFailure && !isExplained ? [`the exit code is ${exitCode}${run.isEmpty ? ' without results' : ''}`] : []),
+        ...(hasSignal ? ['a signal ended it'] : []),
+        ...[...otherErrors].map((error) => (error === '' ? 'it states an error' : `it states the error "${error}"`)),
+      ]
+    })
+}
+
+/** Which files and rules the runs list; null if they list none. */
+function readScope(runs: SarifRun[], { rules: named, files: withResults }: ResultFacts): ReportedScope | null {
+  const rules = new Set<string>()
+  const files = new Set<string>()
+  for (const run of runs) {
+    for (const { rulesById } of [run.driver, ...run.extensions]) for (const id of rulesById.keys()) rules.add(id)
+    // Files alone are no reason to infer a checkout.
+    const { isWanted } = run.checkout
+    for (const artifact of run.artifacts) {
+      const path = artifact === undefined ? null : getFileLocation(run, artifact).path
+      if (path !== null) files.add(path)
+    }
+    run.checkout.isWanted = isWanted
+  }
+  if (rules.size === 0 && files.size === 0) return null
+  const { name } = (runs[0] as SarifRun).tool
+  return {
+    files: [...files].filter((path) => !withResults.has(path)).length,
+    rules: [...rules].filter((id) => !named.has(name, id)).length,
+    hasFile: (path) => files.has(path) || withResults.has(path),
+    hasRule: (id) => rules.has(id) || named.has(name, id),
+  }
 }
 
 const SHOWN_MAX = 3

@@ -1,5 +1,6 @@
 import { getMember, toArray, toText } from '../../../platform/json/read-value.ts'
 import { DESCRIPTION_MAX, PATH_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
+import { formatWithLocations } from '../../vocabulary/message-marks.ts'
 import type { ResultLocation } from './location.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 
@@ -52,15 +53,17 @@ function replacement(match: RegExpExecArray, args: unknown[]): string {
  */
 export const OTHER_LOCATIONS_MAX = 10
 
-/** Lists the locations after the first one. `total` is the number of locations in the report. */
-export function formatOtherLocations(locations: ResultLocation[], total: number): string {
-  if (total < 2) return ''
+/**
+ * A message with the locations after the first one. `total` is the number of locations in the
+ * report.
+ */
+export function formatDescription(message: string, locations: ResultLocation[], total: number): string {
   const names = locations.slice(1).map((location) => {
     const line = location.startLine === null ? '' : `:${location.startLine}`
     return `${location.path ?? location.address ?? location.logicalName ?? 'unknown'}${line}`
   })
-  const more = total > 1 + OTHER_LOCATIONS_MAX ? `\n- and ${total - 1 - OTHER_LOCATIONS_MAX} more` : ''
-  return `\n\nAlso at:\n- ${names.join('\n- ')}${more}`
+  const more = total > 1 + OTHER_LOCATIONS_MAX ? [`and ${total - 1 - OTHER_LOCATIONS_MAX} more`] : []
+  return formatWithLocations(message, [...names, ...more])
 }
 
 /**

@@ -33,6 +33,7 @@ const MESSAGE_MAX = 4000
 const MESSAGES_MAX = 50
 const LEVEL_MAX = 300
 const RELATIONSHIPS_MAX = 20
+const DEPRECATED_IDS_MAX = 5
 
 /** Reads a rule (reportingDescriptor, §3.49). */
 export function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
@@ -42,6 +43,7 @@ export function readRule(rule: JsonObject, component: SarifComponent): SarifRule
   const id = truncateText(toText(rule.id), RULE_ID_MAX)
   return {
     id,
+    deprecatedIds: collectTexts(rule.deprecatedIds).slice(0, DEPRECATED_IDS_MAX),
     guid: readGuid(rule.guid),
     name: truncateText(toText(rule.name), NAME_MAX),
     description: truncateText(short ?? full, TITLE_MAX),

@@ -1,5 +1,6 @@
 import { getMember, toObject, toObjects, toText } from '../../../platform/json/read-value.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { normalizeImageName } from '../../vocabulary/stream-name.ts'
 import { readArtifactLocation, readLogicalName } from './location.ts'
 import { collectRule, readDescriptorReference, readGuid, readMessages } from './rule.ts'
 import {
@@ -22,6 +23,9 @@ const TAXA_MAX = 5000
 const INVOCATIONS_MAX = 1000
 const URI_BASES_MAX = 1000
 const UNSCANNED_FILES_MAX = 1000
+const UNRUN_RULES_MAX = 1000
+const ERRORS_MAX = 20
+const ERROR_CHARS_MAX = 80
 
 /** Reads the members of a run other than its results, by path (§3.14). */
 export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
@@ -36,9 +40,10 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   'runs[*].automationDetails.id': ({ run, value }) => {
     run.automationId = truncateText(toText(value), NAME_MAX)
   },
-  // Trivy names the image to which the paths belong.
+  // Trivy names the image that it scanned, to which the paths belong.
   'runs[*].properties.imageName': ({ run, value }) => {
     run.isImage ||= toText(value) !== null
+    run.subject = normalizeImageName(truncateText(toText(value), NAME_MAX) ?? '')
   },
   'runs[*].artifacts[*].location': ({ run, indexes: [index = 0], value, budget }) => {
     const location = readArtifactLocation(value)
@@ -60,6 +65,11 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   'runs[*].invocations[*].executionSuccessful': ({ run, indexes, value }) => {
     if (value === false) getInvocation(run, indexes[0]).hasFailed = true
   },
+  'runs[*].invocations[*].exitCode': ({ run, indexes, value }) => {
+    if (typeof value === 'number') getInvocation(run, indexes[0]).exitCode = value
+  },
+  'runs[*].invocations[*].exitSignalNumber': keepSignal,
+  'runs[*].invocations[*].exitSignalName': keepSignal,
   'runs[*].invocations[*].toolExecutionNotifications[*]': keepError,
   'runs[*].invocations[*].toolConfigurationNotifications[*]': keepError,
   'runs[*].invocations[*].workingDirectory': ({ run, value }) => {
@@ -109,26 +119,50 @@ function extension(run: SarifRun, index = 0): SarifComponent {
   return run.extensions[index] ?? createComponent()
 }
 
-/** Keeps the files that an error is about (§3.58). */
+function keepSignal({ run, indexes, value }: RunMember): void {
+  if (value !== null && value !== '') getInvocation(run, indexes[0]).hasSignal = true
+}
+
+/** Keeps the files or the rule that an error is about (§3.58). */
 function keepError({ run, indexes: [index], value, budget }: RunMember): void {
   const files = listErrorFiles(value)
   if (files.length === 0 && !isError(value)) return
   const invocation = getInvocation(run, index)
-  if (files.length === 0) invocation.otherErrors++
-  else invocation.errorsInFiles++
+  const rule = toObject(getMember(value, 'associatedRule'))
+  if (files.length > 0 || rule !== null) invocation.locatedErrors++
+  else if (invocation.otherErrors.size < ERRORS_MAX) invocation.otherErrors.add(nameError(value))
+  if (files.length === 0 && rule !== null) {
+    if (run.unrunRules.length < UNRUN_RULES_MAX) run.unrunRules.push(readDescriptorReference(rule))
+    else run.hasManyUnscanned = true
+  }
   for (const file of files) {
     const key = JSON.stringify(file)
     if (run.unscannedFiles.has(key)) continue
     const hasRoom = run.unscannedFiles.size < UNSCANNED_FILES_MAX && budget.hasRoomForName(key)
     if (hasRoom) run.unscannedFiles.set(key, file)
-    else run.hasManyUnscannedFiles = true
+    else run.hasManyUnscanned = true
   }
+}
+
+/**
+ * What is the same if the next report has the error again: its kind, else its text without numbers.
+ */
+function nameError(notification: unknown): string {
+  const id = toText(getMember(notification, 'descriptor', 'id'))
+  const text = toText(getMember(notification, 'message', 'text')) ?? toText(getMember(notification, 'message', 'id'))
+  return truncateText((id ?? text ?? '').replace(/\d+/g, '#'), ERROR_CHARS_MAX) ?? ''
 }
 
 /** Invocations beyond the limit are counted as one. */
 function getInvocation(run: SarifRun, index = 0): Invocation {
   const at = Math.min(index, INVOCATIONS_MAX)
-  run.invocations[at] ??= { hasFailed: false, errorsInFiles: 0, otherErrors: 0 }
+  run.invocations[at] ??= {
+    hasFailed: false,
+    exitCode: null,
+    hasSignal: false,
+    locatedErrors: 0,
+    otherErrors: new Set(),
+  }
   return run.invocations[at]
 }
 

@@ -8,6 +8,8 @@ import type { PackageFacts } from './package-facts.ts'
 /** All of a run to which its results refer. The lists are sparse: a missing entry was not kept. */
 export type SarifRun = {
   tool: ReportTool
+  /** The image that the run is about; null if it names none. */
+  subject: string | null
   /** False if `results` is null or absent: the run did not scan (§3.14.23). */
   hasResults: boolean
   /** True if `results` has no elements. */
@@ -16,8 +18,10 @@ export type SarifRun = {
   invocations: Invocation[]
   /** The files that the tool could not scan, by an error that it states. */
   unscannedFiles: Map<string, ArtifactLocation>
-  /** True if the tool could not scan more files than are kept. */
-  hasManyUnscannedFiles: boolean
+  /** The rules that the tool could not run, by an error that it states. */
+  unrunRules: DescriptorReference[]
+  /** True if the tool could not scan more files, or run more rules, than are kept. */
+  hasManyUnscanned: boolean
   /** True if the report has results outside its runs, which may belong to this run. */
   hasOutsideResults: boolean
   /** The kind of findings that the tool usually reports, by its name. */
@@ -60,6 +64,8 @@ export type SarifComponent = {
 
 export type SarifRule = {
   id: string | null
+  /** The ids that the rule had before (§3.49.4). */
+  deprecatedIds: string[]
   guid: string | null
   name: string | null
   /** Its short description, else the beginning of its full description. */
@@ -98,19 +104,27 @@ export type DescriptorReference = {
 /** Where an artifact is: a path, or the address of a web page, an image and the like. */
 export type FileLocation = { path: string | null; address: string | null }
 export type ArtifactLocation = { uri: string | null; uriBaseId: string | null; index: number | null }
-/** Whether an invocation failed, and its errors with and without the file that caused them. */
-export type Invocation = { hasFailed: boolean; errorsInFiles: number; otherErrors: number }
+/** What an invocation states of its end, and its errors: those about a file or rule, and others. */
+export type Invocation = {
+  hasFailed: boolean
+  exitCode: number | null
+  hasSignal: boolean
+  locatedErrors: number
+  otherErrors: Set<string>
+}
 type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
 
 export function createRun(checkout = new CheckoutDirectories()): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
+    subject: null,
     hasResults: false,
     isEmpty: true,
     invocations: [],
     unscannedFiles: new Map(),
-    hasManyUnscannedFiles: false,
+    unrunRules: [],
+    hasManyUnscanned: false,
     hasOutsideResults: false,
     kind: 'code',
     driver: createComponent(),

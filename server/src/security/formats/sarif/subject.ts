@@ -7,6 +7,7 @@ import { collectMentionedIds, collectStatedIds, collectVulnerabilityIds } from '
 import {
   computeDependencyIdentity,
   computeFileIdentity,
+  type EarlierIdentity,
   hashFingerprint,
   type Identity,
 } from '../report/parsed-report.ts'
@@ -46,6 +47,7 @@ type Subject = {
   /** The sketch of the flagged code; null for a secret. */
   similarity: string | null
   identity: Identity
+  earlier: EarlierIdentity[]
 }
 
 export function readSubject({ run, result, rule, ruleId, message, location }: ResultFacts): Subject {
@@ -54,21 +56,22 @@ export function readSubject({ run, result, rule, ruleId, message, location }: Re
   const vulnerabilityId = vulnIds[0] ?? ruleId
   const context = normalizeSnippet(location?.snippet ?? null, kind === 'secret')
   const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
-  const identity = computeIdentity(result, {
+  const facts: IdentifyingFacts = {
     ruleId,
     path: location?.path ?? location?.address ?? location?.logicalName ?? location?.target ?? null,
     context,
     message,
     line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
-  })
+  }
   return {
     kind,
     vulnIds,
     about,
     context: context !== null && isCutKey(context) ? null : context,
     similarity: computeSimilarity(kind, context, location),
-    identity,
+    identity: computeIdentity(result, facts),
+    earlier: listEarlierIdentities(result, rule, facts),
   }
 }
 
@@ -96,6 +99,23 @@ function readVulnerability(facts: ResultFacts): Pick<Subject, 'kind' | 'vulnIds'
   const isAboutPackage = about.name !== null || isManifest(location?.path ?? null)
   if (isAboutPackage && ids.length > 0) return { kind: 'dependency', vulnIds: ids, about }
   return { kind, vulnIds: stated, about: kind === 'dependency' ? about : NO_PACKAGE }
+}
+
+/** The identities of a result under the ids that its rule had before. */
+function listEarlierIdentities(
+  result: JsonObject,
+  rule: SarifRule | undefined,
+  { dependency, ...facts }: IdentifyingFacts,
+): EarlierIdentity[] {
+  const isOwn = facts.ruleId !== null && rule?.id === facts.ruleId
+  return (isOwn ? rule.deprecatedIds : []).map((rule_id) => {
+    const named =
+      dependency?.vulnerabilityId === facts.ruleId ? { ...dependency, vulnerabilityId: rule_id } : dependency
+    return {
+      rule_id,
+      fingerprint: computeIdentity(result, { ...facts, ruleId: rule_id, dependency: named ?? null }).fingerprint,
+    }
+  })
 }
 
 function computeSimilarity(

@@ -25,7 +25,7 @@ export async function parseSpdx(source: ReportSource, onFindings: OnFindings): P
   await batch.flush()
   return {
     // A document without statements about vulnerabilities closes no findings.
-    tools: contents.hasStatements ? [batch.toolWithRules(contents.tool)] : [],
+    tools: contents.hasStatements ? [contents.tool] : [],
     findings: batch.count,
     components: contents.components,
     skipped: contents.skipped,

@@ -1,10 +1,12 @@
 import { createSelectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { getMember, type JsonObject, toObject, toObjects, toText } from '../../../platform/json/read-value.ts'
+import { getMember, type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { parseWebUrl } from '../../vocabulary/bounded-text.ts'
+import { normalizeSubject } from '../../vocabulary/stream-name.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { type Component, createDependencyFinding, toComponent } from '../report/dependency-finding.ts'
+import { ListedComponents } from '../report/listed-components.ts'
 import { type ParsedFinding, ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
 import { EntryCount, type FindingBatch, type ReportWarnings } from '../report/report-reading.ts'
 import { createVulnerability, type SpdxContents, selectTool } from './vulnerability.ts'
@@ -15,6 +17,8 @@ const REFERENCE = 'packages[*].externalRefs[*]'
 const HEADER = createSelectionTree([
   'spdxVersion',
   'creationInfo.creators',
+  'documentDescribes',
+  'relationships[*]',
   'packages:type',
   `${PACKAGE}:type`,
   REFERENCE,
@@ -37,6 +41,11 @@ const PACKAGES = createSelectionTree([PACKAGE], { [PACKAGE]: UNREAD_MEMBERS })
 
 const MINORS_READ = ['2', '3']
 
+type BomTool = ReportTool & { components: ListedComponents }
+
+const DESCRIBED_MAX = 20
+const ID_MAX = 1000
+
 /**
  * Reads an SPDX 2.x document, a list of packages. The first pass reads the header and counts the
  * packages. The second pass makes findings; it runs only if a package refers to vulnerabilities.
@@ -49,15 +58,36 @@ export async function readPackages(
   const header = new HeaderReader()
   for await (const selected of selectJson(source.open(), HEADER)) for (const member of selected) header.read(member)
   header.refuseUnlessSupported(warnings)
-  const { tool, hasStatements, packages } = header
+  const { hasStatements, packages } = header
+  const subject = hasStatements ? await findSubject(source, header.described) : null
+  const components = new ListedComponents()
+  const tool = { ...header.tool, ...(subject === null ? {} : { subject }), components }
   const entries = new EntryCount(warnings)
   if (hasStatements) await readFindings(source, tool, batch, entries)
   return { tool, hasStatements, components: packages, skipped: entries.skipped, isIncomplete: false }
 }
 
+/** The image or project that the document describes (§11.1, DESCRIBES); null if it names none. */
+async function findSubject(source: ReportSource, described: ReadonlySet<string>): Promise<string | null> {
+  if (described.size === 0) return null
+  for await (const selected of selectJson(source.open(), PACKAGES)) {
+    for (const { value } of selected) {
+      const entry = toObject(value)
+      if (entry === null || !described.has(toText(entry.SPDXID) ?? '')) continue
+      const { name, purl } = readComponent(entry, toObjects(entry.externalRefs))
+      return normalizeSubject({ isImage: isImage(entry), name: statedText(entry.name) ?? name, purl })
+    }
+  }
+  return null
+}
+
+function isImage({ primaryPackagePurpose }: JsonObject): boolean {
+  return toText(primaryPackagePurpose)?.trim().toUpperCase() === 'CONTAINER'
+}
+
 async function readFindings(
   source: ReportSource,
-  tool: ReportTool,
+  tool: BomTool,
   batch: FindingBatch,
   entries: EntryCount,
 ): Promise<void> {
@@ -76,16 +106,28 @@ class HeaderReader {
   tool: ReportTool = selectTool(null)
   packages = 0
   hasStatements = false
+  readonly described = new Set<string>()
   #hasOthers = false
   #version: unknown
 
   read({ path, value }: SelectedValue): void {
     if (path === 'spdxVersion') this.#version = value
     else if (path === 'creationInfo.creators') this.tool = selectTool(value)
+    else if (path === 'documentDescribes') for (const id of toTexts(value)) this.#describe(id)
+    else if (path === 'relationships[*]') this.#relate(value)
     else if (path === 'packages:type') refuseUnlessArray(value)
     else if (path === REFERENCE) this.hasStatements ||= isStatement(value)
     else if (value === 'object') this.packages++
     else this.#hasOthers = true
+  }
+
+  #relate(relationship: unknown): void {
+    if (getMember(relationship, 'relationshipType') !== 'DESCRIBES') return
+    this.#describe(toText(getMember(relationship, 'relatedSpdxElement')) ?? '')
+  }
+
+  #describe(id: string): void {
+    if (this.described.size < DESCRIBED_MAX && id.length <= ID_MAX) this.described.add(id)
   }
 
   refuseUnlessSupported(warnings: ReportWarnings): void {
@@ -122,9 +164,10 @@ function isStatement(reference: unknown): boolean {
 }
 
 /** One finding per security reference that names a vulnerability, except references to a fix. */
-function listFindings(tool: ReportTool, entry: JsonObject): ParsedFinding[] {
+function listFindings(tool: BomTool, entry: JsonObject): ParsedFinding[] {
   const references = toObjects(entry.externalRefs)
   const component = readComponent(entry, references)
+  tool.components.add(component)
   return references.flatMap((reference) => {
     if (!isStatement(reference) || typeName(reference.referenceType) === 'fix') return []
     const ids = collectVulnerabilityIds([toText(reference.referenceLocator) ?? ''])

@@ -97,6 +97,7 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
   const counting = members.filter((member) => member.is_open && member.is_tracked)
   const rated = counting.length > 0 ? counting : members
   const ids = getVulnerabilityIds(group)
+  const names = members.flatMap(({ vuln_ids: own }) => selectVulnerabilityNames(own, canonicalId))
   return {
     id,
     is_new: group.issue_id === null,
@@ -106,7 +107,7 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
     status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
     listed: group.split_from === null && members.some((member) => member.is_tracked),
     vuln_ids: ids,
-    canonical_id: selectVulnerabilityNames(ids, canonicalId).sort(compareCanonical)[0] ?? null,
+    canonical_id: names.sort(compareCanonical)[0] ?? null,
     split_from: group.split_from,
   }
 }

@@ -1,5 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto'
 import type { FindingKind, GroupingCode } from '../../vocabulary/finding.ts'
+import { OTHER_LOCATIONS } from '../../vocabulary/message-marks.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
 /** The fields of a finding that decide which other findings belong to the same issue. */
@@ -33,6 +34,8 @@ export type GroupingFacts = {
   fingerprint: string | null
   /** Hex: a keyed hash of the flagged text. */
   context: string | null
+  /** Hex: a hash of the message; null if a vulnerability says what the finding is. */
+  told: string | null
 }
 
 /** A finding that is grouped: one that is stored, or a new one of a report. */
@@ -65,6 +68,14 @@ export const MESSAGE_MAX = 80
 export function getRuleMessage(tool: string, message: string | null): string | null {
   const name = tool.toLowerCase()
   return SPEAKING_TOOLS.some((known) => name.startsWith(known)) ? (message?.slice(0, MESSAGE_MAX) ?? null) : null
+}
+
+const TOLD_BYTES = 8
+
+/** `GroupingFacts.told`. `buildMemberColumns` has the same rule for stored findings. */
+export function computeTold(description: string | null, vulnIds: readonly string[]): string | null {
+  if (description === null || vulnIds.length > 0) return null
+  return hash('sha256', description.split(OTHER_LOCATIONS, 1)[0] ?? '', 'buffer').toString('hex', 0, TOLD_BYTES)
 }
 
 /** Hashes a flagged text to hex. */

@@ -26,10 +26,11 @@ test('findings of one vulnerability in a package are one issue, under any of its
   })
 })
 
-test('an advisory about several vulnerabilities does not join them', () => {
+test('an advisory about several vulnerabilities joins none of them, and is one issue in all reports', () => {
   const advisory = packageFacts(['RHSA-2024:1', 'CVE-2024-1000', 'CVE-2024-2000'])
   const [first, second] = [packageFacts(['CVE-2024-1000']), packageFacts(['CVE-2024-2000'])]
-  assert.deepEqual(groupsOf([advisory, first, second]), [[0, 1], [2]])
+  assert.deepEqual(groupsOf([advisory, first, second]), [[0], [1], [2]])
+  assert.ok(isOne(advisory, packageFacts(['CVE-2024-2000', 'RHSA-2024:1', 'GHSA-1'])))
 })
 
 test('an advisory that names one vulnerability joins it; two findings with only the same advisory id are joined too', () => {
@@ -266,6 +267,7 @@ const inFile = fc
     start_line: some(1, 5, 9, 30, null),
     start_column: some(1, 200, null),
     fingerprint,
+    told: some('11', '22', null),
   })
   .chain((fields) =>
     fc.nat(6).map((length) => factsOf({ ...fields, end_line: (fields.start_line ?? 0) + length, ...lineless(fields) })),
@@ -345,4 +347,41 @@ test('another finding never splits an issue, if all findings are of one ecosyste
       }
     }),
   )
+})
+
+test('findings that one report tells apart are never one issue by their rule, however they are joined', () => {
+  const tellOf = ({ start_line, end_line, start_column, context, fingerprint, told, resource_name }: GroupingFacts) =>
+    JSON.stringify([start_line, end_line, start_column, context, fingerprint, told, resource_name])
+  fc.assert(
+    fc.property(BUCKETS['of a file'], (members) => {
+      for (const group of groupsOf(members)) {
+        const ofRules = Map.groupBy(
+          group.map((index) => members[index] as GroupingFacts),
+          (facts) => `${facts.stream_id} ${RULES.of(facts).rule}`,
+        )
+        for (const equal of ofRules.values()) assert.equal(new Set(equal.map(tellOf)).size, 1)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('columns, messages, fingerprints and resources tell the results of a report apart at one line', () => {
+  const stream = { stream_id: 1, tool: 'One', rule_id: 'R', start_line: 3, end_line: 3 }
+  const same = factsOf({ ...stream, start_column: 5, end_column: 9, told: 'm', fingerprint: 'f', context: null })
+  for (const other of [{ start_column: 60, end_column: 80 }, { told: 'n' }, { fingerprint: 'g' }, { context: 'aa' }])
+    assert.ok(!isOne(same, { ...same, ...other }), JSON.stringify(other))
+  const block = factsOf({ ...stream, kind: 'iac', resource_name: 'aws_s3_bucket.a', told: 'm' })
+  assert.ok(!isOne(block, { ...block, told: 'n' }))
+  assert.ok(isOne(same, { ...same, stream_id: 2 }))
+  assert.ok(isOne(block, { ...block, stream_id: 2, start_line: 9, end_line: 9 }))
+})
+
+test('another secret of the same scanner and rule at the same place is another issue, also of another branch', () => {
+  const key = (context: string, stream_id: number) =>
+    factsOf({ kind: 'secret', tool: 'gitleaks', rule_id: 'aws', stream_id, start_line: 3, end_line: 3, context })
+  assert.ok(!isOne(key('aa', 1), key('bb', 1)))
+  assert.ok(!isOne(key('aa', 1), key('bb', 2)))
+  assert.ok(isOne(key('aa', 1), key('aa', 2)))
+  assert.ok(isOne(key('aa', 1), { ...key('bb', 2), tool: 'trufflehog', rule_id: 'AWS' }))
 })

@@ -1,12 +1,21 @@
+import { compareTexts } from '../../../platform/text.ts'
 import { isAboutPackage } from './bucket.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import type { KnownRules } from './known-rules.ts'
-import { linkByFingerprint, linkByScanner } from './link-scanner.ts'
+import { linkByFingerprint, linkByScanner, linkToldParts } from './link-scanner.ts'
 import { linkByWeakness } from './link-weaknesses.ts'
-import { groupBy, Links, splitByName } from './links.ts'
+import { getTell, groupBy, Links, splitByName } from './links.ts'
 import { computeResources } from './resources.ts'
 import { type CanonicalId, getEcosystem, selectVulnerabilityNames } from './shared-names.ts'
-import { collectOverlappingRuns, computeColumnsBetween, getSpan, type Span, toColumns } from './spans.ts'
+import {
+  collectOverlappingPairs,
+  collectOverlappingRuns,
+  computeColumnsBetween,
+  computeSpanDifference,
+  getSpan,
+  type Span,
+  toColumns,
+} from './spans.ts'
 import { isSecret } from './weakness-names.ts'
 
 /** The names under which vulnerabilities and rules are compared. */
@@ -61,11 +70,17 @@ function linkByVulnerability(links: Links, canonicalId: CanonicalId): void {
  */
 function linkByRule(links: Links): void {
   const unnamed = [...links.members.keys()].filter((index) => links.getFacts(index).vuln_ids.length === 0)
-  for (const [rule, indexes] of groupBy(unnamed, (index) => links.getFacts(index).rule_id)) {
+  // Without the name of the package, only the message says which one it is.
+  const getSubject = ({ package_name: name, told }: GroupingFacts) => (name === null ? told : null)
+  for (const indexes of groupBy(unnamed, (index) => {
+    const facts = links.getFacts(index)
+    return `${facts.rule_id}\n${getSubject(facts)}`
+  }).values()) {
+    const rule = links.getFacts(indexes[0] as number).rule_id
     if (rule === null) continue
     for (const same of byEcosystem(links, indexes)) {
       const getDetail = (facts: GroupingFacts) => `${rule} ${subject(facts)}.`
-      links.join(same, { code: 'same_fingerprint', on: 'rule', value: rule, getDetail })
+      linkToldParts(links, same, { code: 'same_fingerprint', on: 'rule', value: rule, getDetail })
     }
   }
 }
@@ -102,15 +117,37 @@ function linkByLines(links: Links): void {
   for (const [path, inFile] of groupBy(links.members.keys(), (index) => links.getFacts(index).path)) {
     if (path === null || inFile.length < 2) continue
     const spans = inFile.flatMap((index) => getSpan(links.getFacts(index), index) ?? [])
-    for (const run of collectOverlappingRuns(spansInColumns(links, spans))) {
-      links.join(run, {
-        code: 'same_secret',
-        on: 'secret_and_lines',
-        value: null,
-        getDetail: () => `Secrets at overlapping lines of ${path}.`,
-      })
+    const placed = spansInColumns(links, spans)
+    const getDetail = () => `Secrets at overlapping lines of ${path}.`
+    const match = { code: 'same_secret', on: 'secret_and_lines', value: null, getDetail } as const
+    for (const run of collectOverlappingRuns(placed)) {
+      if (links.splitTold(run).length === 1) links.joinByRule(run, match)
+      else for (const pair of listNearest(links, placed, new Set(run))) links.joinByRule(pair, match)
     }
   }
+}
+
+/** How many neighbors a secret is compared with, so that many at one line take linear time. */
+const NEIGHBORS_MAX = 8
+
+/** The overlapping pairs of a run, those with the most similar places first. */
+function listNearest(links: Links, spans: readonly Span[], run: ReadonlySet<number>): [number, number][] {
+  const items = spans
+    .filter(({ index }) => run.has(index))
+    .map((span) => {
+      const facts = links.getFacts(span.index)
+      return { span, order: `${getTell(facts)} ${facts.tool} ${facts.rule_id}` }
+    })
+    .sort((a, b) => a.span.from - b.span.from || compareTexts(a.order, b.order))
+  return [...collectOverlappingPairs(items, NEIGHBORS_MAX)]
+    .map(([one, other]) => ({ one, other, difference: computeSpanDifference(one.span, other.span) }))
+    .sort(
+      (a, b) =>
+        a.difference - b.difference ||
+        compareTexts(a.one.order, b.one.order) ||
+        compareTexts(a.other.order, b.other.order),
+    )
+    .map(({ one, other }) => [one.span.index, other.span.index])
 }
 
 /**

@@ -1,19 +1,20 @@
+import { compareTexts } from '../../../platform/text.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { linkAlertsByLines } from './link-alerts.ts'
-import { groupBy, type Links, type Match, splitByName } from './links.ts'
+import { getTell, groupBy, type Links, type Match, splitByName } from './links.ts'
 import { FILE, type Resource } from './resources.ts'
 import { collectOverlappingRuns, getSpan } from './spans.ts'
 
 /**
  * Joins findings of one scanner that report one thing more than once: for several branches or
- * categories, or by rules that are equivalent. Other findings of one scanner never belong to one
- * issue, because the scanner itself tells them apart.
+ * categories, or by rules that are equivalent. Findings that one report tells apart never belong to
+ * one issue by their rule (decisions §8). Sorted, so that the order of arrival does not count.
  */
 export function linkByScanner(links: Links, resources: readonly (Resource | null)[]): void {
   const byScanner = groupBy(links.members.keys(), (index) => links.getRule(index).scanner)
   for (const ofScanner of byScanner.values()) {
     if (ofScanner.length < 2) continue
-    for (const ofFile of groupBy(ofScanner, (index) => links.getFacts(index).path).values()) {
+    for (const ofFile of groupBy(sorted(links, ofScanner), (index) => links.getFacts(index).path).values()) {
       linkEqualRules(links, ofFile, resources)
       linkEquivalentRules(links, ofFile)
     }
@@ -27,7 +28,7 @@ export function linkByScanner(links: Links, resources: readonly (Resource | null
 export function linkByFingerprint(links: Links): void {
   for (const [fingerprint, indexes] of groupBy(links.members.keys(), (index) => links.getFacts(index).fingerprint)) {
     if (fingerprint === null || indexes.length < 2) continue
-    for (const ofScanner of groupBy(indexes, (index) => links.getRule(index).scanner).values()) {
+    for (const ofScanner of groupBy(sorted(links, indexes), (index) => links.getRule(index).scanner).values()) {
       for (const same of sameStatements(links, ofScanner)) joinByResource(links, same, SAME_FINGERPRINT)
     }
   }
@@ -40,36 +41,36 @@ const SAME_FINGERPRINT: Match = {
   getDetail: (facts) => `${facts.rule_id ?? 'The same finding'} for the same code of ${getFile(facts)}.`,
 }
 
+function sorted(links: Links, indexes: readonly number[]): number[] {
+  const tells = new Map(
+    indexes.map((index) => [index, `${getTell(links.getFacts(index))} ${links.getRule(index).rule}`]),
+  )
+  return indexes.toSorted((a, b) => compareTexts(tells.get(a) as string, tells.get(b) as string))
+}
+
 /**
  * Separates equal statements: by their order if every report lists as many of them, else by their
- * lines.
+ * lines and the marks that tell them apart there.
  */
 function sameStatements(links: Links, indexes: readonly number[]): number[][] {
-  const placesByStream = [...groupBy(indexes, (index) => links.getFacts(index).stream_id).values()].map((ofStream) => ({
+  const ranksByStream = [...groupBy(indexes, (index) => links.getFacts(index).stream_id).values()].map((ofStream) => ({
     ofStream,
-    places: numbered(ofStream.map((index) => getPlace(links.getFacts(index)))),
+    ranks: numbered(ofStream.map((index) => getTell(links.getFacts(index)))),
   }))
-  const count = placesByStream[0]?.places.size
-  const isAligned = placesByStream.every(({ places }) => places.size === count)
-  const placed = placesByStream.flatMap(({ ofStream, places }) =>
-    ofStream.map((index) => {
-      const place = getPlace(links.getFacts(index))
-      return { index, place: isAligned ? `${places.get(place)}` : place }
-    }),
-  )
-  return [...groupBy(placed, ({ place }) => place).values()].map((same) => same.map(({ index }) => index))
+  const count = ranksByStream[0]?.ranks.size
+  if (ranksByStream.every(({ ranks }) => ranks.size === count)) {
+    const ranked = ranksByStream.flatMap(({ ofStream, ranks }) =>
+      ofStream.map((index) => ({ index, rank: ranks.get(getTell(links.getFacts(index))) })),
+    )
+    return [...groupBy(ranked, ({ rank }) => rank).values()].map((same) => same.map(({ index }) => index))
+  }
+  const atLines = groupBy(indexes, (index) => `${links.getFacts(index).path}\n${links.getFacts(index).start_line}`)
+  return [...atLines.values()].flatMap((atLine) => links.splitTold(atLine))
 }
 
 /** The rank of each text among all different ones. */
 function numbered(texts: readonly string[]): Map<string, number> {
   return new Map([...new Set(texts)].sort().map((text, rank) => [text, rank]))
-}
-
-const LINE_DIGITS = 10
-
-/** Sorts by line in each file. */
-function getPlace({ path, start_line: from }: GroupingFacts): string {
-  return `${path ?? ''}\n${`${from ?? 0}`.padStart(LINE_DIGITS, '0')}`
 }
 
 function linkEqualRules(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {
@@ -98,21 +99,22 @@ function linkByCode(links: Links, indexes: number[]): void {
 }
 
 /**
- * Without the flagged text, findings of one rule at exactly the same lines are one. The code host
- * tells its alerts apart.
+ * Without the flagged text, findings of one rule at exactly the same lines and columns with the
+ * same message are one. The code host tells its alerts apart.
  */
 function linkByLines(links: Links, indexes: number[]): void {
   const untold = indexes.filter((index) => links.getFacts(index).context === null && !links.getFacts(index).is_alert)
-  const getLines = ({ start_line: from, end_line: to }: GroupingFacts) =>
-    from === null ? null : `${from} ${to ?? from}`
+  const getLines = ({ start_line: from, end_line: to, start_column, end_column, told }: GroupingFacts) =>
+    from === null ? null : `${from} ${to ?? from} ${start_column} ${end_column} ${told}`
   for (const [lines, same] of groupBy(untold, (index) => getLines(links.getFacts(index)))) {
     if (lines === null) continue
-    joinByResource(links, same, {
-      code: 'same_location',
-      on: 'weakness_and_lines',
-      value: links.getRule(same[0] as number).rule,
-      getDetail: (facts) => `${facts.rule_id} at the same lines of ${getFile(facts)}.`,
-    })
+    for (const equal of splitByName(same, (index) => links.getFacts(index).fingerprint))
+      joinByResource(links, equal, {
+        code: 'same_location',
+        on: 'weakness_and_lines',
+        value: links.getRule(same[0] as number).rule,
+        getDetail: (facts) => `${facts.rule_id} at the same lines of ${getFile(facts)}.`,
+      })
   }
 }
 
@@ -120,7 +122,7 @@ function linkByResource(links: Links, indexes: number[], resources: readonly (Re
   for (const [name, same] of groupBy(indexes, (index) => resources[index]?.name ?? null)) {
     if (name === null || same.length < 2) continue
     for (const ofType of splitByName(same, (index) => resources[index]?.type ?? null)) {
-      links.join(ofType, {
+      linkToldParts(links, ofType, {
         code: 'same_location',
         on: 'weakness_and_resource',
         value: links.getRule(ofType[0] as number).rule,
@@ -155,7 +157,12 @@ function linkEquivalentRules(links: Links, indexes: number[]): void {
 
 /** A file may declare several resources with the same weakness. */
 function joinByResource(links: Links, indexes: number[], match: Match): void {
-  for (const same of splitByName(indexes, (index) => links.getFacts(index).resource_name)) links.join(same, match)
+  for (const same of splitByName(indexes, (index) => links.getFacts(index).resource_name))
+    linkToldParts(links, same, match)
+}
+
+export function linkToldParts(links: Links, indexes: readonly number[], match: Match): void {
+  for (const part of links.splitTold(indexes)) links.joinByRule(part, match)
 }
 
 export function getFile({ path, resource_name }: GroupingFacts): string {

@@ -31,6 +31,7 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
       resource_name: some('bucket', 'queue'),
       fingerprint: some('aa', 'bb', 'cc'),
       context: kind === 'secret' ? fc.constant('dd') : some('ee', 'ff'),
+      told: some('gg', 'hh'),
     }) satisfies fc.Arbitrary<GroupingFacts>,
     { maxLength: 12 },
   )

@@ -40,6 +40,8 @@ export class Links {
   readonly #known: KnownRules
   readonly #sets: DisjointSets
   readonly #reasons: (GroupingReason | undefined)[] = []
+  /** By the root of findings that are joined. */
+  readonly #tells = new Map<number, Tells>()
 
   constructor(members: readonly GroupingFacts[], rules: KnownRules, allow: Allow | null = null) {
     this.members = members
@@ -55,9 +57,58 @@ export class Links {
   join(indexes: readonly number[], match: Match): void {
     const [first, ...others] = indexes
     if (first === undefined || others.length === 0) return
+    const tells = mergeTells(this.#listTells(indexes))
     for (const other of others) this.#sets.join(first, other)
+    this.#tells.set(this.getRoot(first), tells)
     if (this.#allow === null) this.addMatch(indexes, match)
     else for (const part of this.#allow(indexes)) if (part.length > 1) this.addMatch(part, match)
+  }
+
+  /**
+   * Joins findings that have their rule in common, unless a report tells two of them apart, or two
+   * of those that are joined with them already.
+   */
+  joinByRule(indexes: readonly number[], match: Match): void {
+    const [largest, ...others] = this.#listTells(indexes)
+    const known: Tells = new Map()
+    for (const tells of others) {
+      for (const [key, tell] of tells) {
+        const other = known.has(key) ? known.get(key) : largest?.get(key)
+        if (other !== undefined && (tell === null || other !== tell)) return
+        known.set(key, tell)
+      }
+    }
+    this.join(indexes, match)
+  }
+
+  /**
+   * The parts of findings of one rule in which no report tells two apart: all of them, or those
+   * with the same marks.
+   */
+  splitTold(indexes: readonly number[], marks = MARKS): number[][] {
+    const isTold = mergeTells(indexes.map((index) => this.#getTells(index)))
+      .values()
+      .some((tell) => tell === null)
+    if (!isTold) return [[...indexes]]
+    const [mark, ...others] = marks
+    const parts = groupBy(indexes, (index) => (mark ?? getTell)(this.getFacts(index)))
+    return [...parts.values()].flatMap((part) => (mark === undefined ? [part] : this.splitTold(part, others)))
+  }
+
+  /** Of these findings, each with those that are joined with it, the largest first. */
+  #listTells(indexes: readonly number[]): Tells[] {
+    const byRoot = new Map(indexes.map((index) => [this.getRoot(index), index]))
+    const all = [...byRoot].map(([root, index]) => this.#tells.get(root) ?? this.#getTells(index))
+    return all.sort((a, b) => b.size - a.size)
+  }
+
+  /** Another tool may flag the statement instead of the secret. */
+  #getTells(index: number): Tells {
+    const facts = this.getFacts(index)
+    const { rule } = this.getRule(index)
+    const tells: Tells = new Map([[`${facts.stream_id} ${rule}`, getTell(facts)]])
+    if (facts.kind === 'secret' && facts.context !== null) tells.set(`${facts.tool} ${rule}`, facts.context)
+    return tells
   }
 
   protected addMatch(indexes: readonly number[], match: Match): void {
@@ -98,6 +149,40 @@ export class Links {
     if (present?.code !== code || detail < (present.detail ?? '')) this.#reasons[index] = { code, detail }
   }
 }
+
+/**
+ * What tells the findings of each rule and report apart. Null for those that are joined although
+ * their report tells them apart, because they have a vulnerability or a secret in common.
+ */
+type Tells = Map<string, string | null>
+
+/** Merges all into the first, because copying it for each finding that joins it would take long. */
+function mergeTells([first, ...others]: readonly Tells[]): Tells {
+  const merged: Tells = first ?? new Map()
+  for (const tells of others) {
+    for (const [key, tell] of tells) merged.set(key, (merged.has(key) ? merged.get(key) : tell) === tell ? tell : null)
+  }
+  return merged
+}
+
+const DIGITS = 10
+const pad = (place: number | null) => `${place ?? 0}`.padStart(DIGITS, '0')
+
+/** All marks of a finding, by which those of one report are told apart. Sorts by place. */
+export function getTell(facts: GroupingFacts): string {
+  const { path, start_line, start_column, end_line, end_column, context, fingerprint, told, resource_name } = facts
+  const places = [start_line, start_column, end_line, end_column].map(pad)
+  return JSON.stringify([path, ...places, context, fingerprint, told, resource_name])
+}
+
+/** The marks by which findings of several reports are compared, the most telling first. */
+const MARKS: ((facts: GroupingFacts) => string | null)[] = [
+  ({ fingerprint }) => fingerprint,
+  ({ context }) => context,
+  ({ told }) => told,
+  ({ start_column, end_column }) => `${start_column}:${end_column}`,
+  ({ start_line, end_line }) => `${start_line}:${end_line}`,
+]
 
 /** A match of one finding, and the indexes of all findings that it joins. */
 export type RecordedMatch = Omit<Match, 'getDetail'> & { detail: string; indexes: readonly number[] }

@@ -9,10 +9,12 @@ test('ids of one vulnerability have one name', () => {
   assert.deepEqual(namesOf('GHSA-1', 'CVE-2024-1000', 'UBUNTU-CVE-2024-1000'), ['CVE-2024-1000'])
 })
 
-test("an advisory's own id counts only if it names no vulnerability; of several CVE ids the first counts", () => {
+test('an advisory with one CVE id is an alias of it; with several, it is a vulnerability of its own', () => {
   assert.deepEqual(namesOf('RHSA-2024:1'), ['RHSA-2024:1'])
   assert.deepEqual(namesOf('RHSA-2024:1', 'GHSA-2'), ['GHSA-2'])
-  assert.deepEqual(namesOf('RHSA-2024:1', 'CVE-2024-2000', 'CVE-2024-1000'), ['CVE-2024-1000'])
+  assert.deepEqual(namesOf('RHSA-2024:1', 'CVE-2024-1000'), ['CVE-2024-1000'])
+  assert.deepEqual(namesOf('RHSA-2024:1', 'CVE-2024-2000', 'CVE-2024-1000'), ['RHSA-2024:1'])
+  assert.deepEqual(namesOf('CVE-2024-2000', 'CVE-2024-1000'), ['CVE-2024-1000 and CVE-2024-2000'])
 })
 
 const nameOf = (purl: string | null, name: string | null = null) =>

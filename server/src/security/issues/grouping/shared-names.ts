@@ -19,13 +19,13 @@ export function isAdvisory(id: string): boolean {
 
 /**
  * The canonical ids by which a finding is compared with others. A finding with several CVE ids is
- * about an advisory that covers them. It counts for the first one only, because it would otherwise
- * join different vulnerabilities into one issue.
+ * about an advisory that covers them. It is its own vulnerability, because it would otherwise join
+ * different ones into one issue; with one CVE id, it is a name of that.
  */
 export function selectVulnerabilityNames(ids: readonly string[], canonicalId: CanonicalId): string[] {
   const names = [...new Set(ids.map((id) => canonicalId(removeDistribution(id))))].sort()
   const cves = names.filter((name) => name.startsWith('CVE-'))
-  if (cves.length > 1) return cves.slice(0, 1)
+  if (cves.length > 1) return [names.find((name) => !cves.includes(name)) ?? cves.join(' and ')]
   const own = names.filter((name) => !isAdvisory(name))
   return own.length > 0 ? own : names
 }

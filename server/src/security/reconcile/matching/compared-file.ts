@@ -7,6 +7,7 @@ import {
   getSize,
   groupIndexes,
   hasContent,
+  isSameContent,
   type Matching,
   type Pair,
   type Side,
@@ -55,7 +56,7 @@ export class ComparedFile {
     const keys = this.#keys.stored.get(from) as Keys
     const others = this.#keys.reported.get(to) as Keys
     const isInPlace = keys.shape === others.shape
-    if (stored.fingerprint === reported.fingerprint || keys.content === others.content) {
+    if (isSameContent(stored, reported)) {
       const likeness = hasContent(stored) ? 1 : null
       const surroundings = sameSurroundings(stored, reported)
       return { weight: this.#equality(keys, others, isInPlace) + surroundings, isSame: true, isInPlace, likeness }

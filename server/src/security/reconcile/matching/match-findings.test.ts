@@ -37,6 +37,9 @@ function findingAt(path: string, { id, text }: Line, line: number, tool: Tool): 
     fingerprint_method: tool === 'snippets' ? 'snippet' : 'message',
     relocation: hash('sha256', content),
     similarity: tool === 'snippets' ? computeSketch(text, null) : null,
+    context: tool === 'snippets' ? hash('sha256', content) : null,
+    message: 'Message',
+    places: null,
     title: 'Title',
   }
 }
@@ -333,6 +336,35 @@ test('a finding that is read as one about a package stays, if it is alone with i
     assert.deepEqual(matchFindings([stored], [reread, { ...reread, fingerprint: 'bb', relocation: 'bb' }], []), [])
     assert.deepEqual(matchFindings([stored], [{ ...reread, start_line: 2, end_line: 2 }], []), [])
   }
+})
+
+test('a finding whose package is spelled in another way stays, if its message names it and is alone at its place', () => {
+  const stored = { ...DEPENDENCY, message: 'org.acme:lib@1.0 is vulnerable' }
+  const reread = { ...stored, fingerprint: 'aa', relocation: 'aa' }
+  const others = ['bb', 'cc'].map((hex) => ({
+    ...reread,
+    message: `lib-${hex} 2.0`,
+    fingerprint: hex,
+    relocation: hex,
+  }))
+  const same = [{ stored: 0, reported: 0, method: 'same_place' }]
+  assert.deepEqual(matchFindings([stored], [reread, ...others], []), same)
+  assert.deepEqual(matchFindings([stored], others, []), [])
+  assert.deepEqual(matchFindings([stored], [reread, { ...reread, fingerprint: 'dd', relocation: 'dd' }], []), [])
+})
+
+test('a new wording that three findings get at once is no other problem, unless it names something else', () => {
+  const says = (message: string, fingerprint: string, line: number) => ({
+    ...findingAt('a.js', { id: line, text: 'x', isFlagged: true }, line, 'messages'),
+    message,
+    fingerprint,
+    relocation: fingerprint,
+  })
+  const lines = [10, 20, 30]
+  const stored = lines.map((line) => says(`Open port ${line}`, `a${line}`, line))
+  const reported = (offset: number) => lines.map((line) => says(`The port ${line + offset} is open`, `b${line}`, line))
+  assert.equal(matchFindings(stored, reported(0), []).length, 3)
+  assert.equal(matchFindings(stored, reported(1), []).length, 0)
 })
 
 test('a dependency is recognized in a renamed manifest', () => {

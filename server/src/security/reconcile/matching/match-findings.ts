@@ -1,8 +1,10 @@
+import { listPlaces, parseMessage } from '../../vocabulary/message-marks.ts'
 import { collectAnchors, matchBlocks, matchEdited, matchSame } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
 import {
   getContent,
   getPlacedContent,
+  getRule,
   groupIndexes,
   hasContent,
   isOfPackage,
@@ -35,6 +37,7 @@ export function matchFindings(
   const renamed = matchRenamedFiles(matching).map(({ from, to }) => compared(from, to))
   for (const file of renamed) matchSame(file, 'file_renamed', 'file_renamed')
   matchElsewhere(matching, before, after)
+  matchOtherLocations(matching)
   matchMovedBlocks(matching, before, after)
   matchReread(matching)
   for (const file of files) matchEdited(file, { same: 'same_place', edited: 'edited_in_place' })
@@ -83,23 +86,98 @@ function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void
 
 /**
  * Matches findings that are read in another way than before, so that they have another kind or name
- * their package now: those that are alone with their rule at their place on each side.
+ * their package now, or spell it in another way: those that are alone with their rule at their
+ * place on each side, or with a message there that names something.
  */
 function matchReread(matching: Matching): void {
-  const [stored, reported] = (['stored', 'reported'] as const).map((side) =>
-    groupIndexes([...matching[side].keys()], (index) => {
-      const { path, rule_id, start_line, end_line, start_column, end_column } = matching[side][index] as TrackedFinding
-      if (!matching.isFree(side, index) || rule_id === null) return null
-      return JSON.stringify([path, rule_id, start_line, end_line, start_column, end_column])
-    }),
-  ) as [Map<string, number[]>, Map<string, number[]>]
-  for (const [place, [from, other]] of stored) {
-    const [to, another] = reported.get(place) ?? []
-    if (from === undefined || to === undefined || other !== undefined || another !== undefined) continue
+  matchAlone(
+    matching,
+    (finding) => JSON.stringify(listPlace(finding)),
+    (before, after) =>
+      before.kind !== after.kind || (isOfPackage(after) && before.fingerprint_method !== after.fingerprint_method),
+  )
+  matchAlone(
+    matching,
+    (finding) => {
+      const isNaming = isOfPackage(finding) && parseMessage(finding.message ?? '', finding.path).literals !== ''
+      return isNaming ? JSON.stringify([listPlace(finding), finding.message]) : null
+    },
+    () => true,
+  )
+}
+
+function listPlace({ path, rule_id, start_line, end_line, start_column, end_column }: TrackedFinding): unknown[] {
+  return [path, rule_id, start_line, end_line, start_column, end_column]
+}
+
+/** Matches the free findings of a rule that are alone with a key on each side and were reread. */
+function matchAlone(
+  matching: Matching,
+  keyOf: (finding: TrackedFinding) => string | null,
+  isReread: (before: TrackedFinding, after: TrackedFinding) => boolean,
+): void {
+  const [stored, reported] = (['stored', 'reported'] as const).map((side) => ({
+    side,
+    free: [...matching[side].keys()].filter(
+      (index) => matching.isFree(side, index) && matching[side][index]?.rule_id !== null,
+    ),
+  })) as [SideIndexes, SideIndexes]
+  const isStoredLess = stored.free.length <= reported.free.length
+  const [less, more] = isStoredLess ? [stored, reported] : [reported, stored]
+  if (less.free.length === 0) return
+  const byKey = ({ side, free }: SideIndexes) =>
+    groupIndexes(free, (index) => keyOf(matching[side][index] as TrackedFinding))
+  const keys = byKey(less)
+  if (keys.size === 0) return
+  const others = byKey(more)
+  for (const [key, indexes] of keys) {
+    const same = others.get(key) ?? []
+    if (indexes.length !== 1 || same.length !== 1) continue
+    const pair = (isStoredLess ? [...indexes, ...same] : [...same, ...indexes]) as [number, number]
+    const [from, to] = pair
     const [before, after] = [matching.stored[from] as TrackedFinding, matching.reported[to] as TrackedFinding]
-    const isNamed = isOfPackage(after) && before.fingerprint_method !== after.fingerprint_method
-    if (isNamed || before.kind !== after.kind) matching.match([from, to], 'same_place')
+    if (isReread(before, after)) matching.match(pair, 'same_place')
   }
+}
+
+/** Findings of one side. */
+type SideIndexes = { side: Side; free: number[] }
+
+/**
+ * Matches findings at several locations of which the first was fixed: the finding is reported at
+ * another one of them by now, with the same message (decisions §7). Those that share the most
+ * locations come first.
+ */
+function matchOtherLocations(matching: Matching): void {
+  const departed = [...matching.stored.keys()].flatMap((index) => {
+    const finding = matching.stored[index] as TrackedFinding
+    if (finding.places === null || !matching.isFree('stored', index)) return []
+    return listPlaces(finding.places).map((path) => ({
+      index,
+      key: `${path}\n${getRule(finding)}\n${getWords(finding)}`,
+    }))
+  })
+  if (departed.length === 0) return
+  const byPlace = Map.groupBy(departed, ({ key }) => key)
+  const pairs = [...matching.reported.keys()].flatMap((index) => {
+    const finding = matching.reported[index] as TrackedFinding
+    if (finding.path === null || !matching.isFree('reported', index)) return []
+    const paths = new Set([finding.path, ...listPlaces(finding.places ?? '')])
+    const left = byPlace.get(`${finding.path}\n${getRule(finding)}\n${getWords(finding)}`) ?? []
+    return left.slice(0, PLACED_MAX).flatMap(({ index: from }) => {
+      const { path, places } = matching.stored[from] as TrackedFinding
+      const shared = listPlaces(places ?? '').filter((place) => paths.has(place)).length
+      return path === null || paths.has(path) ? [] : [{ pair: [from, index] as const, shared }]
+    })
+  })
+  for (const { pair } of pairs.sort((a, b) => b.shared - a.shared)) matching.match(pair, 'moved_to_file')
+}
+
+/** The findings with one message and location that are compared. */
+const PLACED_MAX = 20
+
+function getWords({ message, path }: TrackedFinding): string {
+  return parseMessage(message ?? '', path).text
 }
 
 /** The free findings with a text that no other free one of the side has, by content. */

@@ -1,5 +1,7 @@
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
+import { type MessageMarks, parseMessage } from '../../vocabulary/message-marks.ts'
 import { compareSketches, countRuns } from '../../vocabulary/text-sketch.ts'
+import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 
 /** Indexes of findings by path. */
 export type Paths = ReadonlyMap<string, readonly number[]>
@@ -11,6 +13,7 @@ export class Matching {
   readonly reported: readonly TrackedFinding[]
   readonly matches: Match[] = []
   readonly #partners: { stored: Int32Array; reported: Int32Array }
+  #wordings: NewWordings | null = null
 
   constructor(stored: readonly TrackedFinding[], reported: readonly TrackedFinding[], anchors: readonly Pair[]) {
     this.stored = stored
@@ -26,9 +29,10 @@ export class Matching {
     return this.#partners[side][index] === -1
   }
 
-  /** Matches two findings unless one of them already is. */
+  /** Matches two findings unless one of them already is, or they are never the same. */
   match([stored, reported]: Pair, method: IdentityMethod): boolean {
     if (!this.isFree('stored', stored) || !this.isFree('reported', reported)) return false
+    if (this.#areTwo(this.stored[stored] as TrackedFinding, this.reported[reported] as TrackedFinding)) return false
     this.#join(stored, reported)
     this.matches.push({ stored, reported, method })
     return true
@@ -37,6 +41,18 @@ export class Matching {
   /** The matched finding on the other side, or -1. */
   getPartner(side: Side, index: number): number {
     return this.#partners[side][index] ?? -1
+  }
+
+  /** Another secret, or another text with another sentence, is another problem (decisions §7). */
+  #areTwo(stored: TrackedFinding, reported: TrackedFinding): boolean {
+    if (stored.context !== null && reported.context !== null && stored.kind === 'secret' && reported.kind === 'secret')
+      return stored.context !== reported.context
+    if (isSameContent(stored, reported)) return false
+    if (stored.kind === 'secret' && reported.kind === 'secret') return true
+    if (stored.message === null || reported.message === null) return false
+    if (isOfPackage(stored) && areOfTwoVulnerabilities(stored.message, reported.message)) return true
+    this.#wordings ??= new NewWordings(this.stored, this.reported)
+    return this.#wordings.areTwo(stored, reported)
   }
 
   #join(stored: number, reported: number): void {
@@ -78,6 +94,12 @@ export type TrackedFinding = {
   relocation: string | null
   /** The sketch of the flagged text; null for secrets and where the report has no text. */
   similarity: string | null
+  /** The keyed hash of the flagged text; null where the report has no text. */
+  context: string | null
+  /** The beginning of the message; null if it is not known. */
+  message: string | null
+  /** The locations after the first one, as a list; null if there is only one. */
+  places: string | null
   title: string
 }
 
@@ -93,6 +115,20 @@ export function getRule({ kind, rule_id, title }: TrackedFinding): string {
 /** What is flagged, whichever file and line it is in. */
 export function getContent({ relocation, fingerprint }: TrackedFinding): string {
   return relocation ?? fingerprint
+}
+
+/** Whether the text or the fingerprint is the same. */
+export function isSameContent(stored: TrackedFinding, reported: TrackedFinding): boolean {
+  return (
+    stored.fingerprint === reported.fingerprint ||
+    getContent(stored) === getContent(reported) ||
+    (stored.context !== null && stored.context === reported.context)
+  )
+}
+
+function areOfTwoVulnerabilities(stored: string, reported: string): boolean {
+  const [ids, others] = [collectVulnerabilityIds([stored]), collectVulnerabilityIds([reported])]
+  return ids.length > 0 && others.length > 0 && !ids.some((id) => others.includes(id))
 }
 
 /** The column and length of the flagged code, which stay when lines are added before it. */
@@ -135,4 +171,56 @@ export function computeTextLikeness(stored: TrackedFinding, reported: TrackedFin
   if (stored.similarity === null || reported.similarity === null) return null
   const alike = compareSketches(stored.similarity, reported.similarity)
   return alike.sameHead ? Math.max(alike.text, 0.8) : alike.text
+}
+
+/** As many findings of a rule get a new wording when the scanner is upgraded. */
+const UPGRADED_MIN = 3
+
+type Counts = Map<string, Map<string, number>>
+
+/**
+ * The sentences of findings: their messages without names and numbers. Another sentence is another
+ * problem, unless the scanner words the rule anew: three findings lose a sentence that no other has
+ * any more, and three get one that none had. The names and numbers stay then.
+ */
+class NewWordings {
+  readonly #before: Counts
+  readonly #after: Counts
+  readonly #marks = new Map<string, MessageMarks>()
+
+  constructor(stored: readonly TrackedFinding[], reported: readonly TrackedFinding[]) {
+    this.#before = this.#count(stored)
+    this.#after = this.#count(reported)
+  }
+
+  areTwo(stored: TrackedFinding, reported: TrackedFinding): boolean {
+    const [said, says] = [this.#getMarks(stored), this.#getMarks(reported)]
+    if (said.sentence === says.sentence) return false
+    return said.literals !== says.literals || !this.#isReworded(getRule(stored), said.sentence, says.sentence)
+  }
+
+  #isReworded(rule: string, sentence: string, other: string): boolean {
+    const [before, after] = [this.#before.get(rule), this.#after.get(rule)]
+    const isGone = (before?.get(sentence) ?? 0) >= UPGRADED_MIN && !after?.has(sentence)
+    return isGone && (after?.get(other) ?? 0) >= UPGRADED_MIN && !before?.has(other)
+  }
+
+  #count(findings: readonly TrackedFinding[]): Counts {
+    const counts: Counts = new Map()
+    for (const finding of findings) {
+      const ofRule = counts.get(getRule(finding)) ?? new Map<string, number>()
+      const { sentence } = this.#getMarks(finding)
+      counts.set(getRule(finding), ofRule.set(sentence, (ofRule.get(sentence) ?? 0) + 1))
+    }
+    return counts
+  }
+
+  #getMarks({ message, path }: TrackedFinding): MessageMarks {
+    const key = `${path}\n${message}`
+    const known = this.#marks.get(key)
+    if (known !== undefined) return known
+    const marks = parseMessage(message ?? '', path)
+    this.#marks.set(key, marks)
+    return marks
+  }
 }

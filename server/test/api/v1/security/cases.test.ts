@@ -64,13 +64,10 @@ const CASES: Case[] = [
   },
   {
     id: 'F27',
-    rule: 'a statement about an image without components that matches no finding is counted in a warning',
+    rule: 'a statement about an image without components is about the reports of that image',
     steps: [upload('F27-1'), upload('F27-2')],
     check: ({ uploads, findings: [finding] }) => {
-      const isWarned = uploads[1].warnings.some((text: string) =>
-        text.startsWith('Statements that match no finding: 1.'),
-      )
-      assert.ok(isWarned || finding.state === 'dismissed')
+      assert.deepEqual([finding.state, uploads[1].warnings], ['dismissed', []])
     },
   },
   {
@@ -78,6 +75,15 @@ const CASES: Case[] = [
     rule: 'documents of one author with different ids are kept beside each other',
     steps: [upload('F29-1'), upload('F29-2'), upload('F29-3')],
     check: ({ findings }) => assert.deepEqual(values(findings, 'state'), ['dismissed', 'dismissed']),
+  },
+  {
+    id: 'F30',
+    rule: "a statement about another's image dismisses nothing of the application that has the same package",
+    steps: [upload('F30-1', { category: 'base-image' }), upload('F30-2', { category: 'app' }), upload('F30-3')],
+    check: ({ findings }) => {
+      const states = findings.map(({ scanner, state }) => `${scanner} ${state}`)
+      assert.deepEqual(states.sort(), ['osv-scanner open', 'trivy dismissed'])
+    },
   },
   {
     id: 'F32',

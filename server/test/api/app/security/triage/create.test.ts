@@ -64,6 +64,7 @@ test('201: a dismissed finding names the person, the reason and the comment, and
     source: 'shiplock',
     target_type: 'finding',
     target_ids: [id],
+    scope: 'issue',
     finding_count: 1,
     alert_count: 0,
     reason: 'false_positive',

@@ -92,6 +92,7 @@ test('every field of a raw finding', async () => {
     dismissed_at: at,
     dismissal_source: 'report',
     dismissal_expires_at: null,
+    dismissal_ended: null,
     triage_id: null,
     intel: {
       canonical_id: null,

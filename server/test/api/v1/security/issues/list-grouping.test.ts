@@ -63,16 +63,42 @@ test('another package, another ecosystem and another vulnerability are separate 
   assert.deepEqual(await codes(), ['single', 'single', 'single', 'single'])
 })
 
-test('newIssues counts what a report splits off and leaves open, not what it closes at once', async () => {
-  const marked = (name: string, lines: [number, number]) => ({
-    ...codeResult('no-eval', 'src/a.ts', lines, 'eval(x)'),
-    fingerprints: { name },
+test('newIssues counts what a report splits off and leaves open, not what it closes', async () => {
+  const marked = (tool: string, lines: [number, number]) => ({
+    ...codeResult(`${tool}/sql-injection`, 'src/a.ts', lines, 'eval(x)'),
+    fingerprints: { name: tool },
   })
-  await report([marked('a', [1, 4]), marked('b', [4, 8]), marked('c', [8, 12])], 'One')
+  for (const [tool, lines] of [
+    ['One', [1, 4]],
+    ['Two', [4, 8]],
+    ['Three', [8, 12]],
+  ] as const)
+    await report([marked(tool, [...lines])], tool)
   assert.equal((await onlyIssue(api, caller)).member_count, 3)
-  const { counts } = await report([marked('a', [1, 4]), marked('b', [50, 54])], 'One')
-  assert.deepEqual([counts.resolved, counts.newIssues], [1, 1])
+  const moved = await report([marked('Two', [50, 54])], 'Two')
+  assert.deepEqual([moved.counts.resolved, moved.counts.newIssues], [0, 2])
+  const { counts } = await report([], 'Two')
+  assert.deepEqual([counts.resolved, counts.newIssues], [1, 0])
   assert.deepEqual((await listIssues(api, caller)).map(({ status }) => status).sort(), ['fixed', 'open', 'open'])
+})
+
+test('results that a report tells apart at one line are issues of their own', async () => {
+  const at = (message: string, fields: object) => ({
+    ...codeResult('js/xss', 'src/a.ts', [10, 10]),
+    message: { text: message },
+    ...fields,
+  })
+  const hash = (primaryLocationLineHash: string) => ({ partialFingerprints: { primaryLocationLineHash } })
+  await report([at('Value one', hash('aaaa:1')), at('Value two', hash('aaaa:2'))], 'CodeQL')
+  const pool = (id: string) => ({ ...codeResult('unchecked', 'c/Pool.sol', [20, 60]), partialFingerprints: { id } })
+  await report([pool('1'), pool('2')], 'Slither')
+  const malicious = (name: string) => ({
+    ruleId: 'malicious-package',
+    message: { text: `Malicious package ${name}` },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'package.json' } } }],
+  })
+  await report([malicious('evil-a 1.0'), malicious('evil-b 2.0')], 'JFrog Xray')
+  assert.deepEqual(await codes(), Array(6).fill('single'))
 })
 
 test('newHigh and newCritical count issues by their severity', async () => {

@@ -8,7 +8,7 @@ import { listFindings } from '../../../../support/findings.ts'
 import type { Json } from '../../../../support/json.ts'
 import { createPerson, type Person, requestAs } from '../../../../support/people.ts'
 import { uploadReport } from '../../../../support/reports.ts'
-import { sarif, sarifResult } from '../../../../support/sarif.ts'
+import { placedResult, sarif, sarifResult } from '../../../../support/sarif.ts'
 import { startTokenCaller, type TokenCaller } from '../../../../support/token-caller.ts'
 
 const REPOSITORY = { repository: 'acme/shop', provider: 'github', repositoryId: '7770001', gitRef: 'refs/heads/main' }
@@ -128,6 +128,24 @@ test('who may not triage ends nothing', async () => {
   assert.deepEqual(await states(), ['a open'])
   const byKey = await api.request('POST', `${path}/end`, { key: caller.key, body: { reason: 'x' } })
   assert.deepEqual([byKey.status, await states()], [200, ['a fixed']])
+})
+
+test('a stronger stream takes over no decision about what it shows differently', async () => {
+  const send = async (text: string, key: string) => {
+    api.clock.advance(1000)
+    const file = sarif([placedResult({ snippet: text })], 'Linter', { automationDetails: { guid: `${++reports}` } })
+    await uploadReport(api, { ...caller, key }, file, REPOSITORY)
+  }
+  await send('eval(constant)', caller.key)
+  const [looked] = await listFindings(api, caller)
+  const body = { action: 'dismiss', reason: 'false_positive', finding_ids: [looked.id] }
+  assert.equal((await requestAs(api, security, 'POST', '/security/triage', body)).status, 201)
+  await send('eval(constant + req.query)', await caller.sign())
+  const [into, from] = [await streamOf('verified'), await streamOf('uploaded')]
+  const taken = await byPerson(security, `${into.id}/take-over`, { from: from.id })
+  assert.equal(taken.status, 200, taken.text)
+  const [stronger] = (await listFindings(api, caller)).filter(({ id }) => id !== looked.id)
+  assert.deepEqual([stronger.state, stronger.first_seen_at], ['open', looked.first_seen_at])
 })
 
 test('a stronger stream takes over the decisions and dates of a weaker one, which ends', async () => {

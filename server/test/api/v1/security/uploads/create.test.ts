@@ -43,7 +43,9 @@ test('201 with a pending upload whose every field is there', async () => {
     git_ref: null,
     commit_sha: null,
     tracked: true,
-    lanes: [{ trust: 'uploaded', commit_sha: null, tracked: true, reported_at: '2026-03-04T05:06:07.890Z' }],
+    lanes: [
+      { trust: 'uploaded', commit_sha: null, tracked: true, complete: null, reported_at: '2026-03-04T05:06:07.890Z' },
+    ],
     awaits_confirmation: false,
     counts: {
       findings: 0,
@@ -58,6 +60,7 @@ test('201 with a pending upload whose every field is there', async () => {
       newHigh: 0,
     },
     truncated: false,
+    held: null,
     warnings: [],
     error: null,
     created_by: { type: 'api_key', id: caller.keyId, name: 'test key' },

@@ -31,9 +31,9 @@ type SecurityFacts = {
 const STREAMS_MAX = 1000
 
 /**
- * Counts what is open in a repository, in one round trip. For each scope of a tool and each lane the
- * stream of the branch counts; if the branch has none, the stream of the tracked branch. Alerts of
- * both count, because under a branch the host lists only what is not on the tracked one. Where a
+ * Counts what is open in a repository, in one round trip. For each scope of a tool and each lane
+ * the stream of the branch counts; if the branch has none, the stream of the tracked branch. Alerts
+ * of both count, because under a branch the host lists only what is not on the tracked one. Where a
  * repository has too many streams, those of weaker lanes are left out.
  */
 async function findSecurityFacts(

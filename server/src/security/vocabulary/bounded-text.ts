@@ -65,7 +65,7 @@ const FILLER =
 /** A label with its value, such as `Package   : zlib` or `**Severity:** high`. */
 const LABEL = /^([A-Za-z][A-Za-z ]{1,40})(?::\*\*|\*\*:|:)(?:\s|$)/
 
-/** `CVE-2019-5188 Severity=Medium Package=e2fsprogs`, as Anchore writes it; attributes of markup are none. */
+/** As Anchore writes them: `CVE-2019-5188 Severity=Medium Package=e2fsprogs`. Markup has others. */
 const PAIRS = /\b[A-Z][A-Za-z]{0,40}=\S{1,200} [A-Z][A-Za-z]{0,40}=/
 
 /**

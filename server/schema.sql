@@ -1515,6 +1515,8 @@ create table oidc_trusts (
   created_by_user_id uuid,
   trusted_events text[] not null default '{}'::text[],
   self_hosted boolean not null default false,
+  speaks_for text[] not null default '{}'::text[],
+  speaks_as text not null default 'uploaded'::text,
   constraint oidc_trusts_id_key UNIQUE (id),
   constraint oidc_trusts_pkey PRIMARY KEY (org_id, id),
   constraint oidc_trusts_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
@@ -1525,6 +1527,8 @@ create table oidc_trusts (
   constraint oidc_trusts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint oidc_trusts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
   constraint oidc_trusts_scopes_check CHECK ((cardinality(scopes) > 0)),
+  constraint oidc_trusts_speaks_as_check CHECK ((speaks_as = ANY (ARRAY['uploaded'::text, 'verified'::text]))),
+  constraint oidc_trusts_speaks_for_check CHECK ((cardinality(speaks_for) <= 50)),
   constraint oidc_trusts_trusted_events_check CHECK ((cardinality(trusted_events) <= 20))
 );
 CREATE INDEX oidc_trusts_by_audience ON public.oidc_trusts USING hash (audience) WHERE (revoked_at IS NULL);

@@ -75,6 +75,8 @@ function createJobs({ sql, ours }: Setting, issuer: Issuer): Promise<Caller[]> {
         ...request,
         trusted_events: [],
         self_hosted: false,
+        speaks_for: [],
+        as: 'uploaded' as const,
         name: `bench ${at}`,
         conditions: { repository },
       })

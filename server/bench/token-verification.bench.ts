@@ -51,6 +51,8 @@ async function createTrusts({ sql, ours }: Setting, { url }: Issuer): Promise<vo
     scopes: ['write:ci'],
     trusted_events: [] as string[],
     self_hosted: false,
+    speaks_for: [] as string[],
+    as: 'uploaded' as const,
     expiresAt: null,
   } as const
   for (let nth = 0; nth < TRUSTS; nth += 1) {

@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Reason } from '../audit/audit.schema.ts'
 import { GLOB_CHARS_MAX } from '../platform/glob.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
-import { KEY_REPOSITORIES_MAX } from './manage-access.ts'
-import { SCOPES } from './scopes.ts'
+import { PATTERNS_MAX, SCOPES } from './scopes.ts'
 
 const REPOSITORIES =
   'Globs of the repositories that the key speaks about, with or without their host. It states, uploads and answers nothing about others.'
@@ -34,7 +33,7 @@ export const NewApiKey = Closed({
     Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: GLOB_CHARS_MAX }), {
         minItems: 1,
-        maxItems: KEY_REPOSITORIES_MAX,
+        maxItems: PATTERNS_MAX,
         description: `${REPOSITORIES} Null or absent: all.`,
       }),
     ),

@@ -12,13 +12,7 @@ import { rejectUnknownOrganization } from '../organizations/organization.ts'
 import { DEFAULT_PLAN, requireKnownPlan } from '../organizations/plan.ts'
 import { lockName } from '../platform/db/advisory-lock.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { GLOB_CHARS_MAX, validateGlob } from '../platform/glob.ts'
-import {
-  createInvalidFieldError,
-  createInvalidIdError,
-  createNotFoundError,
-  invalidRequest,
-} from '../platform/http/errors.ts'
+import { createInvalidIdError, createNotFoundError, invalidRequest } from '../platform/http/errors.ts'
 import { createUuid, isUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import {
@@ -37,6 +31,7 @@ import {
   getCreator,
   OPERATOR_GRANTOR,
   requireExpiry,
+  requirePatterns,
   requireScopes,
   SCOPES,
 } from './scopes.ts'
@@ -57,7 +52,6 @@ type ApiKeyRequest = {
 type NewKey = Omit<ApiKey, 'revoked_at' | 'last_used_at'> & { key: string }
 
 const NAME_CHARS_MAX = 100
-export const KEY_REPOSITORIES_MAX = 50
 
 /**
  * Creates an API key of an organization. Throws 400 for an invalid name, scope or time, 403 for a
@@ -74,7 +68,7 @@ export async function createApiKey(
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
     throw invalidRequest(`A key name must have 1 to ${NAME_CHARS_MAX} characters`)
   const scopes = requireScopes(request.scopes)
-  const repositories = requirePatterns(request.repositories ?? null)
+  const repositories = request.repositories ? requirePatterns('repositories', request.repositories) : null
   await checkGrantedScopes(tx, grantor, scopes)
   // The lock makes simultaneous calls count each other's key.
   await lockName(tx, `API keys of ${orgId}`)
@@ -95,23 +89,6 @@ export async function createApiKey(
   const entry = { principal, reason, action: 'api_key.create', object: { type: 'api_key', id: stored.id } }
   await insertAuditEntry(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at, repositories } }, now)
   return { ...stored, key }
-}
-
-/** An empty list would be a key that speaks about nothing. Throws 400. */
-function requirePatterns(given: readonly string[] | null): string[] | null {
-  if (given === null) return null
-  const patterns = [...new Set(given.map((pattern) => pattern.trim()))]
-  if (patterns.length < 1 || patterns.length > KEY_REPOSITORIES_MAX)
-    throw createInvalidFieldError('/body/repositories', `must have 1 to ${KEY_REPOSITORIES_MAX} patterns`)
-  for (const pattern of patterns) {
-    const mistake = validateGlob(pattern)
-    if (mistake !== null)
-      throw createInvalidFieldError(
-        '/body/repositories',
-        `"${pattern.slice(0, GLOB_CHARS_MAX)}" is not valid: ${mistake}`,
-      )
-  }
-  return patterns
 }
 
 /**

@@ -2,8 +2,10 @@ import { type Author, OPERATOR } from '../audit/audit.store.ts'
 import { insufficientPermission } from '../errors/organizations.ts'
 import { DAY_MS, DURATION_DAYS_MAX } from '../platform/clock.ts'
 import type { Tx } from '../platform/db/sql.ts'
+import { GLOB_CHARS_MAX, validateGlob } from '../platform/glob.ts'
 import type { ApiError } from '../platform/http/api-error.ts'
 import { createInvalidFieldError, invalidRequest } from '../platform/http/errors.ts'
+import type { SpeaksFor } from './oidc-trusts/token-job.ts'
 import { PERMISSIONS, type Permission } from './role.ts'
 
 /** All scopes of API keys (specification, "Authentication" 3). */
@@ -44,13 +46,15 @@ type Reaching = {
   scopes: readonly string[]
   /** Globs of the repositories that it speaks about; null for all. */
   repositories: readonly string[] | null
+  /** What a job may state about other repositories; absent for an API key. */
+  others?: SpeaksFor
 }
 
 /**
  * What a credential reaches, in words (trust §3): "may report …; may close …; may answer …". A lane
  * closes only what was stated in it.
  */
-export function formatReach({ speaks_as, scopes, repositories }: Reaching): string {
+export function formatReach({ speaks_as, scopes, repositories, others }: Reaching): string {
   const isKey = speaks_as === 'api_key'
   const all = repositories === null ? 'all repositories' : repositories.join(', ')
   const lane = { api_key: 'as an API key', job: 'as verified', untrusted: 'as untrusted' }[speaks_as]
@@ -68,6 +72,11 @@ export function formatReach({ speaks_as, scopes, repositories }: Reaching): stri
     ['write:compliance-override', 'may override policies where it answers'],
   ]
   const said = sentences.flatMap(([scope, says]) => (scopes.includes(scope) ? [says] : []))
+  const isCentral = speaks_as === 'job' && others !== undefined && others.speaks_for.length > 0
+  if (isCentral) {
+    const lane = others.as === 'verified' ? 'as verified' : 'as an API key'
+    said.push(`may report, upload and open the same about ${others.speaks_for.join(', ')}, ${lane}`)
+  }
   const isOpener = scopes.includes('write:ci') && scopes.includes('write:deployments')
   if (isOpener) said.push('answers no gate that was opened through the API, because it opens gates itself')
   return said.length === 0 ? 'may only read' : said.join('; ')
@@ -133,4 +142,32 @@ export function requireExpiry(expiresAt: Date | null, now: Date): Date | null {
     '/body/expires_at',
     `must be later than now, and at most ${DURATION_DAYS_MAX} days from now`,
   )
+}
+
+/** Repositories that a credential names. */
+export const PATTERNS_MAX = 50
+
+/**
+ * The globs of repositories that a credential speaks about. An empty list would be a key that
+ * speaks about nothing. Throws 400.
+ */
+export function requirePatterns(field: string, given: readonly string[]): string[] {
+  const patterns = [...new Set(given.map((pattern) => pattern.trim()))]
+  if (patterns.length < 1 || patterns.length > PATTERNS_MAX)
+    throw createInvalidFieldError(`/body/${field}`, `must have 1 to ${PATTERNS_MAX} patterns`)
+  for (const pattern of patterns) {
+    const mistake = validateGlob(pattern)
+    if (mistake !== null)
+      throw createInvalidFieldError(`/body/${field}`, `"${pattern.slice(0, GLOB_CHARS_MAX)}" is not valid: ${mistake}`)
+  }
+  return patterns
+}
+
+const SPEAKS_FOR_OTHERS: Permission = 'manage_members'
+
+/** Only who could give every permission lets jobs speak for other repositories (trust §3). */
+export async function checkGrantsOthers(tx: Tx, grantor: Grantor): Promise<void> {
+  if ((await grantor.holdPermissions(tx)).includes(SPEAKS_FOR_OTHERS)) return
+  const message = `To let jobs speak for other repositories, your role needs the permission ${SPEAKS_FOR_OTHERS}.`
+  throw insufficientPermission(message, { requiredPermission: SPEAKS_FOR_OTHERS })
 }

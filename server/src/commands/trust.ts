@@ -1,6 +1,6 @@
 import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import type { CheckedCondition, Conditions } from '../access/oidc-trusts/conditions.ts'
-import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
+import { SPEAKS_AS, TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
 import { explainToken, type TokenExplanation } from '../access/oidc-trusts/trusts/explain-token.ts'
 import {
   createTrust,
@@ -59,6 +59,17 @@ export const trustCreate = defineCommand({
       value: '',
       about: 'GitHub: jobs on self-hosted runners of public repositories count as verified',
     },
+    'speaks-for': {
+      type: 'list',
+      value: 'GLOB',
+      about:
+        'other repositories that the jobs speak about, as central pipelines do; can be repeated. Jobs in which code of strangers may have run never do',
+    },
+    as: {
+      type: 'text',
+      value: SPEAKS_AS.join('|'),
+      about: 'how what they state about these counts: as that of API keys, or as verified (default: uploaded)',
+    },
     'expires-in': {
       type: 'text',
       value: '90d',
@@ -79,6 +90,8 @@ export const trustCreate = defineCommand({
       scopes: options.scope.length > 0 ? options.scope : template ? TRUST_SCOPES : refuseMissing('scope', 'S'),
       trusted_events: options['trusted-event'],
       self_hosted: options['self-hosted'],
+      speaks_for: options['speaks-for'],
+      as: options.as === undefined ? ('uploaded' as const) : requireChoice('as', options.as, SPEAKS_AS),
     }
     const audience = options.audience ?? template?.audience ?? null
     const { created, baseUrl } = await withServices(context, async (services) => {
@@ -88,7 +101,8 @@ export const trustCreate = defineCommand({
       const created = await createTrust(needs, organization.id, OPERATOR_GRANTOR, { ...request, audience, expiresAt })
       return { created, baseUrl: services.config.baseUrl }
     })
-    const { id, name, issuer, provider, conditions, scopes, trusted_events, self_hosted, expires_at } = created
+    const { id, name, issuer, provider, conditions, scopes, trusted_events, self_hosted, speaks_for, expires_at } =
+      created
     context.print({
       json: {
         id,
@@ -100,6 +114,8 @@ export const trustCreate = defineCommand({
         scopes,
         trusted_events,
         self_hosted,
+        speaks_for,
+        as: created.as,
         expires_at,
       },
       text: [

@@ -125,6 +125,8 @@ async function addTrust(demo: Demo, sub: string, name: string): Promise<string> 
     scopes: ['write:ci'],
     trusted_events: [],
     self_hosted: false,
+    speaks_for: [],
+    as: 'uploaded' as const,
     expiresAt: null,
   })
   return trust.id

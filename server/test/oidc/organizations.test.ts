@@ -56,7 +56,13 @@ function insertOlderTrust({ orgId }: Caller, audience: string, fields: Partial<N
   return api.services.sql.begin(async (tx) => {
     await insertTrust(tx, orgId, {
       ...{ id, name: 'older', issuer: issuer.url, audience, provider: 'github', scopes: ['write:ci'] },
-      ...{ conditions: { repository: 'acme/shop' }, trusted_events: [], self_hosted: false },
+      ...{
+        conditions: { repository: 'acme/shop' },
+        trusted_events: [],
+        self_hosted: false,
+        speaks_for: [],
+        as: 'uploaded' as const,
+      },
       ...{ created_by: 'test', created_by_user_id: null, created_at: api.clock.now(), expires_at: null, ...fields },
     })
     return id

@@ -78,6 +78,8 @@ test('trust create, list, test and revoke, with the long options', async () => {
     scopes: ['write:ci'],
     trusted_events: [],
     self_hosted: false,
+    speaks_for: [],
+    as: 'uploaded',
   })
   assert.equal(await post(await token()), 201)
 
@@ -118,12 +120,21 @@ test('trust create --trusted-event and --self-hosted say which jobs count as ver
   await refused(2, /Only a trust of the provider github/, '--gitlab', 'acme/odd', '--self-hosted')
 })
 
+test('trust create --speaks-for and --as name the repositories of a central pipeline', async () => {
+  const terms = ['--speaks-for', 'acme/*', '--speaks-for', 'gitlab.com/acme/**', '--as', 'verified']
+  const { id, ...made } = await create('--github', 'platform/scans', ...terms)
+  assert.deepEqual([made.speaks_for, made.as], [['acme/*', 'gitlab.com/acme/**'], 'verified'])
+  await json('trust', 'revoke', id)
+  await refused(2, /needs speaks_for/, '--github', 'acme/odd', '--as', 'verified')
+  await refused(2, /--as must be/, '--github', 'acme/odd', '--speaks-for', 'acme/*', '--as', 'key')
+})
+
 test('shorthands fill name, issuer, provider, audience, conditions and scopes', async () => {
   const scopes = ['write:security-findings', 'write:ci']
   const filled = async (...args: string[]) => {
-    const { id, expires_at, trusted_events, self_hosted, ...rest } = await create(...args)
+    const { id, expires_at, trusted_events, self_hosted, speaks_for, as, ...rest } = await create(...args)
     await json('trust', 'revoke', id)
-    assert.deepEqual([expires_at, trusted_events, self_hosted], [null, [], false])
+    assert.deepEqual([expires_at, trusted_events, self_hosted, speaks_for, as], [null, [], false, [], 'uploaded'])
     return rest
   }
   assert.deepEqual(await filled('--github', 'acme/shop'), {

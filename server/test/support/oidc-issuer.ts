@@ -163,6 +163,8 @@ export function createTrust(
     scopes: ['write:ci', 'write:security-findings'],
     trusted_events: [],
     self_hosted: false,
+    speaks_for: [],
+    as: 'uploaded',
     expiresAt: lifetimeMs === null ? null : new Date(api.clock.now().getTime() + lifetimeMs),
     ...fields,
   })

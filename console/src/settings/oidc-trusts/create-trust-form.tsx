@@ -4,6 +4,7 @@ import {
   Input,
   NativeSelect,
   Paper,
+  Radio,
   SimpleGrid,
   Stack,
   Table,
@@ -29,8 +30,8 @@ const NO_TARGET: TrustTarget = {
   ...{ branch: '', environment: '', conditions: '' },
 }
 
-/** What counts as verified beyond the events of a repository's own code. */
-const NO_TERMS = { trusted_events: '', self_hosted: false }
+/** What counts as verified beyond the events of a repository's own code, and for other repositories. */
+const NO_TERMS = { trusted_events: '', self_hosted: false, speaks_for: '', as: 'uploaded' as 'uploaded' | 'verified' }
 
 const SYSTEMS: { value: CiSystem; label: string }[] = [
   { value: 'github', label: 'GitHub Actions' },
@@ -91,6 +92,7 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
   const { slug: org } = useOrganization()
   const { mutateAsync: createTrust } = useApiMutation('post', TRUSTS_PATH, ['oidc_trust'])
   const mayUpload = usePermission('upload_security_reports')
+  const isOrgAdmin = usePermission('manage_members')
   const scopes: Scope[] = mayUpload ? ['write:ci', 'write:security-findings'] : ['write:ci']
   const create = useApiForm({
     initialValues: { ...NO_TARGET, ...NO_TERMS, name: '', scopes, expires_at: EXPIRY_DEFAULT },
@@ -100,9 +102,9 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
       repository: (repository, { system }) =>
         system !== 'other' && repository.trim() === '' ? 'Enter what is trusted.' : null,
     },
-    send: async ({ name, scopes, expires_at, trusted_events, self_hosted, ...target }) => {
+    send: async ({ name, scopes, expires_at, trusted_events, self_hosted, speaks_for, as, ...target }) => {
       const { audience, ...trusted } = toTrusted(target)
-      const events = trusted_events.split(/[\s,]+/).filter(Boolean)
+      const [events, others] = [trusted_events, speaks_for].map((text) => text.split(/[\s,]+/).filter(Boolean))
       const body = {
         name: name.trim(),
         scopes,
@@ -110,6 +112,7 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
         ...trusted,
         ...(audience && { audience }),
         ...(target.system === 'github' && { trusted_events: events, self_hosted }),
+        ...(others !== undefined && others.length > 0 && { speaks_for: others, as }),
       }
       await createTrust({ params: { path: { org } }, body })
       onClose()
@@ -166,6 +169,31 @@ export function CreateTrustForm({ onClose }: { onClose: () => void }) {
               description="Only if each job has a runner of its own: a stranger's job can change what the next one runs."
               {...getInputProps('self_hosted', { type: 'checkbox' })}
             />
+          </Stack>
+        </Fieldset>
+      )}
+      {isOrgAdmin && (
+        <Fieldset legend="Central pipelines">
+          <Stack gap="xs">
+            <TextInput
+              label="Other repositories that the jobs speak for"
+              description="Empty: only their own repository. acme/* names every repository of acme."
+              placeholder="acme/*"
+              autoComplete="off"
+              {...getInputProps('speaks_for')}
+            />
+            {values.speaks_for.trim() !== '' && (
+              <Radio.Group label="What they state about these counts" {...getInputProps('as')}>
+                <Stack gap={6} mt={6}>
+                  <Radio value="uploaded" label="As that of an API key" />
+                  <Radio
+                    value="verified"
+                    label="As verified"
+                    description="Only if nobody else can change what these jobs run: they speak for all these repositories."
+                  />
+                </Stack>
+              </Radio.Group>
+            )}
           </Stack>
         </Fieldset>
       )}

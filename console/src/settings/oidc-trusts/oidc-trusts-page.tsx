@@ -153,7 +153,7 @@ function trustColumns(onRevoke: (trust: Trust) => void, onRelease: (trust: Trust
       key: 'conditions',
       header: 'Trusts jobs with',
       width: 'minmax(0, 3fr)',
-      cell: ({ issuer, audience, conditions, trusted_events, self_hosted }) => (
+      cell: ({ issuer, audience, conditions, trusted_events, self_hosted, speaks_for, as }) => (
         <Stack gap={0}>
           <Text size="xs" lineClamp={2}>
             {Object.entries(conditions)
@@ -169,6 +169,11 @@ function trustColumns(onRevoke: (trust: Trust) => void, onRelease: (trust: Trust
           {(trusted_events.length > 0 || self_hosted) && (
             <Text size="xs" lineClamp={2}>
               Also verified: {[...trusted_events, ...(self_hosted ? ['self-hosted runners'] : [])].join(', ')}
+            </Text>
+          )}
+          {speaks_for.length > 0 && (
+            <Text size="xs" lineClamp={2}>
+              Speaks for {speaks_for.join(', ')} {as === 'verified' ? 'as verified' : 'as an API key does'}
             </Text>
           )}
         </Stack>

@@ -3,7 +3,7 @@ import { readBitbucketJob } from './bitbucket-job.ts'
 import type { Claims } from './claims.ts'
 import { readGithubJob } from './github-job.ts'
 import { readGitlabJob } from './gitlab-job.ts'
-import type { TokenJob, TrustProvider, TrustTerms } from './token-job.ts'
+import type { SpeaksFor, TokenJob, TrustProvider, TrustTerms } from './token-job.ts'
 
 const READERS: Record<TrustProvider, (claims: Claims, issuer: string, terms: TrustTerms) => TokenJob | null> = {
   github: readGithubJob,
@@ -17,8 +17,10 @@ const READERS: Record<TrustProvider, (claims: Claims, issuer: string, terms: Tru
  * the claims have no id of a run and of its repository.
  */
 export function readTokenJob(
-  { provider, issuer, ...terms }: TrustTerms & { provider: TrustProvider | null; issuer: string },
+  { provider, issuer, ...terms }: TrustTerms & Partial<SpeaksFor> & { provider: TrustProvider | null; issuer: string },
   claims: Claims,
 ): TokenJob | null {
-  return provider === null ? null : READERS[provider](claims, issuer, terms)
+  const { speaks_for = [], as = 'uploaded' } = terms
+  const job = provider === null ? null : READERS[provider](claims, issuer, terms)
+  return job === null || speaks_for.length === 0 ? job : { ...job, others: { speaks_for, as } }
 }

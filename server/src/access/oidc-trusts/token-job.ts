@@ -10,6 +10,16 @@ export type TrustTerms = {
   self_hosted: boolean
 }
 
+/** In which lane the jobs of a trust speak about other repositories: `uploaded` is that of keys. */
+export const SPEAKS_AS = ['uploaded', 'verified'] as const
+
+/** What a trust lets its jobs state about repositories that are not their own (trust §3). */
+export type SpeaksFor = {
+  /** Globs of the repositories; none by default. */
+  speaks_for: string[]
+  as: (typeof SPEAKS_AS)[number]
+}
+
 export type TokenEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'other'
 
 /**
@@ -51,6 +61,8 @@ export type TokenJob = {
   foreign_code: 'none' | 'possible' | 'pull_request'
   /** The claims that identified the job, kept with its run. */
   claims: Record<string, string>
+  /** Absent if the job speaks about its own repository only. */
+  others?: SpeaksFor
 }
 
 /** Forms of the fields of a CI run (`ci/runs/run.schema.ts`), for readers of claims. */

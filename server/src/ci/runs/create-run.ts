@@ -23,6 +23,7 @@ import {
   requireOwnCode,
 } from './token-repository.ts'
 import { isHostConnected, requireHostRun, toCiSystemRun } from './token-run.ts'
+import { getTrustOfOther, speaksForOther } from './trust.ts'
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
@@ -45,10 +46,13 @@ export async function createRun(
   const { ci_system, external_run_id } = input
   const isOwn = ci_system === job.run.ci_system && external_run_id === job.run.external_run_id
   const repository = await findNamed(services.sql, actor.org_id, job, given)
-  if (!isOwn) {
-    if (repository === null) throw foreignRepository('The token can only report runs of its own repository.')
+  const isOther = repository === null && speaksForOther(job, given)
+  if (!isOwn || isOther) {
+    if (repository === null && !isOther)
+      throw foreignRepository('The token can only report runs of its own repository.')
     await requireOwnCode(services.sql, actor.org_id, job)
-    return recordRun(services, intake, actor, toRun(actor, input, repository, now))
+    const trust = isOther ? getTrustOfOther(job) : 'self_reported'
+    return recordRun(services, intake, actor, { ...toRun(actor, input, repository ?? given, now), trust })
   }
   if (repository === null) throw createInvalidFieldError('/body/repository', 'must be the repository of the token')
   checkClaims(job, input)

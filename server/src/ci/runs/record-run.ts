@@ -15,8 +15,8 @@ import {
 } from './run.store.ts'
 import { type AttemptKey, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
-import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
-import { requireOwnRepository } from './token-repository.ts'
+import { type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
+import { isSameAddress, requireOwnRepository } from './token-repository.ts'
 
 export type CreatedRun = { run: CiSystemRun; created: boolean }
 
@@ -92,7 +92,7 @@ function asStored({ trust, ...run }: NewRun, { linked_repository, stands_beside 
 async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<CreatedRun | null> {
   const stored = await lockRunByExternalId(tx, run.org_id, run)
   if (!stored) return null
-  refuseOther(stored, run.claimed)
+  refuseOther(stored, run)
   await requireOwnRepository(tx, actor, stored)
   const { number, status } = run.attempt
   if (number < stored.newest_attempt) throw attemptOutdated(number, stored.newest_attempt)
@@ -106,7 +106,10 @@ async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<Created
 }
 
 /** Refuses a run of another code host or CI server that has the same number. */
-function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun | null): void {
+function refuseOther({ repository: known, address }: IdentifiedRun, { claimed, repository, trust }: RunToStore): void {
+  // A central pipeline states a verified run of another repository, without claims about it.
+  if ((claimed === null) !== (known === null) && trust === 'verified') throw runConflict()
+  if (claimed === null && trust === 'verified' && !isSameAddress(address, repository)) throw runConflict()
   if (claimed === null || known === null) return
   const isOnHost = claimed.host === null || known.host === claimed.host
   if (known.provider === claimed.provider && known.id === claimed.repository_id && isOnHost) return
@@ -139,6 +142,7 @@ function canTakeOver({ claimed, trust }: RunToStore): boolean {
 export async function applyClaims(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<boolean> {
   const { org_id, claimed, created_at } = run
   if (claimed === null || !canTakeOver(run) || stored.repository !== null) return false
+  if (stored.trust !== 'self_reported') return false
   return updateClaimedRun(tx, { org_id, id: stored.id }, { ...run, claimed }, created_at)
 }
 

@@ -7,7 +7,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { getDefaultHost, matchRepository, splitAddress } from '../../repositories/repository-identity.ts'
 import { findIdentifiedRun, type IdentifiedRun } from './run.store.ts'
-import { decideTrustOfJob, isOwnRepository, isOwnRun, type TrustClass } from './trust.ts'
+import { decideTrustOfJob, isOwnRepository, isOwnRun, speaksForOther, type TrustClass } from './trust.ts'
 
 /**
  * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
@@ -37,7 +37,7 @@ export function requireKeyRepository(
 
 /**
  * Lets a token speak about its own run, and about the other runs of its own repository unless code
- * of strangers may have run in its job. If its claims cannot be read, it speaks about runs that
+ * of strangers may have run in its job; then also about those that its trust names. If its claims cannot be read, it speaks about runs that
  * only API keys have reported. A key speaks about the repositories that it is limited to. Throws
  * 403 `forbidden`.
  */
@@ -56,6 +56,7 @@ export async function requireOwnRepository(
   if (isOwnRun(job, run)) return
   await requireOwnCode(db, org_id, job)
   if (await isOwnButUnclaimed(db, org_id, job, run)) return
+  if (speaksForOther(job, run.address)) return
   if (!(await isOfRepository(db, org_id, job, run))) throw foreignRepository(message)
 }
 
@@ -84,7 +85,7 @@ export async function readTokenTrust(db: Db, orgId: string, job: TokenJob): Prom
 /** Whether a run has the number of a token's run and only API keys have reported it. */
 export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
   const { ci_system, external_run_id } = job.run
-  if (run.provider !== 'other' || run.repository !== null) return false
+  if (run.provider !== 'other' || run.repository !== null || run.trust !== 'self_reported') return false
   if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false
   const covered = await listCovered(db, [{ ...toNamedRepository(orgId, job), position: 0 }], orgId)
   return covered.length === 0

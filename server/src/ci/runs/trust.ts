@@ -1,5 +1,6 @@
 import type { Credential } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+import { matchRepository } from '../../repositories/repository-identity.ts'
 
 /**
  * How far a statement about a run can be trusted, best first: the lanes of runs and reports (trust
@@ -36,11 +37,27 @@ export type RunSource = {
 /**
  * The class of what a credential states about a run. A token is `verified` for its own run, or
  * `untrusted` if code of strangers may have run in its job. About other runs only those tokens may
- * speak of whose jobs ran no such code (`requireOwnRepository`).
+ * speak of whose jobs ran no such code (`requireOwnRepository`). One of a central pipeline can be
+ * `verified` where the run is, too.
  */
-export function decideTrust(credential: Credential, run: RunSource): TrustClass {
+export function decideTrust(
+  credential: Credential,
+  run: RunSource & { address: string; trust: TrustClass },
+): TrustClass {
   const job = credential.type === 'oidc_trust' ? credential.job : null
-  return job !== null && isOwnRun(job, run) ? decideTrustOfJob(job, run.head_repository_id) : 'self_reported'
+  if (job === null) return 'self_reported'
+  if (isOwnRun(job, run)) return decideTrustOfJob(job, run.head_repository_id)
+  return speaksForOther(job, run.address) ? selectWeakest(getTrustOfOther(job), run.trust) : 'self_reported'
+}
+
+/** Whether a trust lets its jobs speak about a repository that is not their own (trust §3). */
+export function speaksForOther({ others }: TokenJob, address: string): boolean {
+  return others?.speaks_for.some((pattern) => matchRepository(pattern, address)) ?? false
+}
+
+/** The class of what a job may state about the other repositories that its trust names. */
+export function getTrustOfOther({ others, foreign_code }: TokenJob): TrustClass {
+  return others?.as === 'verified' && foreign_code === 'none' ? 'verified' : 'self_reported'
 }
 
 /**

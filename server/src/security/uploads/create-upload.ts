@@ -26,7 +26,13 @@ import {
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
-import { requireRepositoryOfKey, requireTokenRepository, requireTokenStatement, type Stated } from './token-upload.ts'
+import {
+  findLaneOfOther,
+  requireRepositoryOfKey,
+  requireTokenRepository,
+  requireTokenStatement,
+  type Stated,
+} from './token-upload.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
@@ -94,6 +100,8 @@ async function readSource(
   const stated = { git_ref: gitRef || null, commit_sha: commitSha ?? null }
   if (credential.type === 'user') return { ...asked, stated: { ...stated, lane: 'person' } }
   if (credential.type === 'api_key') return { ...asked, stated: { ...stated, lane: 'key' } }
+  const lane = await findLaneOfOther(tx, org_id, credential.job, asked)
+  if (lane !== null) return { ...asked, stated: { ...stated, lane } }
   const { job, ...own } = await requireTokenRepository(tx, org_id, credential.job, asked)
   return { ...own, stated: await requireTokenStatement(tx, org_id, job, stated) }
 }

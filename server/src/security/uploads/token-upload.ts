@@ -9,12 +9,12 @@ import {
   requireKeyRepository,
   requireOwnCode,
 } from '../../ci/runs/token-repository.ts'
-import { getLane, type Lane } from '../../ci/runs/trust.ts'
+import { getLane, getTrustOfOther, type Lane, speaksForOther } from '../../ci/runs/trust.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
 import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { findByName } from '../../repositories/repository.store.ts'
+import { findByName, findHost } from '../../repositories/repository.store.ts'
 import {
   getDefaultHost,
   normalizeRepositoryId,
@@ -46,6 +46,38 @@ export async function requireTokenRepository(
   return isOwnId
     ? { name, provider: job.provider, providerId: id, job }
     : { name, provider: null, providerId: null, job }
+}
+
+/**
+ * The lane of a report that a job sends about a repository which is not its own, and which its
+ * trust names (trust §3); null if it does not. Throws 403 `forbidden` if code of strangers may have
+ * run in the job.
+ */
+export async function findLaneOfOther(
+  db: Db,
+  orgId: string,
+  job: TokenJob | null,
+  asked: RepositoryReference,
+): Promise<Lane | null> {
+  if (job?.others === undefined || (await isOwn(db, orgId, job, asked))) return null
+  const addresses = await listAddresses(db, orgId, asked)
+  if (addresses.length === 0 || !addresses.every((address) => speaksForOther(job, address))) return null
+  await requireOwnCode(db, orgId, job)
+  return getLane(getTrustOfOther(job))
+}
+
+/** Every address that a reference can mean. An unknown id could be that of any repository. */
+async function listAddresses(db: Db, orgId: string, asked: RepositoryReference): Promise<string[]> {
+  const { name, provider, providerId } = asked
+  if (provider !== null && providerId !== null) {
+    const known = await findFollowed(db, { org_id: orgId, provider, id: providerId })
+    return known === null ? [] : [`${known.host}/${known.full_name}`]
+  }
+  const linked = await findByName(db, orgId, name)
+  const meant = linked.filter((repository) => provider === null || repository.provider === provider)
+  const hosts = await Promise.all(meant.map((repository) => findHost(db, orgId, repository.provider, repository.id)))
+  if (hosts.length > 0) return hosts.map((host) => `${host}/${name}`)
+  return [`${provider === null ? '' : getDefaultHost(provider as Provider)}/${name}`]
 }
 
 /** What a report is about, as its sender states it, and in which lane. Null: not stated. */
@@ -95,7 +127,8 @@ export async function checkUploadRepository(db: Db, actor: Actor, uploadId: stri
   if (repository === null) return
   if (credential.type !== 'oidc_trust') return requireRepositoryOfKey(db, actor, repository)
   const { job } = credential
-  if (job === null || !(await isOwn(db, org_id, job, repository))) throw foreignRepository(MESSAGE)
+  if (job !== null && (await isOwn(db, org_id, job, repository))) return
+  if ((await findLaneOfOther(db, org_id, job, repository)) === null) throw foreignRepository(MESSAGE)
 }
 
 /**

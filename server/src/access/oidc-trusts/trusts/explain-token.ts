@@ -49,7 +49,7 @@ async function verdictOn(needs: Needs, orgId: string, token: string): Promise<Om
     await checkPinned(needs, trust, job)
     // Without a job, what the token says of itself cannot be read, and it speaks as a key does.
     const speaks_as = job === null ? 'api_key' : job.foreign_code === 'none' ? 'job' : 'untrusted'
-    const reach = formatReach({ speaks_as, scopes: trust.scopes, repositories: null })
+    const reach = formatReach({ speaks_as, scopes: trust.scopes, repositories: null, others: trust })
     return { accepted: true, reason: null, details: null, trust: { id: trust.id, name: trust.name }, job, reach }
   } catch (error) {
     if (!(error instanceof TokenRejection)) throw error

@@ -12,7 +12,7 @@ import { createInvalidIdError, createNotFoundError } from '../../../platform/htt
 import { createUuid, isUuid } from '../../../platform/ids.ts'
 import { upsertAllowedHost } from '../../../platform/outbound/allowed-host.store.ts'
 import type { Services } from '../../../services.ts'
-import { checkGrantedScopes, type Grantor, getCreator, requireExpiry } from '../../scopes.ts'
+import { checkGrantedScopes, checkGrantsOthers, type Grantor, getCreator, requireExpiry } from '../../scopes.ts'
 import { type KnownRepository, listKnownIds, type NamedId } from '../named-id.ts'
 import type { TrustProvider } from '../token-job.ts'
 import {
@@ -64,6 +64,7 @@ export async function createTrust(
     await lockOrganizations(tx)
     const audience = requireAudience(request.audience, await readAudienceTerms(tx, orgId, needs.config, grantor))
     await checkGrantedScopes(tx, grantor, checked.scopes)
+    if (checked.speaks_for.length > 0) await checkGrantsOthers(tx, grantor)
     // This lock makes simultaneous calls count each other's trust.
     await lockName(tx, `OIDC trusts of the organization ${orgId}`)
     if ((await countLiveTrusts(tx, orgId, now)) >= TRUSTS_OF_ORGANIZATION_MAX)
@@ -72,8 +73,8 @@ export async function createTrust(
     await insertTrust(tx, orgId, trust)
     await pinConnected(tx, orgId, trust, needs.connectedRepositories)
     if (networks.length > 0) await upsertAllowedHost(tx, new URL(trust.issuer).origin, networks, now)
-    const { id, name, issuer, conditions, scopes, trusted_events, self_hosted } = trust
-    const details = { name, issuer, audience, conditions, scopes, trusted_events, self_hosted }
+    const { id, name, issuer, conditions, scopes, trusted_events, self_hosted, speaks_for, as } = trust
+    const details = { name, issuer, audience, conditions, scopes, trusted_events, self_hosted, speaks_for, as }
     await audit(tx, orgId, { author: grantor, action: 'oidc_trust.create', id, details }, now)
     return requireListed(tx, orgId, { ...trust, last_used_at: null, revoked_at: null })
   })

@@ -52,7 +52,8 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
           'the owner or the id of what is trusted. The scope `write:security-findings` requires the permission ' +
           '`upload_security_reports`. Where several organizations share the server, the audience is `job_audience` of the ' +
           'organization.\n\nErrors: 400 `invalid_request` for a field that is not valid. 403 ' +
-          '`insufficient_permission` with `details.scope` for a scope that your role cannot give. 409 ' +
+          '`insufficient_permission` with `details.scope` for a scope that your role cannot give, and without the permission ' +
+          '`manage_members` for `speaks_for`. 409 ' +
           '`too_many_oidc_trusts` if the organization has 1,000 trusts that are neither revoked nor expired.',
         tags,
         params: OrganizationPath,
@@ -63,8 +64,8 @@ export async function registerOidcTrustRoutes(app: HttpServer, services: Service
     async (request, reply) => {
       const { actor, body } = request
       const { audience = null, provider = null, expires_at = null, ...given } = body
-      const { trusted_events = [], self_hosted = false } = body
-      const terms = { trusted_events, self_hosted }
+      const { trusted_events = [], self_hosted = false, speaks_for = [], as = 'uploaded' } = body
+      const terms = { trusted_events, self_hosted, speaks_for, as }
       const wanted = {
         ...given,
         ...terms,

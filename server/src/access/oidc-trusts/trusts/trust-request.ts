@@ -1,10 +1,10 @@
 import { createInvalidFieldError, invalidRequest } from '../../../platform/http/errors.ts'
 import type { GuardedFetch } from '../../../platform/outbound/guarded-fetch.ts'
-import { requireScopes, type Scope } from '../../scopes.ts'
+import { requirePatterns, requireScopes, type Scope } from '../../scopes.ts'
 import { type Conditions, PATTERN_CHARS_MAX } from '../conditions.ts'
 import { getProviderOfIssuer, isIssuer } from '../issuer.ts'
 import { getNamedProviders, getNamingClaims, hasNamingCondition } from '../naming-claim.ts'
-import type { TrustProvider, TrustTerms } from '../token-job.ts'
+import type { SpeaksFor, TrustProvider, TrustTerms } from '../token-job.ts'
 import { EVENT_FORM } from '../trusted-events.ts'
 
 const ISSUER_RULE =
@@ -13,18 +13,19 @@ const ISSUER_RULE =
 /** The scopes that a trust can have. */
 export const TRUST_SCOPES: readonly Scope[] = ['write:ci', 'write:security-findings']
 
-export type TrustRequest = TrustTerms & {
-  name: string
-  issuer: string
-  /** Null for the default of the organization. */
-  audience: string | null
-  /** Null to derive it from the issuer and the conditions. */
-  provider: TrustProvider | null
-  conditions: Conditions
-  scopes: readonly string[]
-  /** Null for a trust that never expires. */
-  expiresAt: Date | null
-}
+export type TrustRequest = TrustTerms &
+  SpeaksFor & {
+    name: string
+    issuer: string
+    /** Null for the default of the organization. */
+    audience: string | null
+    /** Null to derive it from the issuer and the conditions. */
+    provider: TrustProvider | null
+    conditions: Conditions
+    scopes: readonly string[]
+    /** Null for a trust that never expires. */
+    expiresAt: Date | null
+  }
 
 const NAME_CHARS_MAX = 100
 const AUDIENCE_CHARS_MAX = 500
@@ -90,9 +91,10 @@ export async function checkTrust(request: TrustRequest, outbound: GuardedFetch, 
     )
   }
   const [scopes, terms] = [checkScopes(request.scopes), checkTerms(request, provider)]
+  const others = checkOthers(request, provider)
   // Last, because it may look up the name of the issuer.
   await requireFittingIssuer(provider, issuer, { outbound, isOperator })
-  return { name, issuer, provider, conditions, scopes, ...terms }
+  return { name, issuer, provider, conditions, scopes, ...terms, ...others }
 }
 
 /** Bitbucket and Azure issue for all their customers at addresses of one form. */
@@ -136,6 +138,16 @@ function checkTerms({ trusted_events, self_hosted }: TrustTerms, provider: Trust
   if (events.length > TRUSTED_EVENTS_MAX)
     throw invalidRequest(`A trust has at most ${TRUSTED_EVENTS_MAX} trusted events`)
   return { trusted_events: events, self_hosted }
+}
+
+/** Without claims that can be read, nobody knows whether code of strangers ran in the job. */
+function checkOthers({ speaks_for, as }: SpeaksFor, provider: TrustProvider | null): SpeaksFor {
+  if (speaks_for.length === 0) {
+    if (as !== 'uploaded') throw createInvalidFieldError('/body/as', 'needs speaks_for: the repositories')
+    return { speaks_for, as }
+  }
+  if (provider === null) throw createInvalidFieldError('/body/speaks_for', 'needs a provider whose claims can be read')
+  return { speaks_for: requirePatterns('speaks_for', speaks_for), as }
 }
 
 /** The one provider whose claims the conditions name. */

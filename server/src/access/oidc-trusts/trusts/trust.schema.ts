@@ -1,8 +1,10 @@
 import { type Static, type TString, Type } from 'typebox'
 import { Reason } from '../../../audit/audit.schema.ts'
+import { GLOB_CHARS_MAX } from '../../../platform/glob.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
+import { PATTERNS_MAX } from '../../scopes.ts'
 import type { Conditions as TrustConditions } from '../conditions.ts'
-import { TRUST_PROVIDERS } from '../token-job.ts'
+import { SPEAKS_AS, TRUST_PROVIDERS } from '../token-job.ts'
 import { EVENT_FORM } from '../trusted-events.ts'
 import { TRUST_SCOPES, TRUSTED_EVENTS_MAX } from './trust-request.ts'
 
@@ -19,6 +21,10 @@ const TRUSTED_EVENTS =
   'GitHub: events whose jobs count as `verified` beside `push`, `schedule`, `merge_group`, `workflow_dispatch`, `release`, `create` and `deployment`, for a branch or a tag. Strangers can cause most others.'
 const SELF_HOSTED =
   'GitHub: whether jobs on self-hosted runners of public repositories count as `verified`. Strangers may have changed such a runner.'
+
+const SPEAKS_FOR =
+  'Globs of other repositories that the jobs speak about, as central pipelines do, with or without their host. Jobs in which code of strangers may have run never do.'
+const AS = 'How their statements about these count: `uploaded`, as those of API keys, or `verified`.'
 
 const Conditions = (value: TString, description: string) =>
   Type.Record(Type.String(), Type.Union([value, Type.Array(value)]), { description })
@@ -49,6 +55,13 @@ export const NewTrust = Closed({
     Type.Array(Type.String({ pattern: EVENT_FORM }), { maxItems: TRUSTED_EVENTS_MAX, description: TRUSTED_EVENTS }),
   ),
   self_hosted: Type.Optional(Type.Boolean({ description: SELF_HOSTED })),
+  speaks_for: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: GLOB_CHARS_MAX }), {
+      maxItems: PATTERNS_MAX,
+      description: `${SPEAKS_FOR} Requires the permission \`manage_members\`.`,
+    }),
+  ),
+  as: Type.Optional(OneOf(SPEAKS_AS, { description: `${AS} Defaults to \`uploaded\`.` })),
   expires_at: Type.Optional(
     Nullable({
       ...Timestamp,
@@ -90,6 +103,8 @@ export const ListedTrust = Closed(
     scopes: Type.Array(Type.String(), { description: 'What the jobs can do.' }),
     trusted_events: Type.Array(Type.String(), { description: TRUSTED_EVENTS }),
     self_hosted: Type.Boolean({ description: SELF_HOSTED }),
+    speaks_for: Type.Array(Type.String(), { description: SPEAKS_FOR }),
+    as: OneOf(SPEAKS_AS, { description: AS }),
     created_by: Type.String({ description: 'The name of the person who created the trust, or `command line`.' }),
     created_by_user_id: Nullable(
       Type.String({ description: 'The id of the person who created the trust. Null if no person did.' }),

@@ -3,26 +3,27 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { notifyAccessChanged } from '../../api-key.store.ts'
 import type { Scope } from '../../scopes.ts'
 import type { Conditions } from '../conditions.ts'
-import type { TrustProvider, TrustTerms } from '../token-job.ts'
+import type { SpeaksFor, TrustProvider, TrustTerms } from '../token-job.ts'
 
 /** An organization accepts the tokens of an issuer that satisfy all conditions. */
-export type Trust = TrustTerms & {
-  id: string
-  name: string
-  issuer: string
-  audience: string
-  /** Which claims describe the job; null if they cannot be read. */
-  provider: TrustProvider | null
-  conditions: Conditions
-  scopes: Scope[]
-  created_by: string
-  /** The person who created the trust; null if it was created at the command line. */
-  created_by_user_id: string | null
-  created_at: Date
-  last_used_at: Date | null
-  expires_at: Date | null
-  revoked_at: Date | null
-}
+export type Trust = TrustTerms &
+  SpeaksFor & {
+    id: string
+    name: string
+    issuer: string
+    audience: string
+    /** Which claims describe the job; null if they cannot be read. */
+    provider: TrustProvider | null
+    conditions: Conditions
+    scopes: Scope[]
+    created_by: string
+    /** The person who created the trust; null if it was created at the command line. */
+    created_by_user_id: string | null
+    created_at: Date
+    last_used_at: Date | null
+    expires_at: Date | null
+    revoked_at: Date | null
+  }
 
 /** A trust that is neither revoked nor, when it was read, expired. */
 export type LiveTrust = Omit<NewTrust, 'created_by' | 'created_by_user_id'> & { organization: Organization }
@@ -38,13 +39,13 @@ export const TRUSTS_OF_ORGANIZATION_MAX = 1000
 export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promise<void> {
   await tx`
     insert into oidc_trusts (
-      org_id, id, name, issuer, audience, provider, conditions, scopes, trusted_events, self_hosted, created_by,
-      created_by_user_id, created_at, expires_at
+      org_id, id, name, issuer, audience, provider, conditions, scopes, trusted_events, self_hosted, speaks_for,
+      speaks_as, created_by, created_by_user_id, created_at, expires_at
     )
     values (
       ${orgId}, ${trust.id}, ${trust.name}, ${trust.issuer}, ${trust.audience}, ${trust.provider},
-      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.trusted_events}, ${trust.self_hosted}, ${trust.created_by},
-      ${trust.created_by_user_id}, ${trust.created_at}, ${trust.expires_at}
+      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.trusted_events}, ${trust.self_hosted},
+      ${trust.speaks_for}, ${trust.as}, ${trust.created_by}, ${trust.created_by_user_id}, ${trust.created_at}, ${trust.expires_at}
     )`
   await notifyAccessChanged(tx)
 }
@@ -70,7 +71,8 @@ export async function listLiveTrusts(
   const slugs = audiences.filter((text) => text.startsWith(own)).map((text) => text.slice(own.length))
   return db<LiveTrust[]>`
     select trust.id, trust.name, trust.issuer, trust.audience, trust.provider, trust.conditions, trust.scopes,
-      trust.trusted_events, trust.self_hosted, trust.created_at, trust.expires_at,
+      trust.trusted_events, trust.self_hosted, trust.speaks_for, trust.speaks_as as "as", trust.created_at,
+      trust.expires_at,
       json_build_object('id', org.id, 'slug', org.slug, 'name', org.name, 'plan', org.plan) as organization
     from oidc_trusts trust
     join organizations org on org.id = trust.org_id
@@ -130,6 +132,6 @@ export async function updateTrustRevoked(tx: Tx, id: string, at: Date): Promise<
 }
 
 function trustColumns(db: Db) {
-  return db`id, name, issuer, audience, provider, conditions, scopes, trusted_events, self_hosted, created_by,
-    created_by_user_id, created_at, last_used_at, expires_at, revoked_at`
+  return db`id, name, issuer, audience, provider, conditions, scopes, trusted_events, self_hosted, speaks_for,
+    speaks_as as "as", created_by, created_by_user_id, created_at, last_used_at, expires_at, revoked_at`
 }

@@ -83,6 +83,26 @@ test('201 with the events and runners that the trust counts as verified, which t
     assert.equal((await post(admin, newTrust({ trusted_events }))).status, 400)
 })
 
+test('only an Org admin lets jobs speak for other repositories, and the audit log says so', async () => {
+  const terms = { speaks_for: ['acme/*'], as: 'verified' }
+  const person = await createPerson(api, { ...caller, permissions: ['manage_integrations'] })
+  const refused = await post(person, newTrust({ scopes: ['write:ci'], ...terms }))
+  assertError(refused, 403, 'insufficient_permission')
+  assert.equal(refused.body.error.details.requiredPermission, 'manage_members')
+  const { status, body, text } = await post(admin, newTrust(terms))
+  assert.equal(status, 201, text)
+  assert.deepEqual([body.data.speaks_for, body.data.as], [['acme/*'], 'verified'])
+  const [entry] = await auditOf(api, caller, body.data.id)
+  assert.deepEqual([entry?.details.speaks_for, entry?.details.as], [['acme/*'], 'verified'])
+  for (const fields of [
+    { as: 'verified' },
+    { as: 'key', speaks_for: ['acme/*'] },
+    { speaks_for: ['   '] },
+    { speaks_for: Array.from({ length: 51 }, (_, at) => `acme/${at}`) },
+  ])
+    assertError(await post(admin, newTrust(fields)), 400, 'invalid_request')
+})
+
 test('a test shows whether a token is accepted, and every condition beside its claim', async () => {
   const of = await api.caller()
   const own = await createPerson(api, of)

@@ -23,7 +23,7 @@ import {
   requireOwnCode,
 } from './token-repository.ts'
 import { isHostConnected, requireHostRun, toCiSystemRun } from './token-run.ts'
-import { getTrustOfOther, speaksForOther } from './trust.ts'
+import { canSpeakFor, getTrustOfOther } from './trust.ts'
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
@@ -46,7 +46,7 @@ export async function createRun(
   const { ci_system, external_run_id } = input
   const isOwn = ci_system === job.run.ci_system && external_run_id === job.run.external_run_id
   const repository = await findNamed(services.sql, actor.org_id, job, given)
-  const isOther = repository === null && speaksForOther(job, given)
+  const isOther = repository === null && canSpeakFor(job, given)
   if (!isOwn || isOther) {
     if (repository === null && !isOther)
       throw foreignRepository('The token can only report runs of its own repository.')

@@ -7,7 +7,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { getDefaultHost, matchRepository, splitAddress } from '../../repositories/repository-identity.ts'
 import { findIdentifiedRun, type IdentifiedRun } from './run.store.ts'
-import { decideTrustOfJob, isOwnRepository, isOwnRun, speaksForOther, type TrustClass } from './trust.ts'
+import { canSpeakFor, decideTrustOfJob, isOwnRepository, isOwnRun, type TrustClass } from './trust.ts'
 
 /**
  * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
@@ -36,10 +36,10 @@ export function requireKeyRepository(
 }
 
 /**
- * Lets a token speak about its own run, and about the other runs of its own repository unless code
- * of strangers may have run in its job; then also about those that its trust names. If its claims cannot be read, it speaks about runs that
- * only API keys have reported. A key speaks about the repositories that it is limited to. Throws
- * 403 `forbidden`.
+ * Lets a token speak about its own run. Unless code of strangers may have run in its job, it speaks
+ * about the other runs of its own repository, and about those of the repositories that its trust
+ * names. If its claims cannot be read, it speaks about runs that only API keys have reported. A key
+ * speaks about the repositories that it is limited to. Throws 403 `forbidden`.
  */
 export async function requireOwnRepository(
   db: Db,
@@ -56,7 +56,7 @@ export async function requireOwnRepository(
   if (isOwnRun(job, run)) return
   await requireOwnCode(db, org_id, job)
   if (await isOwnButUnclaimed(db, org_id, job, run)) return
-  if (speaksForOther(job, run.address)) return
+  if (canSpeakFor(job, run.address)) return
   if (!(await isOfRepository(db, org_id, job, run))) throw foreignRepository(message)
 }
 

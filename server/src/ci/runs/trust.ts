@@ -47,11 +47,11 @@ export function decideTrust(
   const job = credential.type === 'oidc_trust' ? credential.job : null
   if (job === null) return 'self_reported'
   if (isOwnRun(job, run)) return decideTrustOfJob(job, run.head_repository_id)
-  return speaksForOther(job, run.address) ? selectWeakest(getTrustOfOther(job), run.trust) : 'self_reported'
+  return canSpeakFor(job, run.address) ? selectWeakest(getTrustOfOther(job), run.trust) : 'self_reported'
 }
 
 /** Whether a trust lets its jobs speak about a repository that is not their own (trust §3). */
-export function speaksForOther({ others }: TokenJob, address: string): boolean {
+export function canSpeakFor({ others }: TokenJob, address: string): boolean {
   return others?.speaks_for.some((pattern) => matchRepository(pattern, address)) ?? false
 }
 

@@ -44,7 +44,7 @@ import { auditOutcome, decideDeployment, hasRunEndedBadly, settleWaiting } from 
 import { evaluatePolicies, isStillEvaluated, mergeGates } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
 
-/** When policies are asked again that waited too long for their turn. Their budget bounds them, too. */
+/** When policies are asked again that waited too long for their turn. */
 const OVER_BUDGET_MS = 10_000
 
 /**

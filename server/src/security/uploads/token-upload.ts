@@ -9,7 +9,7 @@ import {
   requireKeyRepository,
   requireOwnCode,
 } from '../../ci/runs/token-repository.ts'
-import { getLane, getTrustOfOther, type Lane, speaksForOther } from '../../ci/runs/trust.ts'
+import { canSpeakFor, getLane, getTrustOfOther, type Lane } from '../../ci/runs/trust.ts'
 import type { Provider } from '../../codehosts/catalogue.ts'
 import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
@@ -61,7 +61,7 @@ export async function findLaneOfOther(
 ): Promise<Lane | null> {
   if (job?.others === undefined || (await isOwn(db, orgId, job, asked))) return null
   const addresses = await listAddresses(db, orgId, asked)
-  if (addresses.length === 0 || !addresses.every((address) => speaksForOther(job, address))) return null
+  if (addresses.length === 0 || !addresses.every((address) => canSpeakFor(job, address))) return null
   await requireOwnCode(db, orgId, job)
   return getLane(getTrustOfOther(job))
 }

@@ -181,25 +181,25 @@ test('a job that is ready keeps its place when it is queued again for later', as
   assert.ok(job && job.seconds_left <= 0)
 })
 
-test('a host that hangs holds two slots of its own, and neither local work, other hosts nor other organizations wait', async () => {
+test('a host that hangs holds half of the slots of its organization, and neither local work, other hosts nor other organizations wait', async () => {
   const [loud, quiet] = [randomUUID(), randomUUID()]
   for (let n = 1; n <= 50; n += 1) {
     await enqueue(sql, asking, { org_id: loud, n, host: 'hanging' })
     await enqueue(sql, importing, { org_id: loud, n, host: 'hanging' })
   }
   await using worker = await startHeld(2)
-  await worker.untilStarted(2)
+  await worker.untilStarted(4)
   await enqueue(sql, asking, { org_id: loud, n: 0, host: 'well' })
   await enqueue(sql, asking, { org_id: quiet, n: 0, host: 'hanging' })
   await enqueue(sql, importing, { org_id: quiet, n: 0, host: 'hanging' })
   await enqueue(sql, importing, { n: 0, host: 'hanging' })
   await enqueue(sql, interactive, { org_id: loud, n: 0 })
   await enqueue(sql, bulk, { org_id: quiet, n: 0 })
-  await worker.untilStarted(8)
+  await worker.untilStarted(10)
   const started = worker.starts.map(({ org_id, name }) => [org_id, name].join(' '))
-  assert.deepEqual(started.slice(0, 2), [`${loud} asking hanging`, `${loud} asking hanging`])
+  assert.deepEqual(started.slice(0, 4), Array(4).fill(`${loud} asking hanging`))
   assert.deepEqual(
-    started.slice(2).sort(),
+    started.slice(4).sort(),
     [
       ...[`${loud} asking well`, `${loud} interactive`, ' importing hanging'],
       ...[`${quiet} asking hanging`, `${quiet} bulk`, `${quiet} importing hanging`],
@@ -224,9 +224,9 @@ test('one organization that waits for many hosts leaves the slots of others free
   const [loud, quiet] = [randomUUID(), randomUUID()]
   for (let n = 1; n <= 40; n += 1) await enqueue(sql, asking, { org_id: loud, n, host: `host ${n}` })
   await using worker = await startHeld(2)
-  await worker.untilStarted(4)
+  await worker.untilStarted(8)
   await enqueue(sql, asking, { org_id: quiet, n: 0, host: 'host 1' })
-  await worker.untilStarted(5)
+  await worker.untilStarted(9)
   assert.equal(worker.starts.at(-1)?.org_id, quiet)
 })
 

@@ -219,28 +219,31 @@ const COUNTED: Record<SlotClass, readonly SlotClass[]> = {
 
 /** Jobs that ask others mostly wait, so that a worker can have more of them. */
 const OUTSIDE_PER_SLOT = 8
-const AWAITED_MAX = 2
+const OUTSIDE_OF_ORGANIZATION = 8
 
 /**
  * Bulk work has half of the slots at most, and interactive work leaves it one while there is some.
  * An organization has half of those of a class (but two slots in all) and the system a quarter, so
  * that beside a flood of either, others find one at once. Of those that ask others, an organization
- * has an eighth (but four), and two for each that it waits for, one of them for bulk work. Each
+ * has an eighth (but eight, where that is no more than half), and half of its share for each that
+ * it waits for, so that a host that hangs stops no other. Bulk work has half of all this. Each
  * worker keeps this by itself, so it holds for several.
  */
 function computeShares(concurrency: number): Record<SlotClass, Share> {
   const bulk = Math.ceil(concurrency / 2)
-  const outside = concurrency * OUTSIDE_PER_SLOT
   const local = { system: Math.ceil(concurrency / 4), awaited: Number.POSITIVE_INFINITY }
+  const all = concurrency * OUTSIDE_PER_SLOT
+  const organization = Math.min(all / 2, Math.max(OUTSIDE_OF_ORGANIZATION, all / 8))
+  const outside = { all, organization, system: all / 4, awaited: organization / 2 }
   return {
     interactive: { ...local, all: concurrency, organization: Math.max(2, bulk) },
     bulk: { ...local, all: bulk, organization: Math.ceil(bulk / 2) },
-    outside: { all: outside, organization: Math.max(4, outside / 8), system: outside / 4, awaited: AWAITED_MAX },
+    outside,
     outside_bulk: {
-      all: outside / 2,
-      organization: Math.max(2, outside / 16),
-      system: outside / 8,
-      awaited: AWAITED_MAX / 2,
+      all: outside.all / 2,
+      organization: outside.organization / 2,
+      system: outside.system / 2,
+      awaited: outside.awaited / 2,
     },
   }
 }

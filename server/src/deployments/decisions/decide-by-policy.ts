@@ -87,9 +87,8 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
   if (isTakenOver) return settleWaiting(services, tx, state, TAKEN_OVER)
   const required = await mergeGates(tx, state, stored, now)
-  // The change has queued another evaluation.
-  if (!isStillEvaluated(before, { state, required })) return
   const { org_id, id } = state
+  if (!isStillEvaluated(before, { state, required })) return enqueue(tx, decideByPolicyJob, { org_id, id })
   const deployment = { state, required }
   if (evaluation.isOverBudget) await enqueue(tx, decideByPolicyJob, { org_id, id }, OVER_BUDGET_MS)
   // That policies had no turn says nothing about an approval.

@@ -41,15 +41,21 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   return covered && { ...covered, before: settled.before }
 }
 
-/** The policies see the run and the environment, so they are evaluated again when these arrive. */
+/** What the policies see of the host. They are evaluated again when it arrives or changes. */
 function hasNewFacts({ before, derived }: Settled): boolean {
   const hasNewRun = before.run_created_at === null && derived.run_created_at !== null
-  const getEnvironment = ({
+  const getSeen = ({
+    branch,
+    workflow_name,
+    workflow_path,
     protection_rule_types,
     required_reviewers,
     required_reviewer_teams,
-  }: Settled['derived']) => [protection_rule_types, required_reviewers, required_reviewer_teams]
-  return hasNewRun || !isDeepStrictEqual(getEnvironment(before), getEnvironment(derived))
+  }: Settled['derived']) => [
+    ...[branch, workflow_name, workflow_path],
+    ...[protection_rule_types, required_reviewers, required_reviewer_teams],
+  ]
+  return hasNewRun || !isDeepStrictEqual(getSeen(before), getSeen(derived))
 }
 
 /** After a gate was configured: covers the waiting deployments that have no gate yet. */

@@ -175,25 +175,47 @@ test('a bypass before our rule was asked names the policies too, once they were 
   assert.deepEqual(actions, ['deployment.bypass'])
 })
 
+/** Services whose next transaction begins after these events. */
+function interrupt(events: HostEvent[]): { services: typeof api.services; count: () => number } {
+  let transactions = 0
+  const sql = new Proxy(api.services.sql, {
+    get: (sql, name) => {
+      if (name !== 'begin') return Reflect.get(sql, name)
+      return async (work: never) => {
+        transactions += 1
+        await applyEvents(api, source, events)
+        return sql.begin(work)
+      }
+    },
+  })
+  return { services: { ...api.services, sql }, count: () => transactions }
+}
+
+test('a deployment whose workflow changed while its policies were asked is asked about again', async () => {
+  await applyEvents(api, source, [...WAITING, { kind: 'run', data: hostRun() }])
+  await api.services.sql`delete from jobs where name = 'deployments.decide-by-policy'`
+  const { services, count } = interrupt([
+    {
+      kind: 'run',
+      data: hostRun({ workflow: { id: '31', name: 'CI', path: '.github/workflows/b.yml' }, updated_at: minute(6) }),
+    },
+  ])
+  await decideByPolicy(services, { org_id: caller.orgId, id: ID })
+  assert.equal(count(), 1)
+  await drainQueue(api)
+  const [comment, ...others] = await sent()
+  assert.deepEqual([comment?.type, others.length], ['comment', 0])
+})
+
 test('an evaluation decides nothing if the required gates changed while it ran', async () => {
   await apply(api, caller, policy('main'))
   await configureGate(api, caller, { name: 'Main', branch: 'main' })
   await configureGate(api, caller, { name: 'Release', branch: 'release', policies: ['Branch is main'] })
   await applyEvents(api, source, WAITING)
-  let transactions = 0
-  const changing = new Proxy(api.services.sql, {
-    get: (sql, name) => {
-      if (name !== 'begin') return Reflect.get(sql, name)
-      return async (work: never) => {
-        transactions += 1
-        // The transaction decides what was evaluated before it.
-        await applyEvents(api, source, [{ kind: 'run', data: hostRun({ ref: 'refs/heads/release' }) }])
-        return sql.begin(work)
-      }
-    },
-  })
-  await decideByPolicy({ ...api.services, sql: changing }, { org_id: caller.orgId, id: ID })
-  assert.equal(transactions, 1)
+  // The transaction decides what was evaluated before it.
+  const { services, count } = interrupt([{ kind: 'run', data: hostRun({ ref: 'refs/heads/release' }) }])
+  await decideByPolicy(services, { org_id: caller.orgId, id: ID })
+  assert.equal(count(), 1)
   await drainQueue(api)
   const { status, branch, policy_evaluation } = await show()
   assert.deepEqual([status, branch, policy_evaluation.decision], ['pending_approval', 'release', 'block'])

@@ -55,6 +55,22 @@ for (const colorScheme of ['light', 'dark'] as const)
     await page.context().close()
   })
 
+test('Home names the gates that nothing can approve as it was meant, to those who can change them', async () => {
+  const [manager, viewer] = [await shown.person({ role: 'release_manager' }), await shown.person({ role: 'viewer' })]
+  const page = await shown.open(manager, home)
+  await panel(page, 'Waiting for you').waitFor()
+  await assertCount(page.getByText('Gates to check'), 0)
+  await configureGate(shown.api, shown.caller, { name: 'Canary', environment: 'canary', policies: ['gone'] })
+  await page.reload()
+  const notice = page.getByRole('alert').filter({ hasText: 'Gates to check' })
+  await notice.getByText('waits for people, because the policy gone does not exist').waitFor()
+  await notice.getByRole('link', { name: 'Canary' }).waitFor()
+  await assertAccessible(page)
+  const other = await shown.open(viewer, home)
+  await panel(other, 'Waiting for approval').waitFor()
+  await assertCount(other.getByText('Gates to check'), 0)
+})
+
 test('the period is in the address, and survives a reload', async () => {
   const page = await shown.open(admin, home)
   await page.getByText('90 days', { exact: true }).click()

@@ -44,7 +44,7 @@ import { registerPolicyChangeRoutes } from './deployments/decisions/policy-chang
 import { registerDeploymentBoardRoutes, registerDeploymentRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
 import { registerConfiguredGateRoutes } from './deployments/gates/configured-gate.routes.ts'
-import { ConfiguredGate, GateVersion } from './deployments/gates/configured-gate.schema.ts'
+import { ConfiguredGate, GateVersion, ListedGate } from './deployments/gates/configured-gate.schema.ts'
 import { registerGateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
 import { registerPendingChangeRoutes } from './deployments/gates/pending-change.routes.ts'
@@ -166,6 +166,7 @@ const SHARED_SCHEMAS = [
   ListedTrust,
   ConfiguredGate,
   GateVersion,
+  ListedGate,
   PendingChange,
   ListedPolicy,
   PolicyVersion,

@@ -14,7 +14,7 @@ import { DeliveryCharts } from './charts/delivery-charts.tsx'
 import classes from './facts/home.module.css'
 import { DEFAULT_PERIOD, firstStepQueries, PERIODS } from './facts/queries.ts'
 import { BrokenPanel } from './panels/broken-panel.tsx'
-import { UrgentPanel, WaitingPanel } from './panels/panels.tsx'
+import { GatesToCheck, UrgentPanel, WaitingPanel } from './panels/panels.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/')
 const LABELS = PERIODS.map((days) => ({ value: String(days), label: `${days} days` }))
@@ -40,6 +40,7 @@ export function HomePage() {
         />
       }
     >
+      <GatesToCheck org={org} />
       {steps.isNew && <FirstSteps org={org} steps={steps} />}
       {!steps.isEmpty && (
         <Stack gap="lg">

@@ -1,5 +1,5 @@
 import { listKeysWith } from '../access/api-key.store.ts'
-import { listGateProblems } from '../deployments/gates/list-gate-problems.ts'
+import { listGatesWithProblems } from '../deployments/gates/list-gate-problems.ts'
 import { listUncovered } from '../deployments/gates/required-gate.store.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
@@ -137,9 +137,10 @@ async function checkGates(services: Services): Promise<Result> {
 async function describeProblems({ sql, clock }: Services): Promise<string[]> {
   const found: string[] = []
   for (const { id, slug } of await listOrganizations(sql)) {
-    const problems = await listGateProblems(sql, id)
+    const gates = await listGatesWithProblems(sql, id)
     const keys = await listKeysWith(sql, id, ['write:ci', 'write:deployments'], clock.now())
-    found.push(...problems.map(({ name, problem }) => `the gate "${name}" of ${slug} ${problem}`))
+    for (const { name, problems } of gates)
+      found.push(...problems.map((problem) => `the gate "${name}" of ${slug} ${problem}`))
     found.push(...keys.map((name) => `the key "${name}" of ${slug} has write:ci, so that it answers no opened gate`))
   }
   const more = found.length - GATES_SHOWN_MAX

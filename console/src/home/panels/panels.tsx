@@ -1,5 +1,5 @@
-import { Group, Paper, Skeleton, Text, Title } from '@mantine/core'
-import { IconCircleCheck, IconFlame } from '@tabler/icons-react'
+import { Alert, Group, List, Paper, Skeleton, Text, Title } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck, IconFlame } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import type { Schema } from '../../api/client.ts'
@@ -10,6 +10,7 @@ import { formatCompact, formatCount } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
+import { gatesQuery } from '../../settings/gate/queries.ts'
 import classes from '../facts/home.module.css'
 import { URGENT_SHOWN, urgentQueries, waitingQuery } from '../facts/queries.ts'
 
@@ -90,6 +91,29 @@ function PanelBody<Item>({ title, items, error, retry, empty, itemKey, children 
         </li>
       ))}
     </ul>
+  )
+}
+
+/** Gates that wait for people since an upgrade, or that nobody can answer, for those who can change them. */
+export function GatesToCheck({ org }: { org: string }) {
+  const query = useQuery({ ...gatesQuery(org), enabled: usePermission('manage_gates') })
+  const gates = query.data?.data.filter(({ problems }) => problems.length > 0) ?? []
+  if (gates.length === 0) return null
+  return (
+    <Alert color="yellow" icon={<IconAlertTriangle />} title="Gates to check">
+      <List size="sm">
+        {gates.slice(0, SHOWN).map(({ id, name, problems }) => (
+          <List.Item key={id}>
+            <Link {...pages.gate(org, id)}>{name}</Link> {problems.join(', and ')}.
+          </List.Item>
+        ))}
+        {gates.length > SHOWN && (
+          <List.Item>
+            <Link {...pages.gates(org)}>{formatCount(gates.length - SHOWN)} more</Link>
+          </List.Item>
+        )}
+      </List>
+    </Alert>
   )
 }
 

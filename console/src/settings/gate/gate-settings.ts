@@ -9,6 +9,7 @@ const STARS_MAX = 8
 const BRACES = /^[^{}]*(?:\{[^{}]*\}[^{}]*){0,2}$/
 
 export type Gate = Schema<'ConfiguredGate'>
+export type ListedGate = Schema<'ListedGate'>
 
 export type GateSettings = Pick<
   Gate,

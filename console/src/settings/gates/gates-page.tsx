@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core'
+import { Code, Stack, Text } from '@mantine/core'
 import { IconPlus, IconShieldCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -12,7 +12,7 @@ import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
-import { describeApprovals, type Gate, gateFacts } from '../gate/gate-settings.ts'
+import { describeApprovals, gateFacts, type ListedGate } from '../gate/gate-settings.ts'
 import { gatesQuery } from '../gate/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/gates')
@@ -27,7 +27,8 @@ export function GatesPage() {
   const { isFiltered, filter, clear } = useListPage(search)
   const create = usePermission('manage_gates') && <CreateGate org={org} />
   const wanted = name?.toLowerCase() ?? ''
-  const matches = (gate: Gate) => [gate.name, gate.environment].some((text) => text.toLowerCase().includes(wanted))
+  const matches = (gate: ListedGate) =>
+    [gate.name, gate.environment].some((text) => text.toLowerCase().includes(wanted))
   return (
     <Page
       title="Gates"
@@ -47,8 +48,8 @@ export function GatesPage() {
         empty={
           name === undefined ? (
             <Empty icon={IconShieldCheck} title="No gates" actions={create}>
-              Without a gate, deployments that your CI asks about start at once. Create one for production to have
-              people approve them.
+              <Code>shiplock gate open</Code> is refused for an environment that no gate covers. Create one for
+              production to have people or policies approve its deployments.
             </Empty>
           ) : (
             <Empty icon={IconShieldCheck} title="No gates match the filter" />
@@ -67,13 +68,13 @@ function CreateGate({ org }: { org: string }) {
   )
 }
 
-function columnsOf(org: string): Column<Gate>[] {
+function columnsOf(org: string): Column<ListedGate>[] {
   return [
     {
       key: 'name',
       header: 'Gate',
       width: 'minmax(0, 2fr)',
-      cell: ({ id, name, policies }) => (
+      cell: ({ id, name, policies, problems }) => (
         <Stack gap={0}>
           <Link {...pages.gate(org, id)} fw={500} size="sm" lineClamp={1}>
             {name}
@@ -83,6 +84,11 @@ function columnsOf(org: string): Column<Gate>[] {
               {policies.join(', ')}
             </Text>
           )}
+          {problems.map((problem) => (
+            <Text key={problem} size="xs" c="var(--shiplock-waiting)" lineClamp={2}>
+              It {problem}.
+            </Text>
+          ))}
         </Stack>
       ),
     },

@@ -10,8 +10,9 @@ import { isUuid } from '../../platform/ids.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { createGate, deleteGate, updateGate } from './configure-gate.ts'
-import { ConfiguredGate, GateUpdate, GateVersion, NewConfiguredGate } from './configured-gate.schema.ts'
-import { findGate, listGates, listGateVersions } from './configured-gate.store.ts'
+import { ConfiguredGate, GateUpdate, GateVersion, ListedGate, NewConfiguredGate } from './configured-gate.schema.ts'
+import { findGate, listGateVersions } from './configured-gate.store.ts'
+import { listGatesWithProblems } from './list-gate-problems.ts'
 import { PendingChange } from './pending-change.schema.ts'
 import { createPendingChange, toGateChange, toGateCreation } from './pending-change.ts'
 
@@ -34,10 +35,10 @@ export async function registerConfiguredGateRoutes(app: HttpServer, services: Se
           'Returns the configured gates of the organization, at most 1,000, in the order in which deployments require them.',
         tags,
         params: OrganizationPath,
-        response: { 200: Envelope(Type.Array(ConfiguredGate), 'The gates, oldest first.') },
+        response: { 200: Envelope(Type.Array(ListedGate), 'The gates, oldest first.') },
       },
     },
-    async ({ actor }) => ({ data: await listGates(sql, actor.org_id) }),
+    async ({ actor }) => ({ data: await listGatesWithProblems(sql, actor.org_id) }),
   )
 
   app.post(

@@ -53,7 +53,7 @@ const GATE_FIELDS = {
 export const GateSettings = Closed(GATE_FIELDS)
 export type GateSettings = Static<typeof GateSettings>
 
-/** Settings as they are given. \`requireGate\` adds whether policies approve. */
+/** Settings as they are given. `requireGate` adds whether policies approve. */
 export type GivenGate = Omit<GateSettings, 'approve_by_policies'> & Partial<GateSettings>
 
 const { name, environment, ...OTHERS } = GATE_FIELDS
@@ -91,6 +91,18 @@ export const ConfiguredGate = Closed(
   { $id: 'ConfiguredGate', description: 'A gate that deployments need the approval of.' },
 )
 export type ConfiguredGate = Static<typeof ConfiguredGate>
+
+/** A gate in the list, with what somebody should look at. */
+export const ListedGate = Closed(
+  {
+    ...ConfiguredGate.properties,
+    problems: Type.Array(Type.String(), {
+      description:
+        'Why nobody or nothing can approve the gate as it was meant, such as a named policy that does not exist, and whether it is approved as before an upgrade. Empty if there is nothing to look at.',
+    }),
+  },
+  { $id: 'ListedGate', description: 'A gate in the list.' },
+)
 
 export const GateVersion = Closed(
   {

@@ -4,22 +4,20 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { ConfiguredGate } from './configured-gate.schema.ts'
 import { listGates } from './configured-gate.store.ts'
 
-/** A configured gate that people should look at, and why. */
-type GateProblem = Pick<ConfiguredGate, 'id' | 'name'> & { problem: string }
-
 /**
- * The gates of an organization that wait for people because their policies cannot approve them,
- * that are still approved as before the upgrade, or that nobody can answer.
+ * The gates of an organization, each with why it waits for people because its policies cannot
+ * approve it, why nobody can answer it, and whether it is still approved as before the upgrade.
  */
-export async function listGateProblems(db: Db, orgId: string): Promise<GateProblem[]> {
+export async function listGatesWithProblems(
+  db: Db,
+  orgId: string,
+): Promise<(ConfiguredGate & { problems: string[] })[]> {
   const [gates, policies, people] = await Promise.all([
     listGates(db, orgId),
     listPolicies(db, orgId, { repository: null }),
     countPeopleWith(db, orgId, 'answer_deployment_gates'),
   ])
-  return gates.flatMap((gate) =>
-    findProblems(gate, policies, people).map((problem) => ({ id: gate.id, name: gate.name, problem })),
-  )
+  return gates.map((gate) => ({ ...gate, problems: findProblems(gate, policies, people) }))
 }
 
 function findProblems(gate: ConfiguredGate, policies: Policy[], people: number): string[] {

@@ -43,7 +43,7 @@ test('201 with a gate that people must approve by default; deployments require i
   })
   assert.equal(created_at, updated_at)
   assert.deepEqual((await open()).body.data.gate, { id, name: 'Production' })
-  assert.deepEqual((await call('GET', '')).body.data, [gate])
+  assert.deepEqual((await call('GET', '')).body.data, [{ ...gate, problems: [] }])
   assert.deepEqual((await call('GET', `/${id}`)).body.data, gate)
   const [entry] = await auditOf(api, caller, id)
   assert.deepEqual(
@@ -198,4 +198,15 @@ test('every viewer can read gates, and only the permission manage_gates changes 
       403,
       'insufficient_permission',
     )
+})
+
+test('the list says of each gate why it cannot be approved as it was meant', async () => {
+  const problemsOf = async (id: string) =>
+    (await call('GET', '')).body.data.find((gate: Json) => gate.id === id).problems as string[]
+  const gate = await create({ policies: ['gone'], approve_by_policies: true })
+  assert.deepEqual(await problemsOf(gate.id), ['waits for people, because the policy gone does not exist'])
+  const strict = await create({ name: 'Strict', environment: 'strict', required_approvals: 3 })
+  assert.deepEqual(await problemsOf(strict.id), ['can be answered by too few people'])
+  const open = await create({ name: 'Open', environment: 'open' })
+  assert.deepEqual(await problemsOf(open.id), [])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { listGateProblems } from '../../../../../src/deployments/gates/list-gate-problems.ts'
+import { listGatesWithProblems } from '../../../../../src/deployments/gates/list-gate-problems.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertInvalid } from '../../../../support/assert-error.ts'
 import { createRun } from '../../../../support/ci-runs.ts'
@@ -172,11 +172,11 @@ test('gates whose policies cannot approve, gates from before, and gates that nob
   await configureGate(api, caller, { name: 'fine', policies: ['e'], allowApiKeys: false, requiredApprovals: 2 })
   await configureGate(api, caller, { name: 'stuck', policies: ['m', 'hints', 'gone'] })
   await configureGate(api, caller, { name: 'two', requiredApprovals: 2, allowApiKeys: false })
-  const found = await listGateProblems(sql, caller.orgId)
+  const found = await listGatesWithProblems(sql, caller.orgId)
   const unable =
     'the policy m is in monitor, and the policy hints has no blocking rule, and the policy gone does not exist'
   assert.deepEqual(
-    found.map(({ name, problem }) => [name, problem]),
+    found.flatMap(({ name, problems }) => problems.map((problem) => [name, problem])),
     [
       ['covering', 'is approved by all policies that cover it, as before the upgrade'],
       ['stuck', `waits for people, because ${unable}`],

@@ -104,12 +104,17 @@ export function GatesToCheck({ org }: { org: string }) {
       <List size="sm">
         {gates.slice(0, SHOWN).map(({ id, name, problems }) => (
           <List.Item key={id}>
-            <Link {...pages.gate(org, id)}>{name}</Link> {problems.join(', and ')}.
+            <Link {...pages.gate(org, id)} size="sm">
+              {name}
+            </Link>{' '}
+            {problems.join(', and ')}.
           </List.Item>
         ))}
         {gates.length > SHOWN && (
           <List.Item>
-            <Link {...pages.gates(org)}>{formatCount(gates.length - SHOWN)} more</Link>
+            <Link {...pages.gates(org)} size="sm">
+              {formatCount(gates.length - SHOWN)} more
+            </Link>
           </List.Item>
         )}
       </List>

@@ -85,7 +85,7 @@ function columnsOf(org: string): Column<ListedGate>[] {
             </Text>
           )}
           {problems.map((problem) => (
-            <Text key={problem} size="xs" c="var(--shiplock-waiting)" lineClamp={2}>
+            <Text key={problem} size="xs" c="var(--shiplock-waiting)">
               It {problem}.
             </Text>
           ))}

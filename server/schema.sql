@@ -965,6 +965,7 @@ create table finding_streams (
   facts jsonb,
   reports integer not null default 0,
   held jsonb,
+  parts_since timestamp(3) with time zone,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint finding_streams_ended_check CHECK (((num_nulls(ended_at, ended_reason, ended_by_name) = ANY (ARRAY[0, 3])) AND (length(ended_reason) <= 1000))),
@@ -2420,6 +2421,7 @@ create table triage_findings (
   constraint triage_findings_org_id_triage_id_fkey FOREIGN KEY (org_id, triage_id) REFERENCES triages(org_id, id)
 );
 CREATE INDEX triage_findings_by_finding ON public.triage_findings USING btree (org_id, finding_id, no);
+CREATE INDEX triage_findings_by_regroup ON public.triage_findings USING btree (org_id, regroup_id) WHERE (regroup_id IS NOT NULL);
 
 create table triages (
   org_id uuid not null,

@@ -98,6 +98,26 @@ test('a decision that the server refuses is taken back on the screen, with the r
   assert.equal((await requestAs(shown.api, ada, 'GET', `/security/issues/${id}`)).body.data.status, 'open')
 })
 
+test('a vulnerability of a package is dismissed at any place and in any version; other problems have no such choice', async () => {
+  const page = await shown.open(ada, `${path}/${(await issueWith(LOG4SHELL)).id}`)
+  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Dismiss 1 issue' })
+  await dialog.getByRole('radio', { name: 'Mitigated' }).check()
+  await dialog.getByRole('checkbox', { name: 'At any place and in any version' }).check()
+  await assertAccessible(page)
+  await dialog.getByRole('button', { name: 'Dismiss' }).click()
+  await page.getByText('Dismissed 1 issue').waitFor()
+  const { body } = await requestAs(shown.api, ada, 'GET', '/security/triage?limit=1')
+  assert.deepEqual([body.data[0].scope, body.data[0].reason], ['vulnerability', 'mitigated'])
+  await page.getByRole('button', { name: 'Undo', exact: true }).first().click()
+  await page.getByText('Undone').waitFor()
+
+  await page.goto(`${path}/${(await issueWith('Weak hash')).id}`)
+  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+  await dialog.getByRole('radio', { name: 'Mitigated' }).waitFor()
+  await assertCount(dialog.getByRole('checkbox'), 0)
+})
+
 test('30 issues are selected and dismissed together, and reopened by one Undo', async () => {
   const many = Array.from({ length: 30 }, (_, number) => ruleResult(`Copied problem ${number}`, 5))
   await uploadReport(shown.api, shown.caller, sarif(many, 'Bulk'), { repository: 'acme/bulk' })

@@ -101,11 +101,14 @@ test('of two equal findings in a file, one can move and the other stay', async (
   assert.deepEqual(byPath(await openOnes()), ['src/a.ts', 'src/a.ts'])
 })
 
-test("a person's dismissal moves with the finding", async () => {
+test("a person's dismissal moves with a renamed file, and ends where the code moved to another one", async () => {
   await report([shown({ snippet: 'eval(x)' })])
   await dismissAll(api, caller.orgId)
-  assert.deepEqual(await report([shown({ file: 'b.ts', snippet: 'eval(x)' })]), { ...NOTHING, updated: 1 })
+  assert.deepEqual(await report([shown({ file: 'lib/a.ts', snippet: 'eval(x)' })]), { ...NOTHING, updated: 1 })
   assert.deepEqual(await countStates(api, caller), { dismissed: 1 })
+  assert.deepEqual(await report([shown({ file: 'b.ts', snippet: 'eval(x)' })]), { ...NOTHING, updated: 1 })
+  const [finding] = await openOnes()
+  assert.deepEqual(finding.dismissal_ended.changed, ['file'])
 })
 
 test('changed lines and times in messages create no new findings, if a file has as many as before', async () => {
@@ -120,15 +123,13 @@ test('changed lines and times in messages create no new findings, if a file has 
   assert.deepEqual(after, before)
 })
 
-test('if only the message identifies findings, another message at the same location creates no new finding', async () => {
+test('if only the message identifies findings, a new wording of three creates no new findings, another message does', async () => {
   const say = (word: string) => [
-    shown({ line: 3, message: `${word} input` }),
-    shown({ line: 3, message: `${word} query` }),
-    shown({ line: 9, message: `${word} input` }),
-    { ruleId: 'R', message: { text: `${word} image` } },
+    ...[3, 6, 9].map((line) => shown({ line, message: `${word} input` })),
+    { ruleId: 'R', message: { text: 'An image without a digest' } },
   ]
   await report(say('Bad'))
-  assert.deepEqual(await report(say('Unsafe')), { ...NOTHING, updated: 4 })
+  assert.deepEqual(await report(say('Unsafe')), { ...NOTHING, updated: 3, unchanged: 1 })
   const elsewhere = shown({ line: 40, message: 'Wrong' })
   assert.deepEqual(await report([...say('Unsafe').slice(0, 3), elsewhere]), {
     ...NOTHING,

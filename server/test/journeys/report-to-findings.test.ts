@@ -345,7 +345,7 @@ test("another job's, matrix's, report's, file's, pipeline's or branch's report c
 test('a repository that is connected later keeps its earlier findings, and the next run can close them', async () => {
   await reportScan(['a', 'b'])
   await link(api, caller, { provider: 'github', id: '1', name: 'acme/api' })
-  await newRun()
+  await newRun({ commit_sha: 'b'.repeat(40) })
   await reportScan(['b'])
   const findings = await listFindings(api, caller, { provider: 'github', repository_id: '1' })
   assert.deepEqual(Object.fromEntries(findings.map(({ rule_id, state }) => [rule_id, state])), {

@@ -47,18 +47,19 @@ for (const [file, { results, not_findings, dismissed, tools, warning }] of Objec
   })
 }
 
-test('every tool of a repository has its own stream: its next report without results closes its findings only', async () => {
+test('every tool of a repository has its own stream: its next report without results that is complete closes its findings only', async () => {
   const caller = await api.caller()
   const files = ['spotbugs.sarif', 'gosec.sarif', 'snyk.sarif'] as const
   for (const file of files) await uploadReport(api, caller, readFileSync(new URL(file, FIXTURES)))
   const total = files.reduce((sum, file) => sum + (figures[file]?.results ?? 0), 0)
   assert.deepEqual(await countStates(api, caller), { open: total })
-  const empty = async (guid: string) => {
+  const empty = async (guid: string, fields = {}) => {
     api.clock.advance(1)
-    return (await uploadReport(api, caller, sarif([], 'SpotBugs', { automationDetails: { guid } }))).counts.resolved
+    const report = sarif([], 'SpotBugs', { automationDetails: { guid } })
+    return (await uploadReport(api, caller, report, fields)).counts.resolved
   }
-  // The first one names no rule and would close everything: it waits for another that agrees.
-  assert.deepEqual([await empty('1'), await empty('2')], [0, 56])
+  // It would close everything, and another one without results does not agree: the sender has to say so.
+  assert.deepEqual([await empty('1'), await empty('2'), await empty('3', { complete: true })], [0, 0, 56])
   assert.deepEqual(await countStates(api, caller), { fixed: 56, open: total - 56 })
 })
 

@@ -77,6 +77,41 @@ test('what only followed a dismissal with other marks opens once, and undo dismi
   assert.ok((await states()).every(([, state, by]) => state === 'dismissed' && by === undefined))
 })
 
+test('of what followed, each is compared with what was looked at that is most like it', async () => {
+  const stored = await listFindings(api, caller)
+  const looked = stored.filter(({ rule_id }) => rule_id === 'B602').map(({ id }) => id)
+  await dismissAll(api, caller.orgId, { target: { type: 'finding', ids: looked } })
+  await outdate()
+  await follow()
+  const states = (await listFindings(api, caller)).map(({ rule_id, state }) => `${rule_id} ${state}`)
+  assert.deepEqual(states.sort(), ['B602 dismissed', 'B602 dismissed', 'S602 open', 'S602 open'])
+})
+
+test('what was stored of a pull request opens no issue after an upgrade, what was stated to be tracked since does', async () => {
+  const report = (rule: string, ref: string, tracked?: boolean) =>
+    uploadReport(api, caller, sarif([codeResult(rule, `${rule}.py`, [7, 7])], 'Bandit'), {
+      gitRef: ref,
+      ...(tracked !== undefined && { tracked }),
+    })
+  await report('B301', 'refs/pull/1/merge', true)
+  await api.services.sql`update finding_streams set reports = 0 where org_id = ${caller.orgId}`
+  await report('B302', 'refs/pull/2/merge', true)
+  const listed = async () => {
+    const rows = await api.services.sql<{ rule_id: string }[]>`
+      select rule_id
+      from security_issues issue
+      join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
+      where issue.org_id = ${caller.orgId}
+        and issue.listed
+        and rule_id like 'B30%'`
+    return rows.map(({ rule_id }) => rule_id).sort()
+  }
+  assert.deepEqual(await listed(), ['B301', 'B302'])
+  await outdate()
+  await follow()
+  assert.deepEqual(await listed(), ['B302'])
+})
+
 test('undo leaves the dismissal of a finding ended that a report has changed since', async () => {
   const stored = await listFindings(api, caller)
   const [looked] = stored.filter(({ rule_id, location }) => rule_id === 'B602' && location.path === 'a.py')

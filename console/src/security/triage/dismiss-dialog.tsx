@@ -1,4 +1,4 @@
-import { Button, Group, Kbd, Modal, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Kbd, Modal, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { formatCount } from '../../page/numbers.ts'
 import { oneLine } from '../../page/reported-text.ts'
@@ -14,7 +14,13 @@ const CHOICES = [
 
 const DAY_MS = 86_400_000
 
-export type Dismissal = { reason: DismissReason; comment: string; expiresAt: string | null }
+export type Dismissal = {
+  reason: DismissReason
+  comment: string
+  expiresAt: string | null
+  /** What it reaches later: what repeats it, or the vulnerability at any place and version. */
+  scope: 'issue' | 'vulnerability'
+}
 
 type DismissDialogProps = {
   /** Null while the dialog is closed. */
@@ -45,13 +51,20 @@ function DismissForm({ targets, onClose, onDismiss }: DismissDialogProps & { tar
   const [reason, setReason] = useState<DismissReason | null>(null)
   const [comment, setComment] = useState('')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'none', day: '' })
+  const [isAnywhere, setAnywhere] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
+  const areVulnerabilities = targets.items.every(({ isVulnerability }) => isVulnerability)
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     if (reason === null) return setProblem('Choose a reason.')
     const expiresAt = expiryTime(expiry, Date.now())
     if (expiresAt === undefined) return setProblem('Choose a day after today.')
-    onDismiss({ reason, comment: comment.trim(), expiresAt })
+    onDismiss({
+      reason,
+      comment: comment.trim(),
+      expiresAt,
+      scope: areVulnerabilities && isAnywhere ? 'vulnerability' : 'issue',
+    })
   }
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || isRadio(event.target))) return submit(event)
@@ -75,6 +88,14 @@ function DismissForm({ targets, onClose, onDismiss }: DismissDialogProps & { tar
           value={comment}
           onChange={({ currentTarget }) => setComment(currentTarget.value)}
         />
+        {areVulnerabilities && (
+          <Checkbox
+            label="At any place and in any version"
+            description="Also dismisses the same vulnerability in the same package of the repository when it is reported elsewhere or in another version, as in a base image."
+            checked={isAnywhere}
+            onChange={({ currentTarget }) => setAnywhere(currentTarget.checked)}
+          />
+        )}
         <ExpiryChoice expiry={expiry} onChange={setExpiry} problem={reason === null ? null : problem} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -108,8 +129,8 @@ function Affected({ targets: { type, items, skipped = 0 } }: { targets: Targets 
       )}
       <Text size="sm" c="dimmed">
         {type === 'issue'
-          ? `This dismisses ${countTargets(type, items.length)} with ${countTargets('finding', findings)}, and findings that join later.`
-          : `This dismisses ${formatCount(items.length)} open ${type}${items.length === 1 ? '' : 's'}. Later reports do not reopen ${items.length === 1 ? 'it' : 'them'}.`}
+          ? `This dismisses ${countTargets(type, items.length)} with ${countTargets('finding', findings)}, and later findings that repeat one of them at its place.`
+          : `This dismisses ${formatCount(items.length)} open ${type}${items.length === 1 ? '' : 's'}. Later reports do not reopen ${items.length === 1 ? 'it' : 'them'} while they show the same.`}
         {type === 'alert' && ' The code host is told.'}
         {skipped > 0 &&
           ` ${formatCount(skipped)} of those selected ${skipped === 1 ? 'is' : 'are'} not open, and stay so.`}
@@ -154,7 +175,9 @@ function isRadio(target: EventTarget): boolean {
 }
 
 function isTextField(target: EventTarget): boolean {
-  return target instanceof HTMLElement && target.closest('textarea, input:not([type=radio])') !== null
+  return (
+    target instanceof HTMLElement && target.closest('textarea, input:not([type=radio]):not([type=checkbox])') !== null
+  )
 }
 
 /** When a dismissal ends. `day` is a day of the reader's calendar, for the choice `day`. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { countTargets, dismissable, reopenable, type Target } from './targets.ts'
 
 const target = (id: string, status: string): Target => ({
-  ...{ id, title: id, findings: 1 },
+  ...{ id, title: id, findings: 1, isVulnerability: false },
   ...{ isOpen: status === 'open', isDismissed: status === 'dismissed' },
 })
 const all = { type: 'issue', items: [target('a', 'open'), target('b', 'dismissed'), target('c', 'fixed')] } as const

@@ -11,6 +11,8 @@ export type Target = {
   isDismissed: boolean
   /** The findings that it stands for. */
   findings: number
+  /** Whether it is about a vulnerability of a package. */
+  isVulnerability: boolean
 }
 
 /** Things of one type that are triaged together. */
@@ -21,16 +23,26 @@ export type Targets = {
   skipped?: number
 }
 
-export function issueTarget({ id, title, status, member_count }: Schema<'Issue'>): Target {
-  return { id, title, isOpen: status === 'open', isDismissed: status === 'dismissed', findings: member_count }
+export function issueTarget(issue: Schema<'Issue'>): Target {
+  const { id, title, status, member_count } = issue
+  return { id, title, ...toState(status), findings: member_count, isVulnerability: isOfPackage(issue) }
 }
 
-export function findingTarget({ id, title, state }: Schema<'Finding'>): Target {
-  return { id, title, isOpen: state === 'open', isDismissed: state === 'dismissed', findings: 1 }
+export function findingTarget(finding: Schema<'Finding'>): Target {
+  const { id, title, state } = finding
+  return { id, title, ...toState(state), findings: 1, isVulnerability: isOfPackage(finding) }
 }
 
 export function alertTarget({ id, title, status }: Schema<'Alert'>): Target {
-  return { id, title, isOpen: status === 'open', isDismissed: status === 'dismissed', findings: 1 }
+  return { id, title, ...toState(status), findings: 1, isVulnerability: false }
+}
+
+function toState(state: string) {
+  return { isOpen: state === 'open', isDismissed: state === 'dismissed' }
+}
+
+function isOfPackage({ package_name, vuln_ids }: Pick<Schema<'Finding'>, 'package_name' | 'vuln_ids'>): boolean {
+  return package_name !== null && vuln_ids.length > 0
 }
 
 /** Those that can be dismissed, or reopened. The API refuses all if it must refuse one. */

@@ -134,8 +134,8 @@ type NewTriage = paths['/app/api/orgs/{org}/security/triage']['post']['requestBo
 
 function bodyOf(decision: Decision) {
   if (decision.action === 'reopen') return { action: 'reopen' as const }
-  const { reason, comment, expiresAt } = decision.dismissal
-  return { action: 'dismiss' as const, reason, comment: comment || null, expires_at: expiresAt }
+  const { reason, comment, expiresAt, scope } = decision.dismissal
+  return { action: 'dismiss' as const, scope, reason, comment: comment || null, expires_at: expiresAt }
 }
 
 /** What an object is going to look like. */

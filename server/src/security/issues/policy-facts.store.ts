@@ -60,7 +60,7 @@ async function findSecurityFacts(
       select *
       from (
         select distinct on (${scope})
-          id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked
+          id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked, held
         from reported
         order by ${scope}, (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
       ) newest
@@ -73,7 +73,10 @@ async function findSecurityFacts(
   return row
 }
 
-/** Alerts come from the code host itself. A report has the trust of the credential that sent it. */
+/**
+ * Alerts come from the code host itself. A report has the trust of the credential that sent it. One
+ * without results that states that it failed or is cut is no scan.
+ */
 function scansJson(db: Db) {
   return db`(
     select coalesce(json_agg(
@@ -84,6 +87,7 @@ function scansJson(db: Db) {
       order by reported_at desc, tool
     ), '[]')
     from stream
+    where ((held ->> 'results')::integer = 0 and not (held -> 'may_be_repeated')::boolean) is not true
   )`
 }
 

@@ -1,5 +1,7 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import { isTracked } from '../../repositories/repository-identity.ts'
 import { listEndedFollowers } from '../reconcile/end-dismissals.ts'
+import { listUpgradedStreams, updateUntrackedStreams } from '../reconcile/stream.store.ts'
 import type { RuleMap } from '../vocabulary/rule-map.ts'
 import { findEdits } from '../writing/edit.store.ts'
 import { updateEndedDismissals } from '../writing/finding-writing.store.ts'
@@ -134,6 +136,16 @@ export const NO_COUNTS: RegroupCounts = {
   merged: 0,
   split: 0,
   reopened: 0,
+}
+
+/**
+ * Ends that what was stored of pull and merge requests opens issues (decisions §8, M6). Requests of
+ * connected repositories never did.
+ */
+export async function settleRequests(tx: Tx, { org_id, repository_no, at }: MergeScope): Promise<void> {
+  const streams = await listUpgradedStreams(tx, org_id, repository_no)
+  const ids = streams.filter(({ git_ref }) => !isTracked(git_ref, null)).map(({ id }) => id)
+  await updateUntrackedStreams(tx, org_id, ids, at)
 }
 
 /** Opens what only followed a dismissal, with other marks. Returns the number of findings. */

@@ -4,7 +4,7 @@ import type { IssueChange } from './grouping/describe-groups.ts'
 import type { KnownRules } from './grouping/known-rules.ts'
 import { findNextRepository, listNextBuckets } from './regroup.store.ts'
 import { insertBatch } from './regroup-batch.store.ts'
-import { mergeCounts, regroupBuckets, settleFollowers } from './regroup-buckets.ts'
+import { mergeCounts, regroupBuckets, settleFollowers, settleRequests } from './regroup-buckets.ts'
 import { lockRun, type Place, type RegroupRun, requireRun, updateRun } from './regroup-run.store.ts'
 
 /** `taken` are the repositories that this process regroups at the moment. */
@@ -55,6 +55,7 @@ export async function regroupBatch(
   const place = (await requireRun(tx, orgId, runId)).in_progress[repositoryNo]
   if (place === undefined) return null
   const scope = { org_id: orgId, repository_no: repositoryNo, has_edits, at }
+  if (place.bucket === null) await settleRequests(tx, scope)
   const buckets = await listNextBuckets(tx, scope, place.bucket, issuesAtOnce)
   const last = buckets.at(-1)
   if (last === undefined) {

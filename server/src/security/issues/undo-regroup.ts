@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
 import { findEdits } from '../writing/edit.store.ts'
 import {
-  listReopenedRepositories,
+  findReopenedRepository,
   updateRestoredDismissals,
   updateReturnedFindings,
 } from '../writing/finding-writing.store.ts'
@@ -70,13 +70,24 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing)
   if (run.status !== 'undoing') return run
   const batch = await findLastBatch(tx, orgId, runId)
   if (batch !== null) await restoreBatch(tx, batch, undoing)
-  else {
-    await lockTriaged(tx, orgId, await listReopenedRepositories(tx, orgId, runId))
-    await refreshTriaged(tx, orgId, await updateRestoredDismissals(tx, orgId, runId, undoing.at), undoing.at)
+  const isDone = batch === null && !(await restoreDismissals(tx, orgId, runId, undoing.at))
+  const after: RegroupRun = {
+    ...run,
+    status: isDone ? 'undone' : 'undoing',
+    batches: batch === null ? run.batches : run.batches - 1,
   }
-  const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: run.batches - 1 }
   await updateRun(tx, orgId, after, undoing.at)
   return after
+}
+
+/** Restores some dismissals of one repository. False if there are none. */
+async function restoreDismissals(tx: Tx, orgId: string, regroupId: string, at: Date): Promise<boolean> {
+  const repositoryNo = await findReopenedRepository(tx, orgId, regroupId)
+  if (repositoryNo === null) return false
+  await lockTriaged(tx, orgId, [repositoryNo])
+  const issueIds = await updateRestoredDismissals(tx, orgId, { regroupId, repositoryNo }, at)
+  await refreshTriaged(tx, orgId, issueIds, at)
+  return true
 }
 
 async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promise<void> {

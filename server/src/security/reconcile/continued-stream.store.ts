@@ -6,7 +6,10 @@ import type { Stream, StreamFacts, StreamReport } from './finding-stream.store.t
 import type { NamedStream } from './pair-exactly.store.ts'
 
 /** A stream without a category or subject that a new stream with one may continue. */
-export type EarlierStream = Pick<Stream, 'id' | 'tracked' | 'reported_at' | 'seen_at' | 'upload_id' | 'commit_sha'> & {
+export type EarlierStream = Pick<
+  Stream,
+  'id' | 'tracked' | 'reported_at' | 'seen_at' | 'upload_id' | 'commit_sha' | 'parts_since'
+> & {
   facts: StreamFacts | null
 }
 
@@ -33,7 +36,7 @@ export async function lockEarlierStreams(
   if (fresh.length === 0) return new Map()
   const found = await tx<FoundStream[]>`
     select id, tool, tool_family, subject, coalesce(category, '') <> '' as has_category, tracked, reported_at, seen_at,
-      upload_id, commit_sha, facts
+      upload_id, commit_sha, parts_since, facts
     from finding_streams stream
     where org_id = ${report.org_id}
       and repository_no = ${report.repository_no}

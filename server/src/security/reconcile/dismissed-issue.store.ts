@@ -147,6 +147,8 @@ export type ChangedDismissal = {
   reason: string | null
   scope: TriageScope | null
   identity_method: string | null
+  /** Whether its stream had no report since an upgrade that reads paths in another way. */
+  is_upgraded: boolean
   rule_id: string | null
   before: LookedAt
   after: LookedAt
@@ -162,10 +164,11 @@ export function listChangedDismissals({ tx, scope }: Paired): AsyncIterable<Chan
   const orgId = scope.org_id
   return tx<ChangedDismissal[]>`
     with changed as materialized (
-      select paired.position, paired.finding_id, paired.identity_method, incoming.rule_id, decision.reason,
-        decision.scope
+      select paired.position, paired.finding_id, paired.identity_method, stream.reports = 0 as is_upgraded,
+        incoming.rule_id, decision.reason, decision.scope
       from paired
       join incoming using (position)
+      join finding_streams stream on stream.org_id = ${buildAverageId(tx, orgId)} and stream.id = paired.stream_id
       join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.id = paired.finding_id
       left join triages decision
         on decision.org_id = finding.org_id ${buildSpreadCondition(tx, 'decision', orgId)}
@@ -176,7 +179,7 @@ export function listChangedDismissals({ tx, scope }: Paired): AsyncIterable<Chan
         and incoming.alert_id is null
         and (decision.id is not null or finding.description is distinct from incoming.description)
     )
-    select changed.finding_id, changed.reason, changed.scope, changed.identity_method, changed.rule_id,
+    select changed.finding_id, changed.reason, changed.scope, changed.identity_method, changed.is_upgraded, changed.rule_id,
       ${lookedAt(tx, tx`finding`)} as before, ${lookedAt(tx, tx`incoming`)} as after
     from changed
     join incoming using (position)
@@ -198,6 +201,9 @@ function lookedAt(tx: Tx, of: ReturnType<Tx>) {
     )`
 }
 
+/** What makes a finding that was looked at like one that followed, the most telling first. */
+const LIKE = ['path, context, fingerprint', 'path, context', 'path, fingerprint', 'path', 'context', 'fingerprint', '']
+
 /**
  * The findings of some buckets that only followed the dismissal of others, beside the one of those
  * that is most like them.
@@ -207,36 +213,58 @@ export function listFollowing(
   { org_id: orgId, repository_no }: Pick<MergeScope, 'org_id' | 'repository_no'>,
   buckets: readonly string[],
 ): AsyncIterable<ChangedDismissal[]> {
+  const marks = (of: ReturnType<Tx>): ReturnType<Tx> =>
+    tx`coalesce(${of}.path, '') as path, coalesce(${of}.context, '') as context, ${of}.fingerprint`
+  // One finding for each value: the rows are no product of those that followed and all parts.
+  const alike = LIKE.map((columns, at): ReturnType<Tx> => {
+    const key = tx.unsafe(columns === '' ? 'triage_id' : `triage_id, ${columns}`)
+    return tx`left join (
+        select distinct on (${key}) ${key}, id
+        from looked
+        order by ${key}, id
+      ) ${tx.unsafe(`alike_${at}`)} using (${key})`
+  })
+  const seenId = tx.unsafe(LIKE.map((_, at) => `alike_${at}.id`).join(', '))
   return tx<ChangedDismissal[]>`
-    select finding.id as finding_id, decision.reason, decision.scope, null as identity_method, finding.rule_id,
-      ${lookedAt(tx, tx`seen`)} as before, ${lookedAt(tx, tx`finding`)} as after
-    from (select decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
-    join security_issues issue
-      on issue.org_id = ${buildAverageId(tx, orgId)}
-      and issue.repository_no = ${buildAverageId(tx, repository_no)}
-      and issue.bucket = touched.bucket
-      and issue.merged_into is null
-    join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
-    join triages decision
-      on decision.org_id = finding.org_id ${buildSpreadCondition(tx, 'decision', orgId)}
-      and decision.id = finding.triage_id
-    cross join lateral (
-      select looked.*
-      from triage_findings part
-      join findings looked on looked.org_id = part.org_id and looked.id = part.finding_id
-      where part.org_id = decision.org_id
-        ${buildSpreadCondition(tx, 'part', orgId)} ${buildSpreadCondition(tx, 'looked', orgId)}
+    with following as materialized (
+      select finding.id as finding_id, decision.id as triage_id, decision.reason, decision.scope, ${marks(tx`finding`)}
+      from (select decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
+      join security_issues issue
+        on issue.org_id = ${buildAverageId(tx, orgId)}
+        and issue.repository_no = ${buildAverageId(tx, repository_no)}
+        and issue.bucket = touched.bucket
+        and issue.merged_into is null
+      join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
+      join triages decision
+        on decision.org_id = finding.org_id ${buildSpreadCondition(tx, 'decision', orgId)}
+        and decision.id = finding.triage_id
+      where finding.triaged_state = 'dismissed'
+        and decision.source = 'shiplock'
+        and decision.scope = 'issue'
+        and decision.target_type <> 'alert'
+        and not ${wasDecided(tx, tx`finding`)}
+    ),
+    looked as materialized (
+      select looked.id, decision.id as triage_id, ${marks(tx`looked`)}
+      from triages decision
+      join triage_findings part
+        on part.org_id = decision.org_id ${buildSpreadCondition(tx, 'part', orgId)}
         and part.triage_id = decision.id
+      join findings looked
+        on looked.org_id = part.org_id ${buildSpreadCondition(tx, 'looked', orgId)}
+        and looked.id = part.finding_id
+      where decision.org_id = ${buildAverageId(tx, orgId)}
+        and decision.id in (select triage_id from following)
         and ${wasDecided(tx, tx`looked`)}
-      order by looked.path is not distinct from finding.path desc, looked.context is not distinct from finding.context desc,
-        looked.fingerprint = finding.fingerprint desc, looked.issue_id = finding.issue_id desc, looked.id
-      limit 1
-    ) seen
-    where finding.triaged_state = 'dismissed'
-      and decision.source = 'shiplock'
-      and decision.scope = 'issue'
-      and decision.target_type <> 'alert'
-      and not ${wasDecided(tx, tx`finding`)}`.cursor(READ_AT_ONCE)
+    )
+    select following.finding_id, following.reason, following.scope, null as identity_method, false as is_upgraded,
+      finding.rule_id, ${lookedAt(tx, tx`seen`)} as before, ${lookedAt(tx, tx`finding`)} as after
+    from following
+    ${alike.reduce((joins, join): ReturnType<Tx> => tx`${joins} ${join}`)}
+    join findings seen on seen.org_id = ${buildAverageId(tx, orgId)} and seen.id = coalesce(${seenId})
+    join findings finding on finding.org_id = ${buildAverageId(tx, orgId)} and finding.id = following.finding_id`.cursor(
+    READ_AT_ONCE,
+  )
 }
 
 /**

@@ -46,11 +46,13 @@ function getWording({ rule_id, before, after }: ChangedDismissal): string | null
 }
 
 function endedBy(row: ChangedDismissal): (EndedDismissal & { wording: string })[] | null {
-  const { finding_id, reason, scope, identity_method, before, after } = row
+  const { finding_id, reason, scope, identity_method, is_upgraded, before, after } = row
   if (reason === null) return null
   const isAnywhere = scope === 'vulnerability'
+  // Base directories that differ go in front of paths now.
+  const isPrefixed = is_upgraded && before.path !== null && after.path?.endsWith(`/${before.path}`) === true
   const changed = listChangedMarks(before, after, {
-    isRenamed: isAnywhere || identity_method === 'file_renamed',
+    isRenamed: isAnywhere || isPrefixed || identity_method === 'file_renamed',
     isVersioned: !isAnywhere && reason === 'false_positive',
   }).filter((mark) => !(isAnywhere && mark === 'location'))
   return changed.length === 0 ? null : [{ finding_id, changed, wording: getWording(row) ?? '' }]

@@ -5,6 +5,7 @@ import { buildIntel } from '../intel/intel.store.ts'
 import { buildKevAt, buildReportedIntel, buildReportedIntelCall } from '../intel/intel-at-detection.store.ts'
 import type { GroupedReport } from './group-report.ts'
 import type { After, Incoming } from './incoming.store.ts'
+import type { JudgedStream } from './judge-streams.ts'
 import { buildNamedStreams, type NamedStream } from './pair-exactly.store.ts'
 import { hasPairs, type Paired } from './paired.store.ts'
 
@@ -22,7 +23,7 @@ export type Written = After<'write'> & {
  */
 export async function upsertFindings(
   grouped: GroupedReport,
-  streams: readonly { id: number; kept: readonly string[] }[],
+  streams: readonly Pick<JudgedStream, 'id' | 'kept'>[],
 ): Promise<Written> {
   const { paired } = grouped
   const updated = hasPairs(paired, 'changed') ? await updateChanged(grouped) : 0
@@ -201,27 +202,27 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
  * Records when the findings that the report does not contain were last seen, and marks those that
  * are not kept as fixed. Returns how many are shown as fixed: a triage still dismisses.
  */
-async function settleMissing(
-  paired: Paired,
-  streams: readonly { id: number; kept: readonly string[] }[],
-): Promise<number> {
+async function settleMissing(paired: Paired, streams: readonly Pick<JudgedStream, 'id' | 'kept'>[]): Promise<number> {
   const { tx, scope } = paired
   const { org_id, at } = scope
+  const kept = streams.flatMap((stream) => (stream.kept === 'all' ? [] : stream.kept))
+  const whole = streams.flatMap((stream) => (stream.kept === 'all' ? [stream.id] : []))
+  const isClosed = tx`kept_id is null and not paired.stream_id = any(${whole}::bigint[])`
   const [row] = await tx<[{ resolved: number }]>`
     with settled as (
       update findings finding
-      set reported_state = case when kept_id is null then 'fixed' else finding.reported_state end,
+      set reported_state = case when ${isClosed} then 'fixed' else finding.reported_state end,
         last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
         last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end,
         updated_at = ${at}
       from paired
-      left join unnest(${streams.flatMap(({ kept }) => kept)}::uuid[]) as kept (kept_id) on kept_id = paired.finding_id
+      left join unnest(${kept}::uuid[]) as kept (kept_id) on kept_id = paired.finding_id
       join finding_streams stream on stream.org_id = ${buildAverageId(tx, org_id)} and stream.id = stream_id
       where paired.position is null
         and paired.stream_id = any(${streams.map(({ id }) => id)}::bigint[])
         and finding.org_id = stream.org_id
         and finding.id = paired.finding_id
-        and (finding.last_seen_at is null or kept_id is null)
+        and (finding.last_seen_at is null or (${isClosed}))
       returning finding.state
     )
     select count(*) filter (where state = 'fixed') as resolved

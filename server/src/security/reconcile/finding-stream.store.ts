@@ -62,6 +62,10 @@ export type Stream = StreamKey & {
   upload_id: string | null
   commit_sha: string | null
   /**
+   * When the first report of the newest commit was read, if another part of the scan followed it.
+   */
+  parts_since: Date | null
+  /**
    * The stream of another lane that was stored as one with this: what was decided there until they
    * were separated, at `seen_at`, holds here too.
    */
@@ -104,7 +108,7 @@ export async function lockStreams(
   const streams = await tx<Stream[]>`
     select id, tool, tool_family, subject, tracked,
       case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, facts, held, upload_id, commit_sha,
-      continues_id,
+      parts_since, continues_id,
       case when seen_at = '-infinity' then 'epoch' else seen_at end as seen_at
     from finding_streams
     where ${isOfScope(tx, report)}

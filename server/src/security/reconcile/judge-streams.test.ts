@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ListedComponents } from '../formats/report/listed-components.ts'
 import type { ReportedScope, ReportTool } from '../formats/report/parsed-report.ts'
-import { decideClosing, type StreamToJudge, withAncestors } from './judge-streams.ts'
+import { decideAtOnce, decideByContent, type StreamToJudge, withAncestors } from './judge-streams.ts'
 import type { Missing } from './paired.store.ts'
 
 const TOOL: ReportTool = { name: 'Lint', version: null }
@@ -15,6 +15,8 @@ const lacking = (count: number, fields: Partial<Missing> = {}): Missing[] =>
     finding_id: `${at}`,
     was_open: true,
     was_missing: false,
+    was_in_part: false,
+    fingerprint: `f${at}`,
     path: `src/${at}.ts`,
     rule_id: `r${at}`,
     purl: null,
@@ -29,14 +31,16 @@ function judge(open: number, missing: readonly Missing[], fields: Partial<Stream
     tool: TOOL,
     report: REPORT,
     open,
-    missing,
+    absent: missing.length,
+    missing: missing.filter(({ was_open }) => was_open).length,
     mayAgree: false,
     isPart: false,
     isOlder: false,
     directories: withAncestors([]),
   }
-  const { kept, reasons, hint } = decideClosing({ ...judged, reported: open - missing.length, ...fields })
-  return { kept: kept.length, reasons, hint }
+  const facts = { ...judged, reported: open - missing.length, ...fields }
+  const { kept, reasons, hint } = decideAtOnce(facts) ?? decideByContent(facts, missing)
+  return { kept: kept === 'all' ? missing.length : kept.length, reasons, hint }
 }
 const reporting = (fields: object) => ({ report: { ...REPORT, ...fields } })
 const stating = (fields: Partial<ReportTool>) => ({ tool: { ...TOOL, ...fields } })
@@ -87,6 +91,24 @@ test('a part of a scan closes nothing unless it is stated to be complete', () =>
   assert.equal(judge(2, lacking(1), { isPart: true, ...reporting({ complete: true }) }).kept, 0)
   const older = { isPart: true, isOlder: true, ...reporting({ complete: true, confirmed: true }) }
   assert.deepEqual(judge(40, lacking(39), older), part)
+})
+
+test('what another part of the commit before had stays with a hint, and is not counted', () => {
+  const other = lacking(60, { was_in_part: true }).map((finding, at) => ({ ...finding, finding_id: `other ${at}` }))
+  const { kept, reasons, hint } = judge(100, [...other, ...lacking(10)])
+  assert.deepEqual([kept, reasons], [60, []])
+  assert.match(hint.join(), /^Lint: 60 findings of other reports of the commit before stay open/)
+  assert.equal(judge(100, [...other, ...lacking(30)]).kept, 90)
+  assert.equal(judge(100, [...other, ...lacking(30)], reporting({ complete: true })).kept, 0)
+})
+
+test('more missing findings than can be compared stay, unless the sender or somebody states that they are fixed', () => {
+  const many = { absent: 200_001, missing: 200_001 }
+  assert.deepEqual(judge(200_001, [], many).reasons, [
+    'The report lacks 200001 findings, too many to be compared with it.',
+  ])
+  assert.deepEqual(judge(200_001, [], { ...many, ...reporting({ complete: true }) }).reasons, [])
+  assert.deepEqual(judge(200_001, [], { ...many, ...reporting({ confirmed: true }) }).reasons, [])
 })
 
 test('a stated failure holds what is missing, unless it is normal or somebody confirms', () => {
@@ -144,6 +166,12 @@ test('findings of components that are gone or changed are not counted: an image 
   const components = documentOf('a', 'b')
   assert.equal(judge(40, lacking(39, about('c')), stating({ components })).kept, 0)
   assert.equal(judge(40, lacking(39, about('a')), stating({ components })).kept, 39)
+})
+
+test('findings that the tool states to be gone are not counted', () => {
+  const gone = stating({ gone: new Set(lacking(39).map(({ fingerprint }) => fingerprint)) })
+  assert.equal(judge(40, lacking(39), gone).kept, 0)
+  assert.equal(judge(40, lacking(39), stating({ gone: new Set(['f0']) })).kept, 39)
 })
 
 test('a document without tool and subject must have half of the components of the one before', () => {

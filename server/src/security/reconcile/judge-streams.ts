@@ -13,10 +13,12 @@ export type StreamUpdate = {
   tool_version: string | null
   facts: StreamFacts | null
   held: Held | null
+  parts_since: Date | null
 }
 
-/** `kept` are findings that the report lacks and that stay as they are. */
-export type JudgedStream = { id: number; kept: readonly string[]; warnings: string[]; update: StreamUpdate }
+/** The findings that the report lacks and that stay as they are. */
+export type Kept = 'all' | readonly string[]
+export type JudgedStream = { id: number; kept: Kept; warnings: string[]; update: StreamUpdate }
 
 type ReportToJudge = Completeness &
   Pick<StreamReport, 'upload_id' | 'commit_sha' | 'reported_at'> & { summary: ReportSummary }
@@ -36,7 +38,7 @@ export async function evaluateStreams(
   return judged
 }
 
-const NO_PAIRS = { reported: 0, open: 0, absent: 0, missing_before: 0, returned: 0 }
+const NO_PAIRS = { reported: 0, open: 0, absent: 0, missing: 0, missing_before: 0, returned: 0 }
 
 async function judgeStream(
   paired: Paired,
@@ -44,8 +46,7 @@ async function judgeStream(
   counts: PairCounts | undefined,
   report: ReportToJudge,
 ): Promise<JudgedStream> {
-  const { reported, open, missing_before, returned, absent } = counts ?? NO_PAIRS
-  const missing = absent > 0 ? await listMissing(paired, stream.id) : []
+  const { reported, open, missing, missing_before, returned, absent } = counts ?? NO_PAIRS
   // It has nine tenths of the results of the one that was held before, and any.
   const isAsLarge = reported > 0 && reported >= (stream.held?.results ?? 0) * NEARLY_ALL
   const mayAgree = missing_before > 0 && returned === 0 && isAsLarge && stream.held?.may_be_repeated === true
@@ -53,24 +54,30 @@ async function judgeStream(
   const isPart = isPartOfScan(stream, report)
   const isOlder = report.reported_at < stream.reported_at
   const tool = stream.reported
-  const facts = { stream, tool, report, reported, open, missing, directories, mayAgree, isPart, isOlder }
-  const { kept, reasons, mayBeRepeated, isCut, hint } = decideClosing(facts)
-  const isKept = new Set(kept)
-  const findings = missing.filter(({ finding_id, was_open }) => was_open && isKept.has(finding_id)).length
+  const facts = { stream, tool, report, reported, open, absent, missing, directories, mayAgree, isPart, isOlder }
+  const verdict = decideAtOnce(facts) ?? decideByContent(facts, await listMissing(paired, stream))
+  const { kept, held: findings, reasons, mayBeRepeated, isCut, hint } = verdict
   const { upload_id } = report
   const stated = { upload_id, findings, reasons, results: reported, may_be_repeated: mayBeRepeated, is_cut: isCut }
   const held = reasons.length === 0 ? null : stated
+  const what =
+    findings === missing
+      ? `No findings of ${tool.name} were closed.`
+      : `${findings} of ${missing} missing findings of ${tool.name} were not closed.`
   const isFirst = stream.reported_at.getTime() === 0
+  // So is one that has all of the one before it, such as that of a job that is run again.
+  const isWhole = report.complete === true || report.confirmed
   return {
     id: stream.id,
     kept,
-    warnings: [...reasons.map((reason) => formatHeld(facts, findings, reason)), ...hint],
+    warnings: [...reasons.map((reason) => `${what} ${reason}`), ...hint],
     update: {
       id: stream.id,
       tool: stream.reported.name,
       tool_version: stream.reported.version,
       facts: (held === null && !isPart) || isFirst ? toFacts(stream.reported) : stream.facts,
       held: isOlder ? stream.held : held,
+      parts_since: isPart && !isWhole ? (stream.parts_since ?? (missing > 0 ? stream.seen_at : null)) : null,
     },
   }
 }
@@ -125,8 +132,9 @@ export type StreamToJudge = {
   /** The number of the report's results in this stream, and of the stream's open findings. */
   reported: number
   open: number
-  /** What the report lacks. */
-  missing: readonly Missing[]
+  /** How many findings the report lacks, and how many of these are open. */
+  absent: number
+  missing: number
   /**
    * The directories in which the report has results, and those that they are in; only read if it
    * may agree. The top one is there only for results in it.
@@ -141,7 +149,9 @@ export type StreamToJudge = {
 }
 
 type Verdict = {
-  kept: string[]
+  kept: Kept
+  /** How many of the findings that `reasons` keep are open. */
+  held: number
   reasons: string[]
   /** Whether the next report closes the kept findings if it lacks them, too. */
   mayBeRepeated: boolean
@@ -149,33 +159,34 @@ type Verdict = {
   hint: string[]
 }
 
+const CLOSE_ALL: Verdict = { kept: [], held: 0, reasons: [], mayBeRepeated: true, isCut: false, hint: [] }
+const KEEP_ALL: Verdict = { ...CLOSE_ALL, kept: 'all', mayBeRepeated: false }
+
+/** More findings that a report lacks are not compared with it one by one. */
+const COMPARED_MAX = 200_000
+
 /**
- * Decides which of the findings that a report lacks stay. What the report states of failures and
- * cuts holds all of them; else only those that the rules name.
+ * Decides whether a report closes all that it lacks, or nothing, as it or somebody states. Null if
+ * that depends on the findings.
  */
-export function decideClosing(judged: StreamToJudge): Verdict {
-  const { tool, report, missing } = judged
-  const all = missing.map(({ finding_id }) => finding_id)
-  const stop = (reason: string, isCut = false): Verdict => ({
-    kept: all,
-    reasons: [reason],
-    mayBeRepeated: false,
-    isCut,
-    hint: [],
-  })
-  if (!judged.isOlder) {
+export function decideAtOnce(judged: StreamToJudge): Verdict | null {
+  const { tool, report, absent, missing, isOlder, isPart } = judged
+  const stop = (reason: string, isCut = false): Verdict => ({ ...KEEP_ALL, held: missing, reasons: [reason], isCut })
+  if (!isOlder) {
     const cut = whyCut(report.summary, tool)
     if (cut !== null) return stop(cut, true)
-    if (report.confirmed) return { kept: [], reasons: [], mayBeRepeated: true, isCut: false, hint: [] }
+    if (report.confirmed) return CLOSE_ALL
     if (report.complete === false) return stop('The sender states that the report is not complete.')
     const failure = whyFailed(judged)
     if (failure !== null) return stop(failure)
-    if (!judged.isPart || report.complete === true) return decideByContent(judged)
+    const isStated = report.complete === true
+    if (absent === 0 || (isStated && !tool.unrunRules?.length)) return CLOSE_ALL
+    if (absent > COMPARED_MAX) return stop(`The report lacks ${absent} findings, too many to be compared with it.`)
+    if (!isPart || isStated) return null
   }
   // Parts of a scan close nothing of each other.
   const text = `${tool.name}: the report adds to the one of the same commit before it, and closed nothing. Give jobs that scan different things a category each.`
-  const hint = missing.some(({ was_open }) => was_open) ? [text] : []
-  return { kept: all, reasons: [], mayBeRepeated: false, isCut: false, hint }
+  return { ...KEEP_ALL, hint: missing > 0 ? [text] : [] }
 }
 
 function whyCut({ truncated, skipped }: Pick<ReportSummary, 'skipped' | 'truncated'>, tool: ReportTool): string | null {
@@ -196,10 +207,18 @@ function whyFailed({ stream, tool }: StreamToJudge): string | null {
 
 const FAILURES_SHOWN_MAX = 3
 
-function decideByContent(judged: StreamToJudge): Verdict {
-  const { tool, report, missing } = judged
+/**
+ * Decides which of the findings that a complete report lacks stay: those that the rules name, and
+ * what another part of the scan before it had, because the other parts of this one follow.
+ */
+export function decideByContent(judged: StreamToJudge, lacking: readonly Missing[]): Verdict {
+  const { tool, report } = judged
   const unrun = new Set(tool.unrunRules)
-  const kept = new Set<string>()
+  // The sender's word stands against what the report only looks like.
+  const isStated = report.complete === true
+  const ofParts = isStated ? [] : lacking.filter(({ was_in_part }) => was_in_part)
+  const missing = ofParts.length === 0 ? lacking : lacking.filter(({ was_in_part }) => !was_in_part)
+  const kept = new Set(ofParts.map(({ finding_id }) => finding_id))
   const reasons: string[] = []
   const keep = (findings: readonly Missing[], reason: string) => {
     const held = findings.filter(({ finding_id }) => !kept.has(finding_id))
@@ -211,26 +230,34 @@ function decideByContent(judged: StreamToJudge): Verdict {
     missing.filter(({ rule_id }) => rule_id !== null && unrun.has(rule_id)),
     UNRUN,
   )
-  // The sender's word stands against what the report only looks like.
-  const isStated = report.complete === true
   const toJudge = isStated ? [] : missing.filter((finding) => !isAgreed(judged, finding))
   for (const [findings, reason] of listDoubts(judged, toJudge)) keep(findings, reason)
   const unexplained = toJudge.filter((finding) => finding.was_open && !isExplained(tool, finding))
   const rest = unexplained.filter(({ finding_id }) => !kept.has(finding_id))
-  const guarded = judged.open - missing.filter(({ was_open }) => was_open).length + unexplained.length
+  const guarded = judged.open - countOpen(lacking) + unexplained.length
   const isMost = rest.length * 2 > guarded
   const text = `${rest.length} of ${guarded} open findings are missing from the report.`
   if (isMost && guarded >= GUARDED_FINDINGS_MIN) keep(toJudge, text)
-  const hint = isMost && reasons.length === 0 && guarded >= NOTED_FINDINGS_MIN
+  const others = countOpen(ofParts)
+  const isNoted = isMost && reasons.length === 0 && guarded >= NOTED_FINDINGS_MIN
   return {
+    ...CLOSE_ALL,
     kept: [...kept],
+    held: countOpen(missing.filter(({ finding_id }) => kept.has(finding_id))),
     reasons,
-    mayBeRepeated: true,
-    isCut: false,
-    hint: hint ? [`${tool.name}: ${text} They were closed.`] : [],
+    hint: [
+      ...(isNoted ? [`${tool.name}: ${text} They were closed.`] : []),
+      ...(others > 0 ? [`${tool.name}: ${others} ${OF_PARTS}`] : []),
+    ],
   }
 }
 
+function countOpen(findings: readonly Missing[]): number {
+  return findings.filter(({ was_open }) => was_open).length
+}
+
+const OF_PARTS =
+  'findings of other reports of the commit before stay open until the reports of a whole commit lack them. Give jobs that scan different things a category each.'
 const UNRUN = 'The report states that the tool could not run their rules.'
 
 /** Findings that may still be there, by what the report lists or by what it is about. */
@@ -280,16 +307,11 @@ function isAgreed({ mayAgree, directories }: StreamToJudge, { was_missing, path 
   return directories.has(path?.slice(0, Math.max(0, path.lastIndexOf('/'))) ?? '')
 }
 
-/** Its component is gone, or has another version. */
-function isExplained({ components }: ReportTool, { purl, package_name, package_version }: Missing): boolean {
+/** The tool states that it is gone, or its component is gone or has another version. */
+function isExplained(
+  { components, gone }: ReportTool,
+  { fingerprint, purl, package_name, package_version }: Missing,
+): boolean {
+  if (gone?.has(fingerprint)) return true
   return components !== undefined && !components.has({ purl, name: package_name, version: package_version })
-}
-
-function formatHeld({ tool, missing }: StreamToJudge, kept: number, reason: string): string {
-  const all = missing.filter(({ was_open }) => was_open).length
-  const what =
-    kept === all
-      ? `No findings of ${tool.name} were closed.`
-      : `${kept} of ${all} missing findings of ${tool.name} were not closed.`
-  return `${what} ${reason}`
 }

@@ -72,6 +72,10 @@ export type Missing = {
   was_open: boolean
   /** Whether the previous report lacked it, too. */
   was_missing: boolean
+  /** Whether the commit before was reported in parts, of which one had it. */
+  was_in_part: boolean
+  /** The beginning of it, in hex. */
+  fingerprint: string
   path: string | null
   rule_id: string | null
   purl: string | null
@@ -80,13 +84,18 @@ export type Missing = {
 }
 
 /** The findings of a stream that the report lacks. */
-export async function listMissing({ tx, scope }: Pairs, streamId: number): Promise<Missing[]> {
+export async function listMissing(
+  { tx, scope }: Pairs,
+  { id, parts_since }: Pick<Stream, 'id' | 'parts_since'>,
+): Promise<Missing[]> {
   return tx<Missing[]>`
-    select finding.id as finding_id, paired.was_open, paired.was_missing, finding.path, finding.rule_id, finding.purl,
+    select finding.id as finding_id, paired.was_open, paired.was_missing,
+      ${parts_since}::timestamptz is not null and coalesce(finding.last_seen_at >= ${parts_since}, true) as was_in_part,
+      encode(substring(finding.fingerprint for 16), 'hex') as fingerprint, finding.path, finding.rule_id, finding.purl,
       finding.package_name, finding.package_version
     from paired
     join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
-    where paired.stream_id = ${streamId}
+    where paired.stream_id = ${id}
       and paired.position is null`
 }
 

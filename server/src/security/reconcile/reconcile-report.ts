@@ -40,7 +40,7 @@ import {
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Completeness, evaluateStreams, isPartOfScan, toFacts } from './judge-streams.ts'
+import { type Completeness, evaluateStreams, isPartOfScan, type JudgedStream, toFacts } from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { countPairs, hasPairs, type Paired } from './paired.store.ts'
@@ -201,6 +201,7 @@ function mergeTools(one: ReportTool, other: ReportTool): ReportTool {
     failures: [...(one.failures ?? []), ...(other.failures ?? [])],
     unscanned: [...(one.unscanned ?? []), ...(other.unscanned ?? [])],
     unrunRules: [...(one.unrunRules ?? []), ...(other.unrunRules ?? [])],
+    gone: new Set([...(one.gone ?? []), ...(other.gone ?? [])]),
     ...((scope ?? first ?? second) ? { scope: (scope ?? first ?? second) as ReportedScope } : {}),
   }
 }
@@ -397,6 +398,7 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
     tool_version: versions.get(tool) ?? null,
     facts: null,
     held: null,
+    parts_since: null,
   }))
   const recorded = await updateReportedStreams(written, alerts, updates)
   const issueIds = [...grouped.touched, ...(await upsertAlertLinks(recorded))]
@@ -413,7 +415,7 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
  */
 async function writeAndFollow(
   grouped: GroupedReport,
-  judged: readonly { id: number; kept: readonly string[] }[],
+  judged: readonly Pick<JudgedStream, 'id' | 'kept'>[],
   hasTriages: boolean,
 ): Promise<Written> {
   if (!hasTriages || grouped.touched.length === 0) return upsertFindings(grouped, judged)

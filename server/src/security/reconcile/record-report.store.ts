@@ -23,7 +23,7 @@ export async function updateReportedStreams(
   await tx`
     update finding_streams stream
     set tool = updated.tool, tool_version = updated.tool_version, facts = updated.facts::jsonb,
-      held = updated.held::jsonb, reports = reports + (upload_id is distinct from ${report.upload_id}::text)::integer, source = ${report.source},
+      held = updated.held::jsonb, parts_since = updated.parts_since, reports = reports + (upload_id is distinct from ${report.upload_id}::text)::integer, source = ${report.source},
       origin = ${report.origin}, tracked = case when ${isOlder} then tracked else ${report.tracked} end,
       git_ref = ${report.git_ref},
       upload_id = case when ${isOlder} then upload_id else ${report.upload_id}::text end,
@@ -34,8 +34,9 @@ export async function updateReportedStreams(
       ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool }) => tool)}::text[],
       ${updates.map(({ tool_version }) => tool_version)}::text[],
       ${updates.map(({ facts }) => facts && JSON.stringify(facts))}::text[],
-      ${updates.map(({ held }) => held && JSON.stringify(held))}::text[]
-    ) as updated (id, tool, tool_version, facts, held)
+      ${updates.map(({ held }) => held && JSON.stringify(held))}::text[],
+      ${updates.map(({ parts_since }) => parts_since)}::timestamptz[]
+    ) as updated (id, tool, tool_version, facts, held, parts_since)
     where stream.org_id = ${scope.org_id}
       and stream.id = updated.id`
   return { paired } as Recorded

@@ -1,8 +1,10 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositoryReference, RepositorySelection } from '../repositories/select-repository.ts'
+import { updateTouchedIssues } from '../writing/issue-writing.store.ts'
 import { buildLaneRank, buildShownTrust, buildStreamLane } from '../writing/lane.store.ts'
 import type { StreamQuery } from './stream.schema.ts'
 
@@ -17,28 +19,43 @@ type StreamSelection = RepositorySelection & { status: NonNullable<StreamQuery['
 export async function listStreams(db: Db, orgId: string, page: Page, selection: StreamSelection): Promise<PageRow[]> {
   const { repositoryNos, provider, status, now } = selection
   const stream: ReturnType<Db> = db`stream`
+  const isOfRepositories: ReturnType<Db> =
+    repositoryNos === null ? db`true` : db`repository_no = any(${[...repositoryNos]}::bigint[])`
+  const isShown: ReturnType<Db> = db`repository_no in (select repository_no from page)`
+  const isSelected: ReturnType<Db> = status === null ? isShown : isOfRepositories
+  const statuses: ReturnType<Db> = streamStatuses(db, orgId, { now, isSelected })
+  const ofStatus: ReturnType<Db> = db`join ${statuses} stated on stated.id = stream.id`
   return db<PageRow[]>`
-    select created_at, id::text, ${streamJson(db, orgId, now)} as json
-    from (
-      select stream.*, stream.reported_at as created_at
-      from finding_streams stream
-      where stream.org_id = ${orgId}
-        and stream.origin <> 'alert'
-        and stream.reported_at > '-infinity'
-        ${repositoryNos === null ? db`` : db`and stream.repository_no = any(${[...repositoryNos]}::bigint[])`}
+    with page as materialized (
+      select stream.*${status === null ? db`` : db`, stated.status`}
+      from (
+        select *, reported_at as created_at
+        from finding_streams
+        where org_id = ${orgId}
+          and origin <> 'alert'
+          and reported_at > '-infinity'
+          and ${isOfRepositories}
+      ) stream
+      ${status === null ? db`` : ofStatus}
+      where ${buildPageCondition(db, page, stream)}
         ${buildProviderCondition(db, orgId, stream, provider)}
-        ${status === null ? db`` : db`and ${streamStatus(db, now)} = ${status}`}
-    ) stream
-    where ${buildPageCondition(db, page, stream)}
-    order by created_at desc, id desc
-    limit ${page.limit + 1}`
+        ${status === null ? db`` : db`and stated.status = ${status}`}
+      order by stream.created_at desc, stream.id desc
+      limit ${page.limit + 1}
+    )
+    select stream.created_at, stream.id::text, ${streamJson(db, orgId, status === null ? db`stated.status` : db`stream.status`)} as json
+    from page stream
+    ${status === null ? ofStatus : db``}
+    order by stream.created_at desc, stream.id desc`
 }
 
 /** A stream as JSON, or null if there is none. */
 export async function findStreamJson(db: Db, orgId: string, id: number, now: Date): Promise<string | null> {
+  const isBeside: ReturnType<Db> = db`repository_no = (select repository_no from finding_streams where org_id = ${orgId} and id = ${id})`
   const [row] = await db<{ json: string }[]>`
-    select ${streamJson(db, orgId, now)} as json
+    select ${streamJson(db, orgId, db`stated.status`)} as json
     from finding_streams stream
+    join ${streamStatuses(db, orgId, { now, isSelected: isBeside })} stated on stated.id = stream.id
     where stream.org_id = ${orgId}
       and stream.id = ${id}
       and stream.origin <> 'alert'`
@@ -58,76 +75,116 @@ export async function findStreamRepository(db: Db, orgId: string, id: number): P
 }
 
 /**
- * SQL: streams of one scanner whose categories differ only in numbers, dates or hashes, and which
- * were reported once each. Those of one commit are parts of one scan.
+ * SQL: what streams of one scanner have in common whose categories differ only in numbers, dates or
+ * hashes.
  */
-function isSimilar(db: Db, other: ReturnType<Db>, stream: ReturnType<Db>) {
-  const pattern = (of: ReturnType<Db>) => db`regexp_replace(${of}.category, '[0-9a-f]{7,}|[0-9]+', '#', 'g')`
+function similarKey(db: Db, of: ReturnType<Db>) {
   return db`
-    ${other}.org_id = ${stream}.org_id
-    and ${other}.repository_no = ${stream}.repository_no
-    and branch_name(${other}.git_ref) is not distinct from branch_name(${stream}.git_ref)
-    and ${other}.tool_family = ${stream}.tool_family
-    and ${other}.format_family = ${stream}.format_family
-    and ${other}.subject is not distinct from ${stream}.subject
-    and ${other}.lane = ${stream}.lane
-    and ${other}.reports = 1
-    and ${other}.ended_at is null
-    and ${pattern(other)} = ${pattern(stream)}
-    and (
-      ${other}.id = ${stream}.id
-      or ${other}.commit_sha is null
-      or ${other}.commit_sha is distinct from ${stream}.commit_sha
-    )`
+    ${of}.repository_no, branch_name(${of}.git_ref), ${of}.tool_family, ${of}.format_family, ${of}.subject, ${of}.lane,
+    regexp_replace(${of}.category, '[0-9a-f]{7,}|[0-9]+', '#', 'g')`
+}
+
+/** SQL: whether a stream was reported once, so that its category may be one of a single scan. */
+function isReportedOnce(db: Db, of: ReturnType<Db>) {
+  return db`${of}.reports = 1 and ${of}.ended_at is null`
+}
+
+/** SQL: the streams of one commit are parts of one scan; others stand alone. */
+function buildScan(db: Db, of: ReturnType<Db>) {
+  return db`coalesce(${of}.commit_sha, 'stream ' || ${of}.id)`
 }
 
 /**
- * How many streams there are like one of these, with it; at most those of the one with the most.
+ * How many streams there are that differ from one of these only in numbers and were reported once
+ * as well, with it; at most those of the one with the most.
  */
 export async function countSimilarStreams(db: Db, orgId: string, ids: readonly number[]): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select coalesce(max(alike.count), 0) as count
     from finding_streams stream
     cross join lateral (
-      select count(*) as count
+      select count(*) + 1 as count
       from finding_streams other
-      where ${isSimilar(db, db`other`, db`stream`)}
+      where other.org_id = stream.org_id
+        and other.repository_no = stream.repository_no
+        and (${similarKey(db, db`other`)}) is not distinct from (${similarKey(db, db`stream`)})
+        and ${isReportedOnce(db, db`other`)}
+        and ${buildScan(db, db`other`)} <> ${buildScan(db, db`stream`)}
     ) alike
     where stream.org_id = ${orgId}
       and stream.id = any(${[...ids]}::bigint[])
-      and stream.reports = 1`
+      and ${isReportedOnce(db, db`stream`)}`
   return row.count
 }
 
 const SIMILAR_MIN = 3
 
 /**
- * A stream is stale if others of its ref were reported to in the last 30 days and it was not, or if
+ * SQL: the status of all streams of some repositories, in time that is linear in their number. A
+ * stream is stale if others of its ref were reported to in the last 30 days and it was not, or if
  * it is not the newest of several that only differ in numbers.
  */
-function streamStatus(db: Db, now: Date) {
+function streamStatuses(
+  db: Db,
+  orgId: string,
+  { now, isSelected }: { now: Date; isSelected: ReturnType<Db> },
+): ReturnType<Db> {
   const since = db`${now}::timestamptz - make_interval(days => ${STALE_DAYS})`
-  return db`
-    case
-      when stream.ended_at is not null then 'ended'
-      when stream.reported_at < ${since} and exists (
-        select from finding_streams other
-        where other.org_id = stream.org_id
-          and other.repository_no = stream.repository_no
-          and branch_name(other.git_ref) is not distinct from branch_name(stream.git_ref)
-          and other.origin <> 'alert'
-          and other.reported_at >= ${since}
-      ) then 'stale'
-      when stream.reports = 1 and stream.category ~ '[0-9]|[a-f]{7}' and (
-        select count(*) >= ${SIMILAR_MIN} and max(other.reported_at) > stream.reported_at
-        from finding_streams other
-        where ${isSimilar(db, db`other`, db`stream`)}
-      ) then 'stale'
-      else 'active'
-    end`
+  const stream: ReturnType<Db> = db`stream`
+  return db`(
+    with stream as materialized (
+      select id, repository_no, git_ref, tool_family, format_family, subject, lane, category, commit_sha, reports,
+        reported_at, ended_at
+      from finding_streams
+      where org_id = ${orgId}
+        and origin <> 'alert'
+        and ${isSelected}
+    ),
+    ref as (
+      select repository_no, branch_name(git_ref) as ref, max(reported_at) as newest
+      from stream
+      group by repository_no, branch_name(git_ref)
+    ),
+    scan as (
+      select row(${similarKey(db, stream)})::text as key, ${buildScan(db, stream)} as scan, count(*) as streams,
+        max(reported_at) as newest
+      from stream
+      where ${isReportedOnce(db, stream)}
+        and category ~ '[0-9]|[a-f]{7}'
+      group by 1, 2
+    ),
+    -- The newest of the other scans is the first of all, or the second.
+    ranked as (
+      select key, scan, newest, sum(streams) over of_key - streams as others,
+        first_value(scan) over newest_first as first_scan, first_value(newest) over newest_first as first,
+        nth_value(newest, 2) over newest_first as second
+      from scan
+      window of_key as (partition by key),
+        newest_first as (
+          partition by key order by newest desc, scan rows between unbounded preceding and unbounded following
+        )
+    )
+    select stream.id,
+      case
+        when stream.ended_at is not null then 'ended'
+        when stream.reported_at < ${since} and ref.newest >= ${since} then 'stale'
+        when ranked.others + 1 >= ${SIMILAR_MIN}
+          and case when ranked.scan = ranked.first_scan then ranked.second else ranked.first end > stream.reported_at
+        then 'stale'
+        else 'active'
+      end as status
+    from stream
+    left join ref
+      on ref.repository_no = stream.repository_no
+      and ref.ref is not distinct from branch_name(stream.git_ref)
+    left join ranked
+      on ranked.key = row(${similarKey(db, stream)})::text
+      and ranked.scan = ${buildScan(db, stream)}
+      and ${isReportedOnce(db, stream)}
+  )`
 }
 
-function streamJson(db: Db, orgId: string, now: Date) {
+function streamJson(db: Db, orgId: string, status: ReturnType<Db>) {
   const lane = buildStreamLane(db, orgId, db`stream`)
   return db`(
     select row_to_json(item)::text
@@ -135,7 +192,7 @@ function streamJson(db: Db, orgId: string, now: Date) {
       select stream.id::text, repository.name as repository, repository.provider,
         repository.provider_id as repository_id, stream.tool, stream.source as format, stream.subject, stream.category, stream.git_ref,
         ${buildShownTrust(db, { lane, origin: db`stream.origin` })} as trust, stream.tracked,
-        ${streamStatus(db, now)} as status, ${openFindings(db, db`stream`)} as open, stream.commit_sha,
+        ${status} as status, ${openFindings(db, db`stream`)} as open, stream.commit_sha,
         rfc3339(stream.reported_at) as reported_at, ${othersJson(db, orgId)} as can_take_over,
         case when stream.ended_at is not null then
           json_build_object(
@@ -228,4 +285,40 @@ export async function updateEndedStream(tx: Tx, orgId: string, id: number, end: 
     set ended_at = ${end.at}, ended_reason = ${end.reason}, ended_by_name = ${end.by_name}
     where org_id = ${orgId}
       and id = ${id}`
+}
+
+/**
+ * The tracked streams of a repository that had no report since streams have keys, with their refs.
+ * Once, each report of a repository that is not connected was tracked.
+ */
+export async function listUpgradedStreams(
+  tx: Tx,
+  orgId: string,
+  repositoryNo: number,
+): Promise<{ id: number; git_ref: string }[]> {
+  return tx<{ id: number; git_ref: string }[]>`
+    select id, git_ref
+    from finding_streams
+    where org_id = ${orgId}
+      and repository_no = ${repositoryNo}
+      and tracked
+      and reports = 0
+      and origin <> 'alert'
+      and git_ref is not null`
+}
+
+/** Ends that findings of these streams open issues, and refreshes those that they have. */
+export async function updateUntrackedStreams(tx: Tx, orgId: string, ids: readonly number[], at: Date): Promise<void> {
+  if (ids.length === 0) return
+  await tx`
+    update finding_streams
+    set tracked = false
+    where org_id = ${orgId}
+      and id = any(${[...ids]}::bigint[])`
+  const touched: ReturnType<Tx> = tx`
+    select distinct issue_id
+    from findings
+    where org_id = ${buildAverageId(tx, orgId)}
+      and stream_id = any(${buildAverageIds(tx, [...ids])})`
+  await updateTouchedIssues(tx, orgId, touched, at)
 }

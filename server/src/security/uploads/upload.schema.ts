@@ -118,7 +118,7 @@ const Counts = Closed(
           "All findings of the report's scanners, category and ref that are open after the report was processed.",
       },
     ),
-    newIssues: Count('The number of issues that the report opened.'),
+    newIssues: Count('The number of issues that the report opened, also again.'),
     newCritical: Count('The number of critical issues that the report opened.'),
     newHigh: Count('The number of high issues that the report opened.'),
   },

@@ -115,32 +115,54 @@ export async function updateEndedDismissals(
   return updateSettledFindings(tx, orgId, findingIds, at)
 }
 
-/** The repositories of the dismissals that a regroup ended. */
-export async function listReopenedRepositories(tx: Tx, orgId: string, regroupId: string): Promise<number[]> {
-  const rows = await tx<{ repository_no: number }[]>`
-    select distinct finding.repository_no
+/**
+ * A repository with dismissals that a regroup ended and still notes as such; null if there is none.
+ */
+export async function findReopenedRepository(tx: Tx, orgId: string, regroupId: string): Promise<number | null> {
+  const [row] = await tx<{ repository_no: number }[]>`
+    select finding.repository_no
     from triage_findings part
     join findings finding on finding.org_id = part.org_id and finding.id = part.finding_id
     where part.org_id = ${orgId}
-      and part.regroup_id = ${regroupId}`
-  return rows.map(({ repository_no }) => repository_no)
+      and part.regroup_id = ${regroupId}
+    limit 1`
+  return row?.repository_no ?? null
 }
 
+const RESTORED_AT_ONCE = 5000
+
 /**
- * Restores the dismissals that a regroup ended, except of findings that were written since. Returns
- * the issues to refresh.
+ * Restores some of the dismissals that a regroup ended in a repository, except of findings that
+ * were written since, and forgets that it ended them. Returns the issues to refresh.
  */
-export async function updateRestoredDismissals(tx: Tx, orgId: string, regroupId: string, at: Date): Promise<string[]> {
+export async function updateRestoredDismissals(
+  tx: Tx,
+  orgId: string,
+  { regroupId, repositoryNo }: { regroupId: string; repositoryNo: number },
+  at: Date,
+): Promise<string[]> {
   const rows = await tx<{ finding_id: string }[]>`
-    update triage_findings part
-    set ended_at = null, changed = null, regroup_id = null
-    from findings finding
-    where part.org_id = ${orgId}
-      and part.regroup_id = ${regroupId}
-      and finding.org_id = part.org_id
-      and finding.id = part.finding_id
-      and finding.updated_at <= part.ended_at
-    returning part.finding_id`
+    with noted as (
+      select part.triage_id, part.finding_id, finding.updated_at <= part.ended_at as is_restored
+      from triage_findings part
+      join findings finding on finding.org_id = part.org_id and finding.id = part.finding_id
+      where part.org_id = ${orgId}
+        and part.regroup_id = ${regroupId}
+        and finding.repository_no = ${repositoryNo}
+      limit ${RESTORED_AT_ONCE}
+    ),
+    forgotten as (
+      update triage_findings part
+      set regroup_id = null, ended_at = case when noted.is_restored then null else part.ended_at end,
+        changed = case when noted.is_restored then null else part.changed end
+      from noted
+      where part.org_id = ${orgId}
+        and part.triage_id = noted.triage_id
+        and part.finding_id = noted.finding_id
+    )
+    select finding_id
+    from noted
+    where is_restored`
   return updateSettledFindings(
     tx,
     orgId,

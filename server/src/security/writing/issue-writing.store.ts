@@ -81,7 +81,7 @@ export type NewIssues = { open: number; critical: number; high: number }
 
 /**
  * Updates severity, status and listing of issues after their findings were written. Returns how
- * many issues were newly listed as open.
+ * many issues are listed as open and were not before, also those that are open again.
  */
 export async function updateRefreshedIssues(
   tx: Tx,
@@ -126,7 +126,8 @@ export async function updateTouchedIssues(
       where issue.org_id = ${buildAverageId(tx, orgId)}
         and issue.id = current.issue_id
         and (issue.severity, issue.status, issue.listed) is distinct from (current.severity, current.status, current.listed)
-      returning issue.severity, issue.status = 'open' and issue.listed and not before.listed as is_new
+      returning issue.severity,
+        issue.status = 'open' and issue.listed and not (before.status = 'open' and before.listed) as is_new
     )
     select count(*) as open, count(*) filter (where severity = ${toSeverityRank('critical')}) as critical,
       count(*) filter (where severity = ${toSeverityRank('high')}) as high

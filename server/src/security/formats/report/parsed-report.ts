@@ -89,6 +89,8 @@ export type ReportTool = {
   scope?: ReportedScope
   /** The components of a bill of materials. Absent for other reports. */
   components?: ListedComponents
+  /** Fingerprints of results that the tool states to be gone. Absent if there are none. */
+  gone?: ReadonlySet<string>
 }
 
 /** Files and rules that a report lists: how many of them without results, and which. */

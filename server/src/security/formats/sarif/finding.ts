@@ -125,7 +125,11 @@ export function selectTitle({ rule, ruleId, message, path, kind, vulnIds, about 
   const isTitle = name !== null && name !== ruleId && (/\s/.test(name) || !IDENTIFIER.test(name))
   const instead = kind === 'dependency' ? summary : isTitle ? name : null
   const candidates = [description, description === null ? null : instead, message, summary, name]
-  const title = candidates.map((text) => selectTitleLine(text)).find((line) => line !== null) ?? ruleId
+  const title =
+    candidates
+      .values()
+      .map(selectTitleLine)
+      .find((line) => line !== null) ?? ruleId
   return title === null ? null : truncateText(withoutMachine(title, ruleId, path), TITLE_MAX)
 }
 
@@ -159,7 +163,12 @@ const NO_FAILURE = new Set<unknown>([...NO_PROBLEM, 'open', 'review'])
 
 /** False for a result without a problem (§3.27.9), and for one that is fixed (§3.27.24). */
 export function isFinding(result: JsonObject): boolean {
-  return !NO_PROBLEM.has(result.kind) && result.baselineState !== 'absent'
+  return !NO_PROBLEM.has(result.kind) && !isGone(result)
+}
+
+/** Whether the tool states that a result of an earlier report is fixed (§3.27.24). */
+export function isGone({ baselineState }: JsonObject): boolean {
+  return baselineState === 'absent'
 }
 
 /**

@@ -7,9 +7,14 @@ import {
   type ReadRepository,
   ReportPaths,
 } from '../report/checkout.ts'
-import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
+import {
+  formatReportedTool,
+  type ParsedFinding,
+  type ReportSource,
+  type ReportSummary,
+} from '../report/parsed-report.ts'
 import { EntryCount, FindingBatch, type OnFindings, ReportWarnings } from '../report/report-reading.ts'
-import { isFinding, readFinding } from './finding.ts'
+import { isFinding, isGone, readFinding } from './finding.ts'
 import { getFileLocation, listDirectories, listLocations, readArtifactLocation } from './location.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
 import { explainUnscanned, isParseError, listTools, selectCategory, UnscannedFiles } from './report-scope.ts'
@@ -62,6 +67,9 @@ export async function parseSarif(
 }
 
 const FILES_MAX = 100_000
+const GONE_MAX = 100_000
+/** As much of a fingerprint is read of stored findings. */
+const COMPARED_HEX = 32
 
 class ResultReader {
   readonly batch: FindingBatch
@@ -70,6 +78,8 @@ class ResultReader {
   readonly #unscanned = new UnscannedFiles()
   /** The files with results, up to a limit. */
   readonly #files = new Set<string>()
+  /** The fingerprints of results that are stated to be gone, by their stream. */
+  readonly #gone = new Map<string, Set<string>>()
   #run = 0
   /** The number of the result in its run, from 1. */
   #number = 0
@@ -89,21 +99,23 @@ class ResultReader {
     if (runIndex !== this.#run) this.#enter(runIndex)
     const run = this.#report.runs[runIndex]
     const result = toObject(value)
-    const finding = run && result && isFinding(result) ? readFinding(run, result) : undefined
+    const isRead = run && result && (isFinding(result) || isGone(result))
+    const finding = isRead ? readFinding(run, result) : undefined
     if (this.#report.checkout.isWanted) return false
     this.#number++
     if (isOversize) this.#skip('is too large')
     else if (result === null || run === undefined) this.#skip('is not an object')
-    else if (finding !== undefined) this.#add(finding, run)
+    else if (finding !== undefined && isFinding(result)) this.#add(finding, run)
     else {
       this.results.addRead()
       this.batch.namedRules.add(run.tool.name, readRuleReference(result).id)
+      if (finding != null) this.#addGone(finding, run)
     }
     return true
   }
 
   tools() {
-    const facts = { rules: this.batch.namedRules, unscanned: this.#unscanned, files: this.#files }
+    const facts = { rules: this.batch.namedRules, unscanned: this.#unscanned, files: this.#files, gone: this.#gone }
     return listTools(this.#report.runs, facts)
   }
 
@@ -126,6 +138,12 @@ class ResultReader {
     this.batch.add(finding)
     if (finding.path !== null && this.#files.size < FILES_MAX) this.#files.add(finding.path)
     if (isParseError(finding)) this.#unscanned.add(finding.tool, finding.path)
+  }
+
+  #addGone({ fingerprint, tool }: ParsedFinding, { subject }: SarifRun): void {
+    const key = formatReportedTool(tool, subject)
+    const ofTool = this.#gone.get(key) ?? new Set()
+    if (ofTool.size < GONE_MAX) this.#gone.set(key, ofTool.add(fingerprint.slice(0, COMPARED_HEX)))
   }
 
   #skip(reason: string): void {

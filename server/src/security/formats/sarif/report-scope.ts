@@ -37,7 +37,12 @@ export function isParseError({ rule_id, description }: ParsedFinding): boolean {
 }
 
 /** What the results of a report add to the statements about its tools. */
-type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles; files: ReadonlySet<string> }
+type ResultFacts = {
+  rules: NamedRules
+  unscanned: UnscannedFiles
+  files: ReadonlySet<string>
+  gone: ReadonlyMap<string, ReadonlySet<string>>
+}
 
 /**
  * The tools whose findings the report lists: those with a run that scanned. A run whose `results`
@@ -62,6 +67,7 @@ function toTool(runs: SarifRun[], isCut: boolean, facts: ResultFacts): ReportToo
   const incomplete = whyCut(runs, isCut) ?? (unscanned.size > UNSCANNED_MAX ? MANY_UNSCANNED : null)
   const failures = new Set(runs.flatMap(listFailures))
   const scope = readScope(runs, facts)
+  const gone = facts.gone.get(formatReportedTool(name, subject))
   return {
     name,
     version,
@@ -71,6 +77,7 @@ function toTool(runs: SarifRun[], isCut: boolean, facts: ResultFacts): ReportToo
     ...(unscanned.size === 0 || incomplete !== null ? {} : { unscanned: [...unscanned] }),
     ...(unrunRules.length === 0 ? {} : { unrunRules }),
     ...(scope === null ? {} : { scope }),
+    ...(gone === undefined ? {} : { gone }),
   }
 }
 

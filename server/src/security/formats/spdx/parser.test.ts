@@ -153,6 +153,21 @@ test('an affected package of SPDX 3 becomes a finding, in any order of the eleme
   assert.deepEqual((await parseReport(graph(...elements.reverse()))).findings, first.findings)
 })
 
+test('the root package of an SPDX 3 document, or of its bill of materials, is its subject', async () => {
+  const image = {
+    type: 'software_Package',
+    spdxId: 'https://x.example/image',
+    name: 'docker.io/library/shop',
+    software_primaryPurpose: 'container',
+  }
+  const subjectOf = async (...elements: object[]) =>
+    (await parseReport(graph(...elements, image, PACKAGE, VULNERABILITY, vex('Affected')))).tools[0]?.subject
+  assert.equal(await subjectOf({ type: 'SpdxDocument', spdxId: 'd', rootElement: [image.spdxId] }), 'shop')
+  const bom = { type: 'software_Sbom', spdxId: 's', rootElement: [image.spdxId] }
+  assert.equal(await subjectOf({ type: 'SpdxDocument', spdxId: 'd', rootElement: ['s'] }, bom), 'shop')
+  assert.equal(await subjectOf({ type: 'SpdxDocument', spdxId: 'd' }), undefined)
+})
+
 test('VEX in SPDX 3: affected and under investigation are open, not affected is dismissed, fixed is no finding', async () => {
   const states = async (...statements: object[]) =>
     (await parseReport(graph(PACKAGE, VULNERABILITY, ...statements))).findings.map(({ state }) => state)

@@ -3,18 +3,18 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, toObject, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
+import { normalizeSubject } from '../../vocabulary/stream-name.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { createDependencyFinding } from '../report/dependency-finding.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
 import { EntryCount, type FindingBatch, type ReportWarnings } from '../report/report-reading.ts'
-import { getClass, getId, listReferences, PackageIndex } from './element.ts'
+import { getClass, getId, getProperty, listReferences, PackageIndex } from './element.ts'
 import { createVulnerability, parseTool, type SpdxContents } from './vulnerability.ts'
 import { type Assessed, VulnerabilityGraph } from './vulnerability-graph.ts'
 
 /** Members of an element that can be long and that findings do not need. */
 const UNREAD_MEMBERS = [
   'element',
-  'rootElement',
   'verifiedUsing',
   'comment',
   'extension',
@@ -43,7 +43,8 @@ export async function readGraph(
   for await (const selected of selectJson(source.open(), selection)) for (const value of selected) reader.read(value)
   if (layout === 'graph') reader.refuseUnlessGraph()
   else reader.refuseUnlessElement()
-  const tool = reader.tools.tool()
+  const subject = reader.graph.hasStatements ? await findSubject(source, elements, reader.roots) : null
+  const tool = { ...reader.tools.tool(), ...(subject === null ? {} : { subject }) }
   const writer = new FindingWriter(tool, reader.graph, await readVulnerablePackages(source, elements, reader.graph))
   for (const assessed of reader.graph.assessed()) {
     writer.write(assessed, batch)
@@ -61,6 +62,22 @@ export async function readGraph(
   }
 }
 
+/** The image or project that the document is about: the package that it names as its root. */
+async function findSubject(source: ReportSource, elements: string, roots: ReadonlySet<string>): Promise<string | null> {
+  if (roots.size === 0) return null
+  const selection = createSelectionTree([elements], { [elements]: [...UNREAD_MEMBERS, 'rootElement'] })
+  for await (const selected of selectJson(source.open(), selection)) {
+    for (const { value } of selected) {
+      const element = toObject(value)
+      if (element === null || !PACKAGE_CLASSES.has(getClass(element)) || !roots.has(getId(element) ?? '')) continue
+      const isImage = toText(getProperty(element, 'primaryPurpose'))?.toLowerCase() === 'container'
+      const purl = toText(getProperty(element, 'packageUrl'))
+      return normalizeSubject({ isImage, name: truncateText(toText(element.name), NAME_MAX), purl })
+    }
+  }
+  return null
+}
+
 /** The second pass. */
 async function readVulnerablePackages(
   source: ReportSource,
@@ -71,7 +88,7 @@ async function readVulnerablePackages(
   for (const assessed of graph.assessed()) wanted.add(assessed.package)
   const packages = new PackageIndex(graph.ids, wanted)
   if (wanted.size === 0) return packages
-  const selection = createSelectionTree([elements], { [elements]: UNREAD_MEMBERS })
+  const selection = createSelectionTree([elements], { [elements]: [...UNREAD_MEMBERS, 'rootElement'] })
   for await (const selected of selectJson(source.open(), selection)) {
     for (const { value } of selected) {
       const element = toObject(value)
@@ -111,6 +128,10 @@ class FindingWriter {
 /** The package class of the software profile and its subclasses in other profiles. */
 const PACKAGE_CLASSES = new Set(['Package', 'AIPackage', 'DatasetPackage'])
 
+/** The classes of elements that name what the document is about. */
+const COLLECTIONS = new Set(['SpdxDocument', 'Bom', 'Sbom'])
+const ROOTS_MAX = 20
+
 /**
  * The first pass over an SPDX 3 document: counts packages, and collects the tool and all
  * statements.
@@ -119,6 +140,8 @@ class GraphReader {
   readonly graph: VulnerabilityGraph
   readonly tools = new ToolFinder()
   readonly elements: EntryCount
+  /** The ids of what the document, and its bills of materials, name as their roots. */
+  readonly roots = new Set<string>()
   packages = 0
   readonly #warnings: ReportWarnings
   #context: unknown
@@ -157,6 +180,8 @@ class GraphReader {
     this.elements.addRead()
     this.#lastElement = element
     if (PACKAGE_CLASSES.has(getClass(element))) this.packages++
+    if (COLLECTIONS.has(getClass(element)) && this.roots.size < ROOTS_MAX)
+      for (const id of listReferences(element.rootElement).slice(0, ROOTS_MAX)) this.roots.add(id)
     this.tools.add(element)
     this.graph.add(element)
   }

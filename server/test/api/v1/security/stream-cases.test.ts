@@ -149,6 +149,50 @@ test('reports of one commit within an hour add up with a warning, unless they ar
   assert.equal((await report(inDirectory('c', 3), commit)).counts.resolved, 3)
 })
 
+test('the first part of the next commit closes nothing that another part of the commit before had, only what none had', async () => {
+  const resolved = async (directory: string, count: number, commitSha: string) =>
+    (await report(inDirectory(directory, count), { commitSha })).counts.resolved
+  await resolved('a', 3, '1111111')
+  await resolved('b', 3, '1111111')
+  api.clock.advance(2 * 60 * 60_000)
+  const part = await report(inDirectory('a', 2), { commitSha: '2222222' })
+  assert.deepEqual([part.counts.resolved, part.held, part.warnings.length], [0, null, 1])
+  assert.match(part.warnings[0], /4 findings of other reports of the commit before stay open/)
+  assert.equal(await resolved('b', 2, '2222222'), 0)
+  assert.equal(await resolved('a', 2, '3333333'), 2)
+  assert.deepEqual(await states(), [
+    'a/0.ts open',
+    'a/1.ts open',
+    'a/2.ts fixed',
+    'b/0.ts open',
+    'b/1.ts open',
+    'b/2.ts fixed',
+  ])
+})
+
+test('a job that is run again for its commit is whole: the next commit closes what it lacks', async () => {
+  const commit = { commitSha: '1111111' }
+  await report(inDirectory('a', 3), commit)
+  await report(inDirectory('a', 4), commit)
+  assert.equal((await report(inDirectory('a', 3), { commitSha: '2222222' })).counts.resolved, 1)
+})
+
+test('a report without results that states that it failed is no scan for policies', async () => {
+  const scans = async () => (await findPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/app', 'main')).scans
+  await send('F14a-2')
+  assert.deepEqual(await scans(), [])
+  await send('F14a-1')
+  assert.equal((await scans()).length, 1)
+})
+
+test('an issue that is open again is a new issue of the report, one that stays open is none', async () => {
+  await report(inDirectory('a', 2))
+  await report(inDirectory('a', 1))
+  const back = await report(inDirectory('a', 2))
+  assert.deepEqual([back.counts.created, back.counts.newIssues], [0, 1])
+  assert.equal((await report(inDirectory('a', 2), { category: 'again' })).counts.newIssues, 0)
+})
+
 test('the part of a scan that was registered first and is read last adds to it, and closes nothing', async () => {
   const fields = { commitSha: '1111111', complete: true }
   const first = Buffer.from(JSON.stringify(sarif(inDirectory('a', 3))))

@@ -384,3 +384,15 @@ test('a result at several places whose first one is fixed is the same finding, a
   await report(of('src/b.sol', 'src/c.sol', 'src/d.sol'))
   assert.deepEqual((await only()).dismissal_ended?.changed, ['location'])
 })
+
+test('a base directory that stands in front of a path since an upgrade ends no dismissal', async () => {
+  const texts = ['open(one)', 'close(two)']
+  await report(texts.map((text, at) => result({ path: 'x.js', line: 10 + 50 * at, text, message: text })))
+  const ids = (await listIssues(api, caller)).map(({ id }) => id)
+  await dismiss({ issue_ids: ids })
+  const prefixed = (...directories: string[]) =>
+    texts.map((text, at) => result({ path: `${directories[at]}/x.js`, line: 10, text, message: text }))
+  await api.services.sql`update finding_streams set reports = 0 where org_id = ${caller.orgId}`
+  await report(prefixed('a', 'b'))
+  assert.deepEqual(await states(), ['close(two) dismissed', 'open(one) dismissed'])
+})

@@ -247,6 +247,10 @@ create table ci_reports (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   trust text not null,
+  job_identity text,
+  job_key text,
+  job_instance text,
+  job_retries smallint,
   constraint ci_reports_pkey PRIMARY KEY (org_id, id),
   constraint ci_reports_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text)),
@@ -266,6 +270,8 @@ create table ci_run_attempts (
   completed_at timestamp(3) with time zone,
   deadline_at timestamp(3) with time zone,
   trust text not null,
+  repository text,
+  commit_sha text,
   constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
   constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
@@ -314,6 +320,10 @@ create table ci_runs (
   claims jsonb,
   claimed_provider text,
   claimed_repository_id text,
+  ci_instance text,
+  is_first boolean not null default true,
+  attempt_repository text,
+  attempt_commit_sha text,
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
   constraint ci_runs_check CHECK ((completed_at >= started_at)),
   constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
@@ -323,6 +333,11 @@ CASE
     ELSE (num_nonnulls(claimed_provider, claimed_repository_id) = 0)
 END),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
+  constraint ci_runs_instance_check CHECK (
+CASE
+    WHEN (ci_instance IS NULL) THEN is_first
+    ELSE (provider = 'other'::text)
+END),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_source_check CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =
 CASE
@@ -337,8 +352,9 @@ CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
 CREATE INDEX ci_runs_by_full_name ON public.ci_runs USING btree (org_id, run_full_name(repository), created_at, id);
-CREATE UNIQUE INDEX ci_runs_by_lane ON public.ci_runs USING btree (org_id, ci_system, external_run_id, trust);
+CREATE UNIQUE INDEX ci_runs_by_instance ON public.ci_runs USING btree (org_id, ci_system, external_run_id, trust, ci_instance) WHERE (ci_instance IS NOT NULL);
 CREATE INDEX ci_runs_ended_badly ON public.ci_runs USING btree (org_id, status, created_at, id) WHERE (status <> ALL (ARRAY['queued'::text, 'in_progress'::text, 'success'::text]));
+CREATE UNIQUE INDEX ci_runs_first ON public.ci_runs USING btree (org_id, ci_system, external_run_id, trust) WHERE is_first;
 CREATE INDEX ci_runs_newest ON public.ci_runs USING btree (org_id, repository, trust, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 CREATE INDEX ci_runs_open_at_host ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (provider <> 'other'::text));

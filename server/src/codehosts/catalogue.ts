@@ -10,6 +10,8 @@ type CodeHostFacts = {
   idPrefix: string
   /** What its own CI is called in runs that are reported to us. */
   ciSystem: string
+  /** Whether its CI runs a job once in an attempt: a repeated one is of the next attempt. */
+  runsJobsOnce: boolean
   /**
    * The form of its ids of repositories, how messages describe it, and whether the host writes
    * braces around them, which are not stored.
@@ -47,6 +49,7 @@ export const CODE_HOSTS = {
     host: 'github.com',
     idPrefix: 'gh',
     ciSystem: 'github-actions',
+    runsJobsOnce: true,
     repositoryId: NUMBER,
     countsPerServer: true,
     nameSegmentsMax: 2,
@@ -61,6 +64,7 @@ export const CODE_HOSTS = {
     host: 'gitlab.com',
     idPrefix: 'gl',
     ciSystem: 'gitlab-ci',
+    runsJobsOnce: false,
     repositoryId: NUMBER,
     countsPerServer: true,
     // Twenty levels of groups below the top one.
@@ -76,6 +80,7 @@ export const CODE_HOSTS = {
     host: 'bitbucket.org',
     idPrefix: 'bb',
     ciSystem: 'bitbucket-pipelines',
+    runsJobsOnce: false,
     repositoryId: { pattern: UUID, form: 'a UUID', isBraced: true },
     countsPerServer: false,
     nameSegmentsMax: 2,
@@ -90,6 +95,7 @@ export const CODE_HOSTS = {
     host: 'dev.azure.com',
     idPrefix: 'az',
     ciSystem: 'azure-pipelines',
+    runsJobsOnce: false,
     repositoryId: { pattern: UUID, form: 'a GUID' },
     countsPerServer: false,
     // organization/project/_git/repository
@@ -123,4 +129,12 @@ export const APP_PROVIDERS = PROVIDERS.filter(
 
 export function getCodeHost(provider: Provider): CodeHostFacts {
   return CODE_HOSTS[provider]
+}
+
+/** Whether a job runs once in an attempt of a run of a code host, or of one of this CI system. */
+export function hasJobsOnce(provider: string, ciSystem: string | null): boolean {
+  return PROVIDERS.some((name) => {
+    const { ciSystem: own, runsJobsOnce } = getCodeHost(name)
+    return runsJobsOnce && (provider === name || ciSystem === own)
+  })
 }

@@ -48,9 +48,21 @@ export const attemptOutdated = defineError({
 export const runConflict = defineError({
   status: 409,
   code: 'run_conflict',
-  cause: 'A run of another repository has the `ci_system` and `external_run_id` of the OIDC token.',
-  remedy: 'Use separate organizations for servers that number their runs alike.',
+  cause:
+    'A run of another repository has the `ci_system`, `ci_instance` and `external_run_id` of the OIDC token, or of a higher attempt that names its `ci_instance`.',
+  remedy: 'Send the `ci_instance` of the server that numbered the run.',
   message: 'A run of another repository has the same CI system and external run id.',
+})
+
+export const runMismatch = defineError({
+  status: 409,
+  code: 'run_mismatch',
+  cause:
+    'The attempt of the run is about another repository or commit than `expect` in the body says. `details` has `field`, `expected` and `stored`. Nothing was stored.',
+  remedy: 'Send the run of this job: its CI server may have a number that another server uses, too.',
+  message: ({ field, expected, stored }: { field: string; expected: string; stored: string }) =>
+    `The ${field} of the run is ${stored}, not ${expected}.`,
+  details: (mismatch) => mismatch,
 })
 
 export const runAlreadyFinished = defineError({

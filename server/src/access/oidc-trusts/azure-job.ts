@@ -1,31 +1,35 @@
 import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { type Claims, getClaimOfForm, getClaimText, selectClaims } from './claims.ts'
+import { isOnThisMachine } from './issuer.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, type TokenEvent, type TokenJob, toAddress } from './token-job.ts'
 
 const KEPT = ['sub', 'org_id', 'prj_id', 'def_id', 'rpo_id', 'rpo_uri', 'rpo_ver', 'rpo_ref', 'run_id'] as const
 
-const PROJECT_ID = new RegExp(UUID_PATTERN, 'i')
+const GUID = new RegExp(UUID_PATTERN, 'i')
 
 /**
  * Reads the claims of an Azure Pipelines job, whose token comes from `System.OidcRequestUri`.
  * `run_id` is the id of the build. Pipelines may build repositories of other code hosts: then
  * `rpo_id` and `rpo_uri` are those of the other host.
  */
-export function readAzureJob(claims: Claims): TokenJob | null {
+export function readAzureJob(claims: Claims, issuer: string): TokenJob | null {
   const buildId = getClaimOfForm(claims, 'run_id', RUN_ID)
   const repositoryId = getClaimOfForm(claims, 'rpo_id', /^.{1,100}$/)
   if (buildId === null || repositoryId === null) return null
   const ref = getClaimOfForm(claims, 'rpo_ref', REF)
   const [, organization, project, pipeline] =
     /^p:\/\/([^/]+)\/([^/]+)\/(.+)$/.exec(getClaimText(claims, 'sub') ?? '') ?? []
+  // The issuer of an organization is `https://vstoken.dev.azure.com/<GUID>`.
+  const [, organizationId = ''] = new URL(issuer).pathname.split('/')
   // Several organizations of Azure DevOps have a build with this number.
-  const projectId = getClaimOfForm(claims, 'prj_id', PROJECT_ID)
+  const projectId = getClaimOfForm(claims, 'prj_id', GUID)
   const isPullRequest = ref?.startsWith('refs/pull/') ?? false
   return {
     provider: 'azure',
     run: {
       ci_system: CODE_HOSTS.azure.ciSystem,
+      ci_instance: isOnThisMachine(issuer) || !GUID.test(organizationId) ? null : organizationId.toLowerCase(),
       external_run_id: buildId,
       host_run_id: projectId && `${projectId.toLowerCase()}_${buildId}`,
       attempt: null,
@@ -36,6 +40,8 @@ export function readAzureJob(claims: Claims): TokenJob | null {
       host: null,
       address: parseAddress(getClaimText(claims, 'rpo_uri') ?? ''),
     },
+    // The token does not tell which job has it.
+    instance: null,
     commit_sha: getClaimOfForm(claims, 'rpo_ver', COMMIT_SHA),
     ref,
     pipeline_name: pipeline?.slice(0, NAME_CHARS_MAX) ?? null,

@@ -23,6 +23,7 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
   const pipeline = getClaimOfForm(claims, 'pipelineUuid', UUID)
   const repository = getClaimOfForm(claims, 'repositoryUuid', UUID)
   if (pipeline === null || repository === null) return null
+  const step = getClaimOfForm(claims, 'stepUuid', UUID)
   const workspace = getClaimOfForm(claims, 'workspaceUuid', UUID)
   const branch = getClaimText(claims, 'branchName')
   const ref = branch && `refs/heads/${branch}`
@@ -30,6 +31,7 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
     provider: 'bitbucket',
     run: {
       ci_system: CODE_HOSTS.bitbucket.ciSystem,
+      ci_instance: normalizeUuid(repository),
       external_run_id: normalizeUuid(pipeline),
       host_run_id: normalizeUuid(pipeline),
       attempt: null,
@@ -40,6 +42,7 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
       host: null,
       address: null,
     },
+    instance: step && normalizeUuid(step),
     commit_sha: null,
     ref: ref !== null && REF.test(ref) ? ref : null,
     pipeline_name: null,

@@ -4,6 +4,7 @@ import { isOnThisMachine } from './issuer.ts'
 import {
   ATTEMPT_MAX,
   COMMIT_SHA,
+  JOB_INSTANCE,
   NAME_CHARS_MAX,
   REF,
   RUN_ID,
@@ -25,6 +26,7 @@ const KEPT = [
   'run_id',
   'run_attempt',
   'run_number',
+  'check_run_id',
   'workflow',
   'workflow_ref',
   'workflow_sha',
@@ -47,16 +49,24 @@ export function readGithubJob(claims: Claims, issuer: string, terms: TrustTerms)
   const repositoryId = getClaimOfForm(claims, 'repository_id', /^[1-9]\d{0,18}$/)
   if (runId === null || repositoryId === null) return null
   const address = toAddress(getGithubHost(issuer), getClaimText(claims, 'repository'))
+  const host = isOnThisMachine(issuer) ? null : getGithubHost(issuer)
   const attempt = getClaimNumber(claims, 'run_attempt', ATTEMPT_MAX)
   return {
     provider: 'github',
-    run: { ci_system: CODE_HOSTS.github.ciSystem, external_run_id: runId, host_run_id: runId, attempt },
+    run: {
+      ci_system: CODE_HOSTS.github.ciSystem,
+      ci_instance: host,
+      external_run_id: runId,
+      host_run_id: runId,
+      attempt,
+    },
     repository: {
       id: repositoryId,
       owner_id: getClaimText(claims, 'repository_owner_id'),
-      host: isOnThisMachine(issuer) ? null : getGithubHost(issuer),
+      host,
       address,
     },
+    instance: getClaimOfForm(claims, 'check_run_id', JOB_INSTANCE),
     commit_sha: getClaimOfForm(claims, 'sha', COMMIT_SHA),
     ref: getClaimOfForm(claims, 'ref', REF),
     pipeline_name: getClaimStart(claims, 'workflow', NAME_CHARS_MAX),

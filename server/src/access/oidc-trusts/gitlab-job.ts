@@ -1,7 +1,16 @@
 import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
 import { type Claims, getClaimOfForm, getClaimStart, getClaimText, selectClaims } from './claims.ts'
 import { isOnThisMachine } from './issuer.ts'
-import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, type TokenEvent, type TokenJob, toAddress } from './token-job.ts'
+import {
+  COMMIT_SHA,
+  JOB_INSTANCE,
+  NAME_CHARS_MAX,
+  REF,
+  RUN_ID,
+  type TokenEvent,
+  type TokenJob,
+  toAddress,
+} from './token-job.ts'
 
 const KEPT = [
   'sub',
@@ -36,13 +45,20 @@ export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
   const jobProject = toAddress(host, getClaimText(claims, 'job_project_path') ?? path)
   return {
     provider: 'gitlab',
-    run: { ci_system: CODE_HOSTS.gitlab.ciSystem, external_run_id: pipelineId, host_run_id: pipelineId, attempt: null },
+    run: {
+      ci_system: CODE_HOSTS.gitlab.ciSystem,
+      ci_instance: isOnThisMachine(issuer) ? null : host,
+      external_run_id: pipelineId,
+      host_run_id: pipelineId,
+      attempt: null,
+    },
     repository: {
       id: projectId,
       owner_id: getClaimText(claims, 'namespace_id'),
       host: isOnThisMachine(issuer) ? null : host,
       address: toAddress(host, path),
     },
+    instance: getClaimOfForm(claims, 'job_id', JOB_INSTANCE),
     commit_sha: getClaimOfForm(claims, 'sha', COMMIT_SHA),
     ref: getRef(claims),
     pipeline_name: null,

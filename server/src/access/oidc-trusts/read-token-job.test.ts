@@ -22,8 +22,15 @@ test('a GitHub job', () => {
   const { claims, ...job } = read('github', githubClaims(), GITHUB)
   assert.deepEqual(job, {
     provider: 'github',
-    run: { ci_system: 'github-actions', external_run_id: '11223344556', host_run_id: '11223344556', attempt: 1 },
+    run: {
+      ci_system: 'github-actions',
+      ci_instance: 'github.com',
+      external_run_id: '11223344556',
+      host_run_id: '11223344556',
+      attempt: 1,
+    },
     repository: { id: '7770001', owner_id: '5550001', host: 'github.com', address: 'github.com/acme/shop' },
+    instance: null,
     commit_sha: '9f2a1c3b4d5e6f708192a3b4c5d6e7f801234567',
     ref: 'refs/heads/main',
     pipeline_name: 'build',
@@ -42,8 +49,15 @@ test('a GitLab job', () => {
   const { claims, ...job } = read('gitlab', gitlabClaims())
   assert.deepEqual(job, {
     provider: 'gitlab',
-    run: { ci_system: 'gitlab-ci', external_run_id: '1519139981', host_run_id: '1519139981', attempt: null },
+    run: {
+      ci_system: 'gitlab-ci',
+      ci_instance: null,
+      external_run_id: '1519139981',
+      host_run_id: '1519139981',
+      attempt: null,
+    },
     repository: { id: '46573356', owner_id: '68413579', host: null, address: 'gitlab.com/acme/shop' },
+    instance: '8222997048',
     commit_sha: '8fe1b322a576d59fe6257052a4107df7dc1b8c78',
     ref: 'refs/heads/main',
     pipeline_name: null,
@@ -63,6 +77,7 @@ test('a Bitbucket step', () => {
     provider: 'bitbucket',
     run: {
       ci_system: 'bitbucket-pipelines',
+      ci_instance: '8864cd24-449d-4441-8862-cf4fe8ad6caa',
       external_run_id: '805b0ca6-1086-4d23-b526-de1d38cf3bf1',
       host_run_id: '805b0ca6-1086-4d23-b526-de1d38cf3bf1',
       attempt: null,
@@ -73,6 +88,7 @@ test('a Bitbucket step', () => {
       host: null,
       address: null,
     },
+    instance: 'd5ff2daf-063f-4c13-82fc-cb51af94c2cb',
     commit_sha: null,
     ref: 'refs/heads/main',
     pipeline_name: null,
@@ -92,6 +108,7 @@ test('an Azure Pipelines job', () => {
     provider: 'azure',
     run: {
       ci_system: 'azure-pipelines',
+      ci_instance: null,
       external_run_id: '5021',
       host_run_id: '271ef6f7-5998-4b0f-86fb-4b54d9129990_5021',
       attempt: null,
@@ -102,6 +119,7 @@ test('an Azure Pipelines job', () => {
       host: null,
       address: 'dev.azure.com/acme/web/_git/shop',
     },
+    instance: null,
     commit_sha: 'c291ea713801eb300054d353d279e7b02331f671',
     ref: 'refs/heads/main',
     pipeline_name: 'shop-build',
@@ -172,6 +190,7 @@ test('ids and numbers may be numbers or texts', () => {
   const job = read('github', { ...githubClaims(), ...claims })
   assert.deepEqual(job.run, {
     ci_system: 'github-actions',
+    ci_instance: null,
     external_run_id: '11223344556',
     host_run_id: '11223344556',
     attempt: 3,
@@ -226,4 +245,26 @@ test('claims that do not fit the fields of a run are absent; without ids there i
   for (const provider of ['gitlab', 'bitbucket', 'azure'] as const)
     assert.equal(readTokenJob({ provider, issuer: GITHUB, ...TERMS }, {}), null)
   assert.equal(readTokenJob({ provider: null, issuer: GITHUB, ...TERMS }, githubClaims()), null)
+})
+
+test('the CI server follows from the issuer; on this machine the job names it', () => {
+  const servers: [TrustProvider, string, string][] = [
+    ['github', 'https://token.actions.githubusercontent.com', 'github.com'],
+    ['github', 'https://ghes.example.com:8443/_services/token', 'ghes.example.com:8443'],
+    ['gitlab', 'https://git.example.com', 'git.example.com'],
+    [
+      'azure',
+      'https://vstoken.dev.azure.com/0CA3DDD9-f0b0-4635-a98c-5866526961b6',
+      '0ca3ddd9-f0b0-4635-a98c-5866526961b6',
+    ],
+  ]
+  for (const [provider, issuer, expected] of servers)
+    assert.equal(read(provider, DEFAULTS[provider](), issuer).run.ci_instance, expected)
+  for (const provider of ['github', 'gitlab', 'azure'] as const)
+    assert.equal(read(provider, DEFAULTS[provider](), 'http://127.0.0.1:8080').run.ci_instance, null)
+})
+
+test('the execution of a job follows from its claims', () => {
+  assert.equal(read('github', { ...githubClaims(), check_run_id: 101 }).instance, '101')
+  assert.equal(read('gitlab', { ...gitlabClaims(), job_id: '7' }).instance, '7')
 })

@@ -31,6 +31,8 @@ export type TokenJob = {
   /** Identifies the run of the job among the runs of an organization. */
   run: {
     ci_system: string
+    /** The CI server or organization of the issuer. Null for an issuer on this machine. */
+    ci_instance: string | null
     external_run_id: string
     /** What its code host calls the run. Null if the claims do not tell. */
     host_run_id: string | null
@@ -45,6 +47,8 @@ export type TokenJob = {
     /** `host/owner/name`, or null where the claims have only ids. */
     address: string | null
   }
+  /** What the CI system calls this one execution of the job. */
+  instance: string | null
   commit_sha: string | null
   /** The full ref, such as `refs/heads/main` or `refs/tags/v1`. */
   ref: string | null
@@ -64,6 +68,9 @@ export type TokenJob = {
   /** Absent if the job speaks about its own repository only. */
   others?: SpeaksFor
 }
+
+/** The form of the id of an execution of a job. */
+export const JOB_INSTANCE = /^[^\s\p{Cc}]{1,200}$/u
 
 /** Forms of the fields of a CI run (`ci/runs/run.schema.ts`), for readers of claims. */
 export const RUN_ID = /^[A-Za-z0-9._:/-]{1,128}$/

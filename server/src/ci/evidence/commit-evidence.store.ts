@@ -32,13 +32,18 @@ export type ArtifactLanes = ArtifactLane[]
 export function buildDeploymentRun(db: Db, orgId: string, alias: string, now: Date) {
   const of = db(alias)
   return db`(
-    select run.repository, run.trust, run.commit_sha,
+    select coalesce(own.repository, run.repository) as repository, run.trust,
+      coalesce(own.commit_sha, run.commit_sha) as commit_sha,
       case when run.newest_attempt = ${of}.attempt then ${buildStatusAt(db, 'run', now)}
         else ${buildStatusAt(db, 'attempt', now)} end as status
     from ci_runs run
     left join ci_run_attempts attempt
       on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = ${of}.attempt
         ${buildSpreadCondition(db, 'attempt', orgId)}
+    cross join lateral (
+      select case when attempt.number is null then run.attempt_repository else attempt.repository end as repository,
+        case when attempt.number is null then run.attempt_commit_sha else attempt.commit_sha end as commit_sha
+    ) own
     where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
       and run.id = ${of}.pipeline_run_id
   )`
@@ -103,12 +108,14 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
     )
     from (
       select run.newest_attempt as number, run.status, run.actor, run.started_at, run.completed_at, run.deadline_at
+      where coalesce(run.attempt_repository, run.attempt_commit_sha) is null
       union all
       select earlier.number, earlier.status, earlier.actor, earlier.started_at, earlier.completed_at,
         earlier.deadline_at
       from ci_run_attempts earlier
       where earlier.org_id = run.org_id ${buildSpreadCondition(db, 'earlier', orgId)}
         and earlier.run_id = run.id
+        and coalesce(earlier.repository, earlier.commit_sha) is null
     ) attempt
   )`
 }
@@ -116,7 +123,8 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
 /**
  * SQL: a row `(json, lanes)` with `RunArtifacts` and `ArtifactLanes` of a deployment's run up to
  * the deployment's attempt, because later attempts use the artifacts of earlier ones. Only uploaded
- * artifacts count: their checksums were verified. The most trustworthy ones are listed first.
+ * artifacts count: their checksums were verified. Those of attempts about another repository or
+ * commit do not. The most trustworthy ones are listed first.
  * `alias` has `org_id`, `pipeline_run_id` and `attempt`.
  */
 export function buildRunArtifacts(db: Db, orgId: string, alias: string) {
@@ -145,10 +153,34 @@ export function buildRunArtifacts(db: Db, orgId: string, alias: string) {
         and item.run_id = ${of}.pipeline_run_id
         and item.status = 'uploaded'
         and report.attempt <= ${of}.attempt
+        and (
+          report.attempt = ${of}.attempt
+          or ${buildSource(db, orgId, alias, db`report.attempt`)} = ${buildSource(db, orgId, alias, db`${of}.attempt`)}
+        )
       order by ${buildTrustRank(db, db`item.trust`)}, item.path, report.attempt, item.id
       limit ${ARTIFACTS_MAX}
     ) item
   )`
+}
+
+/** SQL: a text that is the same for attempts of a run about one repository and commit. */
+function buildSource(db: Db, orgId: string, alias: string, number: ReturnType<Db>): ReturnType<Db> {
+  const of = db(alias)
+  return db`coalesce((
+    select concat(known.repository, ' ', known.commit_sha)
+    from (
+      select run.newest_attempt as number, run.attempt_repository as repository, run.attempt_commit_sha as commit_sha
+      from ci_runs run
+      where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
+        and run.id = ${of}.pipeline_run_id
+      union all
+      select earlier.number, earlier.repository, earlier.commit_sha
+      from ci_run_attempts earlier
+      where earlier.org_id = ${of}.org_id ${buildSpreadCondition(db, 'earlier', orgId)}
+        and earlier.run_id = ${of}.pipeline_run_id
+    ) known
+    where known.number = ${number}
+  ), ' ')`
 }
 
 /** The newest result of a check of a commit. Times are formatted as in the API. */

@@ -23,8 +23,10 @@ export async function findRunEvidence(db: Db, key: AttemptKey, now: Date): Promi
 
 function runJson(db: Db, now: Date) {
   return db`json_build_object(
-    'id', run.id, 'provider', run.provider, 'ci_system', coalesce(run.ci_system, run.provider), 'external_run_id', run.external_run_id,
-    'repository', run.repository, 'ref', run.ref, 'commit_sha', run.commit_sha, 'pipeline_name', run.pipeline_name,
+    'id', run.id, 'provider', run.provider, 'ci_system', coalesce(run.ci_system, run.provider),
+    'ci_instance', run.ci_instance, 'external_run_id', run.external_run_id,
+    'repository', coalesce(attempt.repository, run.repository), 'ref', run.ref,
+    'commit_sha', coalesce(attempt.commit_sha, run.commit_sha), 'pipeline_name', run.pipeline_name,
     'event', run.event, 'attempt', attempt.number, 'status', ${buildStatusAt(db, 'attempt', now)}, 'actor', attempt.actor,
     'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${buildCompletedAt(db, 'attempt', now)}),
     'trust', attempt.trust
@@ -142,6 +144,7 @@ type RunFacts = {
   id: string
   provider: string
   ci_system: string
+  ci_instance: string | null
   external_run_id: string
   repository: string
   ref: string | null

@@ -2,7 +2,15 @@ import { type Static, Type } from 'typebox'
 import { OneOf } from '../../platform/http/schemas.ts'
 import { ARTIFACTS_MAX, ArtifactItem } from '../reports/artifact.schema.ts'
 import { ATTESTATION_STATUSES } from '../reports/attestation.ts'
-import { ATTESTATIONS_MAX, NAME_CHARS_MAX, RUNNER_CHARS_MAX, SUMMARY_BYTES_MAX } from '../reports/report.schema.ts'
+import {
+  ATTESTATIONS_MAX,
+  JOB_INSTANCE_PATTERN,
+  JOB_KEY_CHARS_MAX,
+  NAME_CHARS_MAX,
+  RETRIES_MAX,
+  RUNNER_CHARS_MAX,
+  SUMMARY_BYTES_MAX,
+} from '../reports/report.schema.ts'
 
 /** A summary of 1 MiB, 20 attestations of 256 KiB and the artifacts fit. */
 export const INGEST_BODY_BYTES_MAX = 8 * 2 ** 20
@@ -12,7 +20,7 @@ export const INGEST_BODY_BYTES_MAX = 8 * 2 ** 20
  * ignored. A field that may be absent may be null.
  */
 
-const OptionalText = (options: { minLength?: number; maxLength: number }) =>
+const OptionalText = (options: { minLength?: number; maxLength: number; pattern?: string }) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...options }))
 
 const OptionalName = OptionalText({ minLength: 1, maxLength: NAME_CHARS_MAX })
@@ -37,6 +45,9 @@ export const IngestedReport = Type.Object({
     name: OptionalName,
     matrix: Type.Optional(Type.Unknown()),
     runner: OptionalText({ maxLength: RUNNER_CHARS_MAX }),
+    key: OptionalText({ minLength: 1, maxLength: JOB_KEY_CHARS_MAX }),
+    instance: OptionalText({ minLength: 1, maxLength: JOB_KEY_CHARS_MAX, pattern: JOB_INSTANCE_PATTERN }),
+    retries: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: RETRIES_MAX })),
   }),
   name: OptionalName,
   summary: OptionalText({ maxLength: SUMMARY_BYTES_MAX }),

@@ -28,7 +28,14 @@ export function toReport({ job, name, summary, attestations, artifacts }: Ingest
   const items = (attestations ?? []).map((item) => toItem(item, warnings))
   warnings.push(...items.flatMap((item) => aboutFile(item, files)))
   const report = {
-    job: { name: job.name ?? 'default', ...(matrix && { matrix }), ...(job.runner != null && { runner: job.runner }) },
+    job: {
+      name: job.name ?? 'default',
+      ...(matrix && { matrix }),
+      ...(job.runner != null && { runner: job.runner }),
+      ...(job.key != null && { key: job.key }),
+      ...(job.instance != null && { instance: job.instance }),
+      ...(job.retries != null && { retries: job.retries }),
+    },
     name: name ?? 'default',
     ...(summary != null && { summary }),
     attestations: items,

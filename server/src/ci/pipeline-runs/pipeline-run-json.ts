@@ -46,12 +46,13 @@ export function formatPipelineRun(run: RunRow, earlier: readonly AttemptRow[], p
   const name = fullName.slice(fullName.lastIndexOf('/') + 1)
   const event = quote(run.event)
   const course = formatCourse(run)
+  const instance = run.ci_instance === null ? '' : `"ci_instance":${quote(run.ci_instance)},`
   return `{"id":${quote(run.id)},"provider":${quote(run.provider)},"workflow_name":${quote(run.pipeline_name)},\
 "repository_name":${quote(name)},"repository_full_name":${quote(fullName)},\
 "repository_owner_login":${quote(fullName.slice(0, -name.length - 1))},"commit_sha":${quote(run.commit_sha)},\
 "html_url":${quote(run.url)},"event_type":${event},"run_attempt":${run.number},${course},\
 "attempts":[${earlier.map((attempt) => `${attemptJson(attempt, formatCourse(attempt))},`).join('')}${attemptJson(run, course)}],\
-"ci_system":${quote(run.ci_system)},"trust":${quote(run.trust)},"created_at":"${rfc3339(run.created_at)}",\
+"ci_system":${quote(run.ci_system)},${instance}"trust":${quote(run.trust)},"created_at":"${rfc3339(run.created_at)}",\
 "updated_at":"${rfc3339(run.updated_at)}","branch":${quote(parseBranchName(run.ref))},\
 ${provided === undefined ? membersWithoutHost(run, event) : `${provided},${HOST_MEMBERS}`}}`
 }

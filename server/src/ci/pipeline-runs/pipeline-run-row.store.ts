@@ -24,6 +24,7 @@ export type RunRow = AttemptRow & {
   url: string | null
   event: string
   ci_system: string | null
+  ci_instance: string | null
   trust: string
   created_at: string
   updated_at: string
@@ -41,8 +42,8 @@ export type RunRow = AttemptRow & {
 export function buildRunColumns(db: Db, now: Date) {
   return db`
     run.id, run.provider, run.pipeline_name, run.repository, run.commit_sha, run.ref, run.url, run.event, run.ci_system,
-    run.trust, run.created_at::text, run.updated_at::text, run.claims, run.claimed_provider, run.claimed_repository_id,
-    run.newest_attempt as number, ${attemptColumns(db, 'run', now)}, ${buildRunVersion(db, now)} as version`
+    run.ci_instance, run.trust, run.created_at::text, run.updated_at::text, run.claims, run.claimed_provider,
+    run.claimed_repository_id, run.newest_attempt as number, ${attemptColumns(db, 'run', now)}, ${buildRunVersion(db, now)} as version`
 }
 
 /**

@@ -137,6 +137,9 @@ export const PipelineRun = Closed(
     ),
     azure: Nullable(Azure),
     ci_system: Text('The CI system, such as `buildkite`. Null unless the run was created through this API.'),
+    ci_instance: Type.Optional(
+      Type.String({ description: 'The CI server or organization, as host and path. Absent if nobody has named it.' }),
+    ),
     trust: Type.String({
       description:
         'The trust level: `verified` for runs of connected code hosts and runs created by their own OIDC token, `untrusted` if code of strangers may have run in that job, `self_reported` for other runs created through this API.',

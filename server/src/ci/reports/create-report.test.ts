@@ -6,6 +6,7 @@ import { reportId } from './create-report.ts'
 const ONE = {
   ...{ runId: 'run_1', attempt: 1, job_name: 'test', matrix: { os: 'linux', node: 24 }, name: 'default' },
   trust: 'self_reported' as const,
+  job_identity: null as string | null,
 }
 
 const identities = fc.record({
@@ -15,6 +16,7 @@ const identities = fc.record({
   matrix: fc.option(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null)))),
   name: fc.string(),
   trust: fc.constantFrom('verified', 'self_reported', 'untrusted'),
+  job_identity: fc.option(fc.string()),
 })
 
 test('a report id is the attempt, a hyphen and 24 hexadecimal digits', () => {
@@ -40,7 +42,7 @@ test('an empty matrix equals no matrix', () => {
   assert.equal(reportId({ ...ONE, matrix: {} }), reportId({ ...ONE, matrix: null }))
 })
 
-test('a different run, attempt, job, matrix, name or lane results in another id', () => {
+test('a different run, attempt, job, matrix, name, lane, key or instance results in another id', () => {
   const others = [
     { runId: 'run_2' },
     { attempt: 2 },
@@ -53,6 +55,9 @@ test('a different run, attempt, job, matrix, name or lane results in another id'
     { matrix: { os: 'linux', node: '24' } },
     { matrix: { os: 'linux', node: 24, arch: null } },
     { matrix: { linux: 'os', node: 24 } },
+    { job_identity: '{"key":"1"}' },
+    { job_identity: '{"instance":"1"}' },
+    { trust: 'verified' as const, job_identity: '{"key":"1"}' },
   ]
   const ids = [ONE, ...others.map((other) => ({ ...ONE, ...other }))].map(reportId)
   assert.equal(new Set(ids).size, ids.length)

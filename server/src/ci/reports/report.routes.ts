@@ -39,10 +39,13 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
           'Stores the results of one job and returns an upload slot for each artifact. Send each file to its slot with a ' +
           'PUT request, then complete the artifacts. A report with the same attempt, job, matrix, name and trust level ' +
           'replaces the existing one: attestations and artifacts that it does not contain are deleted. Reports of other ' +
-          'trust levels stay, and `stands_beside` names one. Safe to repeat.\n\nErrors: 400 ' +
+          'trust levels stay, and `stands_beside` names one. Jobs of one name that `key`, or without it `instance`, tell apart ' +
+          'have reports of their own; without `key`, the warning `SAME_NAME_DIFFERENT_JOB` says so. A report with fewer ' +
+          '`retries` than the stored one changes nothing (200 with the warning `OLDER_TRY`). Safe to repeat.\n\nErrors: 400 ' +
           '`kind_not_allowed` for attestations of the kinds `provenance` and `ownership`. 403 `forbidden` if a token is about ' +
           'a run of another repository, or about another run although code of strangers may have run in its job. 404 `not_found` if the run or ' +
-          'the attempt does not exist.',
+          'the attempt does not exist. 409 `run_mismatch` if the attempt is about another repository or commit than `expect`. ' +
+          '429 `rate_limited` for the 101st job with one name and matrix that senders of this trust level report of a run.',
         tags,
         params: ReportsPath,
         body: NewCiReport,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
-import { TrustLevel } from '../runs/run.schema.ts'
+import { ExpectedRun, TrustLevel } from '../runs/run.schema.ts'
 import { TRUST_CLASSES } from '../runs/trust.ts'
 import { Artifacts, uploadsAndSkipped } from './artifact.schema.ts'
 import { ATTESTATION_KINDS, ATTESTATION_STATUSES } from './attestation.ts'
@@ -13,6 +13,10 @@ export const ATTESTATIONS_MAX = 20
 
 export const NAME_CHARS_MAX = 100
 export const RUNNER_CHARS_MAX = 200
+export const JOB_KEY_CHARS_MAX = 200
+export const RETRIES_MAX = 999
+/** No white space and control characters, which every dialect of regular expressions reads. */
+export const JOB_INSTANCE_PATTERN = '^[^\\s\\x00-\\x1f\\x7f-\\x9f]+$'
 
 const Name = (options: { default?: string; description?: string }) =>
   Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, ...options })
@@ -36,6 +40,11 @@ const JobMatrix = Type.Unsafe<Matrix>({
   description: 'The matrix values of the job, such as `{"os": "linux", "node": 24}`.',
 })
 
+/** The id of an execution of a job, in reports and gates. */
+export function JobInstance(description: string) {
+  return Type.String({ minLength: 1, maxLength: JOB_KEY_CHARS_MAX, pattern: JOB_INSTANCE_PATTERN, description })
+}
+
 const Job = Closed(
   {
     name: Type.Optional(Name({ default: 'default', description: 'The name of the job.' })),
@@ -45,6 +54,27 @@ const Job = Closed(
         maxLength: RUNNER_CHARS_MAX,
         description:
           'The name of the machine that ran the job. If a report of another runner is replaced, the response contains a warning.',
+      }),
+    ),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: JOB_KEY_CHARS_MAX,
+        description:
+          'What the CI system calls the job inside the run: equal for every try of the job, and different for every other job.',
+      }),
+    ),
+    instance: Type.Optional(
+      JobInstance(
+        'The id of this one execution of the job in the CI system. Without `key`, it tells jobs with one name apart. Defaults to that of the OIDC token of the run.',
+      ),
+    ),
+    retries: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: RETRIES_MAX,
+        description:
+          'How many tries of the job there were before this one. A report with fewer than the stored one replaces nothing.',
       }),
     ),
   },
@@ -87,6 +117,7 @@ export const NewCiReport = Closed({
         'The attempt that the job belongs to. Defaults to the newest attempt, or to the attempt of the OIDC token.',
     }),
   ),
+  expect: Type.Optional(ExpectedRun),
   job: Job,
   name: Type.Optional(
     Name({ default: 'default', description: 'The name of the report. It separates several reports of one job.' }),
@@ -127,7 +158,7 @@ export const CiReportResult = Closed(
   {
     report_id: Type.String({
       description:
-        'The id of the report. It is the same for every report with the same attempt, job, matrix, name and trust level.',
+        'The id of the report. It is the same for every report with the same attempt, job, matrix, name and trust level, and the same `key`, or without one `instance`.',
     }),
     run_id: Type.String({ description: 'The id of the run.' }),
     attempt: Type.Integer({ description: 'The attempt that the report belongs to.' }),
@@ -186,6 +217,11 @@ const report = {
       ),
       runner: Nullable(
         Type.String({ description: 'The name of the machine that ran the job. Null if it is not known.' }),
+      ),
+      key: Nullable(text('What the CI system calls the job inside the run. Null if it is not known.')),
+      instance: Nullable(text('The id of the execution of the job in the CI system. Null if it is not known.')),
+      retries: Nullable(
+        Type.Integer({ description: 'How many tries of the job there were before this one. Null if it is not known.' }),
       ),
     },
     { description: 'The job that sent the report.' },

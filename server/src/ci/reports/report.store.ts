@@ -17,30 +17,33 @@ export type ReportRow = {
   matrix: Matrix | null
   runner: string | null
   name: string
+  /** What tells jobs with one name apart. Null if the sender has said nothing of it. */
+  job_identity: string | null
+  job_key: string | null
+  job_instance: string | null
+  job_retries: number | null
   summary: string | null
 }
 
-/**
- * Stores a report or replaces the one with the same id. Returns whether it is new, and the runner
- * of the replaced one.
- */
-export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at: Date) {
-  const before = await lockReport(tx, key)
+/** Stores a report or replaces the one with the same id. */
+export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at: Date): Promise<void> {
   await tx`
     insert into ci_reports (
-      org_id, id, run_id, attempt, job_name, matrix, runner, name, summary, trust, created_at, updated_at
+      org_id, id, run_id, attempt, job_name, matrix, runner, name, summary, trust, job_identity, job_key, job_instance,
+      job_retries, created_at, updated_at
     )
     values (
       ${key.org_id}, ${report.id}, ${key.run_id}, ${report.attempt}, ${report.job_name},
       ${report.matrix === null ? null : tx.json(report.matrix as never)}, ${report.runner}, ${report.name},
-      ${report.summary}, ${report.trust}, ${at}, ${at}
+      ${report.summary}, ${report.trust}, ${report.job_identity}, ${report.job_key}, ${report.job_instance},
+      ${report.job_retries}, ${at}, ${at}
     )
     on conflict (org_id, id) do update
-    set runner = excluded.runner, summary = excluded.summary, updated_at = excluded.updated_at`
-  return { created: before === null, runnerBefore: before?.runner ?? null }
+    set runner = excluded.runner, summary = excluded.summary, job_instance = excluded.job_instance,
+      job_retries = excluded.job_retries, updated_at = excluded.updated_at`
 }
 
-export type ReportIdentity = Pick<ReportRow, 'attempt' | 'job_name' | 'matrix' | 'name'>
+export type ReportIdentity = Pick<ReportRow, 'attempt' | 'job_name' | 'matrix' | 'name' | 'job_identity'>
 
 /** The reports of one job in all lanes. The run is locked, so they do not change. */
 export async function listLanes(tx: Tx, { org_id, run_id }: RunKey, { matrix, ...report }: ReportIdentity) {
@@ -53,8 +56,33 @@ export async function listLanes(tx: Tx, { org_id, run_id }: RunKey, { matrix, ..
       and job_name = ${report.job_name}
       and name = ${report.name}
       and coalesce(matrix, '{}') = ${tx.json((matrix ?? {}) as never)}::jsonb
+      and job_identity is not distinct from ${report.job_identity}::text
     order by id
     limit ${REPORTS_OF_JOB_MAX}`
+}
+
+/**
+ * The jobs of a run that one lane has reported with the name and matrix of a report: how many of
+ * them the CI system tells apart, and whether the attempt has another one. The run is locked.
+ */
+export async function countJobs(
+  tx: Tx,
+  { org_id, run_id }: RunKey,
+  { matrix, trust, ...report }: ReportIdentity & Pick<ReportRow, 'trust'>,
+): Promise<{ told_apart: number; has_others: boolean }> {
+  const [row] = await tx<[{ told_apart: number; has_others: boolean }]>`
+    select count(distinct job_identity)::int as told_apart,
+      coalesce(
+        bool_or(attempt = ${report.attempt} and job_identity is distinct from ${report.job_identity}::text), false
+      ) as has_others
+    from ci_reports
+    where org_id = ${org_id}
+      and run_id = ${run_id}
+      and job_name = ${report.job_name}
+      and name = ${report.name}
+      and trust = ${trust}
+      and coalesce(matrix, '{}') = ${tx.json((matrix ?? {}) as never)}::jsonb`
+  return row
 }
 
 /** One a lane. */
@@ -62,8 +90,8 @@ const REPORTS_OF_JOB_MAX = TRUST_CLASSES.length
 
 /** Locks a report until the transaction ends; null when the run has no such report. */
 export async function lockReport(tx: Tx, { org_id, run_id, report_id }: ReportKey) {
-  const [row] = await tx<Pick<ReportRow, 'id' | 'runner' | 'trust' | 'attempt' | 'job_name'>[]>`
-    select id, runner, trust, attempt, job_name
+  const [row] = await tx<Pick<ReportRow, 'id' | 'runner' | 'trust' | 'attempt' | 'job_name' | 'job_retries'>[]>`
+    select id, runner, trust, attempt, job_name, job_retries
     from ci_reports
     where org_id = ${org_id}
       and id = ${report_id}
@@ -96,12 +124,22 @@ export type ReadableArtifact = {
 export async function findReadableArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
   const [row] = await db<ReadableArtifact[]>`
     select artifact.path, artifact.size, artifact.sha256, artifact.trust, artifact.run_id,
-      ${address(db)} as repository, ${repositoryKey(db)} as repository_key, run.commit_sha, run.ref,
+      ${address(db)} as repository, ${repositoryKey(db)} as repository_key, coalesce(attempt.commit_sha, run.commit_sha) as commit_sha, run.ref,
       run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
     from ci_artifacts artifact
     join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
     join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
     left join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
+    left join lateral (
+      select run.attempt_repository as repository, run.attempt_commit_sha as commit_sha
+      where report.attempt = run.newest_attempt
+      union all
+      select earlier.repository, earlier.commit_sha
+      from ci_run_attempts earlier
+      where earlier.org_id = ${orgId}
+        and earlier.run_id = run.id
+        and earlier.number = report.attempt
+    ) attempt on true
     where artifact.org_id = ${orgId}
       and artifact.id = ${id}
       and artifact.status = 'uploaded'`
@@ -113,7 +151,7 @@ function address(db: Db) {
   return db`
     case when artifact.claimed_repository_id in (run.claimed_repository_id, provider_run.repository_id)
       then run.repository
-      else coalesce(artifact.claimed_repository, run.repository)
+      else coalesce(artifact.claimed_repository, attempt.repository, run.repository)
     end`
 }
 
@@ -181,7 +219,10 @@ function reportJson(db: Db, orgId: string, members: Expression) {
     select row_to_json(item)::text
     from (
       select report.id, report.run_id, report.attempt,
-        json_build_object('name', report.job_name, 'matrix', report.matrix, 'runner', report.runner) as job,
+        json_build_object(
+          'name', report.job_name, 'matrix', report.matrix, 'runner', report.runner, 'key', report.job_key,
+          'instance', report.job_instance, 'retries', report.job_retries
+        ) as job,
         report.name, report.trust, ${besideJson(db, orgId)} as stands_beside,
         rfc3339(report.created_at) as created_at, rfc3339(report.updated_at) as updated_at, ${members}
     ) item
@@ -199,6 +240,7 @@ function besideJson(db: Db, orgId: string) {
       and other.job_name = report.job_name
       and other.name = report.name
       and coalesce(other.matrix, '{}') = coalesce(report.matrix, '{}')
+      and other.job_identity is not distinct from report.job_identity
       and other.trust <> report.trust
     order by ${buildTrustRank(db, db`other.trust`)}
     limit 1

@@ -4,9 +4,10 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import { createInvalidFieldsError, type FieldError } from '../../platform/http/errors.ts'
 import { createRunId } from '../../platform/ids.ts'
 import type { RunToStore } from './record-run.ts'
+import { normalizeInstance } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
-import { decideTrustOfJob } from './trust.ts'
+import { canBeSameInstance, decideTrustOfJob } from './trust.ts'
 
 const TIMEOUT_MINUTES = 360
 
@@ -25,6 +26,7 @@ export function toClaimedRun(actor: Actor, { job, repository, body }: ClaimedRun
     id: createRunId(now),
     provider: 'other',
     ci_system: job.run.ci_system,
+    ci_instance: job.run.ci_instance ?? normalizeInstance(body?.ci_instance),
     ci_system_name: body?.ci_system_name ?? null,
     external_run_id: job.run.external_run_id,
     repository,
@@ -57,10 +59,14 @@ function toAttempt(job: TokenJob, body: NewCiRun | null, now: Date): AttemptRow 
 }
 
 /** Throws 400 `invalid_request` that names the fields which contradict the claims of the token. */
-export function checkClaims(job: TokenJob, { attempt, commit_sha, ref }: NewCiRun): void {
+export function checkClaims(job: TokenJob, body: NewCiRun): void {
+  const { attempt, commit_sha, ref } = body
+  const ci_instance = normalizeInstance(body.ci_instance)
   const errors: FieldError[] = []
   const refuse = (field: string, claimed: string | number) =>
     errors.push({ path: `/body/${field}`, message: `must be ${claimed}, as in the token` })
+  if (ci_instance !== null && !canBeSameInstance(job.run.ci_instance, ci_instance))
+    refuse('ci_instance', `${job.run.ci_instance}`)
   if (job.run.attempt !== null && attempt !== undefined && attempt !== job.run.attempt)
     refuse('attempt', job.run.attempt)
   if (job.commit_sha !== null && commit_sha !== job.commit_sha) refuse('commit_sha', job.commit_sha)

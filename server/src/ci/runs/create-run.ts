@@ -10,7 +10,7 @@ import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { checkClaims, toClaimedRun } from './claimed-run.ts'
 import { type CreatedRun, type RunToStore, recordRun } from './record-run.ts'
-import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
+import { normalizeInstance } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { requireStoredRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
@@ -19,6 +19,7 @@ import {
   getTokenJob,
   isSameAddress,
   matchTokenRepository,
+  readRepository,
   requireKeyRepository,
   requireOwnCode,
 } from './token-repository.ts'
@@ -39,7 +40,7 @@ export async function createRun(
   input: NewCiRun,
 ): Promise<CreatedRun> {
   const job = getTokenJob(actor)
-  const given = readRepository(input.repository)
+  const given = readRepository(input.repository, '/body/repository')
   const now = services.clock.now()
   requireKeyRepository(actor, splitAddress(given))
   if (job === null) return recordRun(services, intake, actor, toRun(actor, input, given, now))
@@ -58,18 +59,9 @@ export async function createRun(
   checkClaims(job, input)
   if (await isHostConnected(intake, actor.org_id, job)) {
     const run = await requireStoredRun(services.sql, await requireHostRun(services, actor.org_id, job), now)
-    return { run: toCiSystemRun(run, job), created: false }
+    return { run: toCiSystemRun(run, job), created: false, conflicts: [] }
   }
   return recordRun(services, intake, actor, toClaimedRun(actor, { job, repository, body: input }, now))
-}
-
-function readRepository(address: string): string {
-  try {
-    return normalizeRepository(address)
-  } catch (error) {
-    if (error instanceof RepositoryAddressError) throw createInvalidFieldError('/body/repository', error.message)
-    throw error
-  }
 }
 
 /**
@@ -94,6 +86,7 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): Ru
     id: createRunId(now),
     provider: 'other',
     ci_system: input.ci_system,
+    ci_instance: normalizeInstance(input.ci_instance),
     ci_system_name: input.ci_system_name ?? null,
     external_run_id: input.external_run_id,
     repository,

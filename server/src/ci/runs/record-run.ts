@@ -10,26 +10,30 @@ import {
   findRunByExternalId,
   type IdentifiedRun,
   insertRunWriter,
-  lockRunByExternalId,
+  lockNumber,
+  lockSentRun,
   requireCiSystemRun,
 } from './run.store.ts'
 import { type AttemptKey, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
-import { type InsertedRun, insertRuns, type NewRun, updateClaimedRun } from './run-row.store.ts'
+import { type InsertedRun, insertRuns, type NewRun, updateClaimedRun, updateInstance } from './run-row.store.ts'
 import { isSameAddress, requireOwnRepository } from './token-repository.ts'
 
-export type CreatedRun = { run: CiSystemRun; created: boolean }
+/** What a sender and the stored run name differently. */
+export type RunConflict = 'repository' | 'commit_sha'
+export type CreatedRun = { run: CiSystemRun; created: boolean; conflicts: RunConflict[] }
 
 /** A run with the attempt to store, as a credential states it. */
-export type RunToStore = Omit<NewRun, 'day_number'>
+export type RunToStore = Omit<NewRun, 'day_number' | 'is_first'>
 
 /** Day numbers collide more than once or twice only when the limit of the day is near. */
 const COLLISIONS_MAX = 50
 
 /**
  * Stores a run, adds an attempt to a stored run, or returns the stored attempt. Safe to repeat and
- * to call concurrently: one (ci_system, external_run_id, lane, attempt) always returns one run.
- * Errors: 403 `forbidden` for a run that the token may not speak about; 409
+ * to call concurrently: one (ci_system, ci_instance, external_run_id, lane, attempt) always returns
+ * one run. A run that was stored without an instance is one for all that agree in repository and
+ * commit. Errors: 403 `forbidden` for a run that the token may not speak about; 409
  * `attempt_outdated`, `run_conflict`; 429 `rate_limited`.
  */
 export async function recordRun(
@@ -44,9 +48,11 @@ export async function recordRun(
   if (taken !== null) return taken
   for (let collision = 0; collision < COLLISIONS_MAX; collision += 1) {
     const day_number = await intake.numbers.take(credential, now)
-    const inserted = day_number === null ? null : await insertRun(services, intake, actor, { ...run, day_number })
-    if (inserted !== null) return { run: inserted, created: true }
-    const stored = await services.sql.begin((tx) => repeatRun(tx, actor, run))
+    const first = day_number === null ? null : { ...run, day_number, is_first: true }
+    const inserted = first && (await insertRun(services, intake, actor, first))
+    if (inserted !== null) return { run: inserted, created: true, conflicts: [] }
+    const { stored, beside } = await services.sql.begin((tx) => repeatRun(tx, actor, run, day_number))
+    if (beside) return { run: beside, created: true, conflicts: [] }
     if (stored && day_number !== null) intake.numbers.giveBack(credential, now, day_number)
     if (stored) return stored
     if (day_number === null) break
@@ -63,15 +69,17 @@ async function insertRun(
   actor: Actor,
   run: NewRun,
 ): Promise<CiSystemRun | null> {
-  const max = actor.plan.ci_runs_per_month_max
-  const inserted = max === null ? await inserts.add(run) : await sql.begin((tx) => insertCounted(tx, actor, run, max))
+  const isCounted = actor.plan.ci_runs_per_month_max !== null
+  const inserted = isCounted ? await sql.begin((tx) => insertCounted(tx, actor, run)) : await inserts.add(run)
   return inserted && asStored(run, inserted)
 }
 
-async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: number): Promise<InsertedRun | null> {
+async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun): Promise<InsertedRun | null> {
   const now = run.created_at
+  const max = plan.ci_runs_per_month_max
   const [inserted] = await insertRuns(tx, [run], org_id)
   if (!inserted) return null
+  if (max === null) return inserted
   if (await upsertMonthlyUse(tx, org_id, { metric: 'ci_runs', amount: 1, month: getUtcMonthStart(now), max }))
     return inserted
   const message = `The organization has reached the limit of its plan ${plan.name}: ${max} new runs per month.`
@@ -82,27 +90,57 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
 function asStored({ trust, ...run }: NewRun, { linked_repository, stands_beside }: InsertedRun): CiSystemRun {
   const { attempt, created_at } = run
   const times = { completed_at: null, updated_at: created_at }
-  return { ...run, ...attempt, ...times, trust, attempt: attempt.number, linked_repository, stands_beside }
+  const own = { own_repository: run.repository, own_commit_sha: run.commit_sha }
+  return { ...run, ...attempt, ...times, ...own, trust, attempt: attempt.number, linked_repository, stands_beside }
 }
 
+/** The run that was stored before, or one that is new beside those of other servers. */
+type Repeated = { stored: CreatedRun | null; beside: CiSystemRun | null }
+
 /**
- * Adds an attempt to a stored run of the same lane, or returns the stored attempt; null when the
- * run is not stored.
+ * Adds an attempt to a stored run of the same lane, or returns the stored attempt. Where the number
+ * belongs to runs of other servers, stores the run beside them, under the lock of the first one.
+ * Both are null when the number is not stored, or the number of the day is used.
  */
-async function repeatRun(tx: Tx, actor: Actor, run: RunToStore): Promise<CreatedRun | null> {
-  const stored = await lockRunByExternalId(tx, run.org_id, run)
-  if (!stored) return null
+async function repeatRun(tx: Tx, actor: Actor, run: RunToStore, day_number: number | null): Promise<Repeated> {
+  const isStored = await lockNumber(tx, run.org_id, run)
+  const stored = await lockSentRun(tx, run.org_id, run)
+  if (stored) return { stored: await repeatStored(tx, actor, stored, run), beside: null }
+  if (!isStored || day_number === null) return { stored: null, beside: null }
+  const other = { ...run, day_number, is_first: false }
+  const inserted = await insertCounted(tx, actor, other)
+  return { stored: null, beside: inserted && asStored(other, inserted) }
+}
+
+async function repeatStored(tx: Tx, actor: Actor, stored: IdentifiedRun, run: RunToStore): Promise<CreatedRun> {
   refuseOther(stored, run)
   await requireOwnRepository(tx, actor, stored)
   const { number, status } = run.attempt
+  const conflicts = listConflicts(stored, run)
   if (number < stored.newest_attempt) throw attemptOutdated(number, stored.newest_attempt)
   const now = run.created_at
   const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
   const created = number > stored.newest_attempt
+  if (created && run.ci_instance !== null && conflicts.includes('repository')) throw runConflict()
   await insertRunWriter(tx, key, actor.credential.id)
-  if (created) await insertAttempt(tx, key, run.attempt, now)
+  if (run.ci_instance !== null && stored.ci_instance === null && conflicts.length === 0)
+    await updateInstance(tx, key, run.ci_instance)
+  const repository = conflicts.includes('repository') ? run.repository : null
+  const commit_sha = conflicts.length > 0 ? run.commit_sha : null
+  if (created) await insertAttempt(tx, key, { ...run.attempt, repository, commit_sha }, now)
   else if (status === 'in_progress') await startQueued(tx, key, now)
-  return { run: await requireCiSystemRun(tx, key, now), created }
+  return { run: await requireCiSystemRun(tx, key, now), created, conflicts }
+}
+
+/**
+ * The ids of a token's repository have been compared. A commit that only one side knows is no
+ * conflict.
+ */
+function listConflicts({ address, commit_sha }: IdentifiedRun, run: RunToStore): RunConflict[] {
+  const conflicts: RunConflict[] = []
+  if (run.claimed === null && !isSameAddress(address, run.repository)) conflicts.push('repository')
+  if (commit_sha !== null && run.commit_sha !== null && commit_sha !== run.commit_sha) conflicts.push('commit_sha')
+  return conflicts
 }
 
 /** Refuses a run of another code host or CI server that has the same number. */
@@ -120,13 +158,16 @@ function refuseOther({ repository: known, address }: IdentifiedRun, { claimed, r
 async function takeOver({ sql }: Services, run: RunToStore): Promise<CreatedRun | null> {
   if (!canTakeOver(run)) return null
   const { org_id, attempt, created_at } = run
-  const registered = { ...run, trust: 'self_reported' } as const
+  // What a key said of the commit does not count.
+  const registered = { ...run, commit_sha: null, trust: 'self_reported' } as const
   if ((await findRunByExternalId(sql, org_id, registered)) === null) return null
+  if ((await findRunByExternalId(sql, org_id, run)) !== null) return null
   return sql.begin(async (tx) => {
-    const stored = await lockRunByExternalId(tx, org_id, registered)
+    await lockNumber(tx, org_id, registered)
+    const stored = await lockSentRun(tx, org_id, registered)
     if (stored === null || !(await applyClaims(tx, stored, run))) return null
     const key = { org_id, run_id: stored.id, attempt: attempt.number }
-    return { run: await requireCiSystemRun(tx, key, created_at), created: false }
+    return { run: await requireCiSystemRun(tx, key, created_at), created: false, conflicts: [] }
   })
 }
 

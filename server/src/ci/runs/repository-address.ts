@@ -88,3 +88,17 @@ function normalizePath(path: string): string[] {
   if (segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')) return segments
   throw new RepositoryAddressError('contains characters that are not allowed in a repository name')
 }
+
+/**
+ * The CI server or organization that a sender names, as host and path: the host in lower case,
+ * without the default port, a trailing slash, and the braces of a UUID (ci-evidence §8.1). Null if
+ * it names none.
+ */
+export function normalizeInstance(given: string | undefined): string | null {
+  if (given === undefined) return null
+  const [host = '', ...path] = given
+    .replace(/^\{(.*)\}$/, '$1')
+    .replace(/\/$/, '')
+    .split('/')
+  return [host.toLowerCase().replace(/:(?:80|443)$/, ''), ...path].join('/')
+}

@@ -13,6 +13,9 @@ export type AttemptRow = {
   deadline_at: Date
 }
 
+/** What an attempt is about. Null where it is the same as its run. */
+export type AttemptSource = { repository: string | null; commit_sha: string | null }
+
 /**
  * Makes `attempt` the newest attempt of a run and keeps the previous one as an earlier attempt. The
  * run is locked.
@@ -20,15 +23,16 @@ export type AttemptRow = {
 export async function insertAttempt(
   tx: Tx,
   { org_id, run_id }: Omit<AttemptKey, 'attempt'>,
-  attempt: AttemptRow,
+  { repository, commit_sha, ...attempt }: AttemptRow & AttemptSource,
   at: Date,
 ): Promise<void> {
   await tx`
     with superseded as (
       insert into ci_run_attempts (
-        org_id, run_id, number, status, url, actor, started_at, completed_at, deadline_at, trust
+        org_id, run_id, number, status, url, actor, started_at, completed_at, deadline_at, trust, repository, commit_sha
       )
-      select org_id, id, newest_attempt, status, url, actor, started_at, completed_at, deadline_at, trust
+      select org_id, id, newest_attempt, status, url, actor, started_at, completed_at, deadline_at, trust,
+        attempt_repository, attempt_commit_sha
       from ci_runs
       where org_id = ${org_id}
         and id = ${run_id}
@@ -36,7 +40,7 @@ export async function insertAttempt(
     update ci_runs
     set newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
       started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at},
-      updated_at = ${at}
+      attempt_repository = ${repository}, attempt_commit_sha = ${commit_sha}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${run_id}`
 }
@@ -47,12 +51,13 @@ export async function insertAttempt(
  */
 export function buildAttempts(db: Db, orgId: string, runId: string) {
   return db`(
-    select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at, trust
+    select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at, trust,
+      attempt_repository as repository, attempt_commit_sha as commit_sha
     from ci_runs
     where org_id = ${orgId}
       and id = ${runId}
     union all
-    select number, status, url, actor, started_at, completed_at, deadline_at, trust
+    select number, status, url, actor, started_at, completed_at, deadline_at, trust, repository, commit_sha
     from ci_run_attempts
     where org_id = ${orgId}
       and run_id = ${runId}
@@ -60,13 +65,15 @@ export function buildAttempts(db: Db, orgId: string, runId: string) {
 }
 
 /** An attempt at a certain time: past its deadline it has timed out. */
-export type StoredAttempt = Omit<AttemptRow, 'number'> & { completed_at: Date | null; trust: TrustClass }
+export type StoredAttempt = Omit<AttemptRow, 'number'> &
+  AttemptSource & { completed_at: Date | null; trust: TrustClass }
 
 /** An attempt at `now`; null when it does not exist. */
 export async function findAttempt(db: Db, key: AttemptKey, now: Date): Promise<StoredAttempt | null> {
   const [row] = await db<StoredAttempt[]>`
     select ${buildStatusAt(db, 'attempt', now)} as status, attempt.url, attempt.actor, attempt.started_at,
-      ${buildCompletedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at, attempt.trust
+      ${buildCompletedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at, attempt.trust,
+      attempt.repository, attempt.commit_sha
     from ${buildAttempts(db, key.org_id, key.run_id)} attempt
     where attempt.number = ${key.attempt}`
   return row ?? null

@@ -10,6 +10,8 @@ import type { AttemptRow } from './run-attempt.store.ts'
 export type NewRun = RunRow & {
   /** The number of this run among the new runs of its credential on the UTC day of `created_at`. */
   day_number: number
+  /** False for a run beside others of its number and lane, which are of other servers. */
+  is_first: boolean
   attempt: AttemptRow
   /** What the claims of a token say about its own run. Null for other runs. */
   claimed: ClaimedRun | null
@@ -32,7 +34,7 @@ export type ClaimedRun = {
 export async function updateClaimedRun(
   tx: Tx,
   { org_id, id }: { org_id: string; id: string },
-  run: Omit<NewRun, 'day_number' | 'claimed'> & { claimed: ClaimedRun },
+  run: Omit<NewRun, 'day_number' | 'is_first' | 'claimed'> & { claimed: ClaimedRun },
   at: Date,
 ): Promise<boolean> {
   const { attempt, claimed } = run
@@ -45,7 +47,17 @@ export async function updateClaimedRun(
         and run_id = ${id}
     )
     update ci_runs
-    set ci_system_name = ${run.ci_system_name}, repository = ${run.repository}, commit_sha = ${run.commit_sha},
+    set ci_instance = coalesce(${run.ci_instance}, ci_instance),
+      is_first = ${run.ci_instance}::text is null or not exists (
+        select
+        from ci_runs other
+        where other.org_id = ${org_id}
+          and other.ci_system = ci_runs.ci_system
+          and other.external_run_id = ci_runs.external_run_id
+          and other.trust = ${run.trust}
+          and other.is_first
+      ),
+      ci_system_name = ${run.ci_system_name}, attempt_repository = null, attempt_commit_sha = null, repository = ${run.repository}, commit_sha = ${run.commit_sha},
       ref = ${run.ref}, pipeline_name = ${run.pipeline_name}, event = ${run.event}, trust = ${run.trust},
       credential_type = ${run.credential.type}, credential_id = ${run.credential.id},
       credential_name = ${run.credential.name},
@@ -61,6 +73,19 @@ export async function updateClaimedRun(
     if (getSqlState(error) === UNIQUE_VIOLATION) return false
     throw error
   }
+}
+
+/** Names the CI server of a run that was stored without one. The run is locked. */
+export async function updateInstance(
+  tx: Tx,
+  { org_id, run_id }: { org_id: string; run_id: string },
+  ciInstance: string,
+): Promise<void> {
+  await tx`
+    update ci_runs
+    set ci_instance = ${ciInstance}
+    where org_id = ${org_id}
+      and id = ${run_id}`
 }
 
 /** Keeps the claims that first identified a job of a code host's run. */
@@ -138,7 +163,8 @@ export type InsertedRun = { id: string; linked_repository: LinkedRepository | nu
 
 /**
  * Inserts runs, each with its first attempt, and returns the inserted ones. A run is left out when
- * it exists already or when another process has used its day number; `lockRun` finds out which.
+ * one of its number exists or when another process has used its day number; `lockNumber` finds out
+ * which.
  * Rows are inserted in a fixed order, so that two calls cannot deadlock. `orgId` is the
  * organization of all runs, or null for several.
  */
@@ -149,16 +175,17 @@ export async function insertRuns(db: Db, runs: readonly NewRun[], orgId: string 
 async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<InsertedRun[]> {
   return db<InsertedRun[]>`
     insert into ci_runs as run (
-      org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref, pipeline_name,
-      event, trust, credential_type, credential_id, credential_name, day, day_number, newest_attempt, status, url,
+      org_id, id, provider, ci_system, ci_instance, is_first, ci_system_name, external_run_id, repository, commit_sha, ref,
+      pipeline_name, event, trust, credential_type, credential_id, credential_name, day, day_number, newest_attempt, status, url,
       actor, started_at, deadline_at, claims, claimed_provider, claimed_repository_id, created_at, updated_at
     )
-    select org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref,
+    select org_id, id, provider, ci_system, ci_instance, is_first, ci_system_name, external_run_id, repository, commit_sha, ref,
       pipeline_name, event, trust, credential_type, credential_id, credential_name, created_at, day_number, number,
       status, url, actor, started_at, deadline_at, claims, claimed_provider, claimed_repository_id, created_at,
       created_at
     from json_to_recordset(${db.json(runs.map(toRecord))}::json) as given (
-      org_id uuid, id text, provider text, ci_system text, ci_system_name text, external_run_id text,
+      org_id uuid, id text, provider text, ci_system text, ci_instance text, is_first boolean, ci_system_name text,
+      external_run_id text,
       repository text, commit_sha text, ref text, pipeline_name text, event text, trust text,
       credential_type text, credential_id uuid, credential_name text, day_number smallint,
       number smallint, status text, url text, actor text, started_at timestamptz, deadline_at timestamptz,
@@ -178,8 +205,8 @@ async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): P
     (a, b) => compareTexts(a.ci_system, b.ci_system) || compareTexts(a.external_run_id, b.external_run_id),
   )
   const rows = ordered.map((run) => toRow(db, run))
-  const named = runs.map(({ id, org_id, repository, claimed, ci_system, external_run_id, trust }) => ({
-    ...{ id, org_id, repository, ci_system, external_run_id, trust },
+  const named = runs.map(({ id, org_id, repository, claimed, ci_system, ci_instance, external_run_id, trust }) => ({
+    ...{ id, org_id, repository, ci_system, ci_instance, external_run_id, trust },
     ...buildClaimed(claimed),
   }))
   const [inserted, linked] = await Promise.all([
@@ -187,8 +214,8 @@ async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): P
     db<InsertedRun[]>`
       select run.id, ${buildLinkedRepository(db, orgId)} as linked_repository, ${buildBeside(db, orgId)} as stands_beside
       from json_to_recordset(${db.json(named)}::json) as run (
-        id text, org_id uuid, repository text, ci_system text, external_run_id text, trust text, claimed_provider text,
-        claimed_repository_id text
+        id text, org_id uuid, repository text, ci_system text, ci_instance text, external_run_id text, trust text,
+        claimed_provider text, claimed_repository_id text
       )`,
   ])
   const ids = new Set(inserted.map(({ id }) => id))

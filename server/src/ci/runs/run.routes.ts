@@ -5,6 +5,7 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { createRun } from './create-run.ts'
+import type { RunConflict } from './record-run.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
 import type { CiSystemRun } from './run.store.ts'
 import { openRunIntake } from './run-intake.ts'
@@ -12,8 +13,8 @@ import { updateRun } from './update-run.ts'
 
 export async function runRoutes(app: HttpServer, services: Services): Promise<void> {
   const intake = openRunIntake(services.sql)
-  const sendRun = (reply: FastifyReply, run: CiSystemRun) =>
-    sendData(reply, JSON.stringify(toCiRun(run, services.config.baseUrl)))
+  const sendRun = (reply: FastifyReply, run: CiSystemRun, conflicts: readonly RunConflict[] = []) =>
+    sendData(reply, JSON.stringify(toCiRun(run, conflicts, services.config.baseUrl)))
 
   app.post(
     '/v1/ci/runs',
@@ -24,17 +25,20 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         summary: 'Create a CI run',
         description:
           'Creates a run (201), adds an attempt to an existing run (201), or returns an existing attempt unchanged (200). ' +
-          '`ci_system`, `external_run_id` and the trust level identify a run: what an API key reports under the number of ' +
+          '`ci_system`, `ci_instance`, `external_run_id` and the trust level identify a run. Without `ci_instance`, the run ' +
+          'that was stored without one is meant, else the one of the same repository and commit, else the newest; a run that ' +
+          'was stored without one gets that of the first request that names one and agrees in repository and commit. ' +
+          '`conflicts` names what differs. What an API key reports under the number of ' +
           'the run of a token is another run, and `stands_beside` names it. An existing attempt only changes from `queued` to ' +
           '`in_progress`. Safe to repeat.\n\nThe OIDC token of a CI job can create its own run, which is then `verified`, ' +
           'or `untrusted` if code of strangers may have run in the job. `ci_system` and `external_run_id` are then those ' +
           'of the token, and its claims take the place of the fields of the body. If the code host of the repository is ' +
           'connected, the run of the code host is returned (200). Other runs that a token creates must belong to its ' +
-          'repository and are `self_reported`.\n\nErrors: 400 `invalid_request` if `repository`, `commit_sha`, `ref` or ' +
-          '`attempt` contradicts the token. 403 `forbidden` if a token is about a run of another repository, or about ' +
+          'repository and are `self_reported`.\n\nErrors: 400 `invalid_request` if `repository`, `commit_sha`, `ci_instance`, `ref` ' +
+          'or `attempt` contradicts the token. 403 `forbidden` if a token is about a run of another repository, or about ' +
           'another run although code of strangers may have run in its job. 404 `run_not_found` if the connected code host has not reported the run yet. ' +
           '409 `attempt_outdated` if a higher attempt exists. 409 `run_conflict` if a run of another repository has the ' +
-          'same CI system and id. 429 `rate_limited` if the API key or OIDC trust has created 2,000 runs on this UTC day, ' +
+          'number of the run of a token, or if a higher attempt with `ci_instance` is of another repository. 429 `rate_limited` if the API key or OIDC trust has created 2,000 runs on this UTC day, ' +
           'or if the organization has reached the monthly limit of its plan.',
         tags: ['CI ingestion'],
         body: NewCiRun,
@@ -45,9 +49,9 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
       },
     },
     async (request, reply) => {
-      const { run, created } = await createRun(services, intake, request.actor, request.body as NewCiRun)
+      const { run, created, conflicts } = await createRun(services, intake, request.actor, request.body as NewCiRun)
       request.created = run.id
-      return sendRun(reply.code(created ? 201 : 200), run)
+      return sendRun(reply.code(created ? 201 : 200), run, conflicts)
     },
   )
 
@@ -80,11 +84,12 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
  * The representation of a run with one of its attempts (specification, "CI run"). `baseUrl` is
  * where the console is.
  */
-function toCiRun(run: CiSystemRun, baseUrl: string) {
+function toCiRun(run: CiSystemRun, conflicts: readonly RunConflict[], baseUrl: string) {
   return {
     id: run.id,
     provider: run.provider,
     ci_system: run.ci_system,
+    ...(run.ci_instance !== null && { ci_instance: run.ci_instance }),
     ci_system_name: run.ci_system_name,
     external_run_id: run.external_run_id,
     attempt: run.attempt,
@@ -103,6 +108,7 @@ function toCiRun(run: CiSystemRun, baseUrl: string) {
     linked_repository: run.linked_repository,
     stands_beside: run.stands_beside,
     credential: run.credential && { type: run.credential.type, name: run.credential.name },
+    ...(conflicts.length > 0 && { conflicts }),
     app_url: `${baseUrl}/runs/${run.id}`,
     created_at: run.created_at,
     updated_at: run.updated_at,

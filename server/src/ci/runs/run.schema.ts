@@ -25,6 +25,15 @@ const RunUrl = Type.String({
     'The URL of the run in its CI system: http or https, without credentials, white space and control characters.',
 })
 
+const CI_INSTANCE =
+  'The CI server or organization that the run belongs to, as host and path, such as `ci.example.com/builds`.'
+const CiInstance = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: `^[^/@\\\\${BLANK}]+(?:/[^/${BLANK}]+)*/?$`,
+  description: `${CI_INSTANCE} Without a scheme. Servers number their runs alike: send it wherever it is known.`,
+})
+
 /** A trust level in a response. */
 export function TrustLevel(description: string) {
   return OneOf(TRUST_CLASSES, { description })
@@ -33,9 +42,31 @@ export function TrustLevel(description: string) {
 /** The full SHA-1 or SHA-256 of a commit. */
 export const COMMIT_SHA = '^(?:[0-9a-f]{40}|[0-9a-f]{64})$'
 
+const RepositoryAddress = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  description: 'The repository as a URL, an scp-style address or `host/owner/name`, without credentials.',
+})
+const CommitSha = Type.String({
+  pattern: COMMIT_SHA,
+  description: 'The full SHA of the commit, in lowercase hexadecimal.',
+})
+
+/** What the sender of a report or of a gate expects of the run. */
+export const ExpectedRun = Closed(
+  { repository: Type.Optional(RepositoryAddress), commit_sha: Type.Optional(CommitSha) },
+  {
+    minProperties: 1,
+    description:
+      'What the attempt of the run is about, as the sender knows it. If the run differs, the answer is 409 `run_mismatch`, and nothing is stored.',
+  },
+)
+export type ExpectedRun = Static<typeof ExpectedRun>
+
 /** Body of createCiRun. */
 export const NewCiRun = Closed({
   ci_system: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$', description: CI_SYSTEM }),
+  ci_instance: Type.Optional(CiInstance),
   ci_system_name: Type.Optional(
     Type.String({ minLength: 1, maxLength: 60, description: 'The display name of the CI system.' }),
   ),
@@ -48,15 +79,8 @@ export const NewCiRun = Closed({
         'The number of the attempt. A higher number than the newest adds an attempt to the run. A lower number is 409 `attempt_outdated`. Defaults to 1, or to the attempt of the OIDC token.',
     }),
   ),
-  repository: Type.String({
-    minLength: 1,
-    maxLength: 300,
-    description: 'The repository as a URL, an scp-style address or `host/owner/name`, without credentials.',
-  }),
-  commit_sha: Type.String({
-    pattern: COMMIT_SHA,
-    description: 'The full SHA of the commit, in lowercase hexadecimal.',
-  }),
+  repository: RepositoryAddress,
+  commit_sha: CommitSha,
   ref: Type.Optional(
     Type.String({
       minLength: 1,
@@ -142,6 +166,7 @@ export const CiRun = Closed(
     id: Type.String({ description: 'The id of the run.' }),
     provider: Type.String({ description: 'The source of the run. `other` for runs created through this API.' }),
     ci_system: Type.String({ description: CI_SYSTEM }),
+    ci_instance: Type.Optional(Type.String({ description: `${CI_INSTANCE} Absent if nobody has named it.` })),
     ci_system_name: Nullable(Type.String({ description: 'The display name of the CI system.' })),
     external_run_id: Type.String({ description: EXTERNAL_RUN_ID }),
     attempt: Type.Integer({ minimum: 1, maximum: 999, description: 'The attempt that this object describes.' }),
@@ -173,6 +198,12 @@ export const CiRun = Closed(
       }),
     ),
     credential: Nullable(Credential),
+    conflicts: Type.Optional(
+      Type.Array(OneOf(['repository', 'commit_sha'], { description: 'A field of the body.' }), {
+        description:
+          'The fields of the body that differ from the run that the CI system has under this number. Absent if there are none. What an attempt of its own states is about its own repository and commit.',
+      }),
+    ),
     app_url: Type.String({ description: 'The URL of the run in the console.' }),
     created_at: { ...Timestamp, description: 'When the run was created.' },
     updated_at: { ...Timestamp, description: 'When the run was last updated.' },

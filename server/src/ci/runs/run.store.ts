@@ -18,6 +18,8 @@ export type RunRow = {
   id: string
   provider: string
   ci_system: string
+  /** The CI server or organization, as host and path. Null if the sender has named none. */
+  ci_instance: string | null
   ci_system_name: string | null
   external_run_id: string
   repository: string
@@ -38,6 +40,7 @@ export type IdentifiedRun = RunSource & {
   trust: TrustClass
   /** The repository as `host/owner/name`. */
   address: string
+  commit_sha: string | null
 }
 
 /** SQL: the place of a class in the order of strength, 1 for the strongest. */
@@ -45,23 +48,58 @@ export function buildTrustRank(db: Db, trust: ReturnType<Db>): ReturnType<Db> {
   return db`array_position(${[...TRUST_CLASSES]}::text[], ${trust})`
 }
 
-/** Each lane of a CI system's run is a run of its own (trust §1). */
-type RunIdentity = Pick<RunRow, 'ci_system' | 'external_run_id' | 'trust'>
+/** Runs of each server and of each lane are runs of their own (ci-evidence §1, trust §1). */
+type RunIdentity = Pick<RunRow, 'ci_system' | 'ci_instance' | 'external_run_id' | 'trust'>
+type RunAsSent = RunIdentity & Pick<RunRow, 'repository' | 'commit_sha'>
 
-/** Finds a run by its external id and locks it until the transaction ends. */
-export async function lockRunByExternalId(
-  tx: Tx,
-  orgId: string,
-  { ci_system, external_run_id, trust }: RunIdentity,
-): Promise<IdentifiedRun | null> {
+/** SQL: whether the first run of the number and lane of `sent` is `run`. */
+function isOfNumber(db: Db, orgId: string, sent: RunIdentity) {
+  return db`
+    run.org_id = ${orgId}
+      and run.ci_system = ${sent.ci_system}
+      and run.external_run_id = ${sent.external_run_id}
+      and run.trust = ${sent.trust}`
+}
+
+/**
+ * Locks the first run with the number and lane of a run until the transaction ends. Whoever has the
+ * lock is alone with all runs of the number. Returns false if there is none.
+ */
+export async function lockNumber(tx: Tx, orgId: string, sent: RunIdentity): Promise<boolean> {
+  const first = await tx`
+    select
+    from ci_runs run
+    where ${isOfNumber(tx, orgId, sent)}
+      and run.is_first
+    for update`
+  return first.length > 0
+}
+
+/**
+ * The stored run that a sender means, locked until the transaction ends; null if there is none
+ * (ci-evidence §1). A sender that names its server means the run of the server, else one without a
+ * server, if repository and commit agree. One that names none means the run without, else the one
+ * of the same repository and commit, else the newest.
+ */
+export async function lockSentRun(tx: Tx, orgId: string, sent: RunAsSent): Promise<IdentifiedRun | null> {
+  const { ci_instance, repository, commit_sha } = sent
+  const agrees = tx`(
+    lower(run.repository) = lower(${repository})
+    and coalesce(run.commit_sha, ${commit_sha}::text) is not distinct from coalesce(${commit_sha}::text, run.commit_sha)
+  )`
   const [row] = await tx<IdentifiedRun[]>`
     select ${identifiedColumns(tx)}
     from ci_runs run
     ${joinProviderRun(tx)}
-    where run.org_id = ${orgId}
-      and run.ci_system = ${ci_system}
-      and run.external_run_id = ${external_run_id}
-      and run.trust = ${trust}
+    where ${isOfNumber(tx, orgId, sent)}
+      and (
+        ${ci_instance}::text is null
+        or run.ci_instance = ${ci_instance}
+        or (run.ci_instance is null and ${agrees})
+      )
+    order by run.ci_instance is not distinct from ${ci_instance}::text desc, ${agrees} desc, run.created_at desc,
+      run.id desc
+    limit 1
     for update of run`
   return row ?? null
 }
@@ -89,27 +127,24 @@ export async function findIdentifiedRun(db: Db, orgId: string, runId: string): P
   return row ?? null
 }
 
-/** The run with an external id, without a lock. */
-export async function findRunByExternalId(
-  db: Db,
-  orgId: string,
-  { ci_system, external_run_id, trust }: RunIdentity,
-): Promise<IdentifiedRun | null> {
+/** The run with a number of a server, or else of no server that is known, without a lock. */
+export async function findRunByExternalId(db: Db, orgId: string, sent: RunIdentity): Promise<IdentifiedRun | null> {
+  const { ci_instance } = sent
   const [row] = await db<IdentifiedRun[]>`
     select ${identifiedColumns(db)}
     from ci_runs run
     ${joinProviderRun(db)}
-    where run.org_id = ${orgId}
-      and run.ci_system = ${ci_system}
-      and run.external_run_id = ${external_run_id}
-      and run.trust = ${trust}`
+    where ${isOfNumber(db, orgId, sent)}
+      and (${ci_instance}::text is null or run.ci_instance is null or run.ci_instance = ${ci_instance})
+    order by run.ci_instance is not distinct from ${ci_instance}::text desc, run.created_at desc, run.id desc
+    limit 1`
   return row ?? null
 }
 
 function identifiedColumns(db: Db) {
   return db`
-    run.id, run.newest_attempt, run.trust, run.provider, run.ci_system, run.external_run_id,
-    run.repository as address,
+    run.id, run.newest_attempt, run.trust, run.provider, run.ci_system, run.ci_instance, run.external_run_id,
+    run.repository as address, run.commit_sha,
     case when coalesce(run.claimed_repository_id, provider_run.repository_id) is not null then
       json_build_object(
         'provider', coalesce(run.claimed_provider, provider_run.provider),
@@ -171,6 +206,9 @@ export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
     ci_system: string | null
     deadline_at: Date | null
     attempt: number
+    /** What the attempt is about: `host/owner/name` and commit, which can differ from the run's. */
+    own_repository: string
+    own_commit_sha: string | null
     linked_repository: LinkedRepository | null
     stands_beside: string | null
     credential: RunRow['credential'] | null
@@ -196,8 +234,9 @@ export async function requireCiSystemRun(db: Db, key: AttemptKey, now: Date): Pr
 /** A run with one of its attempts, at `now`; null when the run or the attempt does not exist. */
 export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun | null> {
   const [row] = await db<StoredRun[]>`
-    select run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
-      run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
+    select run.id, run.provider, run.ci_system, run.ci_instance, run.ci_system_name, run.external_run_id,
+      attempt.number as attempt, coalesce(attempt.repository, run.repository) as own_repository,
+      coalesce(attempt.commit_sha, run.commit_sha) as own_commit_sha, run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
       ${buildStatusAt(db, 'attempt', now)} as status, attempt.started_at, ${buildCompletedAt(db, 'attempt', now)} as completed_at,
       attempt.actor, run.event, attempt.deadline_at, run.trust, ${buildLinkedRepository(db, key.org_id)} as linked_repository,
       ${buildBeside(db, key.org_id)} as stands_beside,
@@ -214,9 +253,9 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
 }
 
 /**
- * SQL: the id of the most trustworthy run of another lane with the number of `run`, or of the run
- * of the code host with that number and repository; null if there is none. `orgId` is the
- * organization of all rows of `run`, or null for several.
+ * SQL: the id of the most trustworthy run of another lane with the number of `run` on its server,
+ * or of the run of the code host with that number and repository; null if there is none. `orgId` is
+ * the organization of all rows of `run`, or null for several.
  */
 export function buildBeside(db: Db, orgId: string | null) {
   return db`(
@@ -224,7 +263,10 @@ export function buildBeside(db: Db, orgId: string | null) {
     from ci_runs other
     where other.org_id = run.org_id ${buildSpreadCondition(db, 'other', orgId)}
       and (
-        (other.ci_system = run.ci_system and other.external_run_id = run.external_run_id and other.trust <> run.trust)
+        (
+          other.ci_system = run.ci_system and other.external_run_id = run.external_run_id and other.trust <> run.trust
+          and coalesce(other.ci_instance, run.ci_instance) is not distinct from coalesce(run.ci_instance, other.ci_instance)
+        )
         or (
           other.id = (${db.json(HOST_RUN_PREFIXES)}::jsonb ->> run.ci_system) || run.external_run_id
           and other.provider <> 'other'

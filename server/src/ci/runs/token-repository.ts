@@ -2,12 +2,22 @@ import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
-import { foreignRepository } from '../../errors/ci.ts'
+import { foreignRepository, runMismatch } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { getDefaultHost, matchRepository, splitAddress } from '../../repositories/repository-identity.ts'
+import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
+import type { ExpectedRun } from './run.schema.ts'
 import { findIdentifiedRun, type IdentifiedRun } from './run.store.ts'
-import { canSpeakFor, decideTrustOfJob, isOwnRepository, isOwnRun, type TrustClass } from './trust.ts'
+import {
+  canBeSameInstance,
+  canSpeakFor,
+  decideTrustOfJob,
+  isOwnRepository,
+  isOwnRun,
+  type TrustClass,
+} from './trust.ts'
 
 /**
  * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
@@ -61,6 +71,19 @@ export async function requireOwnRepository(
 }
 
 /**
+ * The same for an attempt, which can be about another repository than its run. `address` is that of
+ * the attempt; null: of the run.
+ */
+export async function requireOwnAttempt(
+  db: Db,
+  actor: Pick<Actor, 'org_id' | 'credential'>,
+  run: IdentifiedRun,
+  address: string | null,
+): Promise<void> {
+  if (address !== null) await requireOwnRepository(db, actor, { ...run, address, repository: null })
+}
+
+/**
  * Throws 403 `forbidden` if code of strangers may have run in a job: it speaks about its own run
  * only.
  */
@@ -84,9 +107,10 @@ export async function readTokenTrust(db: Db, orgId: string, job: TokenJob): Prom
 
 /** Whether a run has the number of a token's run and only API keys have reported it. */
 export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, run: IdentifiedRun): Promise<boolean> {
-  const { ci_system, external_run_id } = job.run
+  const { ci_system, ci_instance, external_run_id } = job.run
   if (run.provider !== 'other' || run.repository !== null || run.trust !== 'self_reported') return false
   if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false
+  if (!canBeSameInstance(ci_instance, run.ci_instance)) return false
   const covered = await listCovered(db, [{ ...toNamedRepository(orgId, job), position: 0 }], orgId)
   return covered.length === 0
 }
@@ -150,4 +174,34 @@ async function findKnownAddress(db: Db, orgId: string, { provider, repository }:
   const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
   if (known === null || (repository.host !== null && known.host !== repository.host)) return null
   return `${known.host}/${known.full_name}`
+}
+
+/** What an attempt of a run is about. A commit that nobody has named is null. */
+type AboutAttempt = { repository: string; commit_sha: string | null }
+
+/**
+ * Throws 409 `run_mismatch` if an attempt is about another repository or commit than its sender
+ * expects (ci-evidence §8.3), and 400 `invalid_request` for a repository that is no address. Comes
+ * after the check that the sender may speak about the run, and before anything is stored.
+ */
+export function requireExpected(expected: ExpectedRun | undefined, stored: AboutAttempt): void {
+  if (expected === undefined) return
+  const { repository, commit_sha } = expected
+  if (repository !== undefined) {
+    const address = readRepository(repository, '/body/expect/repository')
+    if (!isSameAddress(address, stored.repository))
+      throw runMismatch({ field: 'repository', expected: address, stored: stored.repository })
+  }
+  if (commit_sha !== undefined && stored.commit_sha !== null && commit_sha !== stored.commit_sha)
+    throw runMismatch({ field: 'commit_sha', expected: commit_sha, stored: stored.commit_sha })
+}
+
+/** The address of a repository in its one form. Throws 400 that names the place of the field. */
+export function readRepository(address: string, pointer: string): string {
+  try {
+    return normalizeRepository(address)
+  } catch (error) {
+    if (error instanceof RepositoryAddressError) throw createInvalidFieldError(pointer, error.message)
+    throw error
+  }
 }

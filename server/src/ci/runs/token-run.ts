@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+import { normalizeUuid, type TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { enqueueRunReadNow } from '../../codehosts/sync/read-run.job.ts'
 import { runNotFound } from '../../errors/ci.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
@@ -26,7 +26,7 @@ import {
   requireOwnRepository,
   toNamedRepository,
 } from './token-repository.ts'
-import { decideTrust, decideTrustOfJob, isOwnRun, type TrustClass } from './trust.ts'
+import { decideTrust, decideTrustOfJob, isOwnRun, type RunSource, type TrustClass } from './trust.ts'
 
 const RETRY_SECONDS = 5
 
@@ -139,4 +139,13 @@ export function selectAttempt(actor: Actor, run: IdentifiedRun, asked: number | 
   if (own !== null && asked !== undefined && asked !== own)
     throw createInvalidFieldError('/body/attempt', `must be ${own}, as in the token`)
   return asked ?? own ?? run.newest_attempt
+}
+
+/** The execution that a sender names; a token names that of its own run. */
+export function readInstance(actor: Actor, run: RunSource, sent: string | undefined, pointer: string): string | null {
+  const job = getTokenJob(actor)
+  const own = job !== null && isOwnRun(job, run) ? job.instance : null
+  if (own === null) return sent ?? null
+  if (sent === undefined || sent === own || normalizeUuid(sent) === own) return own
+  throw createInvalidFieldError(pointer, `must be ${own}, as in the token`)
 }

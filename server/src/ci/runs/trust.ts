@@ -27,6 +27,8 @@ export type RunSource = {
   provider: string
   /** Null for a run of a code host. */
   ci_system: string | null
+  /** The CI server or organization. Null if nobody has named it. */
+  ci_instance: string | null
   external_run_id: string
   /** The repository as the code host or a token has named it. Null if only an API key has. */
   repository: { provider: string; id: string; host: string } | null
@@ -75,7 +77,13 @@ export function isOwnRun(job: TokenJob, run: RunSource): boolean {
   const isOfRepository = run.repository !== null && isOwnRepository(job, run.repository)
   const isReported = run.provider === 'other'
   const isOfSystem = isReported ? run.ci_system === own.ci_system : run.provider === provider
+  if (!canBeSameInstance(own.ci_instance, run.ci_instance)) return false
   return isOfRepository && isOfSystem && run.external_run_id === (isReported ? own.external_run_id : own.host_run_id)
+}
+
+/** Whether two runs can be of one CI server, which not everybody names. */
+export function canBeSameInstance(one: string | null, other: string | null): boolean {
+  return one === null || other === null || one === other
 }
 
 /**

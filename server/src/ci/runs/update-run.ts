@@ -15,7 +15,7 @@ import {
   updateAttempt,
 } from './run-attempt.store.ts'
 import { isFinal } from './run-status.ts'
-import { getTokenJob, requireOwnRepository } from './token-repository.ts'
+import { getTokenJob, requireOwnAttempt, requireOwnRepository } from './token-repository.ts'
 import { lockAnyRunFor, type RunToChange, selectAttempt, toCiSystemRun } from './token-run.ts'
 import { isOwnRun, isWeaker } from './trust.ts'
 
@@ -42,6 +42,7 @@ export async function updateRun(
     if (!attempt) throw createNotFoundError(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
     await requireOwnRepository(tx, actor, run)
+    await requireOwnAttempt(tx, actor, run, attempt.repository)
     const change = isFinal(attempt.status) ? null : attemptChange(attempt, input, now)
     if (change !== null) await changeOpen(tx, { key, run, attempt }, { actor, change }, now)
     return requireCiSystemRun(tx, key, now)

@@ -71,7 +71,7 @@ export async function findSubject(db: Db, state: DeploymentState, now: Date): Pr
     run_id: run?.id ?? null,
     attempt,
     environment,
-    repository: run?.repository ?? getRepositoryAddress(state),
+    repository: run?.own_repository ?? getRepositoryAddress(state),
     branch,
     ...hostFacts(state),
     commit_sha,

@@ -65,10 +65,10 @@ function toOpening({ key, run, gates, now }: Asked, deploymentId: string): Openi
     run_id: run.id,
     attempt,
     environment,
-    repository: run.repository,
+    repository: run.own_repository,
     branch: parseBranchName(run.ref),
     workflow: { name: run.pipeline_name, path: null },
-    commit_sha: run.commit_sha,
+    commit_sha: run.own_commit_sha,
   }
   return { subject, required: selectRequired(gates, subject, now) }
 }

@@ -111,7 +111,7 @@ export async function createDeployment(
 
 function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
   const { org_id, id, environment, job, run, attempts, standing } = request
-  const { name: fullName } = splitAddress(run.repository)
+  const { name: fullName } = splitAddress(run.own_repository)
   return {
     repository: fullName.slice(fullName.lastIndexOf('/') + 1),
     repository_full_name: fullName,
@@ -125,7 +125,7 @@ function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
     previous_attempt_id: attempts.previous,
     superseded_by_id: attempts.next,
     branch: parseBranchName(run.ref),
-    commit_sha: run.commit_sha,
+    commit_sha: run.own_commit_sha,
     author: run.actor,
     html_url: run.url,
     standing,

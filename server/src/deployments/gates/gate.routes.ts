@@ -41,7 +41,8 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
           'the gate until it is decided, and deploy only if `decision` is `approved`.\n\nErrors: 403 `forbidden` if a ' +
           'token is about a run of another repository. 404 `not_found` if the ' +
           'run or the attempt does not exist. 409 `gate_not_configured` if no configured gate covers the deployment. ' +
-          '409 `run_finished` if the attempt has finished.',
+          '409 `run_finished` if the attempt has finished. 409 `run_mismatch` if the attempt is about another repository or ' +
+          'commit than `expect`.',
         tags: ['Deployment gates'],
         body: NewGate,
         response: {
@@ -51,11 +52,17 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
       },
     },
     async (request, reply) => {
-      const { gate: opened, created, token } = await openGate(services, request.actor, request.body as NewGate)
+      const {
+        gate: opened,
+        created,
+        token,
+        warnings,
+      } = await openGate(services, request.actor, request.body as NewGate)
       const gate = await readAnswer(services, opened)
       request.created = gate.deployment_id
       reply.code(created ? 201 : 200)
-      return { data: { ...toWire(gate), poll_token: token.text, expires_at: token.expiresAt.toISOString() } }
+      const secret = { poll_token: token.text, expires_at: token.expiresAt.toISOString() }
+      return { data: { ...toWire(gate), ...secret, ...(warnings.length > 0 && { warnings }) } }
     },
   )
 

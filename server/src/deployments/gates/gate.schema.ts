@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { JobInstance } from '../../ci/reports/report.schema.ts'
+import { ExpectedRun } from '../../ci/runs/run.schema.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 
@@ -8,8 +10,14 @@ const ENVIRONMENT_CHARS_MAX = 100
 export const NewGate = Closed({
   run_id: Type.String({ ...ItemId, description: 'The id of the run that deploys.' }),
   attempt: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 999, default: 1, description: 'The attempt of the run that deploys.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 999,
+      description:
+        'The attempt of the run that deploys. Defaults to 1. If the body has `expect` or `job_instance`, it defaults to the newest attempt, or to that of the OIDC token.',
+    }),
   ),
+  expect: Type.Optional(ExpectedRun),
   environment: Type.String({
     minLength: 1,
     maxLength: ENVIRONMENT_CHARS_MAX,
@@ -28,9 +36,11 @@ export const NewGate = Closed({
       description: 'The job that deploys. It separates the gates of two jobs that deploy to the same environment.',
     }),
   ),
+  job_instance: Type.Optional(
+    JobInstance('The id of the execution of the job that deploys, which must be that of the OIDC token of the run.'),
+  ),
 })
-/** The validated body, in which `attempt` has its default. */
-export type NewGate = Static<typeof NewGate> & { attempt: number }
+export type NewGate = Static<typeof NewGate>
 
 export const GatePath = Closed({
   gate_id: Type.String({
@@ -92,6 +102,12 @@ export const OpenedGate = Closed(
     ...gateFields,
     poll_token: Type.String({ description: 'The bearer token that polls this gate. It gives no other access.' }),
     expires_at: Type.String({ ...Timestamp, description: 'When the poll token expires.' }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'What the client should check: `attempt_outdated` if the run has a higher attempt and the body names none. Absent if there is nothing.',
+      }),
+    ),
   },
   { $id: 'OpenedGate', description: 'An opened deployment gate with its poll token.' },
 )

@@ -1,7 +1,8 @@
 import type { Actor } from '../../access/actor.ts'
-import { findRun, lockRun } from '../../ci/runs/run.store.ts'
+import { findIdentifiedRun, findRun, lockRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
-import { requireOwnRepository } from '../../ci/runs/token-repository.ts'
+import { requireExpected, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
+import { readInstance, selectAttempt } from '../../ci/runs/token-run.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -30,14 +31,16 @@ type AskedGate = {
   key: OpenedGateKey
   actor: Actor
   credential_id: string
-  /** The id of a configured gate; undefined for any that covers the deployment. */
-  gate_id: string | undefined
+  input: NewGate
   /** The id of the deployment if it is created. */
   deployment_id: string
   approval: EarlyApproval | null
 }
 
-type Opened = { gate: StoredGate; created: boolean }
+type Opened = { gate: StoredGate; created: boolean; newest_attempt: number }
+
+/** The warning that a run has a higher attempt than the one that is taken without a number. */
+const ATTEMPT_OUTDATED = 'attempt_outdated'
 
 /**
  * How long a request waits for the turn of its policies. Clients give up later, and then ask again.
@@ -53,22 +56,29 @@ const POLICIES_WAIT_MS = 3000
  * about, 404 for an unknown run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
-  const { run_id, attempt, environment, job = '' } = input
+  const { run_id, environment, job = '' } = input
+  // Without a number, it is the first one, as ever, if the client does not know more of its job.
+  const knowsJob = input.expect !== undefined || input.job_instance !== undefined
+  const known =
+    input.attempt === undefined && knowsJob ? await findIdentifiedRun(services.sql, actor.org_id, run_id) : null
+  const attempt = input.attempt ?? (known === null ? 1 : selectAttempt(actor, known, undefined))
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
   const now = services.clock.now()
   const deployment_id = createDeploymentId(now)
   const { approval, isLate } = await approveAhead(services, key, deployment_id)
-  const asked = { key, actor, credential_id: actor.credential.id, gate_id: input.gate_id, deployment_id, approval }
-  const { gate: opened, created } = await services.sql.begin(async (tx) => {
-    const found = await findOrCreate(services, tx, asked, now)
-    if (isLate && !found.gate.is_evaluated)
-      await enqueue(tx, decideByPolicyJob, { org_id: actor.org_id, id: found.gate.deployment_id })
-    return found
+  const asked = { key, actor, credential_id: actor.credential.id, input, deployment_id, approval }
+  const found = await services.sql.begin(async (tx) => {
+    const stored = await findOrCreate(services, tx, asked, now)
+    if (isLate && !stored.gate.is_evaluated)
+      await enqueue(tx, decideByPolicyJob, { org_id: actor.org_id, id: stored.gate.deployment_id })
+    return stored
   })
-  if (opened.is_evaluated || isLate) return { gate: opened, created, token: getPollToken(services, opened) }
+  const { gate: opened, created, newest_attempt } = found
+  const warnings = input.attempt === undefined && attempt < newest_attempt ? [ATTEMPT_OUTDATED] : []
+  if (opened.is_evaluated || isLate) return { gate: opened, created, token: getPollToken(services, opened), warnings }
   await decideByPolicy(services, { org_id: opened.org_id, id: opened.deployment_id }, POLICIES_WAIT_MS)
   const gate = (await findGateById(services.sql, opened.id)) as StoredGate
-  return { gate, created, token: getPollToken(services, gate) }
+  return { gate, created, token: getPollToken(services, gate), warnings }
 }
 
 /**
@@ -76,7 +86,7 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
  * between.
  */
 async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: Date): Promise<Opened> {
-  const { key, actor, gate_id, approval } = asked
+  const { key, actor, input, approval } = asked
   // Sent together to save round trips. PostgreSQL runs them in order, so all but the first run
   // under the lock.
   const [locked, opened, run, gates, attempts] = await Promise.all([
@@ -88,18 +98,22 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
   ])
   if (locked === null) throw createNotFoundError('run')
   await requireOwnRepository(tx, actor, locked)
-  if (opened !== null) return { gate: await reopen(services, tx, opened), created: false }
+  readInstance(actor, locked, input.job_instance, '/body/job_instance')
   if (run === null) throw createNotFoundError(`attempt with the number ${key.attempt}`)
+  if (run.own_repository !== run.repository) await requireOwnAttempt(tx, actor, locked, run.own_repository)
+  requireExpected(input.expect, { repository: run.own_repository, commit_sha: run.own_commit_sha })
+  const { newest_attempt } = locked
+  if (opened !== null) return { gate: await reopen(services, tx, opened), created: false, newest_attempt }
   if (isFinal(run.status)) {
     const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
     throw runAlreadyFinished(message, { status: run.status })
   }
   const { environment } = key
-  const target = { environment, repository: run.repository, branch: parseBranchName(run.ref) }
-  const required = requireCovering(selectRequired(gates, target, now), environment, gate_id)
+  const target = { environment, repository: run.own_repository, branch: parseBranchName(run.ref) }
+  const required = requireCovering(selectRequired(gates, target, now), environment, input.gate_id)
   const holds = attempts.next === null && approval !== null && isApprovalFor(approval, { key, run, gates, now })
   const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
-  return { gate: await createOpenedGate(services, tx, request, now), created: true }
+  return { gate: await createOpenedGate(services, tx, request, now), created: true, newest_attempt }
 }
 
 /** Replaces a poll token that has expired or was derived from another secret key. */

@@ -3,7 +3,7 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 /** A JSON object without additional fields. */
 export function Closed<Fields extends TProperties>(
   fields: Fields,
-  options: { $id?: string; description?: string } = {},
+  options: { $id?: string; description?: string; minProperties?: number } = {},
 ) {
   return Type.Object(fields, { ...options, additionalProperties: false })
 }

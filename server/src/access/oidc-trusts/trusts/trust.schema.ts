@@ -137,6 +137,7 @@ const Job = Closed(
     run: Closed(
       {
         ci_system: PlainText('The CI system.'),
+        ci_instance: MaybeText('The CI server or organization. Null if the issuer does not tell.'),
         external_run_id: PlainText('The id of the run in the CI system.'),
         host_run_id: MaybeText('The id of the run on its code host. Null if the claims do not tell.'),
         attempt: MaybeNumber('The number of the attempt. Null if no claim has it.'),
@@ -152,6 +153,7 @@ const Job = Closed(
       },
       { description: 'The repository of the job.' },
     ),
+    instance: MaybeText('The id of this one execution of the job. Null if no claim has it.'),
     commit_sha: MaybeText('The commit of the run. Null if no claim has it.'),
     ref: MaybeText('The full ref of the run. Null if no claim has it.'),
     pipeline_name: MaybeText('The name of the pipeline. Null if no claim has it.'),

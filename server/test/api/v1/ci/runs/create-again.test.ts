@@ -31,12 +31,13 @@ const OTHER_FIELDS = {
   timeout_minutes: 5,
 }
 
-test('200 with the stored run, unchanged, when the same attempt is posted again', async () => {
+test('200 with the stored run, unchanged, and what it conflicts with when the same attempt is posted again', async () => {
   const caller = await api.caller()
   const stored = await createRun(api, caller, SAME)
   api.clock.advance(1000)
   const { status, body } = await postRun(api, caller, { ...SAME, ...OTHER_FIELDS })
-  assert.deepEqual([status, body.data], [200, stored])
+  const { conflicts, ...run } = body.data
+  assert.deepEqual([status, run, conflicts], [200, stored, ['repository', 'commit_sha']])
 })
 
 test('twelve identical concurrent requests to two servers create one run: one 201, eleven 200', async () => {
@@ -90,7 +91,8 @@ test('200 and in_progress when a queued attempt is posted again as in_progress; 
   api.clock.advance(5000)
   const { status, body } = await postRun(api, caller, { ...SAME, ...OTHER_FIELDS, status: 'in_progress' })
   const updated_at = api.clock.now().toISOString()
-  assert.deepEqual([status, body.data], [200, { ...queued, status: 'in_progress', updated_at }])
+  const { conflicts: _, ...run } = body.data
+  assert.deepEqual([status, run], [200, { ...queued, status: 'in_progress', updated_at }])
 })
 
 test('200 and still in_progress when a started attempt is posted again as queued', async () => {

@@ -210,7 +210,7 @@ create table ci_artifacts (
   constraint ci_artifacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'uploaded'::text, 'rejected'::text]))),
   constraint ci_artifacts_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
-CREATE UNIQUE INDEX ci_artifacts_by_path ON public.ci_artifacts USING btree (org_id, report_id, path);
+CREATE UNIQUE INDEX ci_artifacts_by_state ON public.ci_artifacts USING btree (org_id, report_id, path, ((status = 'uploaded'::text)));
 CREATE INDEX ci_artifacts_of_run ON public.ci_artifacts USING btree (org_id, run_id, created_at, id);
 CREATE INDEX ci_artifacts_pending ON public.ci_artifacts USING btree (put_until) WHERE (status = 'pending'::text);
 

@@ -34,3 +34,8 @@ alter table ci_reports
   add column if not exists job_key text,
   add column if not exists job_instance text,
   add column if not exists job_retries smallint;
+
+-- A stored file stays until its replacement has been completed: both have one path for a while.
+create unique index concurrently if not exists ci_artifacts_by_state
+  on ci_artifacts (org_id, report_id, path, (status = 'uploaded'));
+drop index concurrently if exists ci_artifacts_by_path;

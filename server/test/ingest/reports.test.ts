@@ -295,3 +295,21 @@ test('the same report from many tries at once is one report of one run', async (
       and external_run_id = ${run.run_id}`
   assert.equal(row.count, 1)
 })
+
+test('jobs of one name are told apart by the execution that their tokens name, and by a key', async () => {
+  const report = async (check_run_id: number, job: Json, attestation: Json = TESTS) => {
+    const client = server.client({ claims: { ...run, check_run_id } })
+    const sent = await client.send({ job: { name: 'test', ...job }, attestations: [attestation] })
+    assert.equal(sent.report.status, 200, sent.report.text)
+    return sent.report.body as Json
+  }
+  const first = await report(101, { runner: 'one' })
+  const second = await report(102, { runner: 'two' })
+  assert.notEqual(first.reportId, second.reportId)
+  assert.deepEqual([first.warnings, second.warnings], [[], ['SAME_NAME_DIFFERENT_JOB']])
+  const third = await report(103, { key: 'build', retries: 2 })
+  const older = await report(103, { key: 'build', retries: 1 })
+  assert.deepEqual([older.reportId, older.warnings, older.uploads], [third.reportId, ['OLDER_TRY'], []])
+  const nulls = await report(104, { key: null, instance: null, retries: null })
+  assert.equal((await report(104, {})).reportId, nulls.reportId)
+})

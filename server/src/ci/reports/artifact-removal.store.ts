@@ -6,14 +6,20 @@ import { formatArtifactKey } from './artifact-object.ts'
 
 type AbandonedArtifact = Pick<ArtifactRow, 'id' | 'put_until'>
 
-/** Deletes the artifacts of a report at these paths. */
-export async function deleteArtifacts(tx: Tx, report: ReportKey, paths: string[]): Promise<void> {
-  await deleteWhere(tx, report, tx`path = any(${paths})`)
+/** Deletes artifacts of a report at these paths: the uploaded ones, or the others. */
+export async function deleteArtifacts(
+  tx: Tx,
+  report: ReportKey,
+  paths: string[],
+  state: 'uploaded' | 'not_uploaded',
+): Promise<void> {
+  if (paths.length > 0)
+    await deleteWhere(tx, report, tx`path = any(${paths}) and (status = 'uploaded') = ${state === 'uploaded'}`)
 }
 
 /**
  * Deletes the artifacts of a report except those with the path, size and checksum of an item of
- * `keep`.
+ * `keep`, and uploaded ones with the path of one: they stay until their replacement is uploaded.
  */
 export async function deleteOtherArtifacts(
   tx: Tx,
@@ -23,7 +29,12 @@ export async function deleteOtherArtifacts(
   const kept = tx`
     select path, size, sha256
     from jsonb_to_recordset(${tx.json(keep)}::jsonb) as kept (path text, size bigint, sha256 text)`
-  await deleteWhere(tx, report, tx`(path, size, sha256) not in (${kept})`)
+  await deleteWhere(
+    tx,
+    report,
+    tx`case when status = 'uploaded' then path <> all(${keep.map(({ path }) => path)}::text[])
+      else (path, size, sha256) not in (${kept}) end`,
+  )
 }
 
 /**
@@ -37,7 +48,7 @@ async function deleteWhere(tx: Tx, report: ReportKey, condition: ReturnType<type
       where org_id = ${report.org_id}
         and report_id = ${report.report_id}
         and ${condition}
-      returning id, path, put_until
+      returning id, path, put_until, status
     ), forgotten as (
       update ci_attestations attestation
       set parsed = null,
@@ -51,6 +62,7 @@ async function deleteWhere(tx: Tx, report: ReportKey, condition: ReturnType<type
       where attestation.org_id = ${report.org_id}
         and attestation.report_id = ${report.report_id}
         and attestation.parsed is not null
+        and deleted.status = 'uploaded'
         and attestation.data ->> 'artifact' = deleted.path
     )
     select id, put_until

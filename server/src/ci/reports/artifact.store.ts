@@ -15,7 +15,10 @@ export type ArtifactRow = {
 
 export type StoredArtifact = ArtifactRow & { status: 'pending' | 'uploaded' | 'rejected'; reason: string | null }
 
-/** The artifacts of a report at these paths. The report is locked, so they do not change. */
+/**
+ * The artifacts of a report at these paths: of each, the uploaded one and the one that is about to
+ * replace it. The report is locked, so they do not change.
+ */
 export async function findArtifactsByPath(tx: Tx, report: ReportKey, paths: string[]): Promise<StoredArtifact[]> {
   return tx<StoredArtifact[]>`
     select id, path, size, sha256, put_until, status, reason
@@ -37,22 +40,27 @@ export async function findArtifactsById(db: Db, report: ReportKey, ids: string[]
 
 /**
  * Bytes that count toward the quota of a run: files that are uploaded, and slots that are still
- * open. Each lane has the quota for itself (trust §1).
+ * open. An open slot of a path that has a file counts by its growth only (ci-evidence §2). Each
+ * lane has the quota for itself (trust §1).
  */
 export async function countRunBytes(tx: Tx, report: ReportKey, trust: TrustClass, now: Date): Promise<number> {
   const [row] = await tx<[{ bytes: number }]>`
     select coalesce(sum(size), 0)::bigint as bytes
-    from ci_artifacts
-    where org_id = ${report.org_id}
-      and run_id = ${report.run_id}
-      and trust = ${trust}
-      and (status = 'uploaded' or (status = 'pending' and put_until > ${now}))`
+    from (
+      select max(size) as size
+      from ci_artifacts
+      where org_id = ${report.org_id}
+        and run_id = ${report.run_id}
+        and trust = ${trust}
+        and (status = 'uploaded' or (status = 'pending' and put_until > ${now}))
+      group by report_id, path
+    ) file`
   return row.bytes
 }
 
 export async function countArtifacts(db: Db, report: ReportKey): Promise<number> {
   const [row] = await db<[{ count: number }]>`
-    select count(*) as count
+    select count(distinct path) as count
     from ci_artifacts
     where org_id = ${report.org_id}
       and report_id = ${report.report_id}`
@@ -101,6 +109,7 @@ export async function updateDeclarer(
       claimed_repository_id = ${repository?.id ?? null}, claimed_repository = ${repository?.address ?? null}
     where org_id = ${report.org_id}
       and report_id = ${report.report_id}
+      and status = 'uploaded'
       and path = any(${paths})`
 }
 
@@ -120,6 +129,19 @@ export async function updateArtifactStatus(
   return settled.count > 0
 }
 
+/** SQL: whether another file is about to replace `artifact`. */
+export function hasReplacement(db: Db, orgId: string) {
+  return db`exists (
+    select
+    from ci_artifacts replacement
+    where replacement.org_id = ${orgId}
+      and replacement.report_id = artifact.report_id
+      and replacement.path = artifact.path
+      and replacement.status = 'pending'
+      and replacement.id <> artifact.id
+  )`
+}
+
 /** Formats of scan and SBOM attestations whose files are stored and not read. */
 const UNREAD_FORMATS = ['grype-json', 'trivy-json', 'other']
 
@@ -128,7 +150,7 @@ type NamedArtifact = { id: string; size: number; trust: TrustClass; kinds: ('sca
 
 /**
  * Marks the uploaded artifacts that an attestation of the report names as announced, if they can be
- * read. Returns those that were not announced before.
+ * read and nothing is about to replace them. Returns those that were not announced before.
  */
 export async function updateAnnounced(tx: Tx, report: ReportKey): Promise<NamedArtifact[]> {
   return tx<NamedArtifact[]>`
@@ -148,6 +170,7 @@ export async function updateAnnounced(tx: Tx, report: ReportKey): Promise<NamedA
       and artifact.status = 'uploaded'
       and not artifact.announced
       and artifact.path = named.path
+      and not ${hasReplacement(tx, report.org_id)}
     returning artifact.id, artifact.size, artifact.trust, named.kinds`
 }
 

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { TrustClass } from '../runs/trust.ts'
-import type { ReportKey } from './artifact.store.ts'
+import { hasReplacement, type ReportKey } from './artifact.store.ts'
 import type { AttestationKind, AttestationStatus, ReadFile } from './attestation.ts'
 
 export type AttestationRow = {
@@ -22,8 +22,8 @@ export type StoredRead = Pick<AttestationRow, 'kind' | 'name'> & {
 }
 
 /**
- * What was read from the files of the attestations of a report. Locks all of its attestations until
- * the transaction ends.
+ * What was read from the files of the attestations of a report that nothing is about to replace.
+ * Locks all of its attestations until the transaction ends.
  */
 export async function lockReads(tx: Tx, report: ReportKey): Promise<StoredRead[]> {
   return tx<StoredRead[]>`
@@ -41,7 +41,9 @@ export async function lockReads(tx: Tx, report: ReportKey): Promise<StoredRead[]
       on artifact.org_id = ${report.org_id}
       and artifact.report_id = ${report.report_id}
       and artifact.path = locked.artifact
-    where locked.parsed is not null`
+      and artifact.status = 'uploaded'
+    where locked.parsed is not null
+      and not ${hasReplacement(tx, report.org_id)}`
 }
 
 /**
@@ -157,7 +159,10 @@ type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
   artifact_trust: TrustClass
 }
 
-/** The attestations of these kinds that name an artifact. Locks them until the transaction ends. */
+/**
+ * The attestations of these kinds that name an artifact; none if another file is about to replace
+ * it. Locks them until the transaction ends.
+ */
 export async function lockNaming(
   tx: Tx,
   artifact: ArtifactKey,
@@ -173,6 +178,7 @@ export async function lockNaming(
     where artifact.org_id = ${artifact.org_id}
       and artifact.id = ${artifact.id}
       and attestation.kind = any(${[...kinds]})
+      and not ${hasReplacement(tx, artifact.org_id)}
     order by attestation.id
     for update of attestation`
 }

@@ -104,21 +104,18 @@ export async function appendAttestations(services: Services, actor: Actor, path:
 
 /**
  * Opens upload slots for files of a report. A file at a path that the report has already replaces
- * the stored one, unless it is the same file. Errors: 400 `invalid_request`; 403 `other_lane`; 404.
+ * the stored one once it is completed, unless it is the same file. Errors: 400 `invalid_request`;
+ * 403 `other_lane`; 404.
  */
 export async function appendArtifacts(services: Services, actor: Actor, path: ReportPath, items: ArtifactItem[]) {
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   checkArtifactPaths(items)
-  const { slots, skipped } = await withLockedReport(services, actor, report, async (tx, trust, place) => {
-    const replaced = await listLostEvidence(tx, report, { attestations: [], artifacts: items }, false)
-    const reserved = await reserveArtifacts(tx, { actor, report, trust, items, now })
+  const { slots, skipped } = await withLockedReport(services, actor, report, async (tx, trust) => {
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items, isWhole: false, now })
     if ((await countArtifacts(tx, report)) > ARTIFACTS_PER_REPORT_MAX) {
       throw tooMany('artifacts', ARTIFACTS_PER_REPORT_MAX)
     }
-    // What the plan does not allow replaces nothing.
-    const lost = replaced.filter(({ path }) => !reserved.skipped.some((skipped) => skipped.path === path))
-    await publishLoss(tx, { actor, report: { ...report, ...place }, lost, now })
     return reserved
   })
   const uploads = await signSlots(services, actor, slots, now)

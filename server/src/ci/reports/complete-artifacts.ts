@@ -7,31 +7,44 @@ import type { Completion } from './artifact.schema.ts'
 import {
   countRunBytes,
   findArtifactsById,
+  findArtifactsByPath,
   type ReportKey,
   type StoredArtifact,
   updateArtifactStatus,
 } from './artifact.store.ts'
 import { formatArtifactKey } from './artifact-object.ts'
-import { insertArtifactRemovals } from './artifact-removal.store.ts'
-import { publishChange, withLockedReport } from './change-report.ts'
+import { deleteArtifacts, insertArtifactRemovals } from './artifact-removal.store.ts'
+import { type LostEvidence, listLostEvidence } from './attestation.store.ts'
+import { publishChange, publishLoss, withLockedReport } from './change-report.ts'
 import type { ReportPath } from './report.schema.ts'
 
 /** By artifact id; null where the stored file matches. */
 type Mismatches = Map<string, Mismatch | null>
-type Settling = { actor: Actor; report: ReportKey; trust: TrustClass; mismatches: Mismatches; now: Date }
+type Settling = {
+  actor: Actor
+  report: ReportKey
+  trust: TrustClass
+  mismatches: Mismatches
+  lost: LostEvidence[]
+  now: Date
+}
 
 /**
  * Compares uploaded files with their declared size and checksum, and deletes those that do not
- * match. A file that was sent in time but completed after its slot closed is rejected with
- * `run_quota` when the quota of the run is used up by then. Safe to repeat, in any order and
+ * match. What was stored at the path stays until the new file is found good (ci-evidence §2). A
+ * file that was sent in time but completed after its slot closed is rejected with `run_quota` when
+ * the quota of the run is used up by then. Safe to repeat, in any order and
  * concurrently: a settled artifact returns its stored result. Throws 403 `other_lane`,
  * 404 and 429.
  */
 export async function completeArtifacts(services: Services, actor: Actor, path: ReportPath, ids: string[]) {
   const report = { org_id: actor.org_id, ...path }
   const mismatches = await findMismatches(services, actor, await findArtifactsById(services.sql, report, ids))
-  const settled = await withLockedReport(services, actor, report, async (tx, trust) => {
-    const results = await settleAll(tx, { actor, report, trust, mismatches, now: services.clock.now() }, ids)
+  const settled = await withLockedReport(services, actor, report, async (tx, trust, place) => {
+    const now = services.clock.now()
+    const lost: LostEvidence[] = []
+    const results = await settleAll(tx, { actor, report, trust, mismatches, lost, now }, ids)
+    await publishLoss(tx, { actor, report: { ...report, ...place }, lost, now })
     await publishChange(services, tx, report)
     return results
   })
@@ -75,6 +88,11 @@ async function settleOne(tx: Tx, settling: Settling, artifact: StoredArtifact): 
   const result = await decideResult(tx, settling, artifact)
   if (result.status === 'missing') return { artifact_id: id, ...result }
   const { org_id } = settling.actor
+  if (result.status === 'uploaded') {
+    const { report, lost } = settling
+    lost.push(...(await listLostEvidence(tx, report, { attestations: [], artifacts: [artifact] }, false)))
+    await deleteArtifacts(tx, report, [artifact.path], 'uploaded')
+  }
   const settled = await updateArtifactStatus(tx, org_id, id, { ...result, completed_at: settling.now })
   if (settled && result.status === 'rejected') await insertArtifactRemovals(tx, org_id, [artifact])
   return { artifact_id: id, ...result }
@@ -98,5 +116,7 @@ async function decideResult(tx: Tx, settling: Settling, artifact: StoredArtifact
  */
 async function fitsQuota(tx: Tx, { actor, report, trust, now }: Settling, artifact: StoredArtifact): Promise<boolean> {
   if (artifact.put_until > now) return true
-  return (await countRunBytes(tx, report, trust, now)) + artifact.size <= actor.plan.artifact_bytes_per_run_max
+  const [kept] = (await findArtifactsByPath(tx, report, [artifact.path])).filter(({ status }) => status === 'uploaded')
+  const growth = Math.max(0, artifact.size - (kept?.size ?? 0))
+  return (await countRunBytes(tx, report, trust, now)) + growth <= actor.plan.artifact_bytes_per_run_max
 }

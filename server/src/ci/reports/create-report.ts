@@ -65,15 +65,17 @@ export async function createReport(services: Services, actor: Actor, runId: stri
       throw createRateLimitError(message, { limit: JOBS_MAX, resetAt: getNextUtcDayStart(now), now })
     }
     await upsertReport(tx, report, row, now)
+    const given = { attestations: attestations.rows, artifacts: input.artifacts }
+    const replaced = created ? [] : await listLostEvidence(tx, report, given, true)
     if (!created) {
-      const given = { attestations: attestations.rows, artifacts: input.artifacts }
-      const lost = await listLostEvidence(tx, report, given, true)
-      await publishLoss(tx, { actor, report: { ...report, ...identity }, lost, now })
       await deleteOtherAttestations(tx, report, attestations.rows)
       await deleteOtherArtifacts(tx, report, input.artifacts)
     }
     // The files first: attestations that name them depend on who declared them.
-    const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, isWhole: true, now })
+    const waiting = new Set(reserved.slots.map(({ path }) => path))
+    const lost = replaced.filter(({ path }) => path === null || !waiting.has(path))
+    await publishLoss(tx, { actor, report: { ...report, ...identity }, lost, now })
     await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
     await publishChange(services, tx, report)
     const isOtherRunner = job_instance === null && row.runner !== null && before?.runner !== row.runner

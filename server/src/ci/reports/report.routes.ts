@@ -101,7 +101,7 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         summary: 'Add artifacts to a report',
         description:
           'Returns an upload slot for each artifact. Send each file to its slot with a PUT request, then complete the ' +
-          'artifacts. A different file with the path of an existing artifact replaces it. Safe to repeat.\n\nErrors: 403 ' +
+          'artifacts. A different file with the path of an existing artifact replaces it once it is completed. Safe to repeat.\n\nErrors: 403 ' +
           '`other_lane` for a report of another trust level.',
         tags,
         params: ReportPath,

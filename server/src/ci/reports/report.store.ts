@@ -249,7 +249,7 @@ function besideJson(db: Db, orgId: string) {
 
 function artifactCount(db: Db, orgId: string) {
   return db`(
-    select count(*)
+    select count(distinct artifact.path)
     from ci_artifacts artifact
     where artifact.org_id = report.org_id ${buildSpreadCondition(db, 'artifact', orgId)}
       and artifact.report_id = report.id

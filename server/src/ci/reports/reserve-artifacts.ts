@@ -20,7 +20,15 @@ import {
 } from './artifact.store.ts'
 import { deleteArtifacts } from './artifact-removal.store.ts'
 
-type ReservationRequest = { actor: Actor; report: ReportKey; trust: TrustClass; items: ArtifactItem[]; now: Date }
+type ReservationRequest = {
+  actor: Actor
+  report: ReportKey
+  trust: TrustClass
+  items: ArtifactItem[]
+  /** Whether the report is replaced: then it keeps no file whose new one is skipped. */
+  isWhole: boolean
+  now: Date
+}
 type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
 
 /**
@@ -31,10 +39,11 @@ type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
 export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Promise<Reserved> {
   const { report, trust, items, now } = request
   const paths = items.map(({ path }) => path)
-  const stored = new Map((await findArtifactsByPath(tx, report, paths)).map((row) => [row.path, row]))
+  const stored = Map.groupBy(await findArtifactsByPath(tx, report, paths), ({ path }) => path)
   const reservation = new Reservation(tx, request, stored, await countRunBytes(tx, report, trust, now))
   for (const item of items) await reservation.add(item)
-  await deleteArtifacts(tx, report, reservation.outdatedPaths)
+  await deleteArtifacts(tx, report, reservation.outdatedPaths, 'not_uploaded')
+  await deleteArtifacts(tx, report, reservation.refusedPaths, 'uploaded')
   const declared = { ...report, declarer: await readDeclarer(tx, request) }
   if (reservation.slots.length > 0) await upsertSlots(tx, declared, reservation.slots, now)
   const uploaded = reservation.skipped.filter(({ reason }) => reason === 'already_uploaded')
@@ -61,64 +70,81 @@ async function readDeclarer(tx: Tx, { actor, trust }: ReservationRequest): Promi
 class Reservation {
   readonly slots: ArtifactRow[] = []
   readonly skipped: Skipped[] = []
-  /** Paths whose stored artifact is replaced. */
+  /** Paths whose slot, or rejected file, gives way to another file. */
   readonly outdatedPaths: string[] = []
+  /** Paths whose uploaded file goes without a new one. */
+  readonly refusedPaths: string[] = []
   #runBytes: number
   readonly #tx: Tx
   readonly #actor: Actor
-  readonly #stored: Map<string, StoredArtifact>
+  readonly #stored: Map<string, StoredArtifact[]>
+  readonly #isWhole: boolean
   readonly #now: Date
 
-  constructor(tx: Tx, { actor, now }: ReservationRequest, stored: Map<string, StoredArtifact>, runBytes: number) {
+  constructor(
+    tx: Tx,
+    { actor, isWhole, now }: ReservationRequest,
+    stored: Map<string, StoredArtifact[]>,
+    runBytes: number,
+  ) {
     this.#tx = tx
     this.#actor = actor
     this.#stored = stored
     this.#runBytes = runBytes
+    this.#isWhole = isWhole
     this.#now = now
   }
 
   async add(item: ArtifactItem): Promise<void> {
-    const stored = this.#stored.get(item.path)
-    const same = stored?.sha256 === item.sha256 && stored.size === item.size ? stored : undefined
-    const runBytes = this.#runBytes - this.#countedBytes(stored) + item.size
-    const reason = await this.#reasonToSkip(item, same, runBytes)
+    const stored = this.#stored.get(item.path) ?? []
+    const uploaded = stored.find(({ status }) => status === 'uploaded')
+    const other = stored.find(({ status }) => status !== 'uploaded')
+    const same = stored.find(({ sha256, size }) => sha256 === item.sha256 && size === item.size)
+    const isUploaded = same !== undefined && same === uploaded
+    const kept = uploaded?.size ?? 0
+    const runBytes = this.#runBytes - this.#countedBytes(stored) + Math.max(kept, item.size)
+    const reason = isUploaded ? 'already_uploaded' : await this.#reasonToSkip(item, { same, kept, runBytes })
+    // A rejected artifact is not reused: its object is about to be removed.
+    const waiting = same?.status === 'pending' ? same : undefined
+    if (other && !waiting && (reason === null || isUploaded)) this.outdatedPaths.push(item.path)
     if (reason !== null) {
       this.skipped.push({ path: item.path, reason })
+      if (isUploaded || !this.#isWhole) return
+      this.refusedPaths.push(item.path)
+      this.#runBytes -= this.#countedBytes(stored)
       return
     }
     this.#runBytes = runBytes
-    // A rejected artifact is not reused: its object is about to be removed.
-    const waiting = same?.status === 'pending' ? same : undefined
-    if (stored && !waiting) this.outdatedPaths.push(item.path)
     const put_until = new Date(this.#now.getTime() + ADDRESS_LIFETIME_MS)
     this.slots.push({ ...item, id: waiting?.id ?? createUuid(this.#now), put_until })
   }
 
   /**
-   * The bytes of a stored artifact that count toward the quota of its run, by the rule of
-   * `countRunBytes`.
+   * The bytes of the stored artifacts of a path that count toward the quota of its run, by the rule
+   * of `countRunBytes`.
    */
-  #countedBytes(stored: StoredArtifact | undefined): number {
-    const counts = stored?.status === 'uploaded' || (stored?.status === 'pending' && stored.put_until > this.#now)
-    return counts ? stored.size : 0
+  #countedBytes(stored: readonly StoredArtifact[]): number {
+    const counted = stored.filter(
+      ({ status, put_until }) => status === 'uploaded' || (status === 'pending' && put_until > this.#now),
+    )
+    return Math.max(0, ...counted.map(({ size }) => size))
   }
 
   /**
-   * `runBytes` is the size of all artifacts of the run, this one included. The monthly quota counts
-   * the same file of a report once.
+   * `runBytes` is the size of all artifacts of the run, this one included, and `kept` that of the
+   * file that it replaces. The monthly quota counts the same file of a report once.
    */
   async #reasonToSkip(
     item: ArtifactItem,
-    same: StoredArtifact | undefined,
-    runBytes: number,
+    { same, kept, runBytes }: { same: StoredArtifact | undefined; kept: number; runBytes: number },
   ): Promise<Skipped['reason'] | null> {
     const { plan, org_id } = this.#actor
-    if (same?.status === 'uploaded') return 'already_uploaded'
     if (item.size > plan.artifact_bytes_max) return 'too_large'
     if (runBytes > plan.artifact_bytes_per_run_max) return 'run_quota'
     const max = plan.artifact_bytes_per_month_max
-    if (max === null || same) return null
-    const use = { metric: 'artifact_bytes', amount: item.size, month: getUtcMonthStart(this.#now), max } as const
+    const amount = Math.max(0, item.size - kept)
+    if (max === null || same || amount === 0) return null
+    const use = { metric: 'artifact_bytes', amount, month: getUtcMonthStart(this.#now), max } as const
     return (await upsertMonthlyUse(this.#tx, org_id, use)) ? null : 'monthly_quota'
   }
 }

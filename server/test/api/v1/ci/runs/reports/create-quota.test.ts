@@ -84,7 +84,7 @@ test('a stored file counts at any position in the request', async () => {
   ])
 })
 
-test('a replaced file stops counting; a skipped file in addCiArtifacts leaves the stored one in place', async () => {
+test('a file that replaces another counts by its growth only; a skipped file in addCiArtifacts leaves the stored one in place', async () => {
   const report = await send([])
   for (const path of ['1', '2']) await uploadArtifact(api, caller, report, path, text(40, path))
   const added = await postArtifacts(api, caller, report, [fileOf('1', 41), fileOf('2', 40), fileOf('3', 21)])
@@ -96,6 +96,7 @@ test('a replaced file stops counting; a skipped file in addCiArtifacts leaves th
     [
       ['1', 'uploaded'],
       ['2', 'pending'],
+      ['2', 'uploaded'],
     ],
   )
 })

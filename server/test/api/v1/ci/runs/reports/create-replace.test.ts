@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../../../../../support/api.ts'
 import {
   artifactOf,
+  postArtifacts,
   postComplete,
   postReport,
   putArtifact,
@@ -14,6 +15,7 @@ import {
 } from '../../../../../support/ci-reports.ts'
 import { createRun, postRun } from '../../../../../support/ci-runs.ts'
 import type { Json } from '../../../../../support/json.ts'
+import { drainQueue } from '../../../../../support/queue.ts'
 
 let api: TestApi
 let caller: Caller
@@ -99,16 +101,76 @@ test('a file already uploaded with the same checksum is skipped as already_uploa
   assert.deepEqual(artifacts[0], { id, path: 'kept', status: 'uploaded', sha256: artifactOf('kept', 'bytes').sha256 })
 })
 
-test('another file at the same path replaces the uploaded one', async () => {
+test('an uploaded file stays until another at its path has been completed', async () => {
   const report = await send()
   const old = await uploadArtifact(api, caller, report, 'a', 'old')
-  const { uploads, skipped } = await send({ artifacts: [artifactOf('a', 'new')] })
-  assert.deepEqual([paths(uploads), skipped], [['a'], []])
-  assert.notEqual(uploads[0].artifact_id, old)
-  const { artifacts } = await stored(report.report_id)
+  const states = async () =>
+    (await stored(report.report_id)).artifacts
+      .map(({ id, status }) => [id, status])
+      .sort(([, a], [, b]) => (a < b ? 1 : -1))
+  for (const announce of [
+    () => send({ artifacts: [artifactOf('a', 'new')] }),
+    async () => (await postArtifacts(api, caller, report, [artifactOf('a', 'new')])).body.data,
+  ]) {
+    const { uploads, skipped } = await announce()
+    assert.deepEqual([paths(uploads), skipped], [['a'], []])
+    const [slot] = uploads
+    assert.notEqual(slot.artifact_id, old)
+    assert.deepEqual(await states(), [
+      [old, 'uploaded'],
+      [slot.artifact_id, 'pending'],
+    ])
+  }
+  const [bad] = (await send({ artifacts: [artifactOf('a', 'new')] })).uploads
+  await putArtifact(bad, 'new')
+  await api.services.sql`update ci_artifacts set sha256 = ${'0'.repeat(64)} where id = ${bad.artifact_id}`
+  assert.equal((await postComplete(api, caller, report, [bad.artifact_id])).body.data.results[0].status, 'rejected')
+  assert.deepEqual((await states())[0], [old, 'uploaded'])
+  const [good] = (await send({ artifacts: [artifactOf('a', 'new')] })).uploads
+  await putArtifact(good, 'new')
+  assert.equal((await postComplete(api, caller, report, [good.artifact_id])).body.data.results[0].status, 'uploaded')
+  assert.deepEqual(await states(), [[good.artifact_id, 'uploaded']])
+})
+
+test('an SBOM that names a file says nothing while another file is announced at its path', async () => {
+  const files = [1, 2].map((version) =>
+    JSON.stringify({
+      bomFormat: 'CycloneDX',
+      specVersion: '1.5',
+      version,
+      components: [{ type: 'library', name: 'a' }],
+    }),
+  )
+  const item = sbom({ artifact: 'a.json' })
+  const announce = async (file = '') => {
+    const { uploads, ...report } = await send({ attestations: [item], artifacts: [artifactOf('a.json', file)] })
+    await drainQueue(api)
+    return { slot: uploads[0], report }
+  }
+  const complete = async ({ slot, report }: Json, file = '') => {
+    await putArtifact(slot, file)
+    await postComplete(api, caller, report, [slot.artifact_id])
+    await drainQueue(api)
+  }
+  const status = async ({ report }: Json) => (await stored(report.report_id)).attestations.map((it) => it.status)
+  const first = await announce(files[0])
+  await complete(first, files[0])
+  assert.deepEqual(await status(first), ['pass'])
+  const second = await announce(files[1])
+  assert.deepEqual(await status(second), ['info'])
+  await complete(second, files[1])
+  assert.deepEqual(await status(second), ['pass'])
+})
+
+test('a file that is sent again takes back what was announced at its path', async () => {
+  const report = await send()
+  const old = await uploadArtifact(api, caller, report, 'a', 'old')
+  await send({ artifacts: [artifactOf('a', 'new')] })
+  const { skipped } = (await postArtifacts(api, caller, report, [artifactOf('a', 'old')])).body.data
+  assert.deepEqual(skipped, [{ path: 'a', reason: 'already_uploaded' }])
   assert.deepEqual(
-    artifacts.map(({ id, status }) => [id, status]),
-    [[uploads[0].artifact_id, 'pending']],
+    (await stored(report.report_id)).artifacts.map(({ id }) => id),
+    [old],
   )
 })
 
